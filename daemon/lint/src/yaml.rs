@@ -59,7 +59,10 @@ fn check_early_closing(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Fin
     for (profile, reading) in &cx.readings {
         let Ok(fenced) = profile.fence.find(cx.text) else { continue };
         let end = fenced.content.end;
-        if end >= frontmatter.content.end || reading.verdict == LoadVerdict::Dropped {
+        // Agents differ about blank lines before the closing line.
+        let is_early = end < frontmatter.content.end
+            && !cx.text[end..frontmatter.content.end].trim().is_empty();
+        if !is_early || reading.verdict == LoadVerdict::Dropped {
             continue;
         }
         match ends.iter_mut().find(|(it, _)| *it == end) {

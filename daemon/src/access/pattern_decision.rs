@@ -2,7 +2,7 @@
 //! ask and for questions that wait.
 
 use serde_json::Map;
-use skills_discovery::discover::{Candidate, DiscoveryContext};
+use skills_discovery::discover::{Candidate, DiscoveryContext, SettingsFile, SettingsOutcome};
 use skills_discovery::permission::{self, Action, Properties, RulePrecedence};
 use skills_engine::{Freshness, View};
 use skills_protocol::error::{PermissionRule, RpcError};
@@ -139,7 +139,7 @@ impl Access {
         let ctx = || DiscoveryContext::clone(&question.ctx);
         let view = self.resolver.engine.view((*question.view).clone(), ctx, Freshness::Synced);
         let view = view.await.map_err(|error| self.resolver.shutdown.engine_failed(&error))?;
-        let QuestionSubject { permission, patterns, agent, session, contents, .. } =
+        let QuestionSubject { permission, patterns, agent, session, contents, text, .. } =
             &question.subject;
         let subject = PermissionSubject {
             view: &view,
@@ -150,8 +150,18 @@ impl Access {
         let found = subject.decide(self, permission, patterns).await;
         let is_decided = match found.action {
             Action::Deny => true,
-            // No rule allows content that has changed since it was trusted.
-            Action::Allow => contents.is_empty(),
+            // No rule allows content that has changed since it was trusted, or another text than the
+            // one that was asked about. While a settings file cannot be read, its rules are unknown.
+            Action::Allow => {
+                let all = &view.resolution.candidates;
+                let is_asked = |it: &&Candidate| Some(&it.path) == question.path.as_ref();
+                let present = all.iter().find(is_asked).and_then(authorize::listed);
+                let is_same = text.is_none() || present == *text;
+                let is_unread = |it: &SettingsFile| {
+                    matches!(it.outcome, SettingsOutcome::Broken(..) | SettingsOutcome::Fault(..))
+                };
+                contents.is_empty() && is_same && !view.resolution.settings.iter().any(is_unread)
+            }
             Action::Ask => false,
         };
         Ok(is_decided.then_some(found))

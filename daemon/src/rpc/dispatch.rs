@@ -146,7 +146,8 @@ pub(crate) fn read(message: &[u8]) -> Message<'_> {
             Err(error) => Message::Malformed(Reply::error(None, error)),
         },
         Ok(Envelope { id: None, method, params, .. }) if method == names::CANCEL_REQUEST => {
-            match method::parse_params(params.map(RawValue::get)) {
+            // Other parameters do not keep a call from being cancelled.
+            match serde_json::from_str(params.map_or("null", RawValue::get)) {
                 Ok(CancelParams { id }) => Message::Cancel(id),
                 Err(_) => Message::Notification(method),
             }

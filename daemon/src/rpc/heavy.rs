@@ -233,7 +233,7 @@ mod tests {
     async fn turns_go_round_by_connection() {
         let calls = HeavyCalls::default();
         let peers: Vec<_> = (0..3).map(|it| Arc::new(Peer::new(it))).collect();
-        let (order, begun) = mpsc::channel();
+        let (order, mut begun) = tokio::sync::mpsc::unbounded_channel();
         let (release, held) = mpsc::channel::<()>();
         let held = Arc::new(Mutex::new(held));
         let mut tasks = Vec::new();
@@ -256,13 +256,24 @@ mod tests {
             until(&calls, |it| n_known(it) > n_known(n_before)).await;
         }
         assert_eq!(calls.counts().running, MOST as u64);
-        for _ in &tasks {
-            release.send(()).unwrap();
+        let mut order = Vec::new();
+        for nth in 0..tasks.len() {
+            // One ends after the other, so that the order is that in which they began. The end of
+            // a call lets none begin if all that wait are of a connection with a running call.
+            let of = loop {
+                if nth >= MOST {
+                    release.send(()).unwrap();
+                }
+                if let Ok(of) = timeout(Duration::from_secs(1), begun.recv()).await {
+                    break of.unwrap();
+                }
+            };
+            order.push(of);
         }
+        drop(release);
         for task in tasks {
             task.await.unwrap().unwrap();
         }
-        let order: Vec<_> = begun.try_iter().collect();
         // The first two began at once; then the third connection, before the rest of the first.
         let second = order.iter().position(|it| *it == 2).unwrap();
         assert!(second <= 3, "{order:?}");

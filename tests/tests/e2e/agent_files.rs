@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skills_agents::profile::{self, RootBase};
+use skills_agents::profile::{self, RootBase, SettingsSource};
 use skills_testkit::fixture::{lay_out, write_skill};
 
 use crate::support::{Live, entries, listed, run, run_json, stdout};
@@ -326,7 +326,8 @@ fn every_agent_configuration_file_is_watched() {
             let health = live.wire.call("skills/list", &params)["health"].to_string();
             health.contains(file.to_str().expect("a plain path"))
         };
-        for rule in &profile.settings {
+        let files = profile.settings.iter().filter(|it| it.source == SettingsSource::File);
+        for rule in files {
             let Some(directory) = directory_of(&rule.base, &home, &top) else { continue };
             for relative in &rule.relative {
                 let file = directory.join(&**relative);

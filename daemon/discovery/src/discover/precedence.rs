@@ -25,7 +25,7 @@ pub(super) fn resolve_conflicts(
     let Some(claimants) = order(ctx, roots, candidates) else { return };
     let mut winners: HashMap<String, usize> = HashMap::new();
     for index in claimants {
-        if !claims(&candidates[index]) {
+        if !claims(roots, &candidates[index]) {
             continue;
         }
         match winners.get(&candidates[index].name) {
@@ -205,7 +205,11 @@ fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
     });
 }
 
-fn claims(candidate: &Candidate) -> bool {
+fn claims(roots: &[SearchRoot], candidate: &Candidate) -> bool {
+    // The agent does not read this plugin at all.
+    if roots[candidate.root].untrusted.is_some() {
+        return false;
+    }
     // A linked directory that waits for trust is not read, so its name is unknown.
     let is_unread = candidate.state == SkillState::Untrusted && candidate.file.is_none();
     !candidate.state.is_out() && candidate.state != SkillState::Shadowed && !is_unread

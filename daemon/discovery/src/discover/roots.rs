@@ -144,6 +144,26 @@ impl RootSearch<'_, '_> {
             }
             Some(_) | None => path,
         };
+        // Above the worktree, a directory of another user has no effect.
+        let is_above = matches!(rule.base, RootBase::Ancestors { .. });
+        let path = match path {
+            Ok(path) if is_above && !path.starts_with(&*self.worktree.top) => {
+                let mut below = path.ancestors().take_while(|it| *it != base);
+                let is_foreign = |it: AbsPath| {
+                    let status = self.tree.look(&it);
+                    self.settings.complete &= status.is_some();
+                    matches!(status, Some(PathStatus::Directory { foreign: true }))
+                };
+                let is_others = below.any(is_foreign);
+                drop(below);
+                if is_others {
+                    Err((path, "it belongs to another user".to_owned()))
+                } else {
+                    Ok(path)
+                }
+            }
+            path => path,
+        };
         let (path, (outcome, skips)) = match path {
             Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
             Ok(path) => {
@@ -198,7 +218,7 @@ impl RootSearch<'_, '_> {
                 "{agent} reads a project's plugins only in the working directory's `.claude/skills`"
             ))
         } else if is_project {
-            plugins::untrusted(ctx, rule, self.worktree, tree, settings)
+            plugins::untrusted(ctx, rule, self.worktree, owners, tree, settings)
         } else {
             None
         };

@@ -118,12 +118,14 @@ impl SettingsReader<'_> {
                 return;
             }
         };
-        // Measured: one bad value makes Claude Code ignore the file. Permission rules are kept,
-        // because a file that denies must not loosen by a mistake.
+        // Measured: one bad value makes Claude Code ignore the file. Permission rules and
+        // restrictions are kept, because a file that denies must not loosen by a mistake.
         let is_valid = !rule.reads.contains(&SettingsItem::SkillOverrides)
             || switch::has_valid_overrides(&document, path, &mut self.settings);
         for reads in &rule.reads {
-            if is_valid || *reads == SettingsItem::PermissionLists {
+            let only_restricts =
+                matches!(reads, SettingsItem::PermissionLists | SettingsItem::Restrictions);
+            if is_valid || only_restricts {
                 self.take(*reads, &document, path);
             }
         }

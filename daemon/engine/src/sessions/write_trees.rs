@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
+use std::ops::Bound;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -22,7 +24,7 @@ use crate::watch::backend::WatchScope;
 use crate::watch::backend::watch_limit;
 use crate::watch::service::WatchService;
 use crate::watch::subscription::Subscription;
-use crate::watch::writes::Writes;
+use crate::watch::writes::{MAX_PENDING, Writes};
 
 /// Maximum number of directories of a tree that are compared instead of watched.
 const MAX_COMPARED: usize = 65_536;
@@ -33,6 +35,9 @@ const COMPARE_EVERY: Duration = Duration::from_secs(2);
 /// Time before a comparison whose changes it reports again. File systems round times.
 const OVERLAP: Duration = Duration::from_millis(20);
 
+/// Minimum time between two searches for removed directories.
+const PRUNE_EVERY: Duration = Duration::from_secs(10);
+
 /// The trees of all automatic sessions; cheap to clone.
 #[derive(Clone, Default)]
 pub struct WriteTrees(Arc<TreesState>);
@@ -41,25 +46,47 @@ pub struct WriteTrees(Arc<TreesState>);
 struct TreesState {
     writes: Writes,
     watch: WatchService,
-    trees: Mutex<BTreeMap<AbsPath, WriteTree>>,
+    trees: Mutex<BTreeMap<AbsPath, Arc<FollowedTree>>>,
     added: Notify,
 }
 
+/// A tree with its figures, which are read while the tree is walked.
+struct FollowedTree {
+    /// Physical path of the session's directory.
+    top: PathBuf,
+    tree: Mutex<WriteTree>,
+    figures: Mutex<Figures>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Figures {
+    watched: usize,
+    compared: usize,
+    /// True if some directories are neither watched nor compared.
+    is_partial: bool,
+    /// Time of the next comparison, if there is something to compare.
+    due: Option<Instant>,
+}
+
+/// Inode and time of creation, if the file system has it. Inodes are used again.
+type DirIdentity = (u64, Option<SystemTime>);
+
 /// The directories below one session's directory.
 struct WriteTree {
-    /// Physical path of the session's directory.
     top: PathBuf,
     in_git: bool,
     /// Maximum number of watched directories.
     limit: usize,
     subscription: Option<Subscription>,
-    watched: BTreeSet<PathBuf>,
-    compared: BTreeSet<PathBuf>,
-    /// True if some directories are neither watched nor compared.
+    /// Watched directories with their identities.
+    watched: BTreeMap<PathBuf, DirIdentity>,
+    /// Compared directories with their identities.
+    compared: BTreeMap<PathBuf, DirIdentity>,
     is_partial: bool,
     /// Start of the last comparison.
     compared_at: SystemTime,
     compare_next: Instant,
+    prune_next: Instant,
 }
 
 impl WriteTrees {
@@ -74,20 +101,23 @@ impl WriteTrees {
         let top = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
         // The index and other programs of the user need watches too.
         let share = watch_limit().map_or(usize::MAX, |it| usize::try_from(it / 4).unwrap_or(limit));
-        let mut tree = WriteTree {
+        let others = self.all().iter().map(|it| lock(&it.figures).watched).sum();
+        let now = Instant::now();
+        let tree = WriteTree {
             in_git: top.ancestors().any(|it| it.join(".git").exists()),
-            limit: limit.min(share),
+            limit: limit.min(share.saturating_sub(others)),
             subscription: self.0.watch.subscribe(),
-            watched: BTreeSet::new(),
-            compared: BTreeSet::new(),
+            watched: BTreeMap::new(),
+            compared: BTreeMap::new(),
             is_partial: false,
             compared_at: SystemTime::now(),
-            compare_next: Instant::now() + COMPARE_EVERY,
-            top,
+            compare_next: now + COMPARE_EVERY,
+            prune_next: now + PRUNE_EVERY,
+            top: top.clone(),
         };
-        let top = tree.top.clone();
-        tree.add(&top);
-        lock(&self.0.trees).insert(dir.clone(), tree);
+        let followed = FollowedTree { tree: Mutex::new(tree), top, figures: Mutex::default() };
+        followed.change(|it| it.add(&[it.top.clone()].into()));
+        lock(&self.0.trees).insert(dir.clone(), Arc::new(followed));
         self.0.writes.heard(dir);
         self.0.added.notify_one();
     }
@@ -99,30 +129,30 @@ impl WriteTrees {
     }
 
     /// Returns the files among written paths, and the files in new directories, which are followed
-    /// from now on. A path may have been removed, or may be reported under its directory's former
-    /// name. Blocks on the disk.
+    /// from now on; at most [`MAX_PENDING`]. A path may have been removed, or may be reported under
+    /// its directory's former name. Blocks on the disk.
     pub fn files(&self, written: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-        let mut files = BTreeSet::new();
+        let (mut files, mut dirs) = (BTreeSet::new(), BTreeSet::new());
         for path in written {
             match path.symlink_metadata() {
-                Ok(found) if found.is_dir() => {
-                    let mut trees = lock(&self.0.trees);
-                    let around = trees.values_mut().filter(|it| path.starts_with(&it.top));
-                    files.extend(around.flat_map(|it| it.add(&path)).collect::<Vec<_>>());
-                }
-                Ok(_) => {
-                    files.insert(path);
-                }
-                Err(_) => {}
+                Ok(found) if found.is_dir() => dirs.insert(path),
+                Ok(_) => files.insert(path),
+                Err(_) => false,
+            };
+        }
+        if !dirs.is_empty() {
+            for it in self.all() {
+                let own = dirs.iter().filter(|dir| dir.starts_with(&it.top)).cloned().collect();
+                files.extend(it.change(|it| it.add(&own)));
             }
         }
-        files
+        files.into_iter().take(MAX_PENDING).collect()
     }
 
     /// Waits until directories that are not watched are to be compared.
     pub async fn until_due(&self) {
         loop {
-            let next = lock(&self.0.trees).values().filter_map(WriteTree::due).min();
+            let next = self.all().iter().filter_map(|it| lock(&it.figures).due).min();
             tokio::select! {
                 () = async { sleep_until(next.unwrap_or_else(Instant::now)).await }, if next.is_some() => return,
                 () = self.0.added.notified() => {}
@@ -130,20 +160,21 @@ impl WriteTrees {
         }
     }
 
-    /// Compares the directories that are not watched, and returns their changed files. Blocks on
-    /// the disk.
+    /// Compares the directories that are not watched, and returns their changed files, at most
+    /// [`MAX_PENDING`]. Blocks on the disk.
     pub fn compare(&self) -> BTreeSet<PathBuf> {
         let now = Instant::now();
-        let mut trees = lock(&self.0.trees);
-        let due = trees.values_mut().filter(|it| it.due().is_some_and(|it| it <= now));
-        due.flat_map(WriteTree::compare).collect()
+        let mut due = self.all();
+        due.retain(|it| lock(&it.figures).due.is_some_and(|it| it <= now));
+        let files = due.iter().flat_map(|it| it.change(WriteTree::compare));
+        files.take(MAX_PENDING).collect()
     }
 
     /// Returns the problem of following writes below a directory, if there is one.
     pub fn health(&self, dir: &AbsPath) -> Option<Health> {
-        let trees = lock(&self.0.trees);
-        let tree = trees.get(dir)?;
-        let others = match (tree.compared.len(), tree.is_partial) {
+        let followed = lock(&self.0.trees).get(dir).cloned()?;
+        let Figures { watched, compared, is_partial, .. } = *lock(&followed.figures);
+        let others = match (compared, is_partial) {
             (0, false) => return None,
             (0, true) => "writes in the others are not seen".to_owned(),
             (n, false) => format!("it compares {n} others every few seconds"),
@@ -154,44 +185,74 @@ impl WriteTrees {
         Some(Health {
             code: "auto-watch",
             message: format!(
-                "skillsd watches {} directories for the automatic session; {others}",
-                tree.watched.len()
+                "skillsd watches {watched} directories for the automatic session; {others}"
             ),
             hint: "Raise `sessions.auto_directories`, or ignore generated directories in `.gitignore`.",
             path: Some(dir.as_os_str().to_owned()),
         })
     }
+
+    fn all(&self) -> Vec<Arc<FollowedTree>> {
+        lock(&self.0.trees).values().cloned().collect()
+    }
+}
+
+impl FollowedTree {
+    /// Changes the tree and updates its figures.
+    fn change(&self, change: impl FnOnce(&mut WriteTree) -> Vec<PathBuf>) -> Vec<PathBuf> {
+        let mut tree = lock(&self.tree);
+        let files = change(&mut tree);
+        *lock(&self.figures) = Figures {
+            watched: tree.watched.len(),
+            compared: tree.compared.len(),
+            is_partial: tree.is_partial,
+            due: (!tree.compared.is_empty()).then_some(tree.compare_next),
+        };
+        files
+    }
 }
 
 impl WriteTree {
-    /// Returns the time of the next comparison, if there is something to compare.
-    fn due(&self) -> Option<Instant> {
-        (!self.compared.is_empty()).then_some(self.compare_next)
-    }
-
-    /// Follows a directory and those below it that git does not ignore. Returns their files.
-    fn add(&mut self, dir: &Path) -> Vec<PathBuf> {
-        if self.watched.len() >= self.limit {
-            self.watched.retain(|it| it.is_dir());
+    /// Follows directories and those below them that git does not ignore. Returns the files of
+    /// those that are new.
+    fn add(&mut self, dirs: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+        if dirs.is_empty() {
+            return Vec::new();
         }
-        let below = dir.to_owned();
-        // Begins at the top, where the ignore rules for the directory may be.
+        let now = Instant::now();
+        if self.watched.len() >= self.limit && self.prune_next <= now {
+            self.watched.retain(|it, _| it.is_dir());
+            self.prune_next = now + PRUNE_EVERY;
+        }
+        let wanted = dirs.clone();
+        // Begins at the top, where the ignore rules for the directories may be.
         let keeps = move |it: &ignore::DirEntry| {
             it.file_name() != ".git"
-                && (it.path().starts_with(&below) || below.starts_with(it.path()))
+                && (is_below(&wanted, it.path()) || is_above(&wanted, it.path()))
         };
         let options = IgnoreOptions { names: &[], within_git: true };
-        let mut files = Vec::new();
+        let (mut files, mut new) = (Vec::new(), BTreeSet::new());
         let mut found = walk(&self.top, options, keeps);
         for entry in found.same_file_system(true).build().filter_map(Result::ok) {
             let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
-            let path = entry.into_path();
-            if !path.starts_with(dir) {
+            if !is_below(dirs, entry.path()) {
                 continue;
             }
             if !is_dir {
-                files.push(path);
-            } else if !self.take(path) {
+                let is_new = entry.path().parent().is_some_and(|it| new.contains(it));
+                if is_new && files.len() < MAX_PENDING {
+                    files.push(entry.into_path());
+                }
+                continue;
+            }
+            let Ok(found) = entry.metadata() else { continue };
+            let identity = (found.ino(), found.created().ok());
+            let path = entry.into_path();
+            let known = self.watched.get(&path).or_else(|| self.compared.get(&path));
+            if known != Some(&identity) {
+                new.insert(path.clone());
+            }
+            if !self.take(path, identity) {
                 self.is_partial = true;
                 break;
             }
@@ -200,17 +261,17 @@ impl WriteTree {
     }
 
     /// Watches or compares a directory. Returns false if it does neither.
-    fn take(&mut self, dir: PathBuf) -> bool {
-        if self.watched.contains(&dir) || self.watched.len() < self.limit {
+    fn take(&mut self, dir: PathBuf, identity: DirIdentity) -> bool {
+        if self.watched.contains_key(&dir) || self.watched.len() < self.limit {
             let arm = self.subscription.as_mut().map(|it| it.arm(&dir, WatchScope::Saves));
             if matches!(arm, Some(Ok(()))) {
                 self.compared.remove(&dir);
-                self.watched.insert(dir);
+                self.watched.insert(dir, identity);
                 return true;
             }
         }
         if self.in_git && self.compared.len() < MAX_COMPARED {
-            self.compared.insert(dir);
+            self.compared.insert(dir, identity);
             return true;
         }
         false
@@ -220,31 +281,52 @@ impl WriteTree {
     fn compare(&mut self) -> Vec<PathBuf> {
         let (start, clock) = (Instant::now(), SystemTime::now());
         let since = self.compared_at - OVERLAP;
-        let (mut files, mut new) = (Vec::new(), Vec::new());
-        self.compared.retain(|dir| {
-            let Ok(entries) = fs::read_dir(dir) else { return false };
+        let (mut files, mut dirs) = (Vec::new(), BTreeSet::new());
+        self.compared.retain(|dir, _| {
+            let entries = match fs::read_dir(dir) {
+                Ok(entries) => entries,
+                Err(error) => return !is_gone(&error),
+            };
             for entry in entries.filter_map(Result::ok) {
                 let Ok(found) = entry.metadata() else { continue };
-                let nanos = u64::try_from(found.ctime_nsec()).unwrap_or(0);
-                let seconds = u64::try_from(found.ctime()).unwrap_or(0);
-                let changed =
-                    UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanos);
-                if changed >= since {
-                    let list = if found.is_dir() { &mut new } else { &mut files };
-                    list.push(entry.path());
+                if changed_at(&found) < since {
+                } else if found.is_dir() {
+                    dirs.insert(entry.path());
+                } else if files.len() < MAX_PENDING {
+                    files.push(entry.path());
                 }
             }
             true
         });
-        new.retain(|it| !self.watched.contains(it) && !self.compared.contains(it));
-        for dir in new {
-            files.extend(self.add(&dir));
-        }
+        dirs.retain(|it| !self.watched.contains_key(it) && !self.compared.contains_key(it));
+        files.extend(self.add(&dirs));
         self.compared_at = clock;
         // A large tree takes at most a twentieth of one core.
         self.compare_next = Instant::now() + COMPARE_EVERY.max(start.elapsed() * 20);
         files
     }
+}
+
+/// Returns whether a path is one of these directories or below one.
+fn is_below(dirs: &BTreeSet<PathBuf>, path: &Path) -> bool {
+    path.ancestors().any(|it| dirs.contains(it))
+}
+
+/// Returns whether one of these directories is below a path.
+fn is_above(dirs: &BTreeSet<PathBuf>, path: &Path) -> bool {
+    let next = dirs.range::<Path, _>((Bound::Included(path), Bound::Unbounded)).next();
+    next.is_some_and(|it| it.starts_with(path))
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Returns the time of the last change of a file's content or attributes.
+fn changed_at(found: &fs::Metadata) -> SystemTime {
+    let nanos = u64::try_from(found.ctime_nsec()).unwrap_or(0);
+    let seconds = u64::try_from(found.ctime()).unwrap_or(0);
+    UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanos)
 }
 
 #[cfg(test)]
@@ -324,6 +406,18 @@ mod tests {
             files.extend(trees.files(trees.0.writes.next().await));
         }
         assert_eq!(files, [top.join("docs/z")].into());
+    }
+
+    #[tokio::test]
+    async fn files_of_a_known_directory_are_not_reported_again() {
+        let (trees, top, _guard) = followed(100, false);
+        fs::write(top.join("src/old"), "x").unwrap();
+        reports(&trees, &top.join("src/old")).await;
+        assert_eq!(trees.files([top.join("src")].into()), BTreeSet::new());
+        fs::remove_dir_all(top.join("src")).unwrap();
+        fs::create_dir(top.join("src")).unwrap();
+        fs::write(top.join("src/new"), "x").unwrap();
+        assert!(trees.files([top.join("src")].into()).contains(&top.join("src/new")));
     }
 
     #[tokio::test]

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 /// Maximum number of pending paths. A larger burst is a checkout, not an edit; the excess is
 /// dropped.
-const MOST: usize = 4096;
+pub(crate) const MAX_PENDING: usize = 4096;
 
 /// Collector of writes below followed directories; cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +105,7 @@ impl Writes {
             state.below.values().map(|it| &it.real).any(|it| path.starts_with(it) && path != it);
         // Git's own files are not work of a session.
         let is_git = || path.components().any(|it| it.as_os_str() == OsStr::new(".git"));
-        if is_wanted && state.met.len() < MOST && !is_git() {
+        if is_wanted && state.met.len() < MAX_PENDING && !is_git() {
             state.met.insert(path.to_owned());
             drop(state);
             self.0.written.notify_one();

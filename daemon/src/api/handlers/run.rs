@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
 use skills_discovery::discover::{Candidate, FileId};
 use skills_engine::View;
 use skills_engine::sessions::store::trust::Content;
@@ -285,7 +286,10 @@ fn failed(shown: &str, error: &io::Error) -> RpcError {
 fn cannot_start(shown: &str, error: &io::Error, script: Option<&Path>) -> RpcError {
     const INSTALL: &str = "Install the program, or name one that exists in the first line.";
     let mut line = Vec::new();
-    if let Some(file) = script.and_then(|it| fs::File::open(it).ok())
+    // A pipe at this path must not block.
+    let flags = OFlags::NONBLOCK.union(OFlags::CLOEXEC);
+    let open = |it| rustix::fs::open(it, flags, Mode::empty()).map(fs::File::from);
+    if let Some(file) = script.and_then(|it| open(it).ok())
         && file.take(FIRST_LINE).read_to_end(&mut line).is_ok()
     {
         line.truncate(line.iter().position(|it| *it == b'\n').unwrap_or(line.len()));

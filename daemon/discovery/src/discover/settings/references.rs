@@ -7,7 +7,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
 use crate::discover::context::{DiscoveryContext, variable};
-use crate::discover::disk::PathStatus;
+use crate::discover::disk::{PathStatus, TEXT_LIMIT};
 use crate::discover::links;
 use crate::discover::owner::Owners;
 use crate::discover::tree::Tree;
@@ -61,8 +61,9 @@ impl References<'_> {
                 })
             };
             let Some(path) = path else { return Some(error("is below a home that is not set")) };
-            if !may_loosen && !self.owners.is_in_worktree(&path) {
-                return Some(error("names a file outside of the worktree, which is not trusted"));
+            // Left as written, so that the file's rules still count.
+            if !may_loosen && !self.is_harmless(name, &path) {
+                return Some(Ok(format!("{FILE}{name}}}")));
             }
             match self.tree.look(&path)? {
                 PathStatus::File => {}
@@ -79,22 +80,43 @@ impl References<'_> {
     }
 }
 
-/// Replaces each `{opening…}` by the value of its content and offset.
+impl References<'_> {
+    /// Returns whether the file may be read for settings that are not trusted: a file of the
+    /// worktree with a visible name. Its content can appear in messages, and hidden files hold
+    /// secrets (`.env`, `.git/config`).
+    fn is_harmless(&self, name: &str, path: &AbsPath) -> bool {
+        let is_visible = |it: &str| !it.starts_with('.') || it == ".";
+        name.split('/').all(is_visible) && self.owners.is_in_worktree(path)
+    }
+}
+
+/// Maximum number of references in a file.
+const MAX_REFERENCES: usize = 256;
+
+/// Replaces each `{opening…}` by the value of its content and offset. The result is at most
+/// [`TEXT_LIMIT`] bytes longer than the text.
 fn replace(
     text: &str,
     opening: &str,
     value: impl Fn(&str, usize) -> Option<Result<String, SyntaxError>>,
 ) -> Option<Result<String, SyntaxError>> {
     let mut replaced = String::with_capacity(text.len());
-    let mut done = 0;
+    let (mut done, mut count) = (0, 0);
     while let Some(at) = text[done..].find(opening).map(|it| done + it) {
         let start = at + opening.len();
-        let Some(end) = text[start..].find('}').map(|it| start + it).filter(|it| *it > start)
-        else {
+        let Some(end) = text[start..].find('}').map(|it| start + it) else { break };
+        if end == start {
             replaced.push_str(&text[done..start]);
             done = start;
             continue;
-        };
+        }
+        count += 1;
+        if count > MAX_REFERENCES || replaced.len() > text.len() + TEXT_LIMIT as usize {
+            let message = format!(
+                "more than {MAX_REFERENCES} references or {TEXT_LIMIT} bytes of replaced text"
+            );
+            return Some(Err(SyntaxError { message, at: position(text, at) }));
+        }
         replaced.push_str(&text[done..at]);
         match value(&text[start..end], at)? {
             Ok(value) => replaced.push_str(&value),

@@ -83,10 +83,14 @@ fn shell_rules(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions
             let source = SourceLocation { file: file.clone(), at: item.at };
             let all = &mut settings.restrictions.shell;
             // A rule over the limit applies to every command.
-            let (is_over, author) = (all.len() >= RULES, Author::Agent);
+            // Counted for each file: no file takes the place of another's rules.
+            let of_file = all.iter().filter(|it| it.source.file == *file).count();
+            let (is_over, author) = (of_file >= RULES, Author::Agent);
             let pattern = if is_over { SHELL_TOOL } else { text };
             let rule = Rule { author, agent: None, pattern: pattern.into(), action, source };
-            let is_known = |it: &Rule| it.action == action && &*it.pattern == SHELL_TOOL;
+            let is_known = |it: &Rule| {
+                it.action == action && &*it.pattern == SHELL_TOOL && it.source.file == *file
+            };
             if !(is_over && all.iter().any(is_known)) {
                 all.push(rule);
             }

@@ -26,9 +26,12 @@ pub(crate) fn save(
 ) -> Result<()> {
     let Session { id, profile, auto, .. } = session;
     let cwd = bytes(&session.cwd);
+    // Whole configurations can hold keys.
+    let is_stored = |name: &&String| !name.ends_with("_CONTENT");
     let environment = session
         .environment
         .iter()
+        .filter(|(name, _)| is_stored(name))
         .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
     let environment = environment.collect::<Vec<_>>().join(&0);
     let additional: Vec<_> = session.additional.iter().map(|it| bytes(it)).collect();
