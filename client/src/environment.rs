@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use skills_protocol::bounds::ENVIRONMENT_VALUE_BYTES;
 use skills_protocol::env::{
     DISCOVERY, HOME, SKILLSD_SOCKET, XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_RUNTIME_DIR,
     XDG_STATE_HOME,
@@ -26,9 +27,12 @@ pub fn socket_location() -> Result<SocketLocation, SocketError> {
     })
 }
 
-/// Returns the variables that discovery depends on, without those that are unset.
+/// Returns the variables that discovery depends on, without those that are unset, and without
+/// values that the daemon refuses for their length: a whole configuration in a variable must not
+/// make every call fail.
 pub fn discovery() -> Vec<(&'static str, OsString)> {
-    DISCOVERY.iter().filter_map(|name| Some((*name, env::var_os(name)?))).collect()
+    let set = DISCOVERY.iter().filter_map(|name| Some((*name, env::var_os(name)?)));
+    set.filter(|(_, value)| value.len() <= ENVIRONMENT_VALUE_BYTES).collect()
 }
 
 /// Returns the path of the user's configuration file, which may not exist; `None` without a home.

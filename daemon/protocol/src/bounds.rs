@@ -31,7 +31,7 @@ pub const QUERY_CHARACTERS: usize = 1000;
 pub const LIST_ITEMS: usize = 1000;
 
 /// Maximum bytes in the value of one variable in `environment`.
-pub const ENVIRONMENT_VALUE_BYTES: usize = 128 * 1024;
+pub const ENVIRONMENT_VALUE_BYTES: usize = 32 * 1024;
 
 /// Kind of bound that applies to a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -328,8 +328,8 @@ mod tests {
 
     #[test]
     fn environment_names_values_and_count_are_bounded() {
-        passes(&json!({"environment": {"HOME": "x".repeat(128 * 1024)}}));
-        let long = json!({"environment": {"HOME": "x".repeat(128 * 1024 + 1)}});
+        passes(&json!({"environment": {"HOME": "x".repeat(32 * 1024)}}));
+        let long = json!({"environment": {"HOME": "x".repeat(32 * 1024 + 1)}});
         assert_eq!(refused(&long).0, "params.environment.HOME");
         let name = "N".repeat(257);
         let named = json!({"environment": {name.clone(): ""}});
