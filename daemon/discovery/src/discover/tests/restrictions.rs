@@ -204,3 +204,26 @@ fn managed_settings_cannot_be_outvoted() {
         "#]],
     );
 }
+
+#[test]
+fn many_shell_rules_of_a_repository_do_not_displace_managed_ones() {
+    let many: Vec<_> =
+        (0..=crate::permission::RULES).map(|it| format!("\"Bash(x{it})\"")).collect();
+    let managed =
+        r#"{"allowManagedPermissionRulesOnly": true, "permissions": {"deny": ["Bash(rm:*)"]}}"#;
+    let found = resolution(&format!(
+        "//- {MANAGED}\n{managed}\n//- /w/.claude/settings.json\n{{\"permissions\": {{\"deny\": [{}]}}}}\n",
+        many.join(", ")
+    ));
+    let shell: Vec<_> = found.restrictions.shell.iter().map(|it| it.pattern.to_string()).collect();
+    assert_eq!(shell, ["Bash(rm:*)"]);
+}
+
+#[test]
+fn bad_override_keeps_the_restrictions_of_its_file() {
+    let settings = r#"{"skillOverrides": {"user": 5}, "disableSkillShellExecution": true,
+        "permissions": {"deny": ["Bash(rm:*)"]}}"#;
+    let found = resolution(&format!("//- {MANAGED}\n{settings}\n"));
+    assert!(found.restrictions.no_shell.is_some());
+    assert_eq!(found.restrictions.shell.len(), 1);
+}

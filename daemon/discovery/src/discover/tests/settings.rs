@@ -127,6 +127,29 @@ fn opencode_replaces_references_and_reads_its_variables_last() {
 }
 
 #[test]
+fn references_of_an_untrusted_repository_reach_no_hidden_file_and_keep_its_rules() {
+    let found = |top: &str, config: &str| {
+        let tree = MemoryTree::new(&format!(
+            "//- /w {top}\n//- /w/.git dir\n//- /w/.env\nsecret\n//- /home/u/key\nsecret\n\
+             //- /w/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n\
+             //- /w/opencode.json\n{config}\n"
+        ));
+        let resolution = discover(&ctx("opencode", "/w"), &tree);
+        let state = resolution.candidates.iter().find(|it| it.name == "a").unwrap().state;
+        let problems: Vec<_> =
+            resolution.settings.iter().flat_map(SettingsFile::problems).collect();
+        (state, problems.join("; "))
+    };
+    let config = "{\"skills\": {\"paths\": [\"{file:.env}\", \"{file:~/key}\"]}, \
+                  \"permission\": {\"skill\": {\"a\": \"deny\"}}}";
+    let (state, problems) = found("dir", config);
+    assert_eq!(state, SkillState::Denied, "{problems}");
+    assert!(!problems.contains("secret"), "{problems}");
+    let many = format!("{{\"x\": \"{}\"}}", "{env:A}".repeat(300));
+    assert!(found("trusted", &many).1.contains("more than 256 references"));
+}
+
+#[test]
 fn broken_git_file_counts_as_no_repository_for_opencode() {
     let fixture = "
 //- /up/apps/.git
