@@ -18,30 +18,10 @@ use skills_discovery::discover::{DiscoveryContext, Policy, SkillState, TrustDeci
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::literal::{self, AGENTS, AgentLocation, Listed};
+use skills_testkit::random::Random;
 
 /// Number of trees.
 const ROUNDS: u64 = 6;
-
-/// Repeatable random numbers (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((z ^ (z >> 31)) % bound as u64).unwrap()
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
-        all[self.below(all.len())]
-    }
-
-    fn chance(&mut self, of: usize) -> bool {
-        self.below(of) == 0
-    }
-}
 
 /// A file system entry.
 #[derive(Clone, Debug)]
@@ -294,7 +274,7 @@ fn lists_of_random_trees_equal_the_published_rules() {
     let checker = ListChecker::new();
     let mut n_listed = 0;
     for seed in seeds {
-        let tree = random_tree(&mut Random(seed));
+        let tree = random_tree(&mut Random::new(seed));
         for agent in AGENTS {
             if let Some(fault) = checker.fault(&tree, agent) {
                 let small = checker.shrunk(tree, agent);

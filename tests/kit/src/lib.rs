@@ -19,6 +19,7 @@ pub mod daemon;
 
 mod process;
 
+pub mod random;
 pub mod registry_server;
 
 pub mod corpus;

@@ -18,6 +18,7 @@ use skills_agents::profile;
 use skills_discovery::discover::{DiscoveryContext, Policy, SkillState, TrustDecisions};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
+use skills_testkit::random::Random;
 use skills_testkit::{Model, Turn};
 
 use crate::agent_fixture::{claude_code, finish};
@@ -32,27 +33,6 @@ const BUILT_IN: [&str; 2] = ["doctor", "plugin-authoring"];
 
 /// The first slash command of the agent's own, after those of the tree.
 const FIRST_OWN: &str = "agents";
-
-/// Repeatable random numbers (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((z ^ (z >> 31)) % bound as u64).unwrap()
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
-        all[self.below(all.len())]
-    }
-
-    fn chance(&mut self, of: usize) -> bool {
-        self.below(of) == 0
-    }
-}
 
 #[derive(Clone)]
 enum Entry {
@@ -474,7 +454,7 @@ fn claude_code_lists_of_random_trees_equal_ours() {
     let (mut faults, mut n_seen) = (Vec::new(), 0);
     for seed in only.map_or(0..n_trees, |seed| seed..seed + 1) {
         n_seen += 1;
-        let mut tree = random_tree(&mut Random(seed));
+        let mut tree = random_tree(&mut Random::new(seed));
         let Some(mut fault) = difference(&ours, &program, &tree) else { continue };
         if only.is_some() {
             tree = shrunk(&ours, &program, tree);

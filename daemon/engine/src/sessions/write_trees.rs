@@ -290,7 +290,9 @@ impl WriteTree {
             for entry in entries.filter_map(Result::ok) {
                 let Ok(found) = entry.metadata() else { continue };
                 if changed_at(&found) < since {
-                } else if found.is_dir() {
+                    continue;
+                }
+                if found.is_dir() {
                     dirs.insert(entry.path());
                 } else if files.len() < MAX_PENDING {
                     files.push(entry.path());
