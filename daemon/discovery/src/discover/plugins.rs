@@ -98,8 +98,9 @@ pub(super) fn untrusted(
             document.and_then(|it| it.at_path(&["projects", &key, "hasTrustDialogAccepted"]));
         node.and_then(Node::flag) == Some(true)
     });
-    // A repository's own file does not trust it.
-    let is_own = owners.variable_owner(rule.variable.as_deref(), ".claude", &file).is_own();
+    // A repository's own file does not trust it, unless the user trusts the folder in skillsd.
+    let is_own = owners.variable_owner(rule.variable.as_deref(), ".claude", &file).is_own()
+        || owners.trust_decision(folder) == Some(true);
     (!is_trusted || !is_own).then(|| {
         let (file, agent) = (file.display(), ctx.profile.subject());
         format!("{agent} reads a project's plugins only in a trusted folder, and `{file}` does not trust `{key}`")
