@@ -36,8 +36,8 @@ fn variable(name: &'static str, below_home: &'static str) -> RootBase {
 }
 
 /// Later files override earlier ones: the user's own, `$OPENCODE_CONFIG`, the worktree's from the
-/// outermost down, then those in the configuration directories, the text in
-/// `$OPENCODE_CONFIG_CONTENT`, the machine's, and the permissions in `$OPENCODE_PERMISSION`.
+/// outermost down, then those in the configuration directories with the agents in Markdown there, the
+/// text in `$OPENCODE_CONFIG_CONTENT`, the machine's, and the permissions in `$OPENCODE_PERMISSION`.
 pub(super) fn opencode() -> Vec<SettingsRule> {
     let reads = [SettingsItem::SkillPaths, SettingsItem::SkillUrls, SettingsItem::PermissionMap];
     // Source: comments and trailing commas are accepted; any other error prevents the start.
@@ -56,7 +56,16 @@ pub(super) fn opencode() -> Vec<SettingsRule> {
     };
     let upwards = || RootBase::Ancestors { stop: AncestorStop::WorktreeElseFilesystem };
     let own = ["opencode.json", "opencode.jsonc"];
-    let below = [".opencode/opencode.json", ".opencode/opencode.jsonc"];
+    // Measured: between `agent` and `agents` with one name, chance decides.
+    let agents = ["agent/**/*.md", "agents/**/*.md", "mode/*.md", "modes/*.md"];
+    let below = [
+        ".opencode/opencode.json",
+        ".opencode/opencode.jsonc",
+        ".opencode/agent/**/*.md",
+        ".opencode/agents/**/*.md",
+        ".opencode/mode/*.md",
+        ".opencode/modes/*.md",
+    ];
     vec![
         rule(
             variable("XDG_CONFIG_HOME", ".config"),
@@ -64,9 +73,18 @@ pub(super) fn opencode() -> Vec<SettingsRule> {
         ),
         rule(RootBase::IfSet { name: "OPENCODE_CONFIG".into() }, &[""]),
         project(rule(upwards(), &own)),
+        rule(
+            variable("XDG_CONFIG_HOME", ".config"),
+            &[
+                "opencode/agent/**/*.md",
+                "opencode/agents/**/*.md",
+                "opencode/mode/*.md",
+                "opencode/modes/*.md",
+            ],
+        ),
         project(SettingsRule { nearest_first: true, ..rule(upwards(), &below) }),
         rule(RootBase::Home, &below),
-        rule(RootBase::IfSet { name: "OPENCODE_CONFIG_DIR".into() }, &own),
+        rule(named("OPENCODE_CONFIG_DIR"), &[&own[..], &agents[..]].concat()),
         SettingsRule {
             source: SettingsSource::Variable,
             ..rule(named("OPENCODE_CONFIG_CONTENT"), &[""])

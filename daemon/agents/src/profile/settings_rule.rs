@@ -16,7 +16,8 @@ pub struct SettingsRule {
     /// empty.
     pub base: RootBase,
     /// Paths below the base, lowest precedence first. One that ends in `/*.json` stands for all
-    /// such files of a directory, sorted by name.
+    /// such files of a directory, sorted by name. One that ends in `/*.md` or `/**/*.md` stands for
+    /// agents in Markdown files, whose frontmatter is the agent's entry.
     pub relative: Vec<Text>,
     /// True if the nearest file of [`RootBase::Ancestors`] is read first, so that the outermost one
     /// has precedence.

@@ -4,6 +4,7 @@
 //! file and position. A broken file or an unusable value is reported as a note, never as an error,
 //! and does not affect other files.
 
+mod agent_files;
 mod bounds;
 pub(super) mod decisions;
 pub(super) mod file;
@@ -15,7 +16,9 @@ mod rules;
 mod switch;
 mod trust;
 
-use skills_agents::profile::{RootBase, SettingsItem, SettingsRule, SettingsSource};
+use skills_agents::profile::{
+    OnBrokenSettings, RootBase, SettingsItem, SettingsRule, SettingsSource,
+};
 use skills_syntax::config_tree::{self, Entry, Node, Value};
 use skills_syntax::path::AbsPath;
 
@@ -29,6 +32,7 @@ use super::root_paths::{bases, setting_path, switched_off};
 use super::tree::Tree;
 use super::worktree::WorktreeLocation;
 use crate::permission::SourceLocation;
+use agent_files::MarkdownFiles;
 use decisions::SettingsDecisions;
 use file::{NoteScope, SettingsFile, SettingsOutcome, SettingsValue};
 use references::References;
@@ -151,6 +155,12 @@ impl SettingsReader<'_> {
                     }
                     continue;
                 }
+                if let Some((dir, is_deep)) = agent_files::pattern_directory(relative) {
+                    if let (Ok(base), None) = (&base, &off) {
+                        self.agents(&base.child(dir), is_deep, rule);
+                    }
+                    continue;
+                }
                 let (path, off) = match &base {
                     Ok(base) => (base.child(&**relative), off.clone()),
                     Err((path, why)) => (path.child(&**relative), Some(why.clone())),
@@ -193,6 +203,33 @@ impl SettingsReader<'_> {
         let (trusted, source) = self.settings.trusted.as_ref()?;
         let file = source.file.display();
         (!trusted).then(|| format!("`{file}` does not trust the working directory"))
+    }
+
+    /// Reads the agents in Markdown files below `top`.
+    fn agents(&mut self, top: &AbsPath, is_deep: bool, rule: &SettingsRule) {
+        let Some(found) = MarkdownFiles::find(self.tree, &self.settings.tops, top, is_deep) else {
+            self.settings.complete = false;
+            return;
+        };
+        for path in &found.files {
+            let Ok(relative) = path.strip_prefix(top) else { continue };
+            self.settings.consulted.retain(|it| it.path != *path);
+            // Measured: a file whose YAML is broken is left out.
+            let broken = OnBrokenSettings::Ignores;
+            let read = |it: &TextFile| agent_files::document(it.as_str(), relative);
+            let check = |it: &TextFile| read(it).map(|_| ());
+            let text = self.settings.consult_text(self.tree, path, broken, check);
+            let Some(document) = text.and_then(|it| read(&it).ok()) else { continue };
+            self.settings.judge(path, &rule.base, self.ctx.profile.subject(), self.owners);
+            for reads in &rule.reads {
+                self.take(*reads, &document, path);
+            }
+        }
+        if found.is_cut {
+            let notes = vec![agent_files::cut_note()];
+            let outcome = SettingsOutcome::Read;
+            self.settings.consulted.push(SettingsFile { path: top.clone(), outcome, notes });
+        }
     }
 
     fn file(&mut self, path: &AbsPath, rule: &SettingsRule) {

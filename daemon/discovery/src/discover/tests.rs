@@ -4,6 +4,7 @@
 //! `//- /path fifo` a named pipe, `//- /path denied` something that may not be read,
 //! `//- /path trusted` a directory that the user trusts.
 
+mod agent_files;
 mod built_in;
 mod explaining;
 mod extensions;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use skills_agents::profile::OnBrokenSettings;
-use skills_syntax::config_tree::Syntax;
+use skills_syntax::config_tree::{Syntax, SyntaxError};
 use skills_syntax::path::AbsPath;
 
 use super::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
@@ -98,6 +98,18 @@ impl SettingsDecisions {
         syntax: Syntax,
         broken: OnBrokenSettings,
     ) -> Option<Arc<TextFile>> {
+        let check = |it: &TextFile| it.document(syntax).map(|_| ()).map_err(Clone::clone);
+        self.consult_text(tree, path, broken, check)
+    }
+
+    /// Reads a file that `check` accepts, and adds it to the files consulted.
+    pub(super) fn consult_text(
+        &mut self,
+        tree: &dyn Tree,
+        path: &AbsPath,
+        broken: OnBrokenSettings,
+        check: impl Fn(&TextFile) -> Result<(), SyntaxError>,
+    ) -> Option<Arc<TextFile>> {
         let (outcome, text) = match tree.look(path) {
             None => (SettingsOutcome::Pending, None),
             // A directory at this path is not meant as a settings file.
@@ -109,9 +121,9 @@ impl SettingsDecisions {
                 match links::text(tree, &self.tops, path) {
                     None => (SettingsOutcome::Pending, None),
                     Some(Err(fault)) => (SettingsOutcome::Fault(fault, broken), None),
-                    Some(Ok(text)) => match text.document(syntax) {
-                        Err(flaw) => (SettingsOutcome::Broken(flaw.clone(), broken), None),
-                        Ok(_) => (SettingsOutcome::Read, Some(text)),
+                    Some(Ok(text)) => match check(&text) {
+                        Err(flaw) => (SettingsOutcome::Broken(flaw, broken), None),
+                        Ok(()) => (SettingsOutcome::Read, Some(text)),
                     },
                 }
             }

@@ -31,8 +31,10 @@ struct PermissionLayer {
     /// From `tools`, the older key; these rules come first.
     tools: Vec<Permission>,
     permissions: Vec<Permission>,
-    /// By the subagent's name.
+    /// By the agent's name.
     agents: Vec<(Box<str>, Vec<Permission>)>,
+    /// From `mode`, the older key for agents; these rules come after those of `agents`.
+    modes: Vec<(Box<str>, Vec<Permission>)>,
 }
 
 /// One permission entry.
@@ -81,42 +83,45 @@ impl MergedPermissions {
 
 impl PermissionLayer {
     fn take(&mut self, document: &Node, mut taking: PermissionReader<'_>) {
-        if let Some(entry) = document.get("tools").and_then(|it| it.entry(SKILL))
-            && let Some(on) = entry.node.flag()
-        {
-            let action = if on { Action::Allow } else { Action::Deny };
-            let source = taking.source(entry);
-            taking.decided(&source, "tools", SKILL, action);
-            merge(&mut self.tools, SKILL, PermissionValue::All(action, source));
-        }
+        taking.tools(document, "tools", &mut self.tools);
         if let Some(entry) = document.entry("permission") {
             taking.permission(entry, "permission", &mut self.permissions);
         }
-        for agent in document.get("agent").map(Node::entries).unwrap_or_default() {
-            let Some(entry) = agent.node.entry("permission") else { continue };
-            let known = self.agents.iter().position(|(name, _)| *name == agent.key);
-            let index = known.unwrap_or_else(|| {
-                self.agents.push((agent.key.clone(), Vec::new()));
-                self.agents.len() - 1
-            });
-            let shown = format!("agent.{}.permission", agent.key);
-            taking.permission(entry, &shown, &mut self.agents[index].1);
+        for (key, agents) in [("agent", &mut self.agents), ("mode", &mut self.modes)] {
+            for agent in document.get(key).map(Node::entries).unwrap_or_default() {
+                let shown = format!("{key}.{}", agent.key);
+                let own = taking.agent(&agent.node, &shown);
+                if own.is_empty() {
+                    continue;
+                }
+                let known = agents.iter().position(|(name, _)| *name == agent.key);
+                let index = known.unwrap_or_else(|| {
+                    agents.push((agent.key.clone(), Vec::new()));
+                    agents.len() - 1
+                });
+                merge_all(&mut agents[index].1, own);
+            }
         }
     }
 
     fn finish(self, author: Author, settings: &mut SettingsDecisions) {
         // `permission` replaces the entry of `tools` for the skill tool, at the same position.
         let mut all = self.tools;
-        for it in self.permissions {
-            merge(&mut all, &it.name.clone(), it.says);
-        }
+        merge_all(&mut all, self.permissions);
         push_rules(all, author, None, settings);
         let off = permission::tool_denial(RulePrecedence::LastMatch, author, &settings.rules, None);
         if let Some(source) = off.map(|it| it.source.clone()) {
             let message = "the last rule about skills denies `*`, which disables the skill tool even if earlier rules allow skills";
             settings.note_once(&source, message);
         }
-        for (agent, permissions) in self.agents {
+        let mut agents = self.agents;
+        for (name, permissions) in self.modes {
+            match agents.iter_mut().find(|it| it.0 == name) {
+                Some((_, known)) => merge_all(known, permissions),
+                None => agents.push((name, permissions)),
+            }
+        }
+        for (agent, permissions) in agents {
             push_rules(permissions, author, Some(&agent), settings);
         }
     }
@@ -146,6 +151,36 @@ impl PermissionReader<'_> {
         let about =
             if pattern == SKILL { NoteScope::Any } else { NoteScope::Names(pattern.into()) };
         self.settings.note_about(source, about, message);
+    }
+
+    /// Adds the entries of `tools` that concern the skill tool.
+    fn tools(&mut self, document: &Node, shown: &str, into: &mut Vec<Permission>) {
+        let tools = document.get("tools").map(Node::entries).unwrap_or_default();
+        for entry in tools.iter().filter(|it| wildcard::matches(&it.key, SKILL)) {
+            let Some(on) = entry.node.flag() else { continue };
+            let action = if on { Action::Allow } else { Action::Deny };
+            let source = self.source(entry);
+            self.decided(&source, shown, &entry.key, action);
+            merge(into, &entry.key, PermissionValue::All(action, source));
+        }
+    }
+
+    /// Returns the permissions of one agent in one file. A key of `permission` replaces that of
+    /// `tools`, at the same position.
+    fn agent(&mut self, agent: &Node, shown: &str) -> Vec<Permission> {
+        let mut all = Vec::new();
+        self.tools(agent, &format!("{shown}.tools"), &mut all);
+        let mut own = Vec::new();
+        if let Some(entry) = agent.entry("permission") {
+            self.permission(entry, &format!("{shown}.permission"), &mut own);
+        }
+        for it in own {
+            match all.iter_mut().find(|known| known.name == it.name) {
+                Some(known) => *known = it,
+                None => all.push(it),
+            }
+        }
+        all
     }
 
     fn permission(&mut self, entry: &Entry, shown: &str, into: &mut Vec<Permission>) {
@@ -187,6 +222,12 @@ impl PermissionReader<'_> {
             self.settings.note(&source, message, Some("Write one of the three words.".to_owned()));
         }
         action
+    }
+}
+
+fn merge_all(into: &mut Vec<Permission>, permissions: Vec<Permission>) {
+    for it in permissions {
+        merge(into, &it.name, it.says);
     }
 }
 
