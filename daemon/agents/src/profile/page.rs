@@ -110,4 +110,7 @@ fn variant(profile: &Profile, text: &mut String) {
     for it in &profile.differences {
         let _ = writeln!(text, "| `{}` | {} | {} | {} |", it.rule, it.base, it.here, it.source);
     }
+    text.push_str(
+        "\n[The founding documents](founding.md) has each statement that it follows, and the differences kept on purpose.\n",
+    );
 }

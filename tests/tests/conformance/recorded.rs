@@ -53,7 +53,7 @@ const LEVELS: &[(&str, &str)] = &[
     ("below", "up/proj/packages/web/src"),
 ];
 
-const SHAPES: &str = include_str!("../conformance/shapes.txt");
+const SHAPES: &str = include_str!("../../conformance/shapes.txt");
 
 /// Names for which opencode's own choice is a race.
 const RACES: &[&str] = &["dup", "alias"];
@@ -188,45 +188,45 @@ fn check(profile: &str, cwd: &str, recorded: &str, leave_out: &[&str]) {
 
 #[test]
 fn opencode_list_at_worktree_top_matches_recording() {
-    check("opencode", "up/proj", include_str!("../conformance/opencode.proj.txt"), RACES);
+    check("opencode", "up/proj", include_str!("../../conformance/opencode.proj.txt"), RACES);
 }
 
 #[test]
 fn opencode_list_in_a_package_matches_recording() {
-    let recorded = include_str!("../conformance/opencode.web.txt");
+    let recorded = include_str!("../../conformance/opencode.web.txt");
     check("opencode", "up/proj/packages/web", recorded, RACES);
 }
 
 #[test]
 fn opencode_agent_skills_list_at_worktree_top_matches_recording() {
-    let recorded = include_str!("../conformance/opencode-agent-skills.proj.txt");
+    let recorded = include_str!("../../conformance/opencode-agent-skills.proj.txt");
     check("opencode-agent-skills", "up/proj", recorded, &[]);
 }
 
 #[test]
 fn opencode_agent_skills_list_in_a_package_matches_recording() {
-    let recorded = include_str!("../conformance/opencode-agent-skills.web.txt");
+    let recorded = include_str!("../../conformance/opencode-agent-skills.web.txt");
     check("opencode-agent-skills", "up/proj/packages/web", recorded, &[]);
 }
 
 #[test]
 fn codex_list_at_worktree_top_matches_recording() {
-    check("codex", "up/proj", include_str!("../conformance/codex.proj.txt"), &[]);
+    check("codex", "up/proj", include_str!("../../conformance/codex.proj.txt"), &[]);
 }
 
 #[test]
 fn codex_list_in_a_package_matches_recording() {
-    check("codex", "up/proj/packages/web", include_str!("../conformance/codex.web.txt"), &[]);
+    check("codex", "up/proj/packages/web", include_str!("../../conformance/codex.web.txt"), &[]);
 }
 
 #[test]
 fn gemini_cli_list_at_worktree_top_matches_recording() {
-    check("gemini-cli", "up/proj", include_str!("../conformance/gemini-cli.proj.txt"), &[]);
+    check("gemini-cli", "up/proj", include_str!("../../conformance/gemini-cli.proj.txt"), &[]);
 }
 
 #[test]
 fn gemini_cli_list_in_a_package_matches_recording() {
-    let recorded = include_str!("../conformance/gemini-cli.web.txt");
+    let recorded = include_str!("../../conformance/gemini-cli.web.txt");
     check("gemini-cli", "up/proj/packages/web", recorded, &[]);
 }
 

@@ -1,0 +1,5 @@
+//! Lists and texts of each profile, compared with those of the running agents and with the founding
+//! documents.
+
+mod founding;
+mod recorded;
