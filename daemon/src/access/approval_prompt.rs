@@ -27,7 +27,7 @@ use crate::rpc::events;
 use crate::rpc::peer::Peer;
 
 /// Time after which a rule that allows a waiting question is read again before it counts.
-const REWRITE: Duration = Duration::from_millis(200);
+pub(crate) const REWRITE: Duration = Duration::from_millis(200);
 
 /// Hint of refusals by a rule.
 pub(crate) const RULE_HINT: &str = "Change the rule to use the skill; the next call applies it.";

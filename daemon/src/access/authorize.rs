@@ -38,6 +38,8 @@ pub(crate) enum Recipient {
 pub(crate) struct Permit {
     /// True if the rules require approval.
     is_guarded: bool,
+    /// True if the user was asked because of a rule about the agent's shell.
+    asked_about_shell: bool,
 }
 
 impl Permit {
@@ -196,7 +198,10 @@ async fn permission(
         }
         Action::Allow | Action::Ask => {}
     }
-    let permit = Permit { is_guarded: decision.action == Action::Ask };
+    let permit = Permit {
+        is_guarded: decision.action == Action::Ask,
+        asked_about_shell: shell_asks.is_some(),
+    };
     if agreed || (!asks && contents.is_empty()) {
         return Ok(permit);
     }

@@ -1,15 +1,18 @@
 //! Decisions of the rules and of stored grants on the patterns of a permission, for callers that
 //! ask and for questions that wait.
 
+use std::sync::Arc;
+
 use serde_json::Map;
 use skills_discovery::discover::{Candidate, DiscoveryContext, SettingsFile, SettingsOutcome};
 use skills_discovery::permission::{self, Action, Properties, RulePrecedence};
-use skills_engine::{Freshness, View};
+use skills_engine::{Freshness, View, ViewKey};
 use skills_protocol::error::{PermissionRule, RpcError};
 use skills_syntax::path::AbsPath;
+use tokio::time::sleep;
 
 use crate::access::Access;
-use crate::access::approval_prompt::{ApprovalRequest, SKILL, is_covered};
+use crate::access::approval_prompt::{ApprovalRequest, REWRITE, SKILL, is_covered};
 use crate::access::approval_queue::{PatternDecision, Question, QuestionSubject};
 use crate::access::authorize;
 use crate::api::to_wire;
@@ -130,15 +133,23 @@ fn unknown(pattern: &str) -> PatternDecision {
 }
 
 impl Access {
+    /// Returns the present view of a call that has waited.
+    pub(crate) async fn resolve_again(
+        &self,
+        key: &ViewKey,
+        ctx: &DiscoveryContext,
+    ) -> Result<Arc<View>, RpcError> {
+        self.resolver.refresh_settings().await;
+        let view = self.resolver.engine.view(key.clone(), || ctx.clone(), Freshness::Synced);
+        view.await.map_err(|error| self.resolver.shutdown.engine_failed(&error))
+    }
+
     /// Decides on a question by the present rules; `None` while the user must be asked.
     pub(crate) async fn judge(
         &self,
         question: &Question,
     ) -> Result<Option<PatternDecision>, RpcError> {
-        self.resolver.refresh_settings().await;
-        let ctx = || DiscoveryContext::clone(&question.ctx);
-        let view = self.resolver.engine.view((*question.view).clone(), ctx, Freshness::Synced);
-        let view = view.await.map_err(|error| self.resolver.shutdown.engine_failed(&error))?;
+        let view = self.resolve_again(&question.view, &question.ctx).await?;
         let QuestionSubject { permission, patterns, agent, session, contents, text, .. } =
             &question.subject;
         let subject = PermissionSubject {
@@ -176,14 +187,30 @@ impl Access {
                 open.push((id.to_owned(), asked.question.clone()));
             }
         });
+        let mut allowed = Vec::new();
         for (id, question) in open {
-            if let Some(found) = self.judge(&question).await?
-                && self.queue.withdraw(&id)
-            {
-                self.decided_event(&id, &question, &found);
+            match self.judge(&question).await? {
+                Some(found) if found.action == Action::Allow => allowed.push((id, question)),
+                Some(found) => self.withdraw(&id, &question, &found),
+                None => {}
+            }
+        }
+        if allowed.is_empty() {
+            return Ok(());
+        }
+        sleep(REWRITE).await;
+        for (id, question) in allowed {
+            if let Some(found) = self.judge(&question).await? {
+                self.withdraw(&id, &question, &found);
             }
         }
         Ok(())
+    }
+
+    fn withdraw(&self, id: &str, question: &Question, found: &PatternDecision) {
+        if self.queue.withdraw(id) {
+            self.decided_event(id, question, found);
+        }
     }
 }
 

@@ -215,6 +215,29 @@ fn environment_is_bounded_in_number_names_and_values() {
 }
 
 #[test]
+fn settings_sent_in_a_variable_are_not_stored() {
+    let live = start_with_timeout();
+    let Live { home, daemon, mut wire, .. } = live;
+    let top = home.worktree("w", SKILL);
+    let settings = json!({"provider": {"x": {"apiKey": "sk-never-stored"}}}).to_string();
+    let environment = json!({"HOME": home.path(), "OPENCODE_CONFIG_CONTENT": settings,
+        "OPENCODE_CONFIG_DIR": "/stored"});
+    wire.call(
+        "session/open",
+        &json!({"session": "s", "cwd": top, "profile": "opencode",
+        "environment": environment}),
+    );
+    let params = json!({"session": "s", "paths": [top.join("a")], "cwd": top});
+    wire.call("session/touch", &params);
+    daemon.kill();
+    let dir = home.state_dir().join("skillsd");
+    let files = fs::read_dir(dir).expect("it is listed").filter_map(Result::ok);
+    let stored = files.filter_map(|it| fs::read(it.path()).ok()).collect::<Vec<_>>().concat();
+    let has = |text: &str| stored.windows(text.len()).any(|it| it == text.as_bytes());
+    assert!(has("OPENCODE_CONFIG_DIR") && !has("sk-never-stored"));
+}
+
+#[test]
 fn home_beyond_path_max_does_not_fail_the_list() {
     let mut live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);

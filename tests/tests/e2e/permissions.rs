@@ -427,3 +427,82 @@ fn reply_of_the_user_does_not_override_a_rule_added_since() {
         configure(&live.home, "[permission]\nskill = { \"read\" = \"ask\" }\n");
     }
 }
+
+#[test]
+fn question_stays_for_another_text_or_beside_a_broken_file() {
+    let (live, top) = fixture();
+    let mut wire = live.daemon.connect(Framing::Lines);
+    wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+    let rules = rules_of("claude-code", &top);
+    let skill = top.join(".claude/skills/read/SKILL.md");
+    let text = fs::read_to_string(&skill).expect("read");
+    let other = top.join(".claude/settings.local.json");
+    let changes =
+        [None, Some((&skill, text.replace("Read.", "Read all."))), Some((&other, "{".to_owned()))];
+    for change in changes {
+        fs::write(&rules, r#"{"permissions":{"ask":["Skill(read)"]}}"#).expect("written");
+        let asked =
+            wire.try_call("skills/load", &load(&top, "read")).expect_err("the user is asked");
+        let is_changed = change.is_some();
+        if let Some((path, content)) = change {
+            fs::write(path, content).expect("written");
+        }
+        fs::write(&rules, r#"{"permissions":{"allow":["Skill(read)"]}}"#).expect("written");
+        let pending = pending_requests(&mut wire);
+        let is_pending = pending.iter().any(|it| it["id"] == asked.data["requestId"]);
+        assert_eq!(is_pending, is_changed, "{pending:?}");
+    }
+}
+
+/// A skill with a command and a script.
+const RUNS: &str = "//- /.git/HEAD
+ref: refs/heads/main
+//- /.claude/skills/go/SKILL.md
+---
+name: go
+description: Goes.
+---
+Go. !`touch went`
+//- /.claude/skills/go/run.sh mode=0755
+#!/bin/sh
+touch went
+";
+
+#[test]
+fn shell_rule_added_while_the_user_is_asked_stops_the_command() {
+    let home = Home::new();
+    configure(
+        &home,
+        "[run]\nshell = true\nscripts = true\n[permission]\nskill = { \"go\" = \"ask\" }\n",
+    );
+    let live = Live::start_in(home);
+    let top = live.home.worktree("w", RUNS);
+    let mut user = live.daemon.connect(Framing::Lines);
+    let mut wire = live.daemon.connect(Framing::Lines);
+    wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+    let rules = rules_of("claude-code", &top);
+    let script = with(load(&top, "go"), &json!({"relative": "run.sh", "wait": true}));
+    let commands = with(load(&top, "go"), &json!({"shell": "execute", "wait": true}));
+    let added = [
+        r#"{"permissions":{"deny":["Bash"]}}"#,
+        r#"{"permissions":{"ask":["Bash"]}}"#,
+        r#"{"disableSkillShellExecution": true}"#,
+    ];
+    for (method, params) in [("skills/run", &script), ("skills/load", &commands)] {
+        for rule in added {
+            fs::write(&rules, "{}").expect("written");
+            let call = wire.start(method, params);
+            // A load asks first about the text, then about its commands.
+            let mut asked = wait_for_request(&mut user);
+            if asked["metadata"]["act"] == "load" {
+                reply_to(&wire, &asked["id"], "once");
+                asked = wait_for_request(&mut user);
+            }
+            fs::write(&rules, rule).expect("written");
+            reply_to(&wire, &asked["id"], "once");
+            let error = wire.answer(call).expect_err("the rule applies");
+            assert!([-32002, -32005].contains(&error.code), "{method} {rule}: {error}");
+            assert!(!top.join("went").exists() && !top.join(".claude/skills/go/went").exists());
+        }
+    }
+}

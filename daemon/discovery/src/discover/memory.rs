@@ -19,10 +19,13 @@ use crate::permission::{Action, SkillRule};
 #[derive(Debug)]
 enum Thing {
     Directory,
+    /// A directory of another user.
+    ForeignDirectory,
     File(String),
     Link(PathBuf),
     Fifo,
     Denied,
+    DeniedDirectory,
 }
 
 /// Files and directories by path; each entry's number is its inode.
@@ -50,6 +53,8 @@ impl MemoryTree {
                 }
                 Some("fifo") => Thing::Fifo,
                 Some("denied") => Thing::Denied,
+                Some("foreign") => Thing::ForeignDirectory,
+                Some("denied-dir") => Thing::DeniedDirectory,
                 Some(other) => panic!("{other}"),
             };
             for dir in path.ancestors().skip(1) {
@@ -105,7 +110,8 @@ impl Tree for MemoryTree {
             Err(place) => return Some(place),
         };
         Some(match &self.things[&physical].1 {
-            Thing::Directory => PathStatus::Directory { foreign: physical.ends_with("stranger") },
+            Thing::Directory | Thing::DeniedDirectory => PathStatus::Directory { foreign: false },
+            Thing::ForeignDirectory => PathStatus::Directory { foreign: true },
             Thing::File(_) | Thing::Denied => PathStatus::File,
             Thing::Fifo => PathStatus::Special("named pipe"),
             Thing::Link(_) => unreachable!("a physical path ends in no link"),
@@ -114,12 +120,17 @@ impl Tree for MemoryTree {
 
     fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>> {
         let physical = self.physical(path).unwrap();
+        if matches!(self.things[&physical].1, Thing::DeniedDirectory) {
+            return Some(Err(Fault { kind: FaultKind::Denied, detail: String::new() }));
+        }
         let children = self.things.iter().filter(|(it, _)| it.parent() == Some(&physical));
         let mut items: Vec<_> = children
             .map(|(path, (_, thing))| ListedItem {
                 name: path.file_name().unwrap().to_owned(),
                 kind: match thing {
-                    Thing::Directory => ItemKind::Directory,
+                    Thing::Directory | Thing::ForeignDirectory | Thing::DeniedDirectory => {
+                        ItemKind::Directory
+                    }
                     Thing::File(_) | Thing::Denied => ItemKind::File,
                     Thing::Link(_) => ItemKind::Link,
                     Thing::Fifo => ItemKind::Special("named pipe"),
@@ -155,9 +166,12 @@ impl Tree for MemoryTree {
         let physical = self.physical(path).unwrap();
         Some(match &self.things[&physical].1 {
             Thing::File(text) => Ok(Arc::new(TextFile::new(text.as_bytes()))),
-            Thing::Directory | Thing::Link(_) | Thing::Fifo | Thing::Denied => {
-                Err(Fault { kind: FaultKind::Denied, detail: String::new() })
-            }
+            Thing::Directory
+            | Thing::ForeignDirectory
+            | Thing::DeniedDirectory
+            | Thing::Link(_)
+            | Thing::Fifo
+            | Thing::Denied => Err(Fault { kind: FaultKind::Denied, detail: String::new() }),
         })
     }
 

@@ -19,7 +19,7 @@ use super::context::variable;
 use super::disk::{ItemKind, PathStatus, TextFile};
 use super::owner::Owners;
 use super::settings::decisions::SettingsDecisions;
-use super::settings::file::NoteScope;
+use super::settings::file::{NoteScope, SettingsOutcome};
 use super::settings::file_trust::PluginState;
 use super::tree::Tree;
 use super::worktree::WorktreeLocation;
@@ -92,6 +92,11 @@ pub(super) fn untrusted(
     let folder = worktree.repository.main().unwrap_or(&worktree.top);
     let text = settings.consult(tree, &file, Syntax::Json, OnBrokenSettings::Ignores);
     let key = folder.display().to_string();
+    let is_unreadable = settings.consulted.iter().any(|it| {
+        let outcome = &it.outcome;
+        let is_fault = matches!(outcome, SettingsOutcome::Fault(..) | SettingsOutcome::Broken(..));
+        it.path == file && is_fault
+    });
     let is_trusted = text.is_some_and(|it| {
         let document = it.document(Syntax::Json).ok();
         let node =
@@ -103,7 +108,12 @@ pub(super) fn untrusted(
         || owners.trust_decision(folder) == Some(true);
     (!is_trusted || !is_own).then(|| {
         let (file, agent) = (file.display(), ctx.profile.subject());
-        format!("{agent} reads a project's plugins only in a trusted folder, and `{file}` does not trust `{key}`")
+        let why = if is_unreadable {
+            "cannot be read".to_owned()
+        } else {
+            format!("does not trust `{key}`")
+        };
+        format!("{agent} reads a project's plugins only in a trusted folder, and `{file}` {why}")
     })
 }
 

@@ -16,6 +16,8 @@ mod rules;
 mod switch;
 mod trust;
 
+use std::cell::RefCell;
+
 use skills_agents::profile::{
     OnBrokenSettings, RootBase, SettingsItem, SettingsRule, SettingsSource,
 };
@@ -99,8 +101,11 @@ impl SettingsReader<'_> {
             tops: &self.settings.tops,
             dir,
             may_loosen: self.settings.may_loosen(path),
+            values: RefCell::default(),
         };
-        let document = match references.replaced(written) {
+        let parsed = references.replaced(written);
+        self.settings.secrets.extend(references.values.into_inner());
+        let document = match parsed {
             _ if !replaced => text.document(rule.syntax).cloned().map_err(Clone::clone),
             None => {
                 self.settings.complete = false;
@@ -115,10 +120,7 @@ impl SettingsReader<'_> {
             }
             Ok(it) => it,
             Err(error) => {
-                let file = self.settings.consulted.iter_mut().find(|it| it.path == *path);
-                if let Some(file) = file {
-                    file.outcome = SettingsOutcome::Broken(error, rule.broken);
-                }
+                self.settings.set_outcome(path, SettingsOutcome::Broken(error, rule.broken));
                 return;
             }
         };
@@ -150,7 +152,7 @@ impl SettingsReader<'_> {
             for relative in &rule.relative {
                 if let (Ok(base), None, Some(dir)) = (&base, &off, relative.strip_suffix("/*.json"))
                 {
-                    for path in self.json_files(&base.child(dir)) {
+                    for path in self.json_files(&base.child(dir), rule.broken) {
                         self.file(&path, rule);
                     }
                     continue;
@@ -181,17 +183,30 @@ impl SettingsReader<'_> {
     }
 
     /// Returns the visible JSON files of a directory, sorted by name.
-    fn json_files(&mut self, dir: &AbsPath) -> Vec<AbsPath> {
+    fn json_files(&mut self, dir: &AbsPath, broken: OnBrokenSettings) -> Vec<AbsPath> {
         let listing = match self.tree.look(dir) {
             Some(PathStatus::Directory { .. }) => self.tree.list(dir),
-            Some(_) => return Vec::new(),
+            Some(PathStatus::Fault(fault)) => Some(Err(fault)),
+            Some(PathStatus::Missing | PathStatus::File | PathStatus::Special(_)) => {
+                return Vec::new();
+            }
             None => None,
         };
         let Some(listing) = listing else {
             self.settings.complete = false;
             return Vec::new();
         };
-        let Ok(listing) = listing else { return Vec::new() };
+        let listing = match listing {
+            Ok(listing) => listing,
+            Err(fault) => {
+                self.settings.consulted.push(SettingsFile {
+                    path: dir.clone(),
+                    outcome: SettingsOutcome::Fault(fault, broken),
+                    notes: Vec::new(),
+                });
+                return Vec::new();
+            }
+        };
         let name = |it: &ListedItem| it.name.to_str().map(str::to_owned);
         let mut names: Vec<_> = listing.items.iter().filter_map(name).collect();
         names.retain(|it| !it.starts_with('.') && it.strip_suffix(".json").is_some());
@@ -235,7 +250,12 @@ impl SettingsReader<'_> {
     fn file(&mut self, path: &AbsPath, rule: &SettingsRule) {
         // A variable may name a file that is read anyway; the later read counts.
         self.settings.consulted.retain(|it| it.path != *path);
-        let text = self.settings.consult(self.tree, path, rule.syntax, rule.broken);
+        // References may make a text valid.
+        let text = if rule.has_references {
+            self.settings.consult_text(self.tree, path, rule.broken, |_| Ok(()))
+        } else {
+            self.settings.consult(self.tree, path, rule.syntax, rule.broken)
+        };
         if let Some(text) = text {
             self.settings.judge(path, &rule.base, self.ctx.profile.subject(), self.owners);
             let dir = path.parent().unwrap_or_else(|| path.clone());

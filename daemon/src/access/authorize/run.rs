@@ -6,8 +6,8 @@
 use std::io;
 
 use skills_agents::profile::Scope;
-use skills_discovery::discover::{Candidate, Owner, SearchRoot, TrustDecisions};
-use skills_discovery::permission::{Action, Rule, Switch, shell_rule};
+use skills_discovery::discover::{Candidate, Owner, SearchRoot};
+use skills_discovery::permission::{Action, Restrictions, Rule, Switch, shell_rule};
 use skills_engine::View;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
@@ -54,21 +54,36 @@ pub(crate) fn is_shell_possible(
     has_run(access, view, candidate)
 }
 
-/// Checks that the skill is still trusted by `trusts`, read anew, because a view is older after a
-/// wait.
-pub(crate) fn is_still_trusted(
+/// Checks again the trust and the agent's settings about its shell, which may have changed while the
+/// call waited for the user or for a slot. The caller checks the configuration again.
+pub(crate) async fn recheck(
     access: &Access,
-    trusts: &TrustDecisions,
     view: &View,
     candidate: &Candidate,
+    permit: &Permit,
+    commands: Vec<String>,
 ) -> Result<(), RpcError> {
+    let present = access.resolve_again(&view.key, &view.ctx).await?;
     let root = &view.resolution.roots[candidate.root];
+    let trusts = access.resolver.trusts.decisions().await;
     let is_trusted = |it: &AbsPath| trusts.decision(it).is_some_and(|it| it.1);
-    if root.is_own() || root.trust_path.as_ref().is_some_and(is_trusted) {
-        return Ok(());
+    if !root.is_own() && !root.trust_path.as_ref().is_some_and(is_trusted) {
+        access.counters.count(|it| it.untrusted += 1);
+        let what = format!("skillsd runs nothing of `{}`", candidate.name);
+        return Err(untrusted(view, candidate, &what));
     }
-    access.counters.count(|it| it.untrusted += 1);
-    Err(untrusted(view, candidate, &format!("skillsd runs nothing of `{}`", candidate.name)))
+    let restrictions = &present.resolution.restrictions;
+    match shell_restriction(restrictions, root, &candidate.name, commands).await? {
+        Some(rule) if !permit.asked_about_shell => {
+            let (file, line) = (rule.source.file.display(), rule.source.at.line);
+            let message = format!(
+                "the rule `{}` in `{file}`, line {line}, asks about a command of `{}` since this call began",
+                rule.pattern, candidate.name
+            );
+            Err(RpcError::not_allowed(message).with_hint("Retry to ask the user."))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Returns whether a skill comes from a registry or a server, so that no part of it ever runs. A
@@ -116,10 +131,13 @@ pub(crate) async fn shell(
     commands: &Commands,
 ) -> Result<Permit, RpcError> {
     let Asking { peer, view, candidate, by, .. } = asking;
-    let asks = shell_restriction(view, candidate, commands.all.clone()).await?;
+    let root = &view.resolution.roots[candidate.root];
+    let restrictions = &view.resolution.restrictions;
+    let name = &candidate.name;
+    let asks = shell_restriction(restrictions, root, name, commands.all.clone()).await?;
     is_shell_possible(access, view, candidate)?;
     let mut contents = Vec::new();
-    if !view.resolution.roots[candidate.root].is_own() {
+    if !root.is_own() {
         contents.push(content(candidate, commands.text).await?);
         contents.extend(commands.files.clone());
     }
@@ -139,7 +157,10 @@ pub(crate) async fn script(
     script: &Script,
 ) -> Result<Permit, RpcError> {
     let Asking { view, candidate, .. } = asking;
-    let asks = shell_restriction(view, candidate, script.spellings.clone()).await?;
+    let root = &view.resolution.roots[candidate.root];
+    let restrictions = &view.resolution.restrictions;
+    let name = &candidate.name;
+    let asks = shell_restriction(restrictions, root, name, script.spellings.clone()).await?;
     is_possible(access, view, candidate)?;
     let mut contents: Vec<_> = script.files.iter().cloned().collect();
     if asks.is_some() {
@@ -156,32 +177,33 @@ async fn commands_content(path: AbsPath, joined: Vec<u8>) -> Result<Content, Rpc
 }
 
 /// Returns the switch of the agent's settings that keeps a skill from running commands.
-pub(crate) fn shell_switch<'a>(view: &'a View, candidate: &Candidate) -> Option<&'a Switch> {
-    let is_managed = view.resolution.roots[candidate.root].owner == Owner::Managed;
-    view.resolution.restrictions.no_shell.as_ref().filter(|_| !is_managed)
+pub(crate) fn shell_switch<'a>(
+    restrictions: &'a Restrictions,
+    root: &SearchRoot,
+) -> Option<&'a Switch> {
+    restrictions.no_shell.as_ref().filter(|_| root.owner != Owner::Managed)
 }
 
 /// Returns the error for a skill whose commands a switch disables.
-pub(crate) fn shell_is_off(switch: &Switch, candidate: &Candidate) -> RpcError {
-    let message =
-        format!("skillsd runs nothing of `{}`: {} forbids it", candidate.name, switch.shown());
+pub(crate) fn shell_is_off(switch: &Switch, name: &str) -> RpcError {
+    let message = format!("skillsd runs nothing of `{name}`: {} forbids it", switch.shown());
     RpcError::denied(message, None).with_hint("Change the setting to run commands of skills.")
 }
 
 /// Applies the agent's own settings about its shell. Returns the rule by which the user is asked.
 async fn shell_restriction(
-    view: &View,
-    candidate: &Candidate,
+    restrictions: &Restrictions,
+    root: &SearchRoot,
+    name: &str,
     commands: Vec<String>,
 ) -> Result<Option<Rule>, RpcError> {
-    if let Some(switch) = shell_switch(view, candidate) {
-        return Err(shell_is_off(switch, candidate));
+    if let Some(switch) = shell_switch(restrictions, root) {
+        return Err(shell_is_off(switch, name));
     }
-    let rules = &view.resolution.restrictions.shell;
-    if rules.is_empty() {
+    if restrictions.shell.is_empty() {
         return Ok(None);
     }
-    let rules = rules.clone();
+    let rules = restrictions.shell.clone();
     let rule = blocking(move || Ok(shell_rule(&rules, &commands).cloned())).await?;
     let Some(rule) = rule else { return Ok(None) };
     if rule.action != Action::Deny {
@@ -189,8 +211,8 @@ async fn shell_restriction(
     }
     let (file, line) = (rule.source.file.display(), rule.source.at.line);
     let message = format!(
-        "the rule `{}` in `{file}`, line {line}, denies a command of `{}`",
-        rule.pattern, candidate.name
+        "the rule `{}` in `{file}`, line {line}, denies a command of `{name}`",
+        rule.pattern
     );
     Err(RpcError::denied(message, Some(to_wire::permission_rule(&rule)))
         .with_hint("Change the rule to run the command; the next call applies it."))

@@ -183,7 +183,7 @@ impl LoadCall<'_> {
         }
         if let Some(switch) = asked.shell_switch().filter(|_| loaded.has_disabled_commands) {
             if wants_run {
-                return Err(authorize::run::shell_is_off(switch, candidate));
+                return Err(authorize::run::shell_is_off(switch, &candidate.name));
             }
             loaded
                 .warnings

@@ -145,12 +145,10 @@ impl ScriptCall<'_> {
         let (relative, args) = (params.relative.clone(), params.args.clone());
         let spellings = spellings(&content.path, &line, params);
         let script = Script { relative, args, content, spellings, files };
-        authorize::run::script(&parts.access, asking, &script).await?;
+        let permit = authorize::run::script(&parts.access, asking, &script).await?;
         let place = RunSlot::take().await.map_err(|error| failed(&params.relative, &error))?;
-        // Time has passed since the user was asked, and since trust was checked.
-        parts.resolver.refresh_settings().await;
-        let trusts = parts.resolver.trusts.decisions().await;
-        authorize::run::is_still_trusted(&parts.access, &trusts, view, candidate)?;
+        let commands = script.spellings.clone();
+        authorize::run::recheck(&parts.access, view, candidate, &permit, commands).await?;
         authorize::run::is_possible(&parts.access, view, candidate)?;
         let (content, _, snapshot) = self.look().await?;
         let files = snapshot.as_ref().map(Snapshot::content);

@@ -8,6 +8,7 @@ use skills_syntax::config_tree::{Syntax, SyntaxError};
 use skills_syntax::path::AbsPath;
 
 use super::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
+use super::references::{SecretValue, redacted};
 use crate::discover::context::DiscoveryContext;
 use crate::discover::disk::{PathStatus, TextFile};
 use crate::discover::links;
@@ -41,6 +42,8 @@ pub(in crate::discover) struct SettingsDecisions {
     pub(in crate::discover) trust_file: Option<AbsPath>,
     /// Hash of the text of the worktree's `.skillsd.toml`, if it exists.
     pub(in crate::discover) own_file: Option<u64>,
+    /// Values of references, which notes do not show.
+    pub(super) secrets: Vec<SecretValue>,
     /// Worktrees whose files must not be links that lead out of them.
     pub(in crate::discover) tops: Vec<AbsPath>,
     pub(in crate::discover) complete: bool,
@@ -90,7 +93,7 @@ pub(super) enum OverrideValue {
 }
 
 impl SettingsDecisions {
-    /// Reads a file on behalf of another file, and adds it to the files consulted.
+    /// Reads a file whose syntax must be valid, and adds it to the files consulted.
     pub(in crate::discover) fn consult(
         &mut self,
         tree: &dyn Tree,
@@ -133,6 +136,16 @@ impl SettingsDecisions {
             self.consulted.push(SettingsFile { path: path.clone(), outcome, notes: Vec::new() });
         }
         text
+    }
+
+    /// Sets the outcome of a file that was consulted.
+    pub(super) fn set_outcome(&mut self, path: &AbsPath, mut outcome: SettingsOutcome) {
+        if let SettingsOutcome::Broken(error, _) = &mut outcome {
+            error.message = redacted(&error.message, &self.secrets);
+        }
+        if let Some(file) = self.consulted.iter_mut().find(|it| it.path == *path) {
+            file.outcome = outcome;
+        }
     }
 
     /// Returns the registry URLs; adds a note for each invalid one.
@@ -183,8 +196,9 @@ impl SettingsDecisions {
 
     /// Adds a note, unless the file already has an equal one.
     pub(super) fn note_once(&mut self, source: &SourceLocation, message: &str) {
+        let message = &redacted(message, &self.secrets);
         let file = self.consulted.iter().find(|it| it.path == source.file);
-        let is_same = |it: &SettingsNote| it.at == source.at && it.message == message;
+        let is_same = |it: &SettingsNote| it.at == source.at && it.message == *message;
         if !file.is_some_and(|it| it.notes.iter().any(is_same)) {
             self.note(source, message.to_owned(), None);
         }
@@ -200,7 +214,8 @@ impl SettingsDecisions {
         self.add(source, SettingsNote { at: source.at, message, next: None, about });
     }
 
-    fn add(&mut self, source: &SourceLocation, note: SettingsNote) {
+    fn add(&mut self, source: &SourceLocation, mut note: SettingsNote) {
+        note.message = redacted(&note.message, &self.secrets);
         if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
             file.notes.push(note);
         }

@@ -1,6 +1,9 @@
 //! Replaces `{env:NAME}` and `{file:PATH}` in a settings file, as opencode does before it parses the
 //! text.
 
+use std::cell::RefCell;
+use std::cmp::Reverse;
+
 use serde_json::Value;
 use skills_syntax::config_tree::SyntaxError;
 use skills_syntax::path::AbsPath;
@@ -20,6 +23,18 @@ pub(super) fn has_references(text: &str) -> bool {
     text.contains(ENV) || text.contains(FILE)
 }
 
+/// A value that messages must not show, with the reference that stands for it.
+pub(super) type SecretValue = (String, String);
+
+/// Returns a message that shows references in place of their values.
+pub(super) fn redacted(message: &str, values: &[SecretValue]) -> String {
+    let mut values: Vec<_> = values.iter().collect();
+    // A value may be part of another one.
+    values.sort_by_key(|(value, _)| Reverse(value.len()));
+    let shown = |text: String, it: &&SecretValue| text.replace(&it.0, &it.1);
+    values.iter().fold(message.to_owned(), shown)
+}
+
 /// The values that references of one settings file may get.
 pub(super) struct References<'a> {
     pub(super) ctx: &'a DiscoveryContext,
@@ -31,7 +46,13 @@ pub(super) struct References<'a> {
     pub(super) dir: &'a AbsPath,
     /// False for a file that gets the variables of the call and files of the worktree only.
     pub(super) may_loosen: bool,
+    /// The values of the references.
+    pub(super) values: RefCell<Vec<SecretValue>>,
 }
+
+/// Minimum length of a value that is replaced in messages, in bytes. Shorter ones are no secrets
+/// and are part of many words.
+const MIN_SECRET: usize = 4;
 
 impl References<'_> {
     /// Returns a text with its references replaced; `None` if the tree could not answer yet.
@@ -40,7 +61,9 @@ impl References<'_> {
         let text = replace(text, ENV, |name, _| {
             let own = self.owners.own_environment().filter(|_| may_loosen);
             let value = self.ctx.environment.get(name).or_else(|| own?.get(name));
-            Some(Ok(value.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()))
+            let value = value.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+            self.note_value(&value, format!("{ENV}{name}}}"));
+            Some(Ok(value))
         })?;
         let text = match text {
             Ok(text) => text,
@@ -71,6 +94,7 @@ impl References<'_> {
             }
             Some(match links::text(self.tree, self.tops, &path)? {
                 Ok(content) => {
+                    self.note_value(content.as_str().trim(), format!("{FILE}{name}}}"));
                     let quoted = Value::from(content.as_str().trim()).to_string();
                     Ok(quoted[1..quoted.len() - 1].to_owned())
                 }
@@ -81,6 +105,12 @@ impl References<'_> {
 }
 
 impl References<'_> {
+    fn note_value(&self, value: &str, reference: String) {
+        if value.len() >= MIN_SECRET {
+            self.values.borrow_mut().push((value.to_owned(), reference));
+        }
+    }
+
     /// Returns whether the file may be read for settings that are not trusted: a file of the
     /// worktree with a visible name. Its content can appear in messages, and hidden files hold
     /// secrets (`.env`, `.git/config`).

@@ -65,11 +65,30 @@ description: above
 fn foreign_ancestor_ends_the_worktree_search() {
     check(
         "agentskills",
-        "/stranger/w",
+        "/up/w",
         "
-//- /stranger/.git dir
-//- /stranger/w dir
-//- /stranger/.agents/skills/a/SKILL.md
+//- /up foreign
+//- /up/.git dir
+//- /up/w dir
+//- /up/.agents/skills/a/SKILL.md
+---
+name: a
+description: planted
+---
+",
+        &expect![[""]],
+    );
+}
+
+#[test]
+fn foreign_directory_above_a_directory_without_git_is_not_read() {
+    check(
+        "claude-code",
+        "/up/w",
+        "
+//- /up/w dir
+//- /up/.claude foreign
+//- /up/.claude/skills/a/SKILL.md
 ---
 name: a
 description: planted

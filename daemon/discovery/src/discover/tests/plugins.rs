@@ -354,3 +354,44 @@ fn commands_are_listed_and_lose_to_skills() {
         "#]],
     );
 }
+
+/// A command `kit:a`, and a plugin with a skill of this name in the worktree.
+const KIT: &str = r#"
+//- /home/u/.claude/commands/kit/a.md
+A command.
+//- /w/.claude/skills/kit/.claude-plugin/plugin.json
+{"name": "kit"}
+//+ /w/.claude/skills/kit/skills/a/SKILL.md
+//- /w/conf/.claude.json
+{"projects": {"/w": {"hasTrustDialogAccepted": true}}}
+"#;
+
+/// Returns the paths of the skills that are listed with `CLAUDE_CONFIG_DIR` set.
+fn listed_with_config_dir(dir: &str, fixture: &str) -> Vec<String> {
+    let mut ctx = ctx("claude-code", "/w");
+    ctx.environment.insert("CLAUDE_CONFIG_DIR".to_owned(), dir.into());
+    let resolution = discover(&ctx, &MemoryTree::new(&with_skills(fixture)));
+    let found = resolution.candidates.iter().filter(|it| it.state.is_listed() && !it.is_built_in());
+    found.map(|it| it.path.display().to_string()).collect()
+}
+
+#[test]
+fn plugin_that_the_agent_does_not_read_takes_no_name() {
+    let fixture = format!("//- /w/.git dir\n{KIT}");
+    let listed = listed_with_config_dir("/home/u/.claude", &fixture);
+    assert_eq!(listed, ["/home/u/.claude/commands/kit/a.md"]);
+}
+
+#[test]
+fn trust_file_in_a_repository_does_not_trust_its_plugins() {
+    for (git, expected) in [
+        ("//- /w/.git dir\n".to_owned(), Vec::<&str>::new()),
+        // The user trusts the repository in skillsd.
+        (
+            "//- /w trusted\n//- /w/.git dir\n".to_owned(),
+            vec!["/w/.claude/skills/kit/skills/a/SKILL.md"],
+        ),
+    ] {
+        assert_eq!(listed_with_config_dir("/w/conf", &(git + KIT)), expected);
+    }
+}

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 
 use super::ctx;
 use crate::discover::memory::MemoryTree;
-use crate::discover::{Resolution, RootOutcome, discover};
+use crate::discover::{Resolution, RootOutcome, SettingsFile, discover};
 
 const SKILLS: &str = r#"
 //- /w trusted
@@ -186,6 +186,14 @@ fn drop_in_files_of_managed_settings_are_read_in_order_of_their_names() {
             no shell: `disableSkillShellExecution` in `/etc/claude-code/managed-settings.d/10-first.json`, line 1
         "#]],
     );
+}
+
+#[test]
+fn unreadable_directory_of_managed_settings_is_reported() {
+    let found = resolution("//- /etc/claude-code/managed-settings.d denied-dir\n");
+    let problems: Vec<_> = found.settings.iter().flat_map(SettingsFile::problems).collect();
+    expect!["`/etc/claude-code/managed-settings.d` cannot be read: permission denied; the agent ignores it"]
+        .assert_eq(&problems.join("; "));
 }
 
 #[test]

@@ -117,6 +117,9 @@ fn opencode_replaces_references_and_reads_its_variables_last() {
         problem.contains("`{file:./none}` names no file; the agent does not start"),
         "{problem}"
     );
+    // The text is valid only with the value.
+    let value = ("SKILLS", "{\"paths\": [\"b\"]}");
+    assert_eq!(skills("{\"skills\": {env:SKILLS}}", &[value]), "b active");
     let content = ("OPENCODE_CONFIG_CONTENT", "{\"skills\": {\"paths\": [\"d\"]}}");
     assert_eq!(skills(&paths("\"b\""), &[content]), "d active");
     let denied = ("OPENCODE_PERMISSION", "{\"skill\": {\"d\": \"deny\"}}");
@@ -124,6 +127,31 @@ fn opencode_replaces_references_and_reads_its_variables_last() {
     let (same, problem) = listed(&paths("\"b\""), &[("OPENCODE_PERMISSION", "{,}")]);
     assert_eq!(same, "b active");
     assert!(problem.contains("the agent ignores it"), "{problem}");
+}
+
+#[test]
+fn values_of_references_are_not_shown() {
+    let problems = |config: &str| {
+        let tree = MemoryTree::new(&format!(
+            "//- /w/.git dir\n//- /home/u/key\nhush-hush\n\
+             //- /home/u/.config/opencode/opencode.json\n{config}\n"
+        ));
+        let mut ctx = ctx("opencode", "/w");
+        ctx.environment.insert("TOKEN".to_owned(), "sk-secret".into());
+        let resolution = discover(&ctx, &tree);
+        let notes = resolution.settings.iter().flat_map(|it| &it.notes);
+        let notes: Vec<_> = notes.map(|it| it.message.clone()).collect();
+        let problems: Vec<_> =
+            resolution.settings.iter().flat_map(SettingsFile::problems).collect();
+        [notes, problems].concat().join("; ")
+    };
+    let paths = problems(r#"{"skills": {"paths": ["/{env:TOKEN}/{file:~/key}"]}}"#);
+    assert!(paths.contains("names `/{env:TOKEN}/{file:~/key}`, which does not exist"), "{paths}");
+    let urls = problems(r#"{"skills": {"urls": ["{env:TOKEN}"]}}"#);
+    assert!(urls.contains("`{env:TOKEN}` is not the URL of a registry"), "{urls}");
+    for all in [paths, urls] {
+        assert!(!all.contains("sk-secret") && !all.contains("hush-hush"), "{all}");
+    }
 }
 
 #[test]

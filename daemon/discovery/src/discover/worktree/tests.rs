@@ -200,7 +200,7 @@ fn malformed_git_file_is_unproven_but_marks_a_worktree() {
         ("gitdir: /etc/passwd", "//- /etc/passwd\nroot\n"),
         ("gitdir: /pipe", "//- /pipe fifo\n"),
         ("gitdir: /round", "//- /round -> /round\n"),
-        ("gitdir: /stranger", "//- /stranger/gitdir\n/w/.git\n"),
+        ("gitdir: /stranger", "//- /stranger foreign\n//- /stranger/gitdir\n/w/.git\n"),
         ("gitdir:", ""),
         ("hello", ""),
         ("", ""),

@@ -133,11 +133,18 @@ pub(super) fn read_skill(
     }
 }
 
+/// Claude Code's file of trusted folders, which also holds its history and so outgrows settings.
+const STATE_FILE: &str = ".claude.json";
+
+/// Maximum size of [`STATE_FILE`], in bytes.
+const STATE_LIMIT: u64 = 16 * TEXT_LIMIT;
+
 pub(super) fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState<Arc<TextFile>> {
     let at = SystemTime::now();
-    match disk.read_in(Path::new(dir), name, TEXT_LIMIT).map(|it| it.0) {
+    let limit = if name == STATE_FILE { STATE_LIMIT } else { TEXT_LIMIT };
+    match disk.read_in(Path::new(dir), name, limit).map(|it| it.0) {
         Ok(file) if file.truncated => {
-            let detail = format!("{} bytes; the limit is {TEXT_LIMIT}", file.stat.size);
+            let detail = format!("{} bytes; the limit is {limit}", file.stat.size);
             let fault = Fault { kind: FaultKind::TooLarge, detail };
             FileState { seen: Some(Seen::at(at, file.stat)), result: Err(fault) }
         }

@@ -49,8 +49,10 @@ impl PreparedLoad<'_> {
     /// Returns the switch of the agent's settings that disables the skill's commands.
     pub(super) fn shell_switch(&self) -> Option<&Switch> {
         let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
+        let resolution = &self.view.resolution;
+        let root = &resolution.roots[candidate.root];
         let is_run = self.material.format.is_claude();
-        authorize::run::shell_switch(self.view, candidate).filter(|_| is_run)
+        authorize::run::shell_switch(&resolution.restrictions, root).filter(|_| is_run)
     }
 
     /// Renders the skill with the paths of a sealed copy instead of its own.
@@ -132,13 +134,11 @@ impl PreparedLoad<'_> {
             None => None,
         };
         let commands = Commands { text: self.material.hash(), all: all_here, filled, files };
-        authorize::run::shell(&self.parts.access, asking, &commands).await?;
+        let access = &self.parts.access;
+        let permit = authorize::run::shell(access, asking, &commands).await?;
         let place = RunSlot::take().await.map_err(|error| cannot_run(&error))?;
-        // Time has passed since trust was checked.
-        let GuardedParts { access, resolver, .. } = self.parts;
-        resolver.refresh_settings().await;
-        let trusts = resolver.trusts.decisions().await;
-        authorize::run::is_still_trusted(access, &trusts, self.view, candidate)?;
+        let all = commands.all.clone();
+        authorize::run::recheck(access, self.view, candidate, &permit, all).await?;
         authorize::run::is_shell_possible(access, self.view, candidate)?;
         let copy = match unit {
             Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
