@@ -29,7 +29,7 @@ pub(crate) async fn list(
     peer: Arc<Peer>,
     mut params: ListParams,
 ) -> Outcome {
-    let RequestContext { view, .. } = resolver.resolve(&peer, params.take_context()).await?;
+    let RequestContext { view, .. } = resolver.resolve_list(&peer, params.take_context()).await?;
     let form = Form::of(&params.include);
     let clock = form.clock(&view);
     let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
