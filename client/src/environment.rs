@@ -31,8 +31,12 @@ pub fn socket_location() -> Result<SocketLocation, SocketError> {
 /// values that the daemon refuses for their length: a whole configuration in a variable must not
 /// make every call fail.
 pub fn discovery() -> Vec<(&'static str, OsString)> {
-    let set = DISCOVERY.iter().filter_map(|name| Some((*name, env::var_os(name)?)));
-    set.filter(|(_, value)| value.len() <= ENVIRONMENT_VALUE_BYTES).collect()
+    DISCOVERY.iter().filter_map(|name| Some((*name, value(name)?))).collect()
+}
+
+/// Returns the value of a variable; `None` if it is unset, or longer than the daemon accepts.
+pub fn value(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|it| it.len() <= ENVIRONMENT_VALUE_BYTES)
 }
 
 /// Returns the path of the user's configuration file, which may not exist; `None` without a home.

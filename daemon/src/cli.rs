@@ -14,6 +14,7 @@ use crate::bridges::mcp::McpOptions;
 use crate::lifecycle::in_process;
 use crate::lifecycle::serve;
 use crate::lifecycle::serve::ServeOptions;
+use crate::lifecycle::settings;
 
 /// The program's arguments.
 #[derive(Debug, Parser)]
@@ -107,8 +108,9 @@ pub(crate) fn run() -> ExitCode {
     let program = definition
         .try_get_matches_from_mut(std::env::args_os())
         .and_then(|mut it| Program::from_arg_matches_mut(&mut it));
-    let Program { global, command } = program
+    let Program { mut global, command } = program
         .unwrap_or_else(|error| skills_cli::refuse_arguments(&error.format(&mut definition)));
+    global.profile_variables = Some(settings::profile_variables);
     match command {
         Command::Ask(command) => {
             let binary = Binary { local: &in_process::connect, definition: Program::command };

@@ -5,6 +5,7 @@
 //! daemon only receives absolute paths. Relative paths, including those of other arguments, start
 //! at `--cwd`, like those of `git -C`.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -31,6 +32,8 @@ pub(super) struct CallContext {
     session: Option<String>,
     add_dirs: Vec<PathBuf>,
     environment: Vec<(&'static str, OsString)>,
+    // Variables of the user's own profiles, each with the name of its profile.
+    own_variables: Vec<(String, String)>,
 }
 
 /// The flag `--session`.
@@ -74,12 +77,15 @@ impl CallContext {
             None => here,
         };
         let profile = global.profile.clone();
-        Ok(Self { cwd, profile, session: None, add_dirs, environment: environment::discovery() })
+        let own_variables = global.profile_variables.map(|read| read()).unwrap_or_default();
+        let environment = environment::discovery();
+        Ok(Self { cwd, profile, session: None, add_dirs, environment, own_variables })
     }
 
     /// Sets the context of a call's parameters, and returns `path` in their path encoding.
     pub(super) fn fill(&self, params: &mut impl Contextual, path: Option<&Path>) -> Option<String> {
-        let values = self.environment.iter().map(|(_, value)| Path::new(value));
+        let environment = self.environment();
+        let values = environment.values().map(Path::new);
         let dirs = self.add_dirs.iter().map(PathBuf::as_path);
         let all = std::iter::once(self.cwd.as_path()).chain(dirs).chain(values).chain(path);
         let encoding = encoding_of(all);
@@ -89,7 +95,7 @@ impl CallContext {
             session: self.session.clone(),
             additional_dirs: self.add_dirs.iter().map(|dir| encode(dir, encoding)).collect(),
             environment: Some(
-                self.environment
+                environment
                     .iter()
                     .map(|(name, value)| ((*name).to_owned(), encode_os(value, encoding)))
                     .collect(),
@@ -98,6 +104,21 @@ impl CallContext {
             ..Context::default()
         });
         path.map(|path| encode(path, encoding))
+    }
+
+    /// Returns the variables to send: those of all agents, and those that the selected profile reads
+    /// or, without a selection, any of the user's own.
+    ///
+    /// An unset variable of a profile is sent empty. The daemon would use its own value otherwise,
+    /// which is that of another shell.
+    fn environment(&self) -> BTreeMap<&str, OsString> {
+        let selected = self.profile.as_deref();
+        let is_read = |profile: &str| {
+            selected.is_none_or(|it| it.split(PROFILE_SEPARATOR).any(|it| it.trim() == profile))
+        };
+        let own = self.own_variables.iter().filter(|(profile, _)| is_read(profile));
+        let own = own.map(|(_, name)| (&**name, environment::value(name).unwrap_or_default()));
+        own.chain(self.environment.iter().map(|(name, value)| (*name, value.clone()))).collect()
     }
 
     /// Sets the context of a call's parameters, and returns `paths` in their path encoding.
@@ -233,6 +254,7 @@ mod tests {
             session: None,
             add_dirs: Vec::new(),
             environment: Vec::new(),
+            own_variables: Vec::new(),
         }
     }
 
@@ -307,6 +329,26 @@ mod tests {
         std::fs::remove_dir(&real).expect("it was there");
         let error = CallContext::from_args(&global, None).expect_err("it leads nowhere");
         assert!(error.message().contains("link` is not a usable directory"), "{}", error.message());
+    }
+
+    #[test]
+    fn variables_of_the_selected_profile_are_sent_and_empty_if_unset() {
+        let mut context = context(Path::new("/w"));
+        let own = [("house", "CARGO_MANIFEST_DIR"), ("other", "SKILLSD_TEST_UNSET")];
+        context.own_variables = own.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        let dir = env!("CARGO_MANIFEST_DIR");
+        let sent = |profile: Option<&str>| {
+            let mut params = ListParams::default();
+            CallContext { profile: profile.map(str::to_owned), ..context.clone() }
+                .fill(&mut params, None);
+            Vec::from_iter(params.environment.expect("sent"))
+        };
+        let house = ("CARGO_MANIFEST_DIR".to_owned(), dir.to_owned());
+        let other = ("SKILLSD_TEST_UNSET".to_owned(), String::new());
+        assert_eq!(sent(Some("house")), std::slice::from_ref(&house));
+        assert_eq!(sent(Some("other")), std::slice::from_ref(&other));
+        assert_eq!(sent(Some("claude-code")), []);
+        assert_eq!(sent(None), [house, other]);
     }
 
     #[test]

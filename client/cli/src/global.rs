@@ -63,7 +63,14 @@ pub struct GlobalArgs {
         help = "Use colours: auto, always, never"
     )]
     pub color: Color,
+    /// Reads the variables of the user's own profiles; set by the program.
+    #[arg(skip)]
+    pub profile_variables: Option<ProfileVariables>,
 }
+
+/// Returns the variables that the user's profiles read beyond those that every client sends: each
+/// with the name of its profile.
+pub type ProfileVariables = fn() -> Vec<(String, String)>;
 
 /// When to colour output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -53,7 +53,7 @@ use terminal::Terminal;
 
 pub use context::{Binary, Local};
 pub use failure::CommandError;
-pub use global::{Color, GlobalArgs};
+pub use global::{Color, GlobalArgs, ProfileVariables};
 pub use help::grouped_help;
 #[cfg(feature = "invariants")]
 pub use hook::shell_files;

@@ -65,7 +65,7 @@ pub(super) fn section() -> String {
         );
     }
     text.push_str(
-        "\nClients send only some variables (see [docs/protocol.md](protocol.md), `environment`); other variables have the daemon's values.\n",
+        "\nThe commands of `skillsd` send each of these variables as it is in their shell, even if it is unset. For other clients, a variable that they do not send (see [docs/protocol.md](protocol.md), `environment`) has the daemon's value.\n",
     );
     text
 }

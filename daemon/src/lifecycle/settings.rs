@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use skills_agents::profile::UnusableProfile;
+use skills_client::environment::config_file;
 use skills_config::{Config, ConfigSource, Parsed, Problem};
 use skills_discovery::discover::{Policy, REPOSITORY_FILE};
 use skills_discovery::permission::Rule;
@@ -23,6 +24,8 @@ use skills_engine::files::inspect::read_fenced;
 use skills_engine::watch::service::WatchService;
 use skills_engine::watch::stamp::{FileVersion, Stamp};
 use skills_engine::{Health, McpOptions, RemoteFsGuard, RemoteOptions, SourceConfig};
+use skills_protocol::bounds::{ID_BYTES, LIST_ITEMS};
+use skills_protocol::env::DISCOVERY;
 use skills_protocol::limits::Limits;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{ConfigState, ConfigStatus};
@@ -200,6 +203,18 @@ impl Settings {
         }
         health
     }
+}
+
+/// Returns the variables that the user's profiles read beyond [`DISCOVERY`], for a client: each
+/// with the name of its profile.
+pub(crate) fn profile_variables() -> Vec<(String, String)> {
+    let config = Settings::load(config_file()).user();
+    let profiles = config.profiles.all().iter();
+    let all = profiles.flat_map(|it| it.environment.iter().map(|name| (&it.id, &**name)));
+    // More or longer ones would make the daemon refuse every call.
+    let own = all.filter(|(_, name)| !DISCOVERY.contains(name) && name.len() <= ID_BYTES);
+    let own = own.map(|(profile, name)| (profile.to_string(), name.to_owned()));
+    own.take(LIST_ITEMS - DISCOVERY.len()).collect()
 }
 
 /// Returns the configured skill sources.

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skills_testkit::{Daemon, Framing, Home, wait_for};
 
-use crate::support::{exe, run, run_json, stderr, stdout};
+use crate::support::{exe, run, run_json, skillsd, stderr, stdout};
 
 const ONE_SKILL: &str =
     "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: a secret plan\n---\nThe body.\n";
@@ -171,4 +171,38 @@ fn repository_may_select_a_user_profile() {
     configure(&home, "");
     assert_eq!(profile(), "agentskills");
     assert!(faults().contains("`profile` cannot be `house`"), "{}", faults());
+}
+
+#[test]
+fn variables_of_a_users_profile_reach_the_daemon_from_each_command() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    let roots = "[{ base = \"$HOUSE_DIR\", relative = \"skills\" }, \
+                 { base = \"home\", relative = \"own\", switched_off_by = \"NO_OWN\" }]";
+    configure(&home, &format!("[profiles.house]\nbase = \"agentskills\"\nroots = {roots}\n"));
+    for (dir, name) in [("first/skills", "one"), ("second/skills", "two"), ("own", "mine")] {
+        skills_testkit::fixture::write_skill(&home.path().join(dir).join(name), name, "d");
+    }
+    let listed = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = skillsd(&home, &[&["list", "--json"], args].concat());
+        for (name, value) in variables {
+            command.env(name, value);
+        }
+        let output = command.current_dir(&top).output().expect("it runs");
+        let answer: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|cause| panic!("{cause}: {}", stderr(&output)));
+        let skills = answer["skills"].as_array().expect("a list").iter();
+        skills.map(|it| it["name"].as_str().expect("text").to_owned()).collect::<Vec<_>>()
+    };
+    let [first, second] = ["first", "second"].map(|it| home.path().join(it));
+    let [first, second] = [&first, &second].map(|it| it.to_str().expect("plain"));
+    let house = ["--profile", "house"];
+    // The first command starts the daemon, whose own variable the others must not get.
+    assert_eq!(listed(&house, &[("HOUSE_DIR", first)]), ["one", "mine"]);
+    assert_eq!(listed(&house, &[("HOUSE_DIR", second)]), ["two", "mine"]);
+    assert_eq!(listed(&house, &[]), ["mine"]);
+    assert_eq!(listed(&house, &[("HOUSE_DIR", second), ("NO_OWN", "1")]), ["two"]);
+    fs::write(top.join(".skillsd.toml"), "profile = \"house\"\n").expect("written");
+    assert_eq!(listed(&[], &[("HOUSE_DIR", second), ("NO_OWN", "true")]), ["two"]);
+    assert_eq!(listed(&["--no-daemon"], &[("HOUSE_DIR", second)]), ["two", "mine"]);
 }
