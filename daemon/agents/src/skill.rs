@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::parse::{
-    Closing, Document, Frontmatter, Keys, OpeningKind, ScalarStyle, ValueKind, parse_with,
+    Closing, Document, Frontmatter, Keys, OpeningKind, ScalarStyle, ValueKind, find, parse_with,
 };
 use skills_syntax::text::{Decoded, LineColumn, LineIndex, Span, decode};
 
@@ -195,12 +195,22 @@ impl SkillRecord {
         parse(&self.head)
     }
 
-    /// Returns the position of a key in the frontmatter.
-    pub fn key_position(&self, key: &str) -> Option<LineColumn> {
-        let document = self.document();
-        let entry = document.frontmatter?.entries.into_iter().find(|it| it.key.text == key)?;
+    /// Returns the position of a key in the frontmatter; with `inner`, that of the key in its map or
+    /// of the item in its list (from 1), if it is there.
+    pub fn key_position(&self, key: &str, inner: Option<&str>) -> Option<LineColumn> {
+        let frontmatter = self.document().frontmatter?;
+        let entry = find(&frontmatter.entries, key)?;
+        let value = frontmatter.resolve(&entry.value);
+        let within = inner.and_then(|inner| match (value.entries(), value.items()) {
+            (Some(entries), _) => Some(find(entries, inner)?.key.span),
+            (None, Some(items)) => {
+                Some(items.get(inner.parse::<usize>().ok()?.checked_sub(1)?)?.span)
+            }
+            (None, None) => None,
+        });
         let index = LineIndex::new(&self.head);
-        Some(PositionMapper { text: &self.head, index: &index }.line_column(entry.key.span.start))
+        let at = within.unwrap_or(entry.key.span).start;
+        Some(PositionMapper { text: &self.head, index: &index }.line_column(at))
     }
 }
 

@@ -228,11 +228,12 @@ impl Mapping {
         Some(value.items()?.iter().map(|it| self.resolved(it, "")).collect())
     }
 
-    /// Returns the values of the map at `key`, or `None` if the value is not a map.
-    pub(super) fn values(&self, key: &str) -> Option<Vec<TypedValue>> {
+    /// Returns the keys and values of the map at `key`, or `None` if the value is not a map.
+    pub(super) fn values(&self, key: &str) -> Option<Vec<(String, TypedValue)>> {
         let frontmatter = self.frontmatter.as_ref()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
-        Some(value.entries()?.iter().map(|it| self.typed_value(it)).collect())
+        let typed = |it: &Entry| (it.key.text.clone(), self.typed_value(it));
+        Some(value.entries()?.iter().map(typed).collect())
     }
 
     /// Returns the value of `inner` in the map at `key`.

@@ -4,6 +4,27 @@ use super::dialect::{Mapping, TypedValue};
 use super::outcome::Remark;
 use crate::profile::Requirement;
 use crate::scalar::YamlType;
+use crate::skill::SkillRecord;
+
+/// A value of another type than the agent expects.
+struct Misfit {
+    /// The key or the number within the field's value; `None` for the whole value.
+    inner: Option<String>,
+    found: YamlType,
+    remedy: Remedy,
+}
+
+/// The remedy for a value: a sentence fragment and a sentence.
+type Remedy = (&'static str, &'static str);
+
+const QUOTE: Remedy =
+    ("write it in quotes", "Put the value in quotes, so that YAML reads it as text.");
+const AS_TEXT: Remedy = ("write one text", "Write one text, in quotes.");
+const AS_LIST: Remedy =
+    ("write it as a list", "Write one item in each line below the key, each after `- `.");
+const AS_MAP: Remedy =
+    ("write it as a map", "Write one `key: \"text\"` in each line below the key.");
+const AS_MAP_OR_NONE: Remedy = ("write it as a map", "Write it as a map, or remove it.");
 
 impl Requirement {
     /// Returns the required field; `None` for the body.
@@ -17,47 +38,72 @@ impl Requirement {
         }
     }
 
-    /// Returns a remark if the requirement is violated.
-    pub(super) fn violation(&self, mapping: Option<&Mapping>, has_body: bool) -> Option<Remark> {
+    /// Returns a remark at the key if the requirement is violated.
+    pub(super) fn violation(
+        &self,
+        mapping: Option<&Mapping>,
+        record: &SkillRecord,
+        has_body: bool,
+    ) -> Option<Remark> {
         let Some(key) = self.key() else {
-            let next = "Write what the skill does below the frontmatter.";
-            return (!has_body).then(|| remark("body/required", "the body is empty".into(), next));
+            return (!has_body).then(|| Remark {
+                rule: "body/required",
+                message: "the body is empty".to_owned(),
+                at: None,
+                next: "Write what the skill does below the frontmatter.".to_owned(),
+            });
         };
-        let mapping = mapping?;
-        let found = mapping.typed(key)?;
-        let all_texts = |it: Option<Vec<TypedValue>>| {
-            it.is_some_and(|it| it.iter().all(|it| it.kind == YamlType::Text))
+        let Misfit { inner, found, remedy } = self.misfit(key, mapping?)?;
+        let place = match (&inner, self) {
+            (None, _) => format!("`{key}`"),
+            (Some(nth), Self::ListOfTexts(_)) => format!("item {nth} of `{key}`"),
+            (Some(inner), _) => format!("`{key}.{inner}`"),
         };
-        let (fits, expected, next) = match self {
-            Self::Body => return None,
-            Self::TextOnly(_) => {
-                (found.kind == YamlType::Text, "a text", "Put the value in quotes.")
-            }
-            Self::ListOfTexts(_) => (
-                all_texts(mapping.items(key)),
-                "a list of texts",
-                "Write it as a list, one text in each line.",
-            ),
-            Self::MapOfTexts(_) => {
-                (all_texts(mapping.values(key)), "a map of texts", "Put the values in quotes.")
-            }
+        Some(Remark {
+            rule: "field/type",
+            message: format!("{place} is {}; {}", found.name(), remedy.0),
+            at: record.key_position(key, inner.as_deref()),
+            next: remedy.1.to_owned(),
+        })
+    }
+
+    fn misfit(&self, key: &str, mapping: &Mapping) -> Option<Misfit> {
+        let value = mapping.typed(key)?;
+        let whole = |remedy| Some(Misfit { inner: None, found: value.kind, remedy });
+        match self {
+            Self::Body => None,
+            Self::TextOnly(_) if value.kind == YamlType::Text => None,
+            Self::TextOnly(_) => whole(as_text(value.kind)),
+            Self::ListOfTexts(_) => match mapping.items(key) {
+                None => whole(AS_LIST),
+                Some(items) => first_other_than_text((1..).map(|nth| nth.to_string()).zip(items)),
+            },
+            Self::MapOfTexts(_) => match mapping.values(key) {
+                None => whole(AS_MAP),
+                Some(values) => first_other_than_text(values),
+            },
+            Self::MapWith { .. } if value.kind == YamlType::Null && value.text.is_empty() => None,
+            Self::MapWith { .. } if value.kind != YamlType::Map => whole(AS_MAP_OR_NONE),
             Self::MapWith { scalar, .. } => {
-                let inner = mapping.within(key, scalar).map(|it| it.kind);
-                let is_scalar = !matches!(inner, Some(YamlType::List | YamlType::Map));
-                let unwritten = found.kind == YamlType::Null && found.text.is_empty();
-                let fits = unwritten || (found.kind == YamlType::Map && is_scalar);
-                (fits, "a map or an empty value", "Write it as a map, or remove it.")
+                let found = mapping.within(key, scalar)?.kind;
+                let is_scalar = !matches!(found, YamlType::List | YamlType::Map);
+                let inner = Some(scalar.to_string());
+                (!is_scalar).then_some(Misfit { inner, found, remedy: AS_TEXT })
             }
-        };
-        if fits {
-            return None;
         }
-        let what = found.kind.name();
-        let message = format!("`{key}` is {what}; this agent expects {expected}");
-        Some(remark("field/type", message, next))
     }
 }
 
-fn remark(rule: &'static str, message: String, next: &str) -> Remark {
-    Remark { rule, message, at: None, next: next.to_owned() }
+fn first_other_than_text(values: impl IntoIterator<Item = (String, TypedValue)>) -> Option<Misfit> {
+    let (inner, value) = values.into_iter().find(|(_, it)| it.kind != YamlType::Text)?;
+    Some(Misfit { inner: Some(inner), found: value.kind, remedy: as_text(value.kind) })
+}
+
+fn as_text(found: YamlType) -> Remedy {
+    match found {
+        YamlType::Boolean | YamlType::Number | YamlType::Date => QUOTE,
+        YamlType::Null | YamlType::Text | YamlType::List | YamlType::Map | YamlType::Alias => {
+            AS_TEXT
+        }
+    }
 }

@@ -397,7 +397,7 @@ fn plugin_drops_skills_with_mistyped_fields() {
             agentskills: accepted "dir" Some("d")
             claude-code: accepted "dir" Some("d")
             opencode: accepted "dir" Some("d")
-            opencode-agent-skills: dropped, 1:1 field/type: `allowed-tools` is a text; this agent expects a list of texts
+            opencode-agent-skills: dropped, 4:1 field/type: `allowed-tools` is a text; write it as a list
             codex: accepted "dir" Some("d")
             gemini-cli: accepted "dir" Some("d")
         "#]],
@@ -419,11 +419,37 @@ fn plugin_drops_skills_with_mistyped_fields() {
             agentskills: accepted "dir" Some("d")
             claude-code: accepted "dir" Some("d")
             opencode: accepted "dir" Some("d")
-            opencode-agent-skills: dropped, 1:1 field/type: `metadata` is a map; this agent expects a map of texts
+            opencode-agent-skills: dropped, 5:3 field/type: `metadata.version` is a number; write it in quotes
             codex: accepted "dir" Some("d")
             gemini-cli: accepted "dir" Some("d")
         "#]],
     );
+}
+
+#[test]
+fn mistyped_field_is_reported_at_its_key_with_the_remedy() {
+    let dropped = |fields: &str| {
+        let text = format!("---\nname: dir\ndescription: d\n{fields}\n---\nx\n");
+        let plugin = profile::find("opencode-agent-skills").unwrap();
+        let fault = load_as(plugin, &record(text.as_bytes()), "dir").dropped.unwrap();
+        let at = fault.at.unwrap();
+        format!("{}:{} {}", at.line, at.column, fault.message)
+    };
+    for (fields, expected) in [
+        ("license: 2.0", "4:1 `license` is a number; write it in quotes"),
+        ("license: [MIT]", "4:1 `license` is a list; write one text"),
+        ("metadata: x", "4:1 `metadata` is a text; write it as a map"),
+        ("metadata:\n  a: b\n  v: 1", "6:3 `metadata.v` is a number; write it in quotes"),
+        ("metadata:\n  a: true", "5:3 `metadata.a` is a boolean; write it in quotes"),
+        ("metadata: {a: b, c: [d]}", "4:18 `metadata.c` is a list; write one text"),
+        ("metadata:\n  a:", "5:3 `metadata.a` is nothing; write one text"),
+        (
+            "allowed-tools:\n  - Read\n  - 3",
+            "6:5 item 2 of `allowed-tools` is a number; write it in quotes",
+        ),
+    ] {
+        assert_eq!(dropped(fields), expected);
+    }
 }
 
 #[test]

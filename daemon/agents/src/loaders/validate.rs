@@ -158,7 +158,7 @@ impl RecordLoader<'_> {
         let head = self.record.head.len();
         let has_body = self.body < head || self.record.facts.size > head as u64;
         for requirement in &self.profile.requires {
-            if let Some(it) = requirement.violation(mapping, has_body) {
+            if let Some(it) = requirement.violation(mapping, self.record, has_body) {
                 self.drop_skill(it.rule, it.message, it.at, &it.next);
             }
         }

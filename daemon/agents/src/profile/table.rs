@@ -356,8 +356,7 @@ fn opencode() -> Profile {
         nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: false },
         trust: TrustRule::NotAsked,
-        // Measured: it logs "duplicate skill name" with both paths.
-        warns_of_duplicates: true,
+        warns_of_duplicates: false,
         output: OutputFormat::Opencode,
     }
 }

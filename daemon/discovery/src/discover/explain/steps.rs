@@ -94,7 +94,7 @@ impl Inquiry<'_> {
             "model-invocation" => Some("disable-model-invocation"),
             _ => None,
         };
-        let place = |reason: &Reason| candidate.record()?.key_position(field(reason.rule)?);
+        let place = |reason: &Reason| candidate.record()?.key_position(field(reason.rule)?, None);
         let rule = |decisive: bool, reason: &Reason| Step {
             kind: StepKind::Rule { candidate: index, rule: reason.rule, decisive },
             reason: Some(reason.message.clone()),
