@@ -23,6 +23,28 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>, bar: f6
     alike.into_iter().map(|(_, it)| it).collect()
 }
 
+/// Minimum number of letters of a part; shorter ones are in too many names.
+const PART: usize = 3;
+
+/// Returns the candidates in `among` that contain `name`, or are contained in it, in any case:
+/// first those that begin with it, then the ones nearest in length, then alphabetically, without
+/// duplicates.
+pub fn containing<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let wanted = name.to_lowercase();
+    let mut found: Vec<_> = among
+        .into_iter()
+        .filter(|it| wanted.len().min(it.len()) >= PART)
+        .filter_map(|it| {
+            let other = it.to_lowercase();
+            let is_part = other.contains(&wanted) || wanted.contains(&other);
+            is_part.then_some((!other.starts_with(&wanted), wanted.len().abs_diff(other.len()), it))
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().map(|(_, _, it)| it).collect()
+}
+
 fn letters(name: &str) -> f64 {
     f64::from(u32::try_from(name.chars().count()).unwrap_or(u32::MAX))
 }
@@ -37,6 +59,14 @@ mod tests {
         assert_eq!(nearest("comit", among, 0.6), ["commit", "comet", "commits"]);
         assert_eq!(nearest("comit", among, 0.8), ["commit", "comet"]);
         assert_eq!(nearest("zzz", among, 0.6), [""; 0]);
+    }
+
+    #[test]
+    fn names_with_a_given_part_begin_with_those_that_start_with_it() {
+        let among = ["git", "git-helper", "my-git", "digits", "helper", "gi"];
+        assert_eq!(containing("GIT", among), ["git", "git-helper", "digits", "my-git"]);
+        assert_eq!(containing("git-helpers", among), ["git-helper", "helper", "git"]);
+        assert_eq!(containing("gi", among), [""; 0]);
     }
 
     #[test]

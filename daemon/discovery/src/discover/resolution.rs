@@ -95,13 +95,18 @@ impl Resolution {
         self.permissions.iter().any(|it| it.agent.as_deref() == Some(agent))
     }
 
-    /// Returns names similar to an unknown name, the most similar first. Denied skills are not
+    /// Returns names similar to an unknown name, the most similar first: those of which a part is
+    /// given, and then those with typing errors. Denied skills are not
     /// included.
     pub fn nearest(&self, name: &str) -> Vec<&str> {
         // Allows two typing errors in a word of five letters.
         const ALIKE: f64 = 0.6;
         let told = self.candidates.iter().filter(|it| it.state != SkillState::Denied);
-        suggest::nearest(name, told.map(|it| it.name.as_str()), ALIKE)
+        let names = told.map(|it| it.name.as_str());
+        let mut nearest = suggest::containing(name, names.clone());
+        let alike = suggest::nearest(name, names, ALIKE);
+        nearest.extend(alike.into_iter().filter(|it| !nearest.contains(it)).collect::<Vec<_>>());
+        nearest
     }
 
     /// Returns the worktree as discovery found it.

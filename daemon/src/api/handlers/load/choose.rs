@@ -188,6 +188,10 @@ fn unknown(view: &View, target: &SkillTarget<'_>, error: RpcError) -> RpcError {
         let available = available(view);
         let names: Vec<_> = available.iter().map(String::as_str).collect();
         error.message = plugin_search::format_not_found(&target.shown(), &names);
+        let suggests = error.message.contains("Did you mean");
+        if let Some(data) = error.data.as_mut().filter(|_| suggests) {
+            data.hint = None;
+        }
     }
     add_error_code(view, number::UNKNOWN, error)
 }
