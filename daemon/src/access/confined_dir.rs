@@ -33,11 +33,16 @@ const MAX_ATTEMPTS: usize = 16;
 /// Directories of tools, which contain nothing by the skill's author.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
 
+/// Levels of directories of tools that opencode-agent-skills lists, from the top of the skill.
+const LISTED_TOOL_LEVELS: usize = 3;
+
 /// Handling of links to directories in a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DirectoryLinks {
     Skipped,
     Followed,
+    /// Followed, and directories of tools are searched as far as opencode-agent-skills lists them.
+    FollowedInTools,
 }
 
 /// A directory whose files are served.
@@ -265,6 +270,12 @@ impl ConfinedDir {
         self.list_with(DirectoryLinks::Followed)
     }
 
+    /// Lists the regular files as [`Self::list_through_links`], and those of tools, as
+    /// opencode-agent-skills does.
+    pub(crate) fn list_with_tools(&self) -> Result<ConfinedFiles, ConfinedDirError> {
+        self.list_with(DirectoryLinks::FollowedInTools)
+    }
+
     fn list_with(&self, links: DirectoryLinks) -> Result<ConfinedFiles, ConfinedDirError> {
         let mut files = Vec::new();
         let truncated = self.walk(links, |relative, _| files.extend(self.found(relative)))?;
@@ -313,7 +324,7 @@ impl ConfinedDir {
                 }
                 let relative = directory.join(name);
                 let kind = match self.kind(&relative, entry.file_type()) {
-                    FileType::Symlink if links == DirectoryLinks::Followed => {
+                    FileType::Symlink if links != DirectoryLinks::Skipped => {
                         let is_directory =
                             self.resolve(&relative, OFlags::PATH | OFlags::DIRECTORY).is_ok();
                         if is_directory { FileType::Directory } else { FileType::Symlink }
@@ -321,7 +332,14 @@ impl ConfinedDir {
                     kind => kind,
                 };
                 match kind {
-                    FileType::Directory if SKIPPED.iter().any(|it| name == *it) => {}
+                    FileType::Directory if is_of_tools(&relative) => {
+                        let levels = relative.components().count();
+                        if links == DirectoryLinks::FollowedInTools && levels <= LISTED_TOOL_LEVELS
+                        {
+                            // Last, so that the limit cuts no file of the skill itself.
+                            directories.insert(0, relative);
+                        }
+                    }
                     FileType::Directory if relative.components().count() > MAX_DEPTH => {
                         truncated = true;
                     }
@@ -337,7 +355,7 @@ impl ConfinedDir {
     fn entries(&self, directory: &Path, links: DirectoryLinks) -> Result<Dir, ConfinedDirError> {
         let no_follow = match links {
             DirectoryLinks::Skipped => OFlags::NOFOLLOW,
-            DirectoryLinks::Followed => OFlags::empty(),
+            DirectoryLinks::Followed | DirectoryLinks::FollowedInTools => OFlags::empty(),
         };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | no_follow;
         let relative = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
@@ -394,6 +412,11 @@ impl FileVersion {
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         }
     }
+}
+
+/// Returns whether a directory of tools is on the path.
+fn is_of_tools(relative: &Path) -> bool {
+    relative.iter().any(|name| SKIPPED.iter().any(|it| name == *it))
 }
 
 #[expect(clippy::unnecessary_cast, reason = "platform types")]
@@ -570,6 +593,27 @@ mod tests {
             ]
         );
         assert!(listing.truncated);
+    }
+
+    #[test]
+    fn listing_with_tools_has_their_files_to_three_levels() {
+        let (top, beneath) = tree();
+        let skill = top.path().join("s");
+        for dir in [".git", ".venv/bin", "__pycache__", "a/node_modules/b/c"] {
+            fs::create_dir_all(skill.join(dir)).unwrap();
+            fs::write(skill.join(dir).join("f"), "").unwrap();
+        }
+        fs::write(skill.join("a/node_modules/b/f"), "").unwrap();
+        let names = |listing: ConfinedFiles| {
+            let all = listing.files.into_iter().map(|it| it.relative.to_str().unwrap().to_owned());
+            all.filter(|it| it.ends_with("/f")).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(beneath.list_with_tools().unwrap()),
+            [".git/f", ".venv/bin/f", "__pycache__/f", "a/node_modules/b/f"]
+        );
+        assert_eq!(names(beneath.list_through_links().unwrap()), [""; 0]);
+        assert_eq!(names(beneath.list().unwrap()), [""; 0]);
     }
 
     #[test]

@@ -166,7 +166,7 @@ fn files(
             SkillFiles { paths, ..SkillFiles::default() }
         }
         OutputFormat::Plugin => {
-            let found = beneath.list_through_links().unwrap_or_default().files;
+            let found = beneath.list_with_tools().unwrap_or_default().files;
             let scripts = found.iter().filter(|it| it.executable && is_script(&it.relative));
             let files = found.iter().filter(|it| is_plugin_file(&it.relative));
             SkillFiles {
