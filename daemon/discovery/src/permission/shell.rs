@@ -12,6 +12,10 @@ pub const SHELL_TOOL: &str = "Bash";
 /// Maximum length of a command that is compared, in bytes; every rule matches a longer one.
 const COMMAND_BYTES: usize = 16 * 1024;
 
+/// Maximum words before a program, such as `sudo` and `A=1`; every rule matches a command with
+/// more.
+const LEADING_WORDS: usize = 32;
+
 /// Programs that run the command in their arguments.
 const WRAPPERS: [&str; 16] = [
     "builtin", "command", "doas", "env", "exec", "ionice", "nice", "nohup", "setsid", "stdbuf",
@@ -27,18 +31,20 @@ pub fn shell_rule<'a>(rules: &'a [Rule], commands: &[String]) -> Option<&'a Rule
     if rules.is_empty() || commands.is_empty() {
         return None;
     }
-    let is_long = commands.iter().any(|it| it.len() > COMMAND_BYTES);
-    let parts: Vec<String> =
-        commands.iter().filter(|_| !is_long).flat_map(|it| parts(it)).collect();
-    let matching = |action: Action| {
-        let mut rules = rules.iter().filter(|it| it.action == action);
-        rules.find(|rule| is_long || parts.iter().any(|it| matches(&rule.pattern, it)))
+    let parts: Option<Vec<_>> = commands.iter().map(|it| parts(it)).collect();
+    let is_met = |rule: &Rule| match &parts {
+        Some(parts) => parts.iter().flatten().any(|it| matches(&rule.pattern, it)),
+        None => true,
     };
+    let matching = |action| rules.iter().find(|it| it.action == action && is_met(it));
     matching(Action::Deny).or_else(|| matching(Action::Ask))
 }
 
-/// Returns the texts that rules are compared with.
-fn parts(command: &str) -> Vec<String> {
+/// Returns the texts that rules are compared with; `None` if the command exceeds a limit.
+fn parts(command: &str) -> Option<Vec<String>> {
+    if command.len() > COMMAND_BYTES {
+        return None;
+    }
     let whole = command.trim();
     let mut parts = vec![whole.to_owned()];
     let is_operator = |it: char| ";&|()<>`\n\r{}".contains(it);
@@ -47,6 +53,9 @@ fn parts(command: &str) -> Vec<String> {
         for text in [part, &plain] {
             let words: Vec<_> = text.split_whitespace().collect();
             let start = command_start(&words);
+            if start > LEADING_WORDS {
+                return None;
+            }
             for from in 0..=start.min(words.len().saturating_sub(1)) {
                 parts.push(words[from..].join(" "));
             }
@@ -57,7 +66,7 @@ fn parts(command: &str) -> Vec<String> {
             }
         }
     }
-    parts
+    Some(parts)
 }
 
 /// Returns the index of the word that names the program, behind assignments, wrappers and their
@@ -168,6 +177,20 @@ mod tests {
             assert!(is_denied("Bash(rm:*)", command), "{command}");
         }
         assert!(!is_denied("Bash(rm *)", "echo arm x && git log"));
+    }
+
+    #[test]
+    fn parts_of_a_command_grow_with_its_length_only() {
+        let bytes = |text: &str| parts(text).unwrap().iter().map(String::len).sum::<usize>();
+        let leading = format!("{}rm x; ", "sudo ".repeat(LEADING_WORDS));
+        let (once, ten_times) = (bytes(&leading), bytes(&leading.repeat(10)));
+        assert!(ten_times <= 11 * once, "{once} {ten_times}");
+        for word in ["sudo ", "A=1 ", "env -i "] {
+            let command = |n_words: usize| format!("{}rm x", word.repeat(n_words));
+            assert!(is_denied("Bash(rm:*)", &command(LEADING_WORDS / 2)));
+            assert!(!is_denied("Bash(git:*)", &command(LEADING_WORDS / 2)));
+            assert!(is_denied("Bash(git:*)", &command(LEADING_WORDS + 1)));
+        }
     }
 
     #[test]
