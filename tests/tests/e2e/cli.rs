@@ -215,3 +215,44 @@ fn list_of_several_profiles_is_a_matrix_with_and_without_a_daemon() {
         assert_eq!(run_json(&home, &top, &two)["claude-code@founding"]["name"], "c");
     }
 }
+
+#[test]
+fn unknown_name_is_answered_with_the_nearest_one_once() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    for dir in [".agents", ".claude", ".opencode", ".gemini", ".codex"] {
+        write_skill(&top.join(dir).join("skills/git-helper"), "git-helper", "d");
+    }
+    for profile in skills_protocol::PROFILES {
+        for (command, name) in [
+            ("load", "git-helpr"),
+            ("load", "git"),
+            ("show", "git-helpr"),
+            ("show", "helper"),
+            ("explain", "git-helpr"),
+        ] {
+            let output = run(&home, &top, &[command, name, "--profile", profile]);
+            let said = stdout(&output) + &stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            let n_asked = said.matches("Did you mean").count();
+            assert_eq!(n_asked, 1, "{profile} {command} {name}: {said}");
+            assert!(said.contains("git-helper`?") || said.contains("git-helper\"?"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn added_directory_without_effect_is_told_once() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    let other = home.worktree("other", "");
+    let other = other.to_str().expect("plain");
+    for (profile, expected) in [("codex", 1), ("opencode", 1), ("claude-code", 0)] {
+        let output = run(&home, &top, &["list", "--profile", profile, "--add-dir", other]);
+        let said = stderr(&output);
+        assert_eq!(said.matches("has no added directories").count(), expected, "{said}");
+        let listed = run_json(&home, &top, &["list", "--profile", profile, "--add-dir", other]);
+        let codes = listed["health"].as_array().expect("a list").iter().map(|it| &it["code"]);
+        assert_eq!(codes.filter(|it| **it == "add-dir").count(), expected, "{listed}");
+    }
+}

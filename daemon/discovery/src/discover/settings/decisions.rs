@@ -10,7 +10,7 @@ use skills_syntax::path::AbsPath;
 use super::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
 use super::references::{SecretValue, redacted};
 use crate::discover::context::DiscoveryContext;
-use crate::discover::disk::{PathStatus, TextFile};
+use crate::discover::disk::{FaultKind, PathStatus, TextFile};
 use crate::discover::links;
 use crate::discover::owner::Owner;
 use crate::discover::resolution::{RootOutcome, SearchRoot};
@@ -164,7 +164,7 @@ impl SettingsDecisions {
         addresses
     }
 
-    /// Adds a note for each named directory that does not exist.
+    /// Adds a note for each named directory that does not exist or is a file.
     pub(in crate::discover) fn missing_paths(
         &mut self,
         ctx: &DiscoveryContext,
@@ -172,14 +172,17 @@ impl SettingsDecisions {
     ) {
         for it in self.paths.clone() {
             let path = setting_path(ctx, &it.text).unwrap_or_else(|(path, _)| path);
-            let missing =
-                |root: &&SearchRoot| root.outcome == RootOutcome::Missing && root.path == path;
-            if roots.iter().any(|root| missing(&root)) {
-                let message =
-                    format!("`skills.paths` names `{}`, which does not exist", path.display());
-                let next = "Create the directory, or remove the entry.".to_owned();
-                self.note(&it.source, message, Some(next));
-            }
+            let (why, next) = match roots.iter().find(|it| it.path == path).map(|it| &it.outcome) {
+                Some(RootOutcome::Missing) => {
+                    ("does not exist", "Create the directory, or remove the entry.")
+                }
+                Some(RootOutcome::Fault(fault)) if fault.kind == FaultKind::NotDirectory => {
+                    ("is not a directory", "Name the directory that holds the skills.")
+                }
+                Some(_) | None => continue,
+            };
+            let message = format!("`skills.paths` names `{}`, which {why}", path.display());
+            self.note(&it.source, message, Some(next.to_owned()));
         }
     }
 

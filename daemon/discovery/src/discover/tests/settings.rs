@@ -19,8 +19,10 @@ fn opencode_uses_the_last_list_of_paths() {
 //- /w/opencode.jsonc
 {
   // the worktree's own
-  "skills": {"paths": ["../shared", "~/mine", "gone",]},
+  "skills": {"paths": ["../shared", "~/mine", "gone", "notes.md"]},
 }
+//- /w/pkg/notes.md
+Notes.
 //- /home/u/more/a/SKILL.md
 ---
 name: a
@@ -44,6 +46,7 @@ description: passed over
 "#,
         &expect![[r#"
             `/w/opencode.jsonc:3:47`: `skills.paths` names `/w/pkg/gone`, which does not exist
+            `/w/opencode.jsonc:3:55`: `skills.paths` names `/w/pkg/notes.md`, which is not a directory
             active      c          /w/shared/SKILL.md
             active      b          /home/u/mine/deep/er/b/SKILL.md
             passed over /w/shared/.hidden: directories whose names begin with a dot are not searched

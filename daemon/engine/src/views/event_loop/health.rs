@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::Ordering;
 
+use skills_agents::profile::RootBase;
 use skills_discovery::discover::{
-    DUPLICATE, Fault, FaultKind, Resolution, RootOutcome, SearchRoot, SkillState, SkipReason,
+    DUPLICATE, DiscoveryContext, Fault, FaultKind, Resolution, RootOutcome, SearchRoot, SkillState,
+    SkipReason,
 };
-use skills_syntax::path::AbsPath;
 
 use super::state::{Dependencies, EngineState};
 use crate::files::dir_index::{DirNode, WatchState};
@@ -16,6 +17,19 @@ use crate::views::view::Health;
 
 /// Maximum number of unreadable directories reported per root.
 const MOST_UNREADABLE: usize = 10;
+
+/// Reports added directories if the agent has none.
+fn unread_addition(ctx: &DiscoveryContext) -> Option<Health> {
+    let profile = &ctx.profile;
+    let dir = ctx.additional.first()?;
+    let has_none = profile.roots.iter().all(|it| it.base != RootBase::Additional);
+    has_none.then(|| Health {
+        code: "add-dir",
+        message: format!("{} has no added directories; these have no effect", profile.subject()),
+        hint: "Leave out `--add-dir`, or name an agent that has them, such as `claude-code`.",
+        path: Some(dir.to_path_buf().into()),
+    })
+}
 
 /// Reports an existing root that cannot be read, and unreadable directories in it. They are read
 /// again at every request.
@@ -75,7 +89,7 @@ impl EngineState {
     /// Returns the problems of a view.
     pub(super) fn health(
         &self,
-        cwd: &AbsPath,
+        ctx: &DiscoveryContext,
         resolution: &Resolution,
         depends: &Dependencies,
     ) -> Vec<Health> {
@@ -85,7 +99,7 @@ impl EngineState {
                 code: "no-directory",
                 message: "the working directory does not exist, or is not a directory".into(),
                 hint: "Use a directory that exists; without one, only the user's own skills are listed.",
-                path: Some(cwd.to_path_buf().into()),
+                path: Some(ctx.cwd.to_path_buf().into()),
             });
         }
         if let Some(foreign) = &resolution.foreign {
@@ -97,6 +111,7 @@ impl EngineState {
                 path: Some(foreign.clone().into_path_buf().into()),
             });
         }
+        health.extend(unread_addition(ctx));
         health.extend(resolution.roots.iter().flat_map(unreadable));
         health.extend(resolution.roots.iter().flat_map(over_budget));
         health.extend(duplicates(resolution));

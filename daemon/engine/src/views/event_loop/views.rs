@@ -95,7 +95,7 @@ impl EngineState {
                 self.scan_of(&request.key).filter(|_| !takes_it)
             }
             // Requires every published view to be up to date.
-            Waiter::Sync(_) | Waiter::Fetching(..) => {
+            Waiter::Sync(_) | Waiter::IsFetching(..) => {
                 let views = &self.views;
                 self.scans.iter_mut().find(|it| views.contains_key(&it.key))
             }
@@ -140,7 +140,7 @@ impl EngineState {
         (resolution, depends, uses): (Resolution, Dependencies, Uses),
     ) {
         self.sources.want(&uses);
-        let mut health = self.health(&ctx.cwd, &resolution, &depends);
+        let mut health = self.health(&ctx, &resolution, &depends);
         health.extend(self.sources.health(&uses));
         let before = self.views.get(&key);
         if let Some(held) = before.filter(|_| patient)
