@@ -265,7 +265,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::sessions::session::PathMatch;
+    use crate::sessions::session::{MOST_AGENTS, PathMatch};
 
     fn opening(cwd: &str) -> SessionOptions {
         SessionOptions {
@@ -292,6 +292,36 @@ mod tests {
         assert!(sessions.touch(&session, met()).await.1.discovered.is_empty());
         assert!(sessions.announce("s", None, vec![dir.clone()]).await.is_empty());
         assert!(sessions.list().await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn subagent_with_the_oldest_load_is_forgotten_beyond_the_limit() {
+        let top = tempfile::tempdir().unwrap();
+        let sessions = Sessions::new(Store::new(Some(top.path().join("sessions.db"))));
+        sessions.open(Some("s".to_owned()), opening("/w")).await;
+        let skill = path("/w/s/SKILL.md");
+        let load = async |agent: Option<&str>| {
+            let (name, path) = ("s".to_owned(), skill.clone());
+            let invocation = Invocation { name, path, args: None, body: String::new() };
+            sessions.record_invocation("s", agent, invocation).await.unwrap();
+        };
+        load(None).await;
+        for nth in 0..MOST_AGENTS {
+            load(Some(&format!("f{nth}"))).await;
+        }
+        sessions.announce("s", Some("f1"), vec![skill.clone()]).await;
+        load(Some("f0")).await;
+        load(Some("last")).await;
+        let session = sessions.get("s").await.unwrap();
+        assert_eq!(session.agents.len(), MOST_AGENTS);
+        for (agent, n_loaded) in
+            [(None, 1), (Some("f0"), 1), (Some("f1"), 0), (Some("f2"), 1), (Some("last"), 1)]
+        {
+            assert_eq!(sessions.invoked("s", agent).await.len(), n_loaded, "{agent:?}");
+        }
+        assert!(!session.announced.contains_key("f1"));
+        let on_disk = sessions.store.ask(|it| rows::load(it, "s")).await.unwrap();
+        assert_eq!(on_disk.as_ref(), Some(&*session));
     }
 
     /// One change of many, chosen by a number.

@@ -3,7 +3,7 @@
 //! A session is an immutable value that each step replaces. A step returns the new parts, which are
 //! written to the store by [`Sessions`](crate::sessions::registry::Sessions).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -15,6 +15,10 @@ use skills_syntax::path::AbsPath;
 /// dropped. A later touch near it discovers it again. The limit is per session, not per worktree:
 /// otherwise one agent's touches would evict directories that other agents keep for their lifetime.
 pub const MOST_NESTED: usize = 64;
+
+/// Maximum number of subagents with loaded skills per session; beyond it the one whose latest load
+/// is the oldest is forgotten. Not every agent reports the end of its subagents.
+pub const MOST_AGENTS: usize = 256;
 
 /// Maximum lag of the saved time of last use, in milliseconds, so that not every call causes a
 /// write.
@@ -47,6 +51,8 @@ pub struct Session {
     pub announced: ByAgent,
     /// SKILL.md of skills that each agent has loaded, the latest last.
     pub invoked: ByAgent,
+    /// Subagents that have loaded skills, the one with the latest load last.
+    pub agents: Vec<String>,
     /// Hooks registered by loaded skills, in the order of loading.
     pub hooks: Vec<RegisteredHook>,
     /// Skills that the session adds to the agent's view.
@@ -178,6 +184,8 @@ pub(crate) enum SessionPart {
     Announced { agent: String, first: usize, paths: Vec<AbsPath> },
     /// All hooks that an agent has from a skill.
     Hooks { agent: String, path: AbsPath, hooks: Vec<RegisteredHook> },
+    /// A subagent whose data is removed.
+    Forgotten { agent: String },
     /// A skill loaded by an agent.
     Invoked { agent: String, invocation: Invocation, at: u64 },
 }
@@ -206,6 +214,7 @@ impl Default for Session {
             activated: BTreeMap::new(),
             announced: ByAgent::new(),
             invoked: ByAgent::new(),
+            agents: Vec::new(),
             hooks: Vec::new(),
             overlay: Arc::default(),
         }
@@ -280,13 +289,9 @@ impl Session {
     ) -> (Vec<SessionPart>, Vec<AbsPath>) {
         let told = self.announced.entry(agent.to_owned()).or_default();
         let first = told.len();
-        let mut new: Vec<AbsPath> = Vec::new();
-        for path in paths {
-            if !told.contains(&path) {
-                told.push(path.clone());
-                new.push(path);
-            }
-        }
+        let mut known: HashSet<_> = told.iter().cloned().collect();
+        let new: Vec<_> = paths.into_iter().filter(|it| known.insert(it.clone())).collect();
+        told.extend_from_slice(&new);
         if new.is_empty() {
             return (Vec::new(), new);
         }
@@ -303,7 +308,22 @@ impl Session {
         let loaded = self.invoked.entry(agent.to_owned()).or_default();
         loaded.retain(|it| *it != invocation.path);
         loaded.push(invocation.path.clone());
-        vec![SessionPart::Invoked { agent: agent.to_owned(), invocation, at }]
+        self.note_agent(agent);
+        let mut parts = vec![SessionPart::Invoked { agent: agent.to_owned(), invocation, at }];
+        if self.agents.len() > MOST_AGENTS {
+            let agent = self.agents.remove(0);
+            self.forget(&agent, None, true);
+            parts.push(SessionPart::Forgotten { agent });
+        }
+        parts
+    }
+
+    /// Records a subagent as the one with the latest load.
+    pub(super) fn note_agent(&mut self, agent: &str) {
+        self.agents.retain(|it| it != agent);
+        if !agent.is_empty() {
+            self.agents.push(agent.to_owned());
+        }
     }
 
     /// Replaces the hooks that an agent has from a skill.
@@ -343,6 +363,7 @@ impl Session {
             }
         }
         self.invoked.retain(|_, it| !it.is_empty());
+        self.agents.retain(|it| self.invoked.contains_key(it));
         if announced {
             self.announced.remove(agent);
         }

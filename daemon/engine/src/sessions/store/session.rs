@@ -95,6 +95,7 @@ pub(crate) fn save(
             SessionPart::Hooks { agent, path, hooks } => {
                 hook::replace(connection, id, agent, path, hooks)?;
             }
+            SessionPart::Forgotten { agent } => drop_agent(connection, id, agent, None, true)?,
             SessionPart::Invoked { agent, invocation, at } => {
                 let Invocation { name, path, args, body } = invocation;
                 let (path, at) = (bytes(path), at.cast_signed());
@@ -149,19 +150,21 @@ pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>>
         Ok((abs_path_of(row, 0)?, matched))
     })?;
     session.activated = rows.collect::<Result<_>>()?;
-    for (query, into) in [
-        (
-            "SELECT agent, path FROM announced WHERE session = ?1 ORDER BY turn",
-            &mut session.announced,
-        ),
-        ("SELECT agent, path FROM invoked WHERE session = ?1 ORDER BY turn", &mut session.invoked),
-    ] {
+    let by_agent = |query| -> Result<Vec<(String, AbsPath)>> {
         let mut query = connection.prepare_cached(query)?;
         let rows = query.query_map([number], |row| Ok((row.get(0)?, abs_path_of(row, 1)?)))?;
-        for row in rows {
-            let (agent, path): (String, AbsPath) = row?;
-            into.entry(agent).or_insert_with(Vec::new).push(path);
-        }
+        rows.collect()
+    };
+    for (agent, path) in
+        by_agent("SELECT agent, path FROM announced WHERE session = ?1 ORDER BY turn")?
+    {
+        session.announced.entry(agent).or_default().push(path);
+    }
+    for (agent, path) in
+        by_agent("SELECT agent, path FROM invoked WHERE session = ?1 ORDER BY turn")?
+    {
+        session.note_agent(&agent);
+        session.invoked.entry(agent).or_default().push(path);
     }
     session.hooks = hook::hooks_of_session(connection, number)?;
     session.update_overlay();
