@@ -5,6 +5,9 @@
 //! documents it in sentences that appear in the reference unchanged. Invariant: names are unique
 //! and in the order of the reference.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -172,10 +175,10 @@ macro_rules! requests {
             }
         )*
 
-        /// Returns the names of the parameters of all requests, some of them repeatedly.
-        pub(crate) fn parameter_names() -> Vec<&'static str> {
-            [$(crate::shape::fields::<$params>(),)*].concat()
-        }
+        /// The names of the parameters of all requests.
+        pub(crate) static PARAMETER_NAMES: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
+            [$(crate::shape::fields::<$params>(),)*].concat().into_iter().collect()
+        });
 
         #[cfg(test)]
         fn shapes() -> Vec<String> {
@@ -326,7 +329,7 @@ impl Notification for EventsEvent {
 /// Absent and null parameters equal an empty object. A list is refused, because parameters are
 /// named.
 pub fn parse_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError> {
-    params::parse(params, parameter_names)
+    params::parse(params, &PARAMETER_NAMES)
 }
 
 #[cfg(test)]

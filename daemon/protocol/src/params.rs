@@ -4,6 +4,8 @@
 //! because a misspelled one would change the answer unnoticed. A method ignores the parameters of
 //! other methods, so that a client can send one set to all, and those in [`OTHERS`].
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_ignored::Path;
@@ -33,7 +35,7 @@ const OTHERS: &[&str] = &[
 /// object. `names` returns the parameters of all methods.
 pub(crate) fn parse<P: DeserializeOwned>(
     params: Option<&str>,
-    names: fn() -> Vec<&'static str>,
+    names: &BTreeSet<&str>,
 ) -> Result<P, RpcError> {
     let text = match params.map(str::trim) {
         // The dispatcher passes an empty list for absent parameters.
@@ -50,8 +52,7 @@ pub(crate) fn parse<P: DeserializeOwned>(
     let parsed = serde_ignored::deserialize(&mut reader, |path| {
         let path = segments(&path);
         let first = path.first().map_or("", String::as_str);
-        let is_known = |name: &str| names().contains(&name);
-        if !OTHERS.contains(&first) && !path.last().is_some_and(|it| is_known(it)) {
+        if !OTHERS.contains(&first) && !path.last().is_some_and(|it| names.contains(&**it)) {
             unknown.get_or_insert(path);
         }
     });

@@ -414,7 +414,8 @@ Its name is the first socket's name with `-consent.sock` instead of `.sock`.
 It accepts all methods; on the first socket the granting methods fail with -32003.
 Give a sandboxed agent only the first socket.
 Names may be added but never change their meaning; ignore unknown fields of results.
-A parameter that no method has is refused with -32602 by every method, also inside objects; compare `protocolVersion` before you send a newer one.
+A parameter that no method has is refused with -32602 by every method, also inside objects.
+A daemon of an older version therefore refuses a parameter that a newer version has added: compare the `protocolVersion` that `initialize` returns, and leave such a parameter out.
 A method ignores the parameters of other methods, and those that libraries for LSP and MCP add (`_meta`, `processId`, `rootUri`, `trace`, `workDoneToken` and the like).
 An invalid parameter is named in the message and in `data.path`, for example `params.cwd: expected a string, got 5`.
 Ids, names and queries are limited as `initialize` says, and messages repeat at most 64 characters of them.

@@ -143,7 +143,7 @@ pub struct SnapshotPlace {
     pub skill: u32,
     /// Name as the agent reads it, including the prefix.
     pub name: String,
-    /// Prefix in front of the skill's own name; may be empty.
+    /// Prefix in front of the skill's own name; absent if it is empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
     /// Number of characters of the description that the agent reads; null if there is no
