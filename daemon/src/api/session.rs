@@ -5,6 +5,7 @@
 
 mod followers;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use skills_engine::sessions::registry::Opened;
 use skills_engine::sessions::session::{PathMatch, Session, SessionOptions, TouchDelta};
 use skills_engine::sessions::touch;
 use skills_engine::sessions::touch::{ListedDirs, Search, TouchedRoots};
-use skills_engine::{Freshness, View};
+use skills_engine::{Engine, Freshness, View};
 use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
@@ -23,6 +24,7 @@ use tokio::task::spawn_blocking;
 use crate::api::counters::Counters;
 use crate::api::from_wire::ViewRequest;
 use crate::api::request::{CallStart, DecodedCall, Resolver};
+use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
 /// Calls about sessions.
@@ -182,15 +184,18 @@ impl SessionCalls {
             asked.key.overlay = Arc::new(Overlay::new(nested, activated));
             view = self.resolver.view_for(&asked).await?;
         }
-        let mut activated = self.find_activated(&view, &found);
+        let engine = self.resolver.engine.clone();
+        let (found_in, places) = (Arc::clone(&view), std::mem::take(&mut found.places));
+        // A thousand paths and skills have a million matches.
+        let matching = blocking(move || Ok(find_activated(&engine, &found_in, &places)));
+        let mut activated = matching.await?;
         if scope == TouchScope::Trusted {
             let Resolution { roots, candidates, .. } = &*view.resolution;
             let trusted = roots.iter().filter(|it| it.is_trusted());
             found.roots.retain(|dir| trusted.clone().any(|it| it.path == *dir));
-            let of_trusted = |path: &AbsPath| {
-                candidates.iter().any(|it| it.path == *path && roots[it.root].is_trusted())
-            };
-            activated.retain(|(path, _)| of_trusted(path));
+            let of_trusted = candidates.iter().filter(|it| roots[it.root].is_trusted());
+            let of_trusted: HashSet<_> = of_trusted.map(|it| &it.path).collect();
+            activated.retain(|(path, _)| of_trusted.contains(path));
         }
         let met = TouchDelta { activated, discovered: found.roots };
         let (session, new) = if met.discovered.is_empty() && met.activated.is_empty() {
@@ -246,25 +251,32 @@ impl SessionCalls {
             RpcError::internal("failed to process the touched paths")
         })
     }
+}
 
-    /// Returns the conditional skills that the touched paths activate.
-    fn find_activated(&self, view: &View, found: &TouchedRoots) -> Vec<(AbsPath, PathMatch)> {
-        let activation = self.resolver.engine.activation(view);
-        let mut all: Vec<(AbsPath, PathMatch)> = Vec::new();
-        for (path, relative) in &found.places {
-            for (candidate, pattern) in activation.hits(relative) {
-                let candidate = &view.resolution.candidates[candidate];
-                let is_new = candidate.state == SkillState::Conditional
-                    && !all.iter().any(|(it, _)| *it == candidate.path);
-                let patterns = candidate.record().map(|it| &it.paths);
-                if let Some(pattern) = patterns.and_then(|it| it.get(pattern)).filter(|_| is_new) {
-                    let matched = PathMatch { pattern: pattern.to_string(), path: path.clone() };
-                    all.push((candidate.path.clone(), matched));
-                }
+/// Returns the conditional skills that the touched paths activate.
+fn find_activated(
+    engine: &Engine,
+    view: &View,
+    places: &[(AbsPath, PathBuf)],
+) -> Vec<(AbsPath, PathMatch)> {
+    let activation = engine.activation(view);
+    let mut met = HashSet::new();
+    let mut all: Vec<(AbsPath, PathMatch)> = Vec::new();
+    for (path, relative) in places {
+        for (index, pattern) in activation.hits(relative) {
+            let candidate = &view.resolution.candidates[index];
+            if candidate.state != SkillState::Conditional || met.contains(&candidate.path) {
+                continue;
+            }
+            let patterns = candidate.record().map(|it| &it.paths);
+            if let Some(pattern) = patterns.and_then(|it| it.get(pattern)) {
+                let matched = PathMatch { pattern: pattern.to_string(), path: path.clone() };
+                met.insert(&candidate.path);
+                all.push((candidate.path.clone(), matched));
             }
         }
-        all
     }
+    all
 }
 
 fn session_id(context: &Context) -> Result<String, RpcError> {

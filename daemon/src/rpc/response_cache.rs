@@ -60,6 +60,11 @@ impl ResponseCache {
         view.cached(|_| Self::default())
     }
 
+    /// Returns true if the default list is made.
+    pub(crate) fn has_default_list(&self) -> bool {
+        self.default_list.get().is_some()
+    }
+
     /// Returns the default list; `None` if `make` cannot fit it into one answer.
     pub(crate) fn default_list(&self, make: impl FnOnce() -> Option<Answer>) -> Option<Answer> {
         self.default_list.get_or_init(make).clone()

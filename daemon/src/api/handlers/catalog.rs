@@ -33,6 +33,7 @@ use crate::api::session::SessionCalls;
 use crate::api::to_wire;
 use crate::api::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
 pub(crate) async fn render(
@@ -89,7 +90,8 @@ pub(crate) async fn render(
     health.extend(resolver.sessions.store().health());
     let health = to_wire::health(&health);
     parts.sessions.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
-    Answer::new(&rendered::catalog(catalog, &totals, view.clock.clone(), health))
+    let result = rendered::catalog(catalog, &totals, view.clock.clone(), health);
+    blocking(move || Answer::new(&result)).await
 }
 
 /// A call of `catalog/render`, with the data for it that is not on the disk.
@@ -222,21 +224,24 @@ pub(crate) async fn tool(
     let style = params.style.map_or(view.ctx.profile.output, format::load);
     let listing_budget = format::listing_budget(params.context_tokens, params.budget_chars, None);
     let use_counts = use_counts(&sessions).await;
-    let skills = listed(&view, &use_counts);
-    let tool = describe(style, &skills, &listing_budget)
-        .filter(|_| !is_tool_disabled(&view, agent.as_deref()));
-    let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
-    sessions.counters.count(|it| it.descriptions_shortened += n_shortened);
-    let registered = registered_tools(style).map(|it| it.into_iter().map(rendered::tool).collect());
-    let tool = tool.map(rendered::tool);
-    let answer = Answer::new(&ToolResult {
-        clock: view.clock.clone(),
-        health: to_wire::health(&view.health),
-        tools: registered.unwrap_or_default(),
-        tool,
-    })?;
-    fits(&config, answer.len(), skills.len(), TOO_LONG_FOR_TOOL)?;
-    Ok(answer)
+    blocking(move || {
+        let skills = listed(&view, &use_counts);
+        let tool = describe(style, &skills, &listing_budget)
+            .filter(|_| !is_tool_disabled(&view, agent.as_deref()));
+        let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
+        sessions.counters.count(|it| it.descriptions_shortened += n_shortened);
+        let registered =
+            registered_tools(style).map(|it| it.into_iter().map(rendered::tool).collect());
+        let answer = Answer::new(&ToolResult {
+            clock: view.clock.clone(),
+            health: to_wire::health(&view.health),
+            tools: registered.unwrap_or_default(),
+            tool: tool.map(rendered::tool),
+        })?;
+        fits(&config, answer.len(), skills.len(), TOO_LONG_FOR_TOOL)?;
+        Ok(answer)
+    })
+    .await
 }
 
 /// Returns the listed skills with their use counts. With a limited budget, some agents shorten the

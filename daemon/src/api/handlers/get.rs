@@ -14,6 +14,7 @@ use crate::api::from_wire::{SkillTarget, target};
 use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
 
@@ -31,8 +32,17 @@ pub(crate) async fn get(
     let candidate_idx = find(&view, &target)?;
     // The caller is likely to use the skill next.
     files(&resolver.engine, &view, &target).await?;
-    ResponseCache::of(&view).got(&view, candidate_idx, || Answer::new(&skill(&view, candidate_idx)))
+    let record = view.resolution.candidates[candidate_idx].record();
+    let is_long = record.is_some_and(|it| it.head.len() > SHORT_HEAD);
+    let make = move || {
+        let answer = || Answer::new(&skill(&view, candidate_idx));
+        ResponseCache::of(&view).got(&view, candidate_idx, answer)
+    };
+    if is_long { blocking(make).await } else { make() }
 }
+
+/// Maximum length of a frontmatter that is parsed without a thread of its own, in bytes.
+const SHORT_HEAD: usize = 16 * 1024;
 
 fn skill(view: &View, candidate_idx: usize) -> GetResult {
     let candidate = &view.resolution.candidates[candidate_idx];

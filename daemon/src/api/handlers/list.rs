@@ -18,6 +18,7 @@ use skills_protocol::wire::{
 use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PAGE, PageRange};
 use crate::rpc::peer::Peer;
@@ -29,33 +30,44 @@ pub(crate) async fn list(
     peer: Arc<Peer>,
     mut params: ListParams,
 ) -> Outcome {
-    let RequestContext { view, .. } = resolver.resolve_list(&peer, params.take_context()).await?;
+    let RequestContext { view, .. } = resolver.resolve(&peer, params.take_context()).await?;
+    let is_short = view.resolution.candidates.len() <= SHORT;
+    if is_short || ResponseCache::of(&view).has_default_list() && params == ListParams::default() {
+        return list_view(&view, &params);
+    }
+    blocking(move || list_view(&view, &params)).await
+}
+
+/// Maximum number of candidates whose entries are made without a thread of their own.
+const SHORT: usize = 200;
+
+fn list_view(view: &View, params: &ListParams) -> Outcome {
     let form = Form::of(&params.include);
-    let clock = form.clock(&view);
+    let clock = form.clock(view);
     let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
     let limit = paging::limit(params.limit)?;
     let since = cursor.as_ref().map_or(params.since.as_deref(), |it| it.since);
     let start = cursor.as_ref().map_or(0, |it| it.start);
     if let Some(answer) =
-        since.and_then(|it| difference(&view, form, it, PageRange { start, limit }))
+        since.and_then(|it| difference(view, form, it, PageRange { start, limit }))
     {
         return answer;
     }
     if form == Form::DEFAULT && params.limit.is_none() && cursor.is_none() {
         let make = || {
             let entries = |index: usize| {
-                Cow::Owned(response_cache::entry(&view, &view.resolution.candidates[index]))
+                Cow::Owned(response_cache::entry(view, &view.resolution.candidates[index]))
             };
-            let page = page(&view, form, PageRange::ALL, entries);
+            let page = page(view, form, PageRange::ALL, entries);
             if page.list.next_cursor.is_none() { page.answer().ok() } else { None }
         };
-        if let Some(answer) = ResponseCache::of(&view).default_list(make) {
+        if let Some(answer) = ResponseCache::of(view).default_list(make) {
             return Ok(answer);
         }
     }
-    let prepared = ResponseCache::of(&view);
-    let entry = |index| Cow::Borrowed(prepared.entry(&view, index));
-    page(&view, form, PageRange { start, limit }, entry).answer()
+    let prepared = ResponseCache::of(view);
+    let entry = |index| Cow::Borrowed(prepared.entry(view, index));
+    page(view, form, PageRange { start, limit }, entry).answer()
 }
 
 pub(crate) async fn dirs(
