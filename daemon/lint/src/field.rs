@@ -387,6 +387,9 @@ fn check_unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec
     out.push(Finding::new(&UNREAD, entry.key.span, message).tag(Tag::Unnecessary));
 }
 
+/// Maximum length of a key within a field that a message shows, in bytes.
+const LONGEST_SHOWN_KEY: usize = 64;
+
 fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
     let Some(fields) = cx.fields else { return };
     let active = readers(cx, field);
@@ -415,7 +418,12 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         let key = field.key;
         let place = if span.is_empty() { entry.key.span } else { span };
         let what = fault.found.name();
-        let what = format!("`{key}` has {what} instead of {}", fault.expected);
+        let inner = entry.value.entries().unwrap_or_default().iter();
+        let inner =
+            inner.filter(|_| !span.is_empty()).find(|it| it.value.span.contains(span.start));
+        let inner = inner.filter(|it| it.key.text.len() <= LONGEST_SHOWN_KEY);
+        let shown = inner.map_or(key.to_owned(), |it| format!("{key}.{}", it.key.text));
+        let what = format!("`{shown}` has {what} instead of {}", fault.expected);
         let drops: Vec<_> =
             ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
         let (about, severity, message) = match (drops.as_slice(), ignored.as_slice()) {

@@ -81,7 +81,7 @@ fn agent_settings_under_metadata_can_be_a_map() {
     let dropped = as_profile("opencode-agent-skills", &text);
     assert!(dropped.iter().any(|it| it.rule.id.as_str() == "field/type"), "{dropped:#?}");
     let other = front("metadata:\n  other:\n    a: b");
-    finds("field/type", &other, "a: b", "a map instead of");
+    finds("field/type", &other, "a: b", "`metadata.other` has a map instead of");
     // Claude Code does not read the field.
     silent("field/type", &as_profile("claude-code", &other));
 }
