@@ -121,7 +121,10 @@ fn fill(
     let warnings = strays.map(|id| {
         format!("The body no longer contains the command `{id}`; its result is ignored.")
     });
-    let warnings = warnings.collect();
+    let mut warnings: Vec<_> = warnings.collect();
+    if values.is_full {
+        warnings.push("The arguments are too long to insert them at every place.".to_owned());
+    }
     FilledBody {
         text: expanded.text,
         commands: expanded.commands,

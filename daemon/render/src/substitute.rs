@@ -39,7 +39,14 @@ pub(super) struct Substitutions<'a> {
     last: usize,
     /// True if an argument was substituted.
     pub(super) used: bool,
+    /// Bytes that may still be inserted.
+    left: usize,
+    /// True if a placeholder was kept because nothing more may be inserted.
+    pub(super) is_full: bool,
 }
+
+/// Maximum bytes that are inserted into one body; more than any message holds.
+const MAX_INSERTED: usize = 64 * 1024 * 1024;
 
 impl<'a> Substitutions<'a> {
     /// Creates the values for the text `body`.
@@ -56,7 +63,8 @@ impl<'a> Substitutions<'a> {
             PlaceholderSyntax::Slash => slash_words(raw),
         };
         let last = highest_number(body);
-        Self { placeholders, raw, words, names, dir, variables, last, used: false }
+        let (used, left, is_full) = (false, MAX_INSERTED, false);
+        Self { placeholders, raw, words, names, dir, variables, last, used, left, is_full }
     }
 
     /// Substitutes the placeholders in a text.
@@ -77,7 +85,12 @@ impl<'a> Substitutions<'a> {
                 filled.pop();
             }
             match value {
+                Some(value) if !is_escaped && value.text.len() > self.left => {
+                    self.is_full = true;
+                    filled.push_str(span.slice(text));
+                }
                 Some(value) if !is_escaped => {
+                    self.left -= value.text.len();
                     self.used |= value.is_argument;
                     filled.push_str(&value.text);
                 }
@@ -168,5 +181,20 @@ impl Substitution {
 
     fn other(text: String) -> Self {
         Self { text, is_argument: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholder_is_kept_when_nothing_more_may_be_inserted() {
+        let syntax = PlaceholderSyntax::Claude { braced: false };
+        let (body, variables) = ("$ARGUMENTS, $ARGUMENTS, $ARGUMENTS", Variables::default());
+        let mut values = Substitutions::new(syntax, "abcd", &[], "/s", &variables, body);
+        values.left = 9;
+        assert_eq!(values.fill(body), "abcd, abcd, $ARGUMENTS");
+        assert!(values.is_full);
     }
 }

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use skills_discovery::discover::{self, Explanation, NearMisses, Query, Resolution, RootOutcome};
 use skills_engine::View;
 use skills_engine::files::near_miss;
-use skills_protocol::error::RpcError;
 use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
-use tokio::task::spawn_blocking;
 
 use crate::api::from_wire::{SkillTarget, target};
 use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
 pub(crate) async fn explain(
@@ -23,8 +22,13 @@ pub(crate) async fn explain(
 ) -> Outcome {
     let context = params.take_context();
     let RequestContext { view, .. } = resolver.resolve(&peer, context).await?;
+    // It searches the disk, and large views have many steps.
+    blocking(move || explain_in(&view, &params)).await
+}
+
+fn explain_in(view: &View, params: &ExplainParams) -> Outcome {
     if params.name.is_none() && params.path.is_none() {
-        return Answer::new(&explain_place(&view));
+        return Answer::new(&explain_place(view));
     }
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let query = query(&target);
@@ -38,9 +42,9 @@ pub(crate) async fn explain(
         (SkillTarget::Path(_) | SkillTarget::Name(_), _) => false,
     };
     if found.is_none() || is_below {
-        explanation = explain(&find_near_misses(&view, &target).await?);
+        explanation = explain(&find_near_misses(view, &target));
     }
-    Answer::new(&explain_skill(&view, &target, &explanation))
+    Answer::new(&explain_skill(view, &target, &explanation))
 }
 
 fn query<'a>(target: &'a SkillTarget<'_>) -> Query<'a> {
@@ -51,29 +55,15 @@ fn query<'a>(target: &'a SkillTarget<'_>) -> Query<'a> {
 }
 
 /// Searches the disk for near misses of a name or path that discovery did not find.
-async fn find_near_misses(
-    view: &Arc<View>,
-    target: &SkillTarget<'_>,
-) -> Result<NearMisses, RpcError> {
+fn find_near_misses(view: &View, target: &SkillTarget<'_>) -> NearMisses {
     let worktree = near_miss::SearchScope::of(&view.resolution);
-    let found = match target {
-        SkillTarget::Path(path) => {
-            let path = path.clone();
-            spawn_blocking(move || near_miss::describe(&path, &worktree)).await
-        }
+    match target {
+        SkillTarget::Path(path) => near_miss::describe(path, &worktree),
         SkillTarget::Name(name) => {
-            let (name, view) = ((*name).to_owned(), Arc::clone(view));
-            let seek = move || {
-                let places = discover::places(&view.ctx, &view.resolution);
-                near_miss::search(&name, &places, &worktree)
-            };
-            spawn_blocking(seek).await
+            let places = discover::places(&view.ctx, &view.resolution);
+            near_miss::search(name, &places, &worktree)
         }
-    };
-    found.map_err(|error| {
-        tracing::error!(%error, "failed to search for near misses");
-        RpcError::internal("failed to search the disk")
-    })
+    }
 }
 
 fn explain_skill(

@@ -33,6 +33,7 @@ use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::refusal;
 
 /// Maximum lookups for a skill that changes between listing and reading.
 const TRIES: usize = 4;
@@ -44,6 +45,7 @@ pub(crate) async fn load(
 ) -> Outcome {
     let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
+    let params = Arc::new(params);
     let call = LoadCall {
         parts: &parts,
         peer: &peer,
@@ -57,15 +59,15 @@ pub(crate) async fn load(
     parts.access.counters.count(|it| it.slash_prefixed += u64::from(has_slash));
     match call.read(context).await? {
         LoadSource::Prompt(loaded) => Answer::new(&loaded),
-        LoadSource::File { view, choice, material } => call.finish(&view, choice, &material).await,
+        LoadSource::File { view, choice, material } => call.finish(view, choice, material).await,
     }
 }
 
 /// A load before its skill is selected.
 struct LoadCall<'a> {
-    parts: &'a GuardedParts,
+    parts: &'a Arc<GuardedParts>,
     peer: &'a Peer,
-    params: &'a LoadParams,
+    params: &'a Arc<LoadParams>,
     by: Invoker,
     /// The subagent's name.
     agent: Option<&'a str>,
@@ -77,13 +79,13 @@ enum LoadSource {
     /// A prompt of an MCP server, as the server has filled it.
     Prompt(Box<wire::LoadResult>),
     /// A skill with the text that was read.
-    File { view: Arc<View>, choice: Choice, material: Box<SkillContent> },
+    File { view: Arc<View>, choice: Choice, material: Arc<SkillContent> },
 }
 
 impl LoadCall<'_> {
     /// Resolves the call, and opens its session if that does not exist.
     async fn resolve(&self, context: Context) -> Result<RequestContext, RpcError> {
-        let GuardedParts { resolver, sessions, .. } = self.parts;
+        let GuardedParts { resolver, sessions, .. } = &**self.parts;
         if self.session.is_none_or(str::is_empty) {
             return resolver.resolve(self.peer, context).await;
         }
@@ -134,7 +136,7 @@ impl LoadCall<'_> {
                 .with_hint("Retry when no process is writing it."));
             }
             if material.is_unchanged || tries >= TRIES {
-                return Ok(LoadSource::File { view, choice, material: Box::new(material) });
+                return Ok(LoadSource::File { view, choice, material: Arc::new(material) });
             }
             // The view is older than the file, whatever freshness the call asked for.
             context.freshness = Some(wire::Freshness::Verified);
@@ -167,13 +169,26 @@ impl LoadCall<'_> {
     }
 
     /// Renders the skill, runs its commands if asked to, and records the load.
-    async fn finish(&self, view: &View, choice: Choice, material: &SkillContent) -> Outcome {
+    async fn finish(
+        &self,
+        view: Arc<View>,
+        choice: Choice,
+        material: Arc<SkillContent>,
+    ) -> Outcome {
         let Self { parts, params, agent, session, .. } = *self;
+        let asked = PreparedLoad {
+            parts: Arc::clone(parts),
+            view: Arc::clone(&view),
+            params: Arc::clone(params),
+            choice,
+            material: Arc::clone(&material),
+            session: session.map(str::to_owned),
+        };
+        let view = &*view;
         let candidate = &view.resolution.candidates[choice.candidate_idx];
-        let asked = PreparedLoad { parts, view, params, choice, material, session };
         let mut results: ShellResults =
             params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
-        let mut loaded = asked.render(&results, SubstitutedInput::All);
+        let mut loaded = asked.render(&results, SubstitutedInput::All).await?;
         let wants_run = params.shell == Some(wire::Shell::Execute);
         if wants_run && !self.by.runs_commands(material.format) {
             loaded.warnings.push(
@@ -201,8 +216,14 @@ impl LoadCall<'_> {
         if wants_run && !loaded.commands.is_empty() {
             let asking = self.asking(view, candidate);
             let warnings = asked.execute(asking, &loaded, &mut results).await?;
-            loaded = asked.render(&results, SubstitutedInput::All);
+            loaded = asked.render(&results, SubstitutedInput::All).await?;
             loaded.warnings.extend(warnings);
+        }
+        // Refused before it is recorded.
+        let (length, limit) =
+            (loaded.output.len() as u64, parts.resolver.settings.user().message_bytes_out);
+        if length > limit {
+            return Err(refusal::answer_too_long(length, limit));
         }
         let (hooks, withheld) =
             register::allowed(parts, view, candidate, material.hash(), &mut loaded).await?;
@@ -220,7 +241,8 @@ impl LoadCall<'_> {
         let result = asked.result(loaded, fork);
         // Prompt messages repeat the text.
         let n_texts = 1 + result.metadata.prompt_messages.len();
-        Answer::with_capacity(&result, n_texts * (result.output.len() + 1024))
+        let capacity = n_texts * (result.output.len() + 1024);
+        blocking(move || Answer::with_capacity(&result, capacity)).await
     }
 }
 

@@ -23,6 +23,7 @@ use crate::api::from_wire;
 use crate::api::session::{SessionCalls, SessionContext, TouchScope, Touched};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
 
@@ -181,13 +182,15 @@ pub(crate) async fn invoked(
     let loaded = sessions.resolver.sessions.invoked(id, agent.as_deref()).await;
     let view = sessions.resolver.view(&mut named.call).await?;
     let health = sessions.resolver.full_health(&view);
-    Answer::new(&SessionInvokedResult {
+    let result = SessionInvokedResult {
         clock: view.clock.clone(),
         health: to_wire::health(&health),
         session: id.clone(),
         agent,
         skills: loaded.into_iter().map(to_wire::loaded).collect(),
-    })
+    };
+    // It has the texts of all skills.
+    blocking(move || Answer::new(&result)).await
 }
 
 pub(crate) async fn compacted(

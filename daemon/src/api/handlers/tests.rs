@@ -9,6 +9,7 @@ mod resolving;
 mod restricting;
 mod running;
 mod session;
+mod stalls;
 mod trusting;
 
 use std::fs;

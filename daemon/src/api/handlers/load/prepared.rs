@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -31,19 +33,46 @@ use crate::api::to_wire::rendered;
 use crate::rpc::blocking::blocking;
 
 /// A load after its skill was read.
-pub(super) struct PreparedLoad<'a> {
-    pub(super) parts: &'a GuardedParts,
-    pub(super) view: &'a View,
-    pub(super) params: &'a LoadParams,
+#[derive(Clone)]
+pub(super) struct PreparedLoad {
+    pub(super) parts: Arc<GuardedParts>,
+    pub(super) view: Arc<View>,
+    pub(super) params: Arc<LoadParams>,
     pub(super) choice: Choice,
-    pub(super) material: &'a SkillContent,
-    pub(super) session: Option<&'a str>,
+    pub(super) material: Arc<SkillContent>,
+    pub(super) session: Option<String>,
 }
 
-impl PreparedLoad<'_> {
+/// Directories of a sealed copy.
+struct CopiedPlace {
+    root: PathBuf,
+    skill: PathBuf,
+}
+
+impl PreparedLoad {
     /// Renders the skill with the results of its commands.
-    pub(super) fn render(&self, results: &ShellResults, given: SubstitutedInput) -> LoadedSkill {
-        self.render_in(results, given, None)
+    pub(super) async fn render(
+        &self,
+        results: &ShellResults,
+        given: SubstitutedInput,
+    ) -> Result<LoadedSkill, RpcError> {
+        self.render_in(results, given, None).await
+    }
+
+    /// Renders the skill with the paths of a sealed copy instead of its own. Long arguments at many
+    /// places take long.
+    async fn render_in(
+        &self,
+        results: &ShellResults,
+        given: SubstitutedInput,
+        copy: Option<&SealedCopy>,
+    ) -> Result<LoadedSkill, RpcError> {
+        let copied = |it: &SealedCopy| CopiedPlace {
+            root: it.root().to_path_buf(),
+            skill: it.skill().to_path_buf(),
+        };
+        let (this, results, copy) = (self.clone(), results.clone(), copy.map(copied));
+        blocking(move || Ok(this.render_now(&results, given, copy.as_ref()))).await
     }
 
     /// Returns the switch of the agent's settings that disables the skill's commands.
@@ -55,12 +84,11 @@ impl PreparedLoad<'_> {
         authorize::run::shell_switch(&resolution.restrictions, root).filter(|_| is_run)
     }
 
-    /// Renders the skill with the paths of a sealed copy instead of its own.
-    fn render_in(
+    fn render_now(
         &self,
         results: &ShellResults,
         given: SubstitutedInput,
-        copy: Option<&SealedCopy>,
+        copy: Option<&CopiedPlace>,
     ) -> LoadedSkill {
         let Self { params, material, view, .. } = self;
         let candidate = &view.resolution.candidates[self.choice.candidate_idx];
@@ -76,10 +104,10 @@ impl PreparedLoad<'_> {
         let variables = Variables {
             project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned())
                 .filter(|it| given == SubstitutedInput::All || it.split('/').skip(1).all(is_word)),
-            session_id: sent(self.session),
+            session_id: sent(self.session.as_deref()),
             effort: sent(params.effort.as_deref()),
             plugin_root: plugin.map(|it| match copy {
-                Some(copy) => copy.root().to_string_lossy().into_owned(),
+                Some(copy) => copy.root.to_string_lossy().into_owned(),
                 None => shown(&it.root),
             }),
             plugin_data: plugin.and_then(|it| it.data.as_ref()).map(shown),
@@ -96,7 +124,7 @@ impl PreparedLoad<'_> {
             name: &candidate.name,
             label: material.label.as_deref(),
             is_command: material.is_command,
-            dir: &copy.map_or(&*candidate.dir(), SealedCopy::skill).to_string_lossy(),
+            dir: &copy.map_or(&*candidate.dir(), |it| &*it.skill).to_string_lossy(),
             path: &candidate.path.to_string_lossy(),
             body: &material.body,
             arguments: params
@@ -124,11 +152,11 @@ impl PreparedLoad<'_> {
             loaded.commands.iter().map(|it| it.command.clone()).collect()
         };
         let all_here = all(loaded);
-        let filled = all(&self.render(results, SubstitutedInput::Words)) != all_here;
+        let filled = all(&self.render(results, SubstitutedInput::Words).await?) != all_here;
         let candidate = asking.candidate;
         // Checked first, so that no file is read if the commands may not run.
-        authorize::run::is_shell_possible(&self.parts.access, self.view, candidate)?;
-        let unit = authorize::run::unit(self.view, candidate);
+        authorize::run::is_shell_possible(&self.parts.access, &self.view, candidate)?;
+        let unit = authorize::run::unit(&self.view, candidate);
         let files = match unit.clone() {
             Some(unit) => Some(authorize::run::files(unit, &candidate.name).await?),
             None => None,
@@ -138,8 +166,8 @@ impl PreparedLoad<'_> {
         let permit = authorize::run::shell(access, asking, &commands).await?;
         let place = RunSlot::take().await.map_err(|error| cannot_run(&error))?;
         let all = commands.all.clone();
-        authorize::run::recheck(access, self.view, candidate, &permit, all).await?;
-        authorize::run::is_shell_possible(access, self.view, candidate)?;
+        authorize::run::recheck(access, &self.view, candidate, &permit, all).await?;
+        authorize::run::is_shell_possible(access, &self.view, candidate)?;
         let copy = match unit {
             Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
             None => None,
@@ -166,13 +194,16 @@ impl PreparedLoad<'_> {
         let deadline = Instant::now() + Duration::from_secs(config.run_timeout);
         let (mut warnings, mut is_missing) = (Vec::new(), false);
         let dir = candidate.dir().into_path_buf();
-        let unchecked = authorize::run::unchecked(&self.parts.access, self.view, candidate);
+        let unchecked = authorize::run::unchecked(&self.parts.access, &self.view, candidate);
         let search_path = blocking(move || Ok(unchecked().search_path())).await?;
         let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
         // The same commands in the same order, with other paths.
-        let in_copy = copy
-            .as_ref()
-            .map(|it| self.render_in(results, SubstitutedInput::All, Some(it)).commands);
+        let in_copy = match &copy {
+            Some(it) => {
+                Some(self.render_in(results, SubstitutedInput::All, Some(it)).await?.commands)
+            }
+            None => None,
+        };
         let to_run = in_copy.as_ref().unwrap_or(&loaded.commands);
         for (command, run) in loaded.commands.iter().zip(to_run) {
             if let Some(unfit) = InvalidArgument::of(&run.command) {

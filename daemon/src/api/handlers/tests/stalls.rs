@@ -1,0 +1,90 @@
+//! No call on large inputs keeps a worker of the runtime busy, so that it delays no other call.
+
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::*;
+
+/// Processor time of one poll that counts as long. Release builds take 5 ms or less for it; builds
+/// without optimisation take some 20 times as long.
+const LONG: Duration = Duration::from_millis(100);
+
+/// A future whose longest poll is measured in processor time, which other programs do not change.
+struct Timed<F> {
+    inner: Pin<Box<F>>,
+    longest: Arc<Mutex<Duration>>,
+}
+
+impl<F: Future> Future for Timed<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let before = processor_time();
+        let outcome = self.inner.as_mut().poll(cx);
+        let taken = processor_time().saturating_sub(before);
+        let mut longest = self.longest.lock().unwrap();
+        *longest = taken.max(*longest);
+        outcome
+    }
+}
+
+fn processor_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
+}
+
+#[tokio::test]
+async fn no_call_on_large_inputs_computes_long_on_a_worker() {
+    let mut rig = Rig::new(&[]);
+    for nth in 0..600 {
+        let description = "what to do when asked about it. ".repeat(10);
+        let paths = if nth % 3 == 0 { "paths: [\"src/**/*.rs\", \"*.md\"]\n" } else { "" };
+        let text = format!("---\nname: s{nth}\ndescription: {description}\n{paths}---\nBody.\n");
+        rig.write(&format!("w/.claude/skills/s{nth}/SKILL.md"), &text);
+    }
+    let fields = (0..3000).map(|nth| format!("  key-{nth}: value")).collect::<Vec<_>>();
+    let body = "Read `file.md` and run !`ls $ARGUMENTS`.\n".repeat(3000);
+    let text =
+        format!("---\nname: s7\ndescription: d\nmetadata:\n{}\n---\n{body}", fields.join("\n"));
+    rig.write("w/.claude/skills/s7/SKILL.md", &text);
+    let longest = Arc::<Mutex<Duration>>::default();
+    let timed = |inner| Timed { inner: Box::pin(inner), longest: Arc::clone(&longest) };
+    let (client, server) = duplex(1 << 20);
+    tokio::spawn(timed(rig.daemon.server().serve_stream(server)));
+    rig.client = BufReader::new(client);
+    let many = |it: &dyn Fn(usize) -> String| (0..1000).map(it).collect::<Vec<_>>();
+    let environment: std::collections::BTreeMap<_, _> =
+        (0..500).map(|nth| (format!("NAME_{nth}"), "value".repeat(100))).collect();
+    let params = json!({
+        "name": "s7", "relative": "SKILL.md", "query": "do when asked", "subscription": "1",
+        "session": "s", "permission": "skill", "pattern": "s*", "id": "1", "reply": "once",
+        "event": "Stop", "ok": true, "include": ["all"], "environment": environment,
+        "patterns": many(&|nth| format!("src/*/{nth}/**/*.rs")),
+        "paths": many(&|nth| rig.path(&format!("w/src/{nth}/a.rs"))),
+        "args": "word ".repeat(2_000), "profile": "claude-code",
+    });
+    let mut names: Vec<_> = METHODS.iter().filter(|it| !it.grants).map(|it| it.name).collect();
+    names.sort_by_key(|it| match *it {
+        "session/open" => 0,
+        "session/close" => 2,
+        "server/shutdown" => 3,
+        _ => 1,
+    });
+    let mut long = Vec::new();
+    for method in names.iter().filter(|it| **it != "server/shutdown") {
+        // No answer of the last view is kept.
+        rig.write("w/.claude/skills/s0/SKILL.md", &skill("s0", &format!("x: {method}\n")));
+        *longest.lock().unwrap() = Duration::ZERO;
+        // An error is an answer too: some parameters do not fit each method.
+        let is_ok = rig.try_call(method, params.clone()).await.is_ok();
+        let taken = *longest.lock().unwrap();
+        if taken > LONG {
+            long.push(format!("{method} {taken:?} ({is_ok})"));
+        }
+    }
+    assert!(long.is_empty(), "these calls keep a worker busy: {long:?}");
+}
