@@ -34,7 +34,7 @@ fn ninety_percent_of_queries_rank_their_skill_in_top_three() {
         let wanted = corpus.top().join("dev").join(expected).join("SKILL.md");
         let expected = skills.iter().position(|it| *it == wanted).unwrap();
         assert!(!contains_name(query, &names[expected]), "`{query}` names its skill");
-        let hits = index.search(query, 20, |_| true).unwrap();
+        let hits = index.search(query, 20, |_| true, |_| 0.0).unwrap();
         let place = hits.iter().position(|it| it.document == expected);
         all += 1;
         first += usize::from(place == Some(0));

@@ -103,7 +103,10 @@ impl CallContext {
             path_encoding: encoding,
             ..Context::default()
         });
-        path.map(|path| encode(path, encoding))
+        path.map(|path| match path.to_str() {
+            Some(address) if is_address(path) => address.to_owned(),
+            _ => encode(path, encoding),
+        })
     }
 
     /// Returns the variables to send: those of all agents, and those that the selected profile reads
@@ -188,9 +191,12 @@ impl CallContext {
     ///
     /// A bare word is a name, even if a file has this name. An argument with a slash is a path if
     /// it exists or is clearly written as one, because names may contain slashes too. An argument
-    /// that is not UTF-8 is a path.
+    /// that is not UTF-8 is a path, and so is the address of a skill without a file.
     pub(super) fn target(&self, argument: &OsStr) -> SkillArgument {
         let given = Path::new(argument);
+        if is_address(given) {
+            return SkillArgument::Path(given.to_owned());
+        }
         let rooted = given.is_absolute()
             || matches!(given.components().next(), Some(Component::CurDir | Component::ParentDir));
         let path = self.cwd.join(given);
@@ -202,6 +208,12 @@ impl CallContext {
             Some(_) | None => SkillArgument::Path(normalize(&path)),
         }
     }
+}
+
+/// Returns whether this is the address of a skill without a file, which is sent as it is.
+fn is_address(path: &Path) -> bool {
+    let is_of = |scheme: &&str| path.as_os_str().as_bytes().starts_with(scheme.as_bytes());
+    ["mcp://", "builtin://"].iter().any(is_of)
 }
 
 fn directory(path: &Path) -> Result<PathBuf, CommandError> {
@@ -273,6 +285,13 @@ mod tests {
         assert_eq!(context.target(OsStr::new("gone/SKILL.md")), path("gone/SKILL.md"));
         assert_eq!(context.target(OsStr::new("./a/../gone")), path("gone"));
         assert_eq!(context.target(OsStr::new("/x//y/")), SkillArgument::Path("/x/y".into()));
+        let address = OsStr::new("mcp://notes/week%2Fly");
+        let SkillArgument::Path(path) = context.target(address) else { panic!("a path") };
+        assert_eq!(path.as_os_str(), address);
+        let odd = context.with_profile("é");
+        let odd = CallContext { cwd: OsStr::from_bytes(b"/caf\xe9").into(), ..odd };
+        let sent = odd.fill(&mut ListParams::default(), Some(&path));
+        assert_eq!(sent.as_deref().map(OsStr::new), Some(address));
         let odd = OsStr::from_bytes(b"caf\xe9");
         assert_eq!(context.target(odd), SkillArgument::Path(top.path().join(odd)));
     }

@@ -119,7 +119,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         wait: args.wait.then_some(true),
         ..LoadParams::default()
     };
-    let target = match args.target.to_str() {
+    let target = match args.target.to_str().map(str::trim) {
         Some(name) if is_slash_command(name) => SkillArgument::Name(name.to_owned()),
         _ => context.target(&args.target),
     };

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use serde_json::Value;
-use skills_protocol::method::SkillsGet;
-use skills_protocol::wire::{Diagnostic, Entry, GetParams, GetResult};
+use skills_protocol::method::{SkillsGet, SkillsUsage};
+use skills_protocol::wire::{
+    Contextual, Diagnostic, Entry, GetParams, GetResult, Include, SkillUsage, UsageParams,
+};
 
 use crate::call_context::{CallContext, SkillArgument};
 use crate::context::CommandContext;
@@ -41,13 +43,21 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ShowArgs) -> Result<Exit, Comm
         return Ok(Exit::Fine);
     }
     let result = server.call::<SkillsGet>(&params)?;
-    cx.terminal.print(&render(&result, cx.terminal))?;
+    let mut of = UsageParams { include: vec![Include::All], ..UsageParams::default() };
+    of.set_context(params.take_context());
+    let usage = server.call::<SkillsUsage>(&of)?.skills;
+    let usage = usage.into_iter().find(|it| it.path == result.skill.path);
+    cx.terminal.print(&render(&result, usage.as_ref(), cx.terminal))?;
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)
 }
 
 /// Renders the skill.
-pub(super) fn render(result: &GetResult, terminal: &Terminal) -> String {
+pub(super) fn render(
+    result: &GetResult,
+    usage: Option<&SkillUsage>,
+    terminal: &Terminal,
+) -> String {
     let skill = &result.skill;
     let mut text =
         format!("{} {}\n", mark(Some(skill.state)), paint(style::NAME, plain(&skill.name)));
@@ -55,7 +65,7 @@ pub(super) fn render(result: &GetResult, terminal: &Terminal) -> String {
         push_wrapped("  ", &plain(description), terminal, &mut text);
     }
     text.push('\n');
-    push_facts(skill, terminal, &mut text);
+    push_facts(skill, usage, terminal, &mut text);
     push_frontmatter(result, terminal, &mut text);
     if !result.findings.is_empty() {
         let _ = writeln!(text, "\n{}", paint(style::HEADING, "Findings"));
@@ -67,7 +77,7 @@ pub(super) fn render(result: &GetResult, terminal: &Terminal) -> String {
     text
 }
 
-fn push_facts(skill: &Entry, terminal: &Terminal, text: &mut String) {
+fn push_facts(skill: &Entry, usage: Option<&SkillUsage>, terminal: &Terminal, text: &mut String) {
     let mut facts = vec![("state", paint(style::state_style(skill.state), skill.state))];
     facts.extend(skill.reason.as_deref().map(|reason| ("reason", terminal.prose(reason))));
     facts.push(("file", terminal.path(&skill.path, skill.path_encoding)));
@@ -88,6 +98,9 @@ fn push_facts(skill: &Entry, terminal: &Terminal, text: &mut String) {
     };
     facts.push(("invoked by", invoked.to_owned()));
     facts.push(("trusted", if skill.trusted { "yes" } else { "no" }.to_owned()));
+    if let Some(SkillUsage { count, score, .. }) = usage {
+        facts.push(("used", format!("{}, score {score:.1}", times(*count))));
+    }
     if skill.stale {
         let stale = "the file is broken; this is its last valid version";
         facts.push(("stale", paint(style::WAITING, stale)));
@@ -98,23 +111,33 @@ fn push_facts(skill: &Entry, terminal: &Terminal, text: &mut String) {
 }
 
 fn push_frontmatter(result: &GetResult, terminal: &Terminal, text: &mut String) {
-    if result.frontmatter.is_empty() {
+    if result.frontmatter.is_empty() && result.ranges.is_empty() {
         return;
     }
     let _ = writeln!(text, "\n{}", paint(style::HEADING, "Frontmatter"));
-    let keys: Vec<String> = result.frontmatter.keys().map(|key| plain(key)).collect();
+    let ignored = result.ranges.keys().filter(|key| !result.frontmatter.contains_key(*key));
+    let mut rows: Vec<(&str, String)> =
+        result.frontmatter.iter().map(|(key, value)| (&**key, value_text(value))).collect();
+    rows.extend(
+        ignored.map(|key| (&**key, "ignored: the agent does not know the value".to_owned())),
+    );
+    let keys: Vec<String> = rows.iter().map(|(key, _)| plain(key)).collect();
     let columns = keys.iter().map(|key| width(key)).max().unwrap_or(0).min(24);
-    for ((key, value), shown) in result.frontmatter.iter().zip(keys) {
-        let line = result.ranges.get(key).map(|ranges| ranges.key.start.line.to_string());
+    for ((key, value), shown) in rows.iter().zip(keys) {
+        let line = result.ranges.get(*key).map(|ranges| ranges.key.start.line.to_string());
         let line = format!("{:>4}", line.unwrap_or_default());
         let room = terminal.width.map(|width| width.saturating_sub(columns + 8));
-        let lines = wrap(&value_text(value), room);
+        let lines = wrap(value, room);
         let _ =
             writeln!(text, "{}  {}  {}", paint(style::FAINT, line), pad(&shown, columns), lines[0]);
         for line in &lines[1..] {
             let _ = writeln!(text, "      {}  {line}", pad("", columns));
         }
     }
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 fn value_text(value: &Value) -> String {
@@ -192,7 +215,15 @@ mod tests {
                 },
             ],
         };
-        let text = uncolored(&render(&result, &terminal(Some(60))));
+        let usage = SkillUsage {
+            name: result.skill.name.clone(),
+            path: result.skill.path.clone(),
+            path_encoding: None,
+            count: 3,
+            used: 0,
+            score: 1.5,
+        };
+        let text = uncolored(&render(&result, Some(&usage), &terminal(Some(60))));
         expect![[r#"
             ✓ release-notes
               Writes release notes from the commits since the last tag.
@@ -203,6 +234,7 @@ mod tests {
               paths       CHANGELOG.md, docs/**
               invoked by  the model only
               trusted     yes
+              used        3 times, score 1.5
 
             Frontmatter
                2  name           release-notes

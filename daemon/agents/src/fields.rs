@@ -166,6 +166,23 @@ impl<'a> Fields<'a> {
             .filter(|it| !matches!(field_table::classify_key(&it.key.text), KeyKind::Field(_)))
     }
 
+    /// Returns all values as JSON, in text order. Words are as their agent understands them; one
+    /// that it ignores is left out.
+    pub fn as_json(&self) -> Map<String, Json> {
+        let mut all = json(self.frontmatter, self.source, &self.frontmatter.entries);
+        all.retain(|key, value| {
+            let field = field_table::find(key);
+            let field = field.filter(|it| matches!(it.shape, Shape::Choice { .. }));
+            let Some(field) = field.filter(|_| !value.is_null()) else { return true };
+            let Some(word) = self.word(field) else { return false };
+            if !value.is_number() {
+                *value = word.into();
+            }
+            true
+        });
+        all
+    }
+
     /// Returns the values of keys that are not fields, as JSON.
     pub fn unknown_as_json(&self) -> Map<String, Json> {
         json(self.frontmatter, self.source, self.unknown_entries())

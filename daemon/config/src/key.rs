@@ -26,6 +26,8 @@ pub enum Applies {
 pub enum ValueKind {
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// A list of these words.
+    Choices(&'static [&'static str]),
     /// A profile id.
     Profile,
     /// `true` or `false`.
@@ -78,7 +80,7 @@ impl ValueKind {
     /// Returns the words that a key of this kind accepts; empty for kinds without fixed words.
     pub fn words(self) -> Vec<&'static str> {
         match self {
-            Self::Choice(words) => words.to_vec(),
+            Self::Choice(words) | Self::Choices(words) => words.to_vec(),
             Self::Profile | Self::Profiles => {
                 skills_agents::profile::builtin().iter().map(|it| &*it.id).collect()
             }

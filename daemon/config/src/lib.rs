@@ -23,4 +23,4 @@ pub use page::{page, schema};
 pub use read::{read, read_with_names};
 pub use reader::{KnownNames, Parsed, Problem};
 pub use server::McpServer;
-pub use table::{Config, KEYS, LOG_LEVELS};
+pub use table::{BUNDLED_SKILLS, Config, KEYS, LOG_LEVELS};

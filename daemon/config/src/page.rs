@@ -56,7 +56,7 @@ fn values(kind: ValueKind) -> String {
             let words: Vec<_> = kind.words().iter().map(|it| format!("`\"{it}\"`")).collect();
             format!("one of {}", words.join(", "))
         }
-        ValueKind::Profiles => {
+        ValueKind::Choices(_) | ValueKind::Profiles => {
             let words: Vec<_> = kind.words().iter().map(|it| format!("`\"{it}\"`")).collect();
             format!("a list of {}", words.join(", "))
         }
@@ -122,7 +122,7 @@ fn property(key: &ConfigKey, source: ConfigSource, rules: &[&str]) -> Value {
         ValueKind::Choice(_) | ValueKind::Profile => {
             json!({"type": "string", "enum": key.kind.words()})
         }
-        ValueKind::Profiles => {
+        ValueKind::Choices(_) | ValueKind::Profiles => {
             json!({"type": "array", "items": {"type": "string", "enum": key.kind.words()}})
         }
         ValueKind::Addresses => {

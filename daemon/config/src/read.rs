@@ -97,9 +97,10 @@ fn read_key(
         return reader.problem(at, message, Some(hint));
     }
     let errors = match (row.kind, value.get_ref()) {
-        (ValueKind::Profiles | ValueKind::Addresses, DeValue::Array(items)) => {
-            read_list(reader, row, items.iter())
-        }
+        (
+            ValueKind::Choices(_) | ValueKind::Profiles | ValueKind::Addresses,
+            DeValue::Array(items),
+        ) => read_list(reader, row, items.iter()),
         (ValueKind::Servers, DeValue::Table(servers)) => {
             let (servers, errors) = server::read(servers);
             if errors.is_empty() {
@@ -197,7 +198,7 @@ fn suggestion(reader: &ConfigReader<'_>, name: &str) -> Option<String> {
 fn scalar(kind: ValueKind, words: &[&str], value: &DeValue<'_>) -> Result<ConfigValue, ValueError> {
     match kind {
         ValueKind::Choice(_) | ValueKind::Profile => word(words, value).map(ConfigValue::Word),
-        ValueKind::Profiles | ValueKind::Addresses => Err(ValueError {
+        ValueKind::Choices(_) | ValueKind::Profiles | ValueKind::Addresses => Err(ValueError {
             message: format!("must be a list, not {}", type_name(value)),
             hint: Some("Write it between `[` and `]`.".to_owned()),
         }),

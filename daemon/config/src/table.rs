@@ -16,6 +16,9 @@ pub const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trac
 /// Words of `remote.http`.
 const HTTP: &[&str] = &["loopback", "anywhere"];
 
+/// Names of the bundled skills.
+pub const BUNDLED_SKILLS: &[&str] = &["debug-skills", "migrate-command", "writing-skills"];
+
 /// A value of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ConfigValue {
@@ -309,6 +312,10 @@ config! {
     /// are written to the cache directory on first use.
     bundled_profiles: Vec<String> = Vec::new(),
         "bundled.profiles", ValueKind::Profiles, Some("[]"), "[\"agentskills\"]", USER, NextCall;
+    /// Bundled skills to leave out.
+    bundled_disabled: Vec<String> = Vec::new(),
+        "bundled.disabled", ValueKind::Choices(BUNDLED_SKILLS), Some("[]"),
+        "[\"migrate-command\"]", USER, NextCall;
     /// URLs of skill registries to fetch.
     ///
     /// A URL starts with `https://`, or with `http://` for this machine only. The registry provides

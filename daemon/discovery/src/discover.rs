@@ -60,7 +60,10 @@ pub use owner::Owner;
 pub use plugins::plugin::Plugin;
 pub use policy::{Policy, TrustDecisions};
 pub use precedence::DUPLICATE;
-pub use provided::{Prompt, PromptArgument, ProvidedContents, ProvidedRoot, ProvidedSkill};
+pub use provided::{
+    PROMPT_ARGUMENT, PROMPT_REQUIRED, Prompt, PromptArgument, ProvidedContents, ProvidedRoot,
+    ProvidedSkill,
+};
 pub use resolution::{Bound, Resolution, RootOutcome, SearchRoot, SkipReason, SkippedEntry};
 pub use settings::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
 pub use tree::Tree;

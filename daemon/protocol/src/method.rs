@@ -30,8 +30,8 @@ use crate::wire::{
     ShutdownParams, ShutdownResult, SnapshotParams, SnapshotResult, StatusParams, StatusResult,
     SubscribeParams, SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult,
     TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult, UnsubscribeParams,
-    UnsubscribeResult, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,
-    WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+    UnsubscribeResult, UsageParams, UsageResult, WorktreeCloseParams, WorktreeCloseResult,
+    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
 
 /// A row of the table: documentation of one method.
@@ -97,6 +97,7 @@ pub mod names {
         SKILLS_GET = "skills/get",
         SKILLS_SEARCH = "skills/search",
         SKILLS_LOAD = "skills/load",
+        SKILLS_USAGE = "skills/usage",
         SKILLS_EXPLAIN = "skills/explain",
         SKILLS_RESOURCES = "skills/resources",
         SKILLS_READ = "skills/read",
@@ -216,6 +217,8 @@ requests! {
     "Searches skills by name and text: the exact name, a prefix, a name with a typing error, and words of `name`, `description`, `when_to_use` and tags. The best match is first. `include` also searches skills that the agent does not show its model.";
     SkillsLoad, SKILLS_LOAD, LoadParams => LoadResult, "1.0", ONCE,
     "Returns a skill as the agent passes it to its model: the text, the settings to apply, and the commands in the body, which are run only on request. A second call with `shellResults` inserts their outputs. Errors have the agent's own error number in `errorCode`, if the agent defines one.";
+    SkillsUsage, SKILLS_USAGE, UsageParams => UsageResult, "1.0", AGAIN,
+    "Lists the skills that were loaded, by how often and how recently: `score` is `count × max(0.5^(age / 7 days), 0.1)`. The highest score is first. The score orders search results that match equally well, and decides whose descriptions a listing cuts first.";
     SkillsExplain, SKILLS_EXPLAIN, ExplainParams => ExplainResult, "1.0", AGAIN,
     "Explains why a skill is listed or not: each root considered, each candidate found, each rule applied with the agent and version it is taken from, and the suggested action. Without a name or path it explains the working directory: the roots and their number of skills.";
     SkillsResources, SKILLS_RESOURCES, ResourcesParams => ResourcesResult, "1.0", AGAIN,
@@ -389,6 +392,9 @@ mod tests {
             skills/load
               (name path args by format shell shellResults model effort userConfig wait cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health format title output metadata files commands warnings hash}
+            skills/usage
+              (include cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health skills}
             skills/explain
               (name path cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health name path pathEncoding profile verdict steps}

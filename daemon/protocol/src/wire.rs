@@ -76,7 +76,7 @@ pub use session::{
 pub use skills::{
     DirsParams, DirsResult, GetParams, GetResult, Include, ListParams, ListResult, Only,
     ReadParams, ReadResult, Removed, Resource, ResourcesParams, ResourcesResult, SearchHit,
-    SearchParams, SearchResult,
+    SearchParams, SearchResult, SkillUsage, UsageParams, UsageResult,
 };
 pub use trust::{
     CoveredFiles, CoveredSkill, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams,

@@ -49,6 +49,35 @@ Invoke this tool to load a skill when a task matches one of the available skills
 /// The tool description in the founding documents, if there are no skills.
 const OPENCODE_FOUNDING_NONE: &str = "No skills are currently available.";
 
+/// Claude Code 2.1.330's tool description; the list of skills is in its messages.
+const CLAUDE: &str = "Invoke a skill.
+
+A skill is a packaged set of instructions the user or project has set up for a particular kind of task (deploy steps, a review checklist, a repo-specific workflow). Available skills appear in a listing from the system with one-line descriptions. When the task at hand is one a listed skill covers, call this tool first — the skill's instructions load into the turn for you to follow in place of your default approach; some skills instead run in a subagent and return the finished result. A skill that runs in the background returns only the agent's name — its result arrives later as a task notification, so don't wait on it or invoke it again in the meantime. Users may also ask for one by name (`/<name>`, or \"slash command\"); that's a request to invoke it.
+
+- `skill`: exact name from the listing, no leading slash. Plugin skills use `plugin:skill`. Directory-scoped skills are listed with a path prefix (`apps/web:deploy`); when both scoped and unscoped variants of a name exist, pick the one whose directory contains the files you're working on (most specific wins; unscoped otherwise).
+- `args`: optional arguments to pass through.
+
+Only names from the listing (or that the user typed explicitly) are valid. Built-in CLI commands (`/help`, `/clear`, …) aren't skills. If a `<command-name>` block is already present this turn, the skill is loaded — follow it directly rather than calling again.
+";
+
+/// Claude Code's tool description in the founding documents.
+const CLAUDE_FOUNDING: &str = "Execute a skill within the main conversation
+
+When users ask you to perform tasks, check if any of the available skills match.
+
+How to invoke:
+- Use this tool with the skill name and optional arguments
+- Examples:
+  - skill: \"pdf\"
+  - skill: \"commit\", args: \"-m 'Fix bug'\"
+
+Important:
+- Available skills are listed in system-reminder messages
+- When a skill matches, invoke BEFORE generating any other response
+- NEVER mention a skill without calling this tool
+- Do not invoke a skill that is already running
+";
+
 /// Gemini CLI 0.61.0's tool description, after the names.
 const GEMINI: &str = "Returns the skill's instructions wrapped in `<activated_skill>` tags. These provide specialized guidance for the current task. Use this when you identify a task that matches a skill's description. ONLY use names exactly as they appear in the `<available_skills>` section.";
 
@@ -85,18 +114,16 @@ pub fn tool(
         OutputFormat::OpencodeFounding => {
             ("skill", format!("{OPENCODE_FOUNDING}{}", markdown(skills)))
         }
-        OutputFormat::Claude | OutputFormat::ClaudeFounding => {
-            ("Skill", list(ListingFormat::Claude, "Available skills:\n"))
-        }
+        OutputFormat::Claude => ("Skill", CLAUDE.to_owned()),
+        OutputFormat::ClaudeFounding => ("Skill", CLAUDE_FOUNDING.to_owned()),
         OutputFormat::Gemini => {
             let names = names(skills).join("', '");
             let activates = "Activates a specialized agent skill by name";
             ("activate_skill", format!("{activates} (Available: '{names}'). {GEMINI}"))
         }
         OutputFormat::Plugin => ("use_skill", list(ListingFormat::Plugin, "")),
-        OutputFormat::AgentSkills | OutputFormat::Codex | OutputFormat::Raw => {
-            ("skill", list(ListingFormat::Xml, ""))
-        }
+        OutputFormat::Raw => ("skill", list(ListingFormat::Claude, "Available skills:\n")),
+        OutputFormat::AgentSkills | OutputFormat::Codex => ("skill", list(ListingFormat::Xml, "")),
     };
     Some(Tool { name, description, schema: schema(format, skills), n_shortened })
 }
@@ -173,7 +200,16 @@ fn schema(format: OutputFormat, skills: &[ListedSkill<'_>]) -> Json {
             schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
             schema
         }
-        OutputFormat::Claude | OutputFormat::ClaudeFounding => {
+        // As recorded from the agent, plus the enum of names.
+        OutputFormat::Claude => {
+            let args = json!({"type": "string", "description": "Optional arguments for the skill"});
+            let skill =
+                name("The name of a skill from the available-skills list. Do not guess names.");
+            let mut schema = object("skill", json!({"skill": skill, "args": args}));
+            schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+            schema
+        }
+        OutputFormat::ClaudeFounding => {
             let args = json!({"type": "string", "description": "Arguments for the skill, where it takes any."});
             object("skill", json!({"skill": name("The name of the skill."), "args": args}))
         }

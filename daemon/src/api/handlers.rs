@@ -30,7 +30,7 @@ use skills_protocol::method::{
     ServerStatus, ServerSync, SessionAgentEnd, SessionClose, SessionCompacted, SessionGet,
     SessionInvoked, SessionList, SessionOpen, SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain,
     SkillsGet, SkillsList, SkillsLoad, SkillsRead, SkillsReferences, SkillsResources, SkillsRun,
-    SkillsSearch, TrustGet, TrustSet, WorktreeClose, WorktreeList, WorktreeOpen,
+    SkillsSearch, SkillsUsage, TrustGet, TrustSet, WorktreeClose, WorktreeList, WorktreeOpen,
 };
 
 use crate::api::parts::Parts;
@@ -50,6 +50,7 @@ pub(crate) fn register_all(methods: &mut Methods, parts: &Parts) {
     register::<SkillsGet, _, _, _>(methods, &parts.resolver, get::get);
     register::<SkillsSearch, _, _, _>(methods, &parts.queries, search::search);
     register::<SkillsLoad, _, _, _>(methods, &parts.guarded, load::load);
+    register::<SkillsUsage, _, _, _>(methods, &parts.sessions, search::usage);
     register::<SkillsExplain, _, _, _>(methods, &parts.resolver, explain::explain);
     register::<SkillsResources, _, _, _>(methods, &parts.guarded, files::resources);
     register::<SkillsRead, _, _, _>(methods, &parts.guarded, files::read);

@@ -5,14 +5,15 @@
 
 mod followers;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use skills_agents::profile::NestedRule;
-use skills_discovery::discover::{Overlay, Resolution, SkillState};
+use skills_discovery::discover::{Candidate, Overlay, Resolution, SkillState};
 use skills_engine::sessions::registry::Opened;
 use skills_engine::sessions::session::{PathMatch, Session, SessionOptions, TouchDelta};
+use skills_engine::sessions::store::usage::Usage;
 use skills_engine::sessions::touch;
 use skills_engine::sessions::touch::{ListedDirs, Search, TouchedRoots};
 use skills_engine::{Engine, Freshness, View};
@@ -34,6 +35,14 @@ pub(crate) struct SessionCalls {
     pub(crate) counters: Arc<Counters>,
     /// Cached facts about directories that touches pass through.
     levels: ListedDirs,
+}
+
+/// Recorded uses by the skill's file.
+pub(crate) type Uses = BTreeMap<PathBuf, Usage>;
+
+/// Returns the score of a skill's recorded uses.
+pub(crate) fn score(uses: &Uses, skill: &Candidate) -> f64 {
+    uses.get(&*skill.path).map_or(0.0, |it| it.score)
 }
 
 /// The session of a call, and the call.
@@ -65,6 +74,13 @@ pub(crate) struct Touched {
 impl SessionCalls {
     pub(crate) fn new(resolver: Arc<Resolver>, counters: Arc<Counters>) -> Self {
         Self { resolver, counters, levels: ListedDirs::default() }
+    }
+
+    /// Returns the recorded uses of all skills; none if the store cannot be read.
+    pub(crate) async fn uses(&self) -> Uses {
+        let uses = self.resolver.sessions.store().usage().await;
+        let uses = uses.inspect_err(|error| tracing::debug!(%error, "failed to read use counts"));
+        uses.unwrap_or_default()
     }
 
     /// Returns the session that a call names, or an error if it does not exist.

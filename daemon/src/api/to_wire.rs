@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
-use skills_agents::fields;
+use skills_agents::fields::Fields;
 use skills_agents::listing::INJECTION;
 use skills_agents::profile::{self, NameSource, Profile, Provider};
 use skills_agents::skill::{LocatedDiagnostic, SkillRecord};
@@ -200,7 +200,7 @@ pub(crate) fn source(status: &SourceStatus) -> wire::SourceStatus {
 
 /// Returns a whole frontmatter as JSON, keys in file order; of duplicate keys the effective one.
 pub(crate) fn frontmatter(frontmatter: &Frontmatter, source: &str) -> Map<String, Value> {
-    fields::json(frontmatter, source, &frontmatter.entries)
+    Fields::new(frontmatter, source).as_json()
 }
 
 /// Returns the ranges of each top-level key and value in the file.
@@ -266,6 +266,24 @@ mod tests {
         let sent = frontmatter(&document.frontmatter.unwrap(), &record.head);
         let expected = json!({"name": "a", "x-own": [1, "b"], "description": "1.10"});
         assert_eq!(Value::Object(sent).to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn words_are_sent_as_understood_and_left_out_if_ignored() {
+        let sent = |words: &str| {
+            let record = record(&format!("---\nname: a\n{words}\n---\nbody\n"));
+            frontmatter(&record.document().frontmatter.unwrap(), &record.head)
+        };
+        let known = sent("effort: HIGH\nmodel: Opus\nshell: Bash\ncontext: fork\nagent: Explore");
+        let expected = json!({
+            "name": "a", "effort": "high", "model": "opus", "shell": "bash", "context": "fork",
+            "agent": "Explore",
+        });
+        assert_eq!(Value::Object(known), expected);
+        let ignored = sent("effort: ultra\nshell: fish\ncontext: banana\nmodel:");
+        assert_eq!(Value::Object(ignored), json!({"name": "a", "model": null}));
+        assert_eq!(Value::Object(sent("effort: 3")), json!({"name": "a", "effort": 3}));
+        assert_eq!(Value::Object(sent("effort: -3")), json!({"name": "a"}));
     }
 
     #[test]

@@ -221,6 +221,7 @@ pub(crate) fn profile_variables() -> Vec<(String, String)> {
 pub(crate) fn source_config(config: &Config) -> SourceConfig {
     SourceConfig {
         bundled: config.bundled_profiles.clone(),
+        bundled_disabled: config.bundled_disabled.clone(),
         remote: RemoteOptions {
             addresses: config.remote_urls.clone(),
             profiles: config.remote_profiles.clone(),

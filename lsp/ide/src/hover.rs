@@ -159,7 +159,7 @@ fn write_listings(name: &str, description: &str, is_hidden: bool, shown: &mut St
         root: Path::new("/"),
         scope: Scope::Project,
         is_bundled: false,
-        n_uses: 0,
+        use_score: 0.0,
     };
     for (profile, format) in LISTS {
         let Some(profile) = profile::find(profile) else { continue };

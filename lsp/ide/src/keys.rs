@@ -1,7 +1,7 @@
 //! Completion of keys: fields, hook events and the keys below them.
 
 use skills_agents::field_table::hooks::{COMMON, EVENTS, GROUP, HookEvent, HookKey, KINDS};
-use skills_agents::field_table::{self, Field, FieldStatus, OnMissing, Shape};
+use skills_agents::field_table::{self, Field, FieldStatus, METADATA, OnMissing, Shape};
 
 use super::describe;
 use crate::suggestion::{Suggestion, SuggestionKind};
@@ -25,8 +25,12 @@ pub(super) fn keys(
     match path {
         [] => {
             let fields = field_table::fields().iter().copied();
-            let mut fields: Vec<_> =
-                fields.filter(|it| it.standing == FieldStatus::Read && !written(it.key)).collect();
+            // `version` is offered below `metadata`, where every agent expects it.
+            let is_of_metadata = |it: &Field| METADATA.keys.iter().any(|key| key.name == it.key);
+            let is_offered = |it: &&Field| {
+                it.standing == FieldStatus::Read && !is_of_metadata(it) && !written(it.key)
+            };
+            let mut fields: Vec<_> = fields.filter(is_offered).collect();
             // The sort is stable, so the rest keeps the order of the field table.
             fields.sort_by_key(|it| !is_needed(it));
             fields.into_iter().map(|it| field(it, form, directory)).collect()

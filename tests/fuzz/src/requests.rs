@@ -25,6 +25,7 @@ methods! {
     SkillsGet,
     SkillsSearch,
     SkillsLoad,
+    SkillsUsage,
     SkillsExplain,
     SkillsResources,
     SkillsRead,

@@ -39,6 +39,77 @@ fn load_substitutes_arguments() {
 }
 
 #[test]
+fn command_line_loads_a_skill_named_as_a_slash_command() {
+    let live = Live::start();
+    let skills =
+        "//- /.claude/skills/greet/SKILL.md\n---\nname: greet\ndescription: Greets.\n---\nHello.\n";
+    let top = live.home.worktree("w", skills);
+    for profile in ["claude-code", "claude-code@founding", "agentskills", "opencode"] {
+        let load = |name| run(&live.home, &top, &["load", name, "--profile", profile]);
+        let named = load("greet");
+        assert!(named.status.success(), "{profile}: {}", stderr(&named));
+        for name in ["/greet", " /greet ", "\t/greet\n"] {
+            assert_eq!(stdout(&load(name)), stdout(&named), "{profile} {name:?}");
+        }
+        assert_eq!(load("/gree").status.code(), Some(1), "{profile}");
+    }
+}
+
+#[test]
+fn show_and_load_give_no_word_that_check_calls_ignored() {
+    let live = Live::start();
+    let skills = "//- /.claude/skills/a/SKILL.md\n---\ndescription: Does it. Use when asked.\neffort: ultra\nshell: fish\nmodel: HAIKU\ncontext: banana\nversion: 1.10\n---\nDo it.\n";
+    let top = live.home.worktree("w", skills);
+    let profile = ["--profile", "claude-code"];
+    let check = stdout(&run(&live.home, &top, &[&["check"], &profile[..]].concat()));
+    for key in ["effort", "shell", "context"] {
+        assert!(check.contains(&format!("ignores `{key}`")), "{check}");
+    }
+    assert!(!check.contains("`version`"), "{check}");
+    let shown = run_json(&live.home, &top, &[&["show", "a"], &profile[..]].concat());
+    assert_eq!(
+        shown["frontmatter"],
+        json!({"description": "Does it. Use when asked.", "model": "haiku", "version": "1.10"})
+    );
+    let shown = stdout(&run(&live.home, &top, &[&["show", "a"], &profile[..]].concat()));
+    assert!(!shown.contains("ultra") && shown.contains("ignored"), "{shown}");
+    // A skill whose only other field is `version` needs no approval.
+    let loaded = run_json(&live.home, &top, &[&["load", "a"], &profile[..]].concat());
+    let metadata = &loaded["metadata"];
+    assert_eq!((&metadata["effort"], &metadata["context"]), (&Value::Null, &Value::Null));
+    assert_eq!(metadata["model"], "haiku");
+}
+
+#[test]
+fn skill_tool_has_the_description_of_its_variant() {
+    let mut live = Live::start();
+    let long = "word ".repeat(100);
+    let skills = format!("//- /.claude/skills/a/SKILL.md\n---\ndescription: {long}\n---\nDo it.\n");
+    let top = live.home.worktree("w", &skills);
+    let mut tool = |profile: &str| {
+        live.wire.call("catalog/tool", &json!({"cwd": top, "profile": profile}))["tool"].take()
+    };
+    let plain = tool("claude-code");
+    let text = plain["description"].as_str().unwrap();
+    assert!(
+        text.starts_with("Invoke a skill.\n\n") && text.ends_with("calling again.\n"),
+        "{text}"
+    );
+    let founding = tool("claude-code@founding");
+    let text = founding["description"].as_str().unwrap();
+    let ends = "- Do not invoke a skill that is already running\n";
+    assert!(text.starts_with("Execute a skill within the main conversation\n"), "{text}");
+    assert!(text.ends_with(ends), "{text}");
+    for tool in [plain, founding] {
+        assert_eq!(tool["inputSchema"]["properties"]["skill"]["enum"], json!(["a"]));
+    }
+    let params = json!({"cwd": top, "profile": "claude-code@founding"});
+    let listing = live.wire.call("catalog/render", &params)["text"].take();
+    let line = listing.as_str().unwrap().lines().find(|it| it.starts_with("- a: ")).unwrap();
+    assert_eq!(line.chars().count(), "- a: ".len() + 250);
+}
+
+#[test]
 fn second_load_call_inserts_shell_results() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);

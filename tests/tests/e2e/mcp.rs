@@ -181,6 +181,8 @@ async fn user_invocable_skills_are_mcp_prompts_with_arguments() {
     assert!(text.ends_with("\n\nFix the first one on `main`.\n"), "{text}");
     let text = agent.prompt("fix", json!({"branch": "main"})).await.unwrap();
     assert!(text.ends_with("\n\nFix  on `main`.\n"), "{text}");
+    let text = agent.prompt("fix", json!({"branch": "main", "brnch": "x"})).await.unwrap();
+    assert!(text.contains("`fix` has no argument `brnch`"), "{text}");
     let text = agent.prompt("fix", json!({"arguments": "'a b' c"})).await.unwrap();
     assert!(text.ends_with("\n\nFix a b on `c`.\n"), "{text}");
     let error = agent.prompt("state", json!({})).await.unwrap_err();

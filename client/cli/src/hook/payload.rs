@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::agents::{HookAgent, HookEventKind, Input};
-use super::shell::{CommandDirs, absolute, files, patched};
+use super::shell::{CommandDirs, MAX_FILES, absolute, files, patched};
 
 /// Input of a hook. Agents send different fields, so each field is optional and checked when it is
 /// used.
@@ -20,6 +20,8 @@ pub(super) struct Payload {
     pub(super) agent_id: Option<String>,
     tool_name: String,
     tool_input: Value,
+    /// Present after the tool has run.
+    tool_response: Value,
     source: Value,
     trigger: Value,
 }
@@ -68,7 +70,10 @@ impl Payload {
         };
         let known = agent.tools.iter().find(|(name, _)| *name == self.tool_name);
         let found = match known {
-            Some((_, inputs)) => inputs.iter().flat_map(|it| read(*it, fields, dirs)).collect(),
+            Some((_, inputs)) => {
+                let found = inputs.iter().flat_map(|it| read(*it, fields, dirs));
+                found.chain(self.found_files(dirs)).collect()
+            }
             None => self.guess_files(fields, dirs),
         };
         let mut files: Vec<PathBuf> = Vec::new();
@@ -80,6 +85,18 @@ impl Payload {
         files
     }
 
+    /// Returns the files in the result of a search: Claude Code's Glob and Grep.
+    fn found_files(&self, dirs: &CommandDirs) -> Vec<PathBuf> {
+        let is_search = matches!(&*self.tool_name, "Glob" | "Grep");
+        let Some(result) = self.tool_response.as_object().filter(|_| is_search) else {
+            return Vec::new();
+        };
+        let lines = texts(result, "content").into_iter().flat_map(str::lines);
+        let names = texts(result, "filenames").into_iter();
+        let names = names.chain(lines.filter_map(file_of_line));
+        names.filter_map(|it| path(&dirs.cwd, it)).take(MAX_FILES).collect()
+    }
+
     fn guess_files(&self, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<PathBuf> {
         let name = self.tool_name.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
@@ -89,6 +106,14 @@ impl Payload {
         }
         PATHS.iter().flat_map(|field| read(Input::Path(field), fields, dirs)).collect()
     }
+}
+
+/// Returns the file in a line `FILE:NUMBER:TEXT` of a search result.
+fn file_of_line(line: &str) -> Option<&str> {
+    let mut parts = line.splitn(3, ':');
+    let (file, number) = (parts.next()?, parts.next()?);
+    let is_number = !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
+    (is_number && parts.next().is_some() && !file.is_empty()).then_some(file)
 }
 
 /// Returns the strings of a field, which may be a list.
@@ -178,6 +203,38 @@ mod tests {
         check("claude-code", &glob(json!({"pattern": "*.rs", "path": "/x"})), &["/x"]);
         check("claude-code", &glob(json!({"pattern": "a/b*", "path": "x"})), &["/w/x", "/w/x/a"]);
         check("claude-code", &glob(json!({"pattern": "*"})), &[]);
+    }
+
+    #[test]
+    fn files_in_search_results_are_touched() {
+        let after = |tool: &str, input: Value, response: Value| json!({"tool_name": tool, "tool_input": input, "tool_response": response});
+        let found = json!({"filenames": ["/w/src/a.rs", "docs/b.md"], "numFiles": 2});
+        let glob = after("Glob", json!({"pattern": "**/*"}), found.clone());
+        check("claude-code", &glob, &["/w/src/a.rs", "/w/docs/b.md"]);
+        let grep = after("Grep", json!({"pattern": "x", "path": "src"}), found.clone());
+        check("claude-code", &grep, &["/w/src", "/w/src/a.rs", "/w/docs/b.md"]);
+        let lines = "src/a.rs:3:let x: u8 = 1;\nsrc/a.rs:9:x\n--\n7:a line\nno match";
+        let content = json!({"mode": "content", "filenames": [], "content": lines});
+        check("claude-code", &after("Grep", json!({"pattern": "x"}), content), &["/w/src/a.rs"]);
+        let many: Vec<_> = (0..2 * MAX_FILES).map(|it| format!("f{it}")).collect();
+        let payload = after("Glob", json!({"pattern": "*"}), json!({"filenames": many}));
+        let payload: Payload = serde_json::from_value(payload).expect("fits");
+        let dirs = CommandDirs { cwd: "/w".into(), top: "/w".into(), home: None };
+        let files = payload.files(agent("claude-code").expect("known"), &dirs);
+        assert_eq!(files.len(), MAX_FILES);
+        // Other tools return text.
+        let read = after("Read", json!({"file_path": "a"}), found);
+        check("claude-code", &read, &["/w/a"]);
+    }
+
+    #[test]
+    fn edits_of_several_places_and_of_notebooks_touch_their_file() {
+        let edit =
+            json!({"file_path": "/w/a.rs", "edits": [{"old_string": "b", "new_string": "c"}]});
+        check("claude-code", &json!({"tool_name": "MultiEdit", "tool_input": edit}), &["/w/a.rs"]);
+        let edit = json!({"notebook_path": "n.ipynb", "cell_id": "1", "new_source": "x"});
+        let edit = json!({"tool_name": "NotebookEdit", "tool_input": edit});
+        check("claude-code", &edit, &["/w/n.ipynb"]);
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! Agents use their shell as much as their own file tools. [`grammar`] parses the text as bash,
 //! with quoting, pipelines, here-documents and nested commands; [`table`] describes the operands of
-//! some two hundred commands. Paths come from the text alone and are made absolute; the disk is not
-//! read. For an unknown variable or a glob, the directory before it is used. The analysis never
-//! fails: a command that it does not understand touches no files.
+//! some two hundred commands. Paths come from the text and are made absolute; only [`wildcards`]
+//! reads the disk. For an unknown variable or a glob, the directory before it is used as well. The
+//! analysis never fails: a command that it does not understand touches no files.
 
 mod apply;
 mod git;
@@ -13,21 +13,29 @@ mod operands;
 mod table;
 mod touched;
 mod walk;
+mod wildcards;
 mod word;
 
 #[cfg(feature = "invariants")]
 use std::path::Path;
 use std::path::PathBuf;
 
-use touched::MAX_FILES;
-pub(crate) use touched::{CommandDirs, absolute, patched};
+use touched::Found;
+use wildcards::Expansion;
+
+pub(crate) use touched::{CommandDirs, MAX_FILES, absolute, patched};
 
 /// Returns the files that `command` touches, each once, in order of occurrence.
 pub(crate) fn files(command: &str, dirs: &CommandDirs) -> Vec<PathBuf> {
     let mut walk = walk::Walk::new(dirs);
     walk.text(command);
+    let mut expansion = Expansion::default();
+    let found = walk.found.into_iter().flat_map(|it| match it {
+        Found::Path(path) => vec![path],
+        Found::Pattern(pattern) => expansion.paths(&pattern),
+    });
     let mut files: Vec<PathBuf> = Vec::new();
-    for path in walk.found {
+    for path in found {
         if files.len() < MAX_FILES && !files.contains(&path) {
             files.push(path);
         }

@@ -328,3 +328,20 @@ pub static SHELL: Field = Field {
     examples: &["powershell"],
     sources: &[&CLAUDE_SKILLS],
 };
+
+/// `version`.
+pub static VERSION: Field = Field {
+    key: "version",
+    shape: Shape::Text,
+    summary: "The skill's version, for people.",
+    details: "It changes nothing. Other agents expect it under `metadata`.",
+    default: None,
+    values: &[],
+    keys: &[],
+    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Text)],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["\"1.0\""],
+    sources: &[&CORPUS],
+};

@@ -2,7 +2,7 @@
 
 use super::claude_code::{
     AGENT, ARGUMENT_HINT, ARGUMENTS, BACKGROUND, CONTEXT, DISABLE_MODEL_INVOCATION,
-    DISALLOWED_TOOLS, EFFORT, HOOKS, MODEL, PATHS, SHELL, USER_INVOCABLE, WHEN_TO_USE,
+    DISALLOWED_TOOLS, EFFORT, HOOKS, MODEL, PATHS, SHELL, USER_INVOCABLE, VERSION, WHEN_TO_USE,
 };
 use super::field::Field;
 use super::standard::{ALLOWED_TOOLS, COMPATIBILITY, DESCRIPTION, LICENSE, METADATA, NAME};
@@ -41,7 +41,7 @@ static FIELDS: [&Field; 27] = [
     &PATHS,
     &HOOKS,
     &SHELL,
-    &unread_fields::VERSION,
+    &VERSION,
     &unread_fields::AUTHOR,
     &unread_fields::TAGS,
     &unread_fields::KEYWORDS,

@@ -29,9 +29,6 @@ const fn unread(
     }
 }
 
-/// Claude Code reads it and uses it nowhere, so it needs no approval.
-pub(super) static VERSION: Field =
-    Field { safety: Safety::Safe, ..unread("version", "The skill's version.", &["\"1.0\""]) };
 pub(super) static AUTHOR: Field = unread("author", "The skill's author.", &["example-org"]);
 pub(super) static TAGS: Field =
     unread("tags", "Words by which people find the skill.", &["[pdf, forms]"]);

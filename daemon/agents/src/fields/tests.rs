@@ -527,7 +527,7 @@ fn missing_field_reads_as_none() {
 
 #[test]
 fn unknown_keys_are_kept_as_json() {
-    let text = "---\nname: a\nuser-invokable: false\nrequires: {env: [HOME, 1]}\nrisk: ~\nversion: 1.10\n---\n";
+    let text = "---\nname: a\nuser-invokable: false\nrequires: {env: [HOME, 1]}\nrisk: ~\nsource: 1.10\n---\n";
     let frontmatter = parse(text).frontmatter.unwrap();
     let fields = Fields::new(&frontmatter, text);
     let unknown = serde_json::Value::Object(fields.unknown_as_json());
@@ -535,8 +535,8 @@ fn unknown_keys_are_kept_as_json() {
         unknown,
         json!({"user-invokable": false, "requires": {"env": ["HOME", 1]}, "risk": null}),
     );
-    let version = fields.read(field_table::find("version").unwrap()).unwrap();
-    assert_eq!(version.value, Some(FieldValue::Json(json!("1.10"))));
+    let source = fields.read(field_table::find("source").unwrap()).unwrap();
+    assert_eq!(source.value, Some(FieldValue::Json(json!("1.10"))));
 }
 
 fn hooks_text(yaml: &str) -> String {

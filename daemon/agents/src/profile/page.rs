@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::rule::join_lines;
+use super::variant::{Deviation, deviations};
 use super::{Evidence, Profile, RULES, RuleValueKind, agents, builtin};
 
 const HEAD: &str = "# Profiles
@@ -109,6 +110,14 @@ fn variant(profile: &Profile, text: &mut String) {
     );
     for it in &profile.differences {
         let _ = writeln!(text, "| `{}` | {} | {} | {} |", it.rule, it.base, it.here, it.source);
+    }
+    let deviations = deviations(&profile.id);
+    if !deviations.is_empty() {
+        let head = "The founding notes are not followed in these points, on purpose";
+        let _ = write!(text, "\n{head}:\n\n| Founding notes | Here | Reason |\n|---|---|---|\n");
+    }
+    for Deviation { statement, here, reason } in deviations {
+        let _ = writeln!(text, "| {statement} | {here} | {reason} |");
     }
     text.push_str(
         "\n[The founding documents](founding.md) has each statement that it follows, and the differences kept on purpose.\n",

@@ -362,6 +362,7 @@ impl PluginFinder<'_> {
     ) {
         let key = format!("{name}@{market}");
         let (off, trust_path) = self.plugin_state(&key, on);
+        let off = self.forbidden(&key, market).or(off);
         let by_repository = trust_path.is_some();
         // A plugin in another worktree belongs to that worktree.
         let is_beside = self.owners.is_beneath(root, &self.home);
@@ -511,6 +512,19 @@ impl PluginFinder<'_> {
                 (Some(format!("{} switches `{key}` on{until}", at(source))), None)
             }
         }
+    }
+
+    /// Returns the reason if managed settings forbid the plugins of a marketplace.
+    fn forbidden(&mut self, key: &str, market: &str) -> Option<String> {
+        // Plugins in directories of skills have a switch of their own.
+        if !self.rule.enabled_only || market == "skills-dir" {
+            return None;
+        }
+        let known = self.document(&self.home.child("known_marketplaces.json"));
+        let document = known.as_ref().and_then(|it| it.document(Syntax::Json).ok());
+        let source = document.and_then(|it| it.at_path(&[market, "source"]));
+        let switch = self.settings.marketplaces.forbids(source)?;
+        Some(format!("{} forbids the marketplace of `{key}`", switch.shown()))
     }
 
     /// Adds plugins that are enabled and cached, but not recorded as installed.

@@ -9,10 +9,11 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use skills_agents::profile::{OutputFormat, Profile};
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_syntax::path::AbsPath;
 
-use super::address::prompt_path;
+use super::address::{prompt_of, prompt_path};
 use super::disk::{Fault, FaultKind, FileId, SkillFile};
 
 /// A root supplied by a source other than the agent's directories.
@@ -72,6 +73,12 @@ impl ProvidedContents {
     }
 }
 
+/// Prefix of the metadata keys that describe a prompt's arguments.
+pub const PROMPT_ARGUMENT: &str = "mcp-argument-";
+
+/// Start of the description of an argument that a prompt requires.
+pub const PROMPT_REQUIRED: &str = "required";
+
 /// A prompt of an MCP server, listed as a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
@@ -96,13 +103,26 @@ pub struct PromptArgument {
     pub required: bool,
 }
 
+/// Returns a skill's name in a profile, if the agent's rules do not decide it. The founding notes
+/// on Claude Code keep a prompt's name as the server wrote it; ours is on one line.
+pub(super) fn name_in(profile: &Profile, skill: &ProvidedSkill) -> Option<Box<str>> {
+    match prompt_of(&skill.path) {
+        Some((server, prompt)) if profile.output == OutputFormat::ClaudeFounding => {
+            let prompt = prompt.replace(char::is_control, "_");
+            Some(format!("mcp__{}__{prompt}", plain(&server)).into())
+        }
+        _ => skill.name.clone(),
+    }
+}
+
+fn plain(text: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-';
+    text.chars().map(|it| if is_plain(it) { it } else { '_' }).collect()
+}
+
 impl Prompt {
     /// Returns the skill's name: `mcp__server__prompt`, with letters, digits, `_` and `-`.
     pub fn skill_name(&self) -> String {
-        let plain = |text: &str| -> String {
-            let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-';
-            text.chars().map(|it| if is_plain(it) { it } else { '_' }).collect()
-        };
         format!("mcp__{}__{}", plain(&self.server), plain(&self.name))
     }
 
@@ -142,9 +162,9 @@ impl Prompt {
         let _ = writeln!(text, "  mcp-prompt: {}", quoted(&self.name));
         for argument in &self.arguments {
             let described = argument.description.as_deref().unwrap_or_default();
-            let required = if argument.required { "required" } else { "optional" };
+            let required = if argument.required { PROMPT_REQUIRED } else { "optional" };
             let value = format!("{required}: {described}");
-            let key = quoted(&format!("mcp-argument-{}", argument.name));
+            let key = quoted(&format!("{PROMPT_ARGUMENT}{}", argument.name));
             let _ = writeln!(text, "  {key}: {}", quoted(value.trim_end_matches([':', ' '])));
         }
         text.push_str("---\n");
@@ -172,6 +192,8 @@ pub(super) fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use skills_agents::profile;
+
     use super::*;
 
     fn prompt(server: &str, name: &str, description: Option<&str>) -> Prompt {
@@ -191,6 +213,10 @@ mod tests {
     #[test]
     fn prompt_skill_names_have_only_letters_digits_and_underscores() {
         assert_eq!(prompt("my notes", "daily/é", None).skill_name(), "mcp__my_notes__daily__");
+        let skill = prompt("my notes", "daily/é\n", None).to_skill(|_| [0; 32]);
+        let name = |profile| name_in(profile::find(profile).unwrap(), &skill).unwrap();
+        assert_eq!(&*name("claude-code"), "mcp__my_notes__daily___");
+        assert_eq!(&*name("claude-code@founding"), "mcp__my_notes__daily/é_");
     }
 
     #[test]

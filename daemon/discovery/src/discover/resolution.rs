@@ -78,7 +78,7 @@ impl Resolution {
     pub fn listed_by_agent(&self, output: OutputFormat) -> impl Iterator<Item = &Candidate> {
         let is_refused_later = move |it: &Candidate| {
             let rule = it.reason.as_ref().map(|it| it.rule);
-            output == OutputFormat::Claude
+            output.is_claude()
                 && it.state == SkillState::Denied
                 && rule == Some("permission/denied")
         };

@@ -9,6 +9,7 @@ mod bounds;
 pub(super) mod decisions;
 pub(super) mod file;
 pub(super) mod file_trust;
+pub(super) mod marketplaces;
 mod merge;
 mod references;
 mod restrictions;

@@ -14,7 +14,7 @@ use super::candidate::SKILL_FILE;
 use super::disk::{Fault, FaultKind, FileId, ItemKind, ListedItem, Listing, PathStatus, SkillFile};
 use super::owner::Owner;
 use super::plugins::plugin::PluginPathKind;
-use super::provided::{ProvidedContents, ProvidedRoot};
+use super::provided::{ProvidedContents, ProvidedRoot, name_in};
 use super::resolution::{RootOutcome, SearchRoot, SkipReason, SkippedEntry};
 use super::survey::Survey;
 use super::walker::{COMMAND, Command, EntryAction, FoundFile, PLUGIN, Walker, leads};
@@ -299,7 +299,7 @@ impl Walker<'_> {
     ) -> SearchRoot {
         let ProvidedRoot { path, origin, stock } = provided;
         self.link_targets = None;
-        let start = self.candidates.len();
+        let (start, profile) = (self.candidates.len(), self.profile);
         let (outcome, skips) = match stock {
             ProvidedContents::Directory => self.root(&path, &rule.walk, root),
             ProvidedContents::Awaited(why) => (RootOutcome::NoBase(why), Vec::new()),
@@ -312,7 +312,7 @@ impl Walker<'_> {
                     root,
                     directory: None,
                     file: Ok(it.file()),
-                    name: it.name.clone(),
+                    name: name_in(profile, it),
                     may_have_sidecar: false,
                     command: None,
                 });

@@ -1,6 +1,7 @@
 //! [`Git`]: git's ignore rules for one worktree, and the line that excludes a path.
 
 mod global;
+mod index;
 mod patterns;
 mod rules;
 
@@ -8,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, Glob};
+
+use index::Index;
 
 pub(crate) use patterns::{Links, patterns};
 pub(crate) use rules::{IgnoreOptions, walk};
@@ -19,8 +22,10 @@ pub(crate) struct Git {
     exclude: Vec<Gitignore>,
     /// Patterns of each directory's `.gitignore`.
     files: Vec<(PathBuf, Gitignore)>,
-    /// Cached results per directory.
+    /// Cached results per directory, by the patterns alone.
     known: Vec<(PathBuf, bool)>,
+    /// Tracked paths, read when a pattern excludes a directory.
+    index: Option<Index>,
 }
 
 /// A line of an ignore file.
@@ -38,11 +43,23 @@ impl Git {
         let exclude =
             global.into_iter().chain(own).filter_map(|it| patterns(top, &it, Links::Followed));
         let exclude = exclude.collect();
-        Self { top: top.to_owned(), exclude, files: Vec::new(), known: Vec::new() }
+        Self { top: top.to_owned(), exclude, files: Vec::new(), known: Vec::new(), index: None }
     }
 
-    /// Returns true if git ignores a directory below the top, or a parent of it.
+    /// Returns true if git ignores a directory below the top, or a parent of it. Git ignores none
+    /// that contains a tracked file.
     pub(crate) fn ignores(&mut self, dir: &Path) -> bool {
+        self.excludes(dir) && !self.tracks(dir)
+    }
+
+    fn tracks(&mut self, dir: &Path) -> bool {
+        let Ok(relative) = dir.strip_prefix(&self.top) else { return false };
+        let index = self.index.get_or_insert_with(|| Index::read(&self.top));
+        index.tracks_below(relative)
+    }
+
+    /// Returns true if the patterns exclude a directory below the top, or a parent of it.
+    fn excludes(&mut self, dir: &Path) -> bool {
         if dir == self.top || !dir.starts_with(&self.top) {
             return false;
         }
@@ -50,7 +67,7 @@ impl Git {
             return *known;
         }
         let Some(above) = dir.parent().map(Path::to_owned) else { return false };
-        let ignored = self.ignores(&above) || self.names(dir, &above).is_some();
+        let ignored = self.excludes(&above) || self.names(dir, &above).is_some();
         self.known.push((dir.to_owned(), ignored));
         ignored
     }
@@ -58,11 +75,16 @@ impl Git {
     /// Returns the line that makes git ignore a directory below the top, and the directory that it
     /// matches: that one or a parent of it.
     pub(crate) fn why(&mut self, dir: &Path) -> Option<(PathBuf, IgnoreLine)> {
+        let line = self.excluding_line(dir)?;
+        (!self.tracks(dir)).then_some(line)
+    }
+
+    fn excluding_line(&mut self, dir: &Path) -> Option<(PathBuf, IgnoreLine)> {
         if dir == self.top || !dir.starts_with(&self.top) {
             return None;
         }
         let above = dir.parent()?;
-        self.why(above).or_else(|| {
+        self.excluding_line(above).or_else(|| {
             let glob = self.names(dir, above)?;
             let file = glob.from()?.to_owned();
             let number = number_of(&file, glob.original());

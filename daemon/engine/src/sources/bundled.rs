@@ -55,15 +55,17 @@ pub(crate) fn directory(cache: &Path) -> PathBuf {
     cache.join("bundled").join(&*VERSION)
 }
 
-/// Returns the skills with their paths in `directory`.
-pub(crate) fn skills(directory: &AbsPath) -> Arc<[ProvidedSkill]> {
+/// Returns the skills with their paths in `directory`, without those named in `disabled`.
+pub(crate) fn skills(directory: &AbsPath, disabled: &[String]) -> Arc<[ProvidedSkill]> {
     let main = FILES.iter().filter(|it| it.relative == "SKILL.md");
-    main.map(|it| ProvidedSkill {
-        path: directory.child(it.skill).child(it.relative),
-        record: record(it.text),
-        name: None,
-    })
-    .collect()
+    let enabled = main.filter(|it| disabled.iter().all(|name| name != it.skill));
+    enabled
+        .map(|it| ProvidedSkill {
+            path: directory.child(it.skill).child(it.relative),
+            record: record(it.text),
+            name: None,
+        })
+        .collect()
 }
 
 fn record(text: &str) -> Arc<SkillRecord> {
@@ -143,8 +145,11 @@ mod tests {
     #[test]
     fn bundled_skills_have_no_findings_and_match_their_directory() {
         let root = AbsPath::new("/cache/bundled/x".as_ref()).unwrap();
-        let skills = skills(&root);
-        assert_eq!(skills.len(), 3);
+        let disabled = ["debug-skills".to_owned()];
+        assert_eq!(super::skills(&root, &disabled).len(), 2);
+        let skills = skills(&root, &[]);
+        let names = skills.iter().map(|it| &*it.record.name.as_ref().unwrap().text);
+        assert!(names.eq(skills_config::BUNDLED_SKILLS.iter().copied()));
         for skill in &*skills {
             let record = &skill.record;
             assert!(record.findings.is_empty(), "{:?}", record.findings);

@@ -12,6 +12,8 @@ use skills_discovery::remote::Address;
 pub struct SourceConfig {
     /// Profiles that list the bundled skills.
     pub bundled: Vec<String>,
+    /// Names of bundled skills to leave out.
+    pub bundled_disabled: Vec<String>,
     /// Registries.
     pub remote: RemoteOptions,
     /// MCP servers.
@@ -59,6 +61,6 @@ impl Default for SourceConfig {
             timeout: Duration::from_secs(10),
             idle: Duration::from_mins(10),
         };
-        Self { bundled: Vec::new(), remote, mcp }
+        Self { bundled: Vec::new(), bundled_disabled: Vec::new(), remote, mcp }
     }
 }

@@ -49,6 +49,7 @@ impl Sources {
         }
         self.remote.configure(&config.remote);
         self.mcp.configure(&config.mcp);
+        self.bundled = OnceLock::new();
         self.config = config;
         true
     }
@@ -86,7 +87,7 @@ impl Sources {
 
     fn bundled(&self) -> Option<ProvidedRoot> {
         let path = AbsPath::new(&bundled::directory(self.cache.as_deref()?)).ok()?;
-        let skills: Arc<[ProvidedSkill]> = bundled::skills(&path);
+        let skills: Arc<[ProvidedSkill]> = bundled::skills(&path, &self.config.bundled_disabled);
         let origin = "the skills that come with skillsd".to_owned();
         Some(ProvidedRoot { path, origin, stock: ProvidedContents::Skills(skills) })
     }

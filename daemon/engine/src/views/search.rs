@@ -126,12 +126,14 @@ impl SearchIndex {
 
     /// Returns the best matches among the documents that `wanted` accepts, the best first.
     ///
-    /// Matches with equal scores keep the order of the documents.
+    /// Matches with equal scores are ordered by `use_score`, the highest first, and then keep the
+    /// order of the documents.
     pub fn search(
         &self,
         query: &str,
         limit: usize,
         wanted: impl Fn(usize) -> bool,
+        use_score: impl Fn(usize) -> f64,
     ) -> Result<Vec<RankedHit>, SearchError> {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let terms = terms(query);
@@ -166,7 +168,11 @@ impl SearchIndex {
                 })
             })
             .collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.document.cmp(&b.document)));
+        let uses = |it: &RankedHit| use_score(it.document);
+        hits.sort_by(|a, b| {
+            let by_score = b.score.total_cmp(&a.score).then_with(|| uses(b).total_cmp(&uses(a)));
+            by_score.then(a.document.cmp(&b.document))
+        });
         hits.truncate(limit);
         for field in FIELDS {
             let mut select =
@@ -229,7 +235,7 @@ mod tests {
     #[track_caller]
     fn check(query: &str, expected: &[(&str, &[&str])]) {
         let index = index();
-        let hits = index.search(query, 10, |_| true).expect("a search");
+        let hits = index.search(query, 10, |_| true, |_| 0.0).expect("a search");
         let found: Vec<_> =
             hits.iter().map(|it| (&*index.names[it.document], &*it.matched)).collect();
         assert_eq!(found, expected, "{query}");
@@ -263,15 +269,15 @@ mod tests {
         for query in
             ["\"", "name : x", "a AND OR NOT", "(", "*", "-", "", "NEAR(a b)", "{x}: y", "\0"]
         {
-            index().search(query, 10, |_| true).expect("any text is a query");
+            index().search(query, 10, |_| true, |_| 0.0).expect("any text is a query");
         }
     }
 
     #[test]
     fn search_respects_filter_and_limit() {
         let index = index();
-        let hits = index.search("messages", 10, |it| it != 0).expect("a search");
+        let hits = index.search("messages", 10, |it| it != 0, |_| 0.0).expect("a search");
         assert_eq!(hits.iter().map(|it| it.document).collect::<Vec<_>>(), [1]);
-        assert_eq!(index.search("messages", 1, |_| true).expect("a search").len(), 1);
+        assert_eq!(index.search("messages", 1, |_| true, |_| 0.0).expect("a search").len(), 1);
     }
 }

@@ -3,7 +3,7 @@
 //! A fix changes no value that some agent already reads; if two readings are possible, there is no
 //! fix.
 
-use skills_agents::field_table::{FieldStatus, KeyKind, classify_key, fields};
+use skills_agents::field_table::{FieldStatus, KeyKind, METADATA, classify_key, fields};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 use skills_syntax::quote;
@@ -245,7 +245,12 @@ fn fix_indent(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Indent
     }
     let run = entries[first..].iter().take_while(|it| indent(it).slice(cx.text) == column);
     let run: Vec<&Entry> = run.collect();
+    // `version` is a field, and more often a key of `metadata`.
+    let is_of_metadata = |it: &Entry| METADATA.keys.iter().any(|key| key.name == it.key.text);
     let standing = |it: &&Entry| match classify_key(&it.key.text) {
+        KeyKind::Field(_) if is_of_metadata(it) => {
+            Some(FieldStatus::Unread { belongs_under: METADATA.key })
+        }
         KeyKind::Field(field) => Some(field.standing),
         KeyKind::Misspelled(_) | KeyKind::Unknown => None,
     };

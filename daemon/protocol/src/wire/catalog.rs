@@ -104,7 +104,8 @@ pub struct CatalogResult {
 skills_params! {
     /// The tool to describe.
     ToolParams {
-        /// Format of the tool; the profile's own format if absent.
+        /// Format of the tool; the profile's own format if absent. `raw` lists the skills in the
+        /// description, one line each, within a limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         style: Option<LoadFormat>,
         /// The model's context window in tokens; some agents limit their listing to a share of it.

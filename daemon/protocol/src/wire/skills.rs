@@ -156,6 +156,46 @@ pub struct SearchHit {
 }
 
 skills_params! {
+    /// The skills whose usage to list.
+    UsageParams {
+        /// Further states to include.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        include: Vec<Include>,
+    }
+}
+
+/// Usage of the listed skills.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UsageResult {
+    /// Clock of the view.
+    pub clock: String,
+    /// Current problems.
+    #[serde(default)]
+    pub health: Vec<Health>,
+    /// The skills that were loaded, the highest score first.
+    pub skills: Vec<SkillUsage>,
+}
+
+/// Usage of a skill.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillUsage {
+    /// Name of the skill.
+    pub name: String,
+    /// Its SKILL.md, absolute, or its address.
+    pub path: String,
+    /// Encoding of `path`; absent if it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// Number of loads.
+    pub count: u64,
+    /// Time of the last load, in milliseconds since 1970.
+    pub used: u64,
+    /// Score of the loads.
+    pub score: f64,
+}
+
+skills_params! {
     /// The skills whose directories to list.
     DirsParams {}
 }
@@ -199,8 +239,10 @@ pub struct GetResult {
     /// The skill as in a list; its fields are part of this object.
     #[serde(flatten)]
     pub skill: Entry,
-    /// The complete frontmatter as JSON, with keys in file order. Empty, as `ranges` and `findings`,
-    /// if `require_trust` is set and the skill is not trusted.
+    /// The complete frontmatter as JSON, with keys in file order. Words, such as `effort`, `model`
+    /// and `shell`, are as their agent understands them; a key whose word it ignores is only in
+    /// `ranges`. Empty, as `ranges` and `findings`, if `require_trust` is set and the skill is not
+    /// trusted.
     pub frontmatter: Map<String, Value>,
     /// Ranges of each top-level key and its value.
     pub ranges: BTreeMap<String, FieldRanges>,

@@ -92,7 +92,7 @@ fn finish(lines: &[ListingLine<'_>]) -> PromptListing {
 pub(super) fn current(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
     let mut lines: Vec<_> = skills.iter().map(|it| ListingLine::new(it, LONGEST)).collect();
     let mut by_use: Vec<_> = (0..lines.len()).filter(|it| !skills[*it].is_bundled).collect();
-    by_use.sort_by_key(|it| (skills[*it].n_uses, std::cmp::Reverse(*it)));
+    by_use.sort_by(|a, b| skills[*a].use_score.total_cmp(&skills[*b].use_score).then(b.cmp(a)));
     let mut left = length(&lines);
     for index in by_use {
         if left <= budget(room) {

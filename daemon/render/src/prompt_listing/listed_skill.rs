@@ -24,8 +24,8 @@ pub struct ListedSkill<'a> {
     pub scope: Scope,
     /// True if it is bundled with the agent.
     pub is_bundled: bool,
-    /// The number of recorded uses.
-    pub n_uses: u64,
+    /// The score of its recorded uses; a higher one keeps its description longer.
+    pub use_score: f64,
 }
 
 /// The texts of skills, each reduced to one line.

@@ -35,7 +35,7 @@ fn listed(skills: &[Skill]) -> Vec<ListedSkill<'_>> {
             root: &skill.root,
             scope: skill.scope,
             is_bundled: false,
-            n_uses: 0,
+            use_score: 0.0,
         }
     }
     skills.iter().map(one).collect()
@@ -231,7 +231,7 @@ fn many(format: ListingFormat, room: &ListingBudget) -> PromptListing {
     let mut listed = listed(&skills);
     listed[0].is_bundled = true;
     for (nth, skill) in listed.iter_mut().enumerate() {
-        skill.n_uses = nth as u64 / 2;
+        skill.use_score = f64::from(u32::try_from(nth / 2).unwrap());
     }
     write_listing(format, &listed, room)
 }

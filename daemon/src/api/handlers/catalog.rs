@@ -1,7 +1,7 @@
 //! `catalog/render` and `catalog/tool`: the prompt listing as an agent gives it to its model.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::value::to_raw_value;
@@ -14,7 +14,6 @@ use skills_discovery::permission::{Author, RulePrecedence, tool_denial};
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
 use skills_engine::sessions::session::Session;
-use skills_engine::sessions::store::usage::Usage;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CatalogParams, Contextual, ToolParams, ToolResult};
 use skills_render::prompt_listing::plugin_search::{self, FoundSkill, SkillQuery};
@@ -29,7 +28,7 @@ use crate::access::confined_dir::ConfinedDir;
 use crate::api::from_wire::format;
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
-use crate::api::session::SessionCalls;
+use crate::api::session::{SessionCalls, Uses, score};
 use crate::api::to_wire;
 use crate::api::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
@@ -61,7 +60,7 @@ pub(crate) async fn render(
             params.empty_text,
         ),
         query: params.query.as_deref().map(query).transpose()?,
-        use_counts: use_counts(&parts.sessions).await,
+        uses: parts.sessions.uses().await,
         view: Arc::clone(&view),
         session,
         agent,
@@ -97,7 +96,7 @@ pub(crate) async fn render(
 /// A call of `catalog/render`, with the data for it that is not on the disk.
 struct CatalogCall {
     view: Arc<View>,
-    use_counts: UseCounts,
+    uses: Uses,
     session: Option<Arc<Session>>,
     agent: Option<String>,
     only_new: bool,
@@ -124,7 +123,7 @@ impl CatalogCall {
 
     /// Renders the listing, with only these skills if `only` is given. Blocks on the disk.
     fn render(&self, only: Option<&[AbsPath]>, cancel: &Cancel) -> Rendered {
-        let skills = listed(&self.view, &self.use_counts);
+        let skills = listed(&self.view, &self.uses);
         let session = self.session.as_deref();
         let known = session.and_then(|it| it.announced.get(self.agent.as_deref().unwrap_or("")));
         let known: HashSet<&Path> = known.into_iter().flatten().map(|it| &**it).collect();
@@ -223,9 +222,9 @@ pub(crate) async fn tool(
     let RequestContext { config, view, .. } = sessions.resolver.resolve(&peer, context).await?;
     let style = params.style.map_or(view.ctx.profile.output, format::load);
     let listing_budget = format::listing_budget(params.context_tokens, params.budget_chars, None);
-    let use_counts = use_counts(&sessions).await;
+    let uses = sessions.uses().await;
     blocking(move || {
-        let skills = listed(&view, &use_counts);
+        let skills = listed(&view, &uses);
         let tool = describe(style, &skills, &listing_budget)
             .filter(|_| !is_tool_disabled(&view, agent.as_deref()));
         let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
@@ -244,15 +243,14 @@ pub(crate) async fn tool(
     .await
 }
 
-/// Returns the listed skills with their use counts. With a limited budget, some agents shorten the
-/// descriptions of the least used skills.
-fn listed<'v>(view: &'v View, use_counts: &UseCounts) -> Vec<ListedSkill<'v>> {
-    let n_uses = |it: &Candidate| use_counts.get(&*it.path).map_or(0, |it| it.count);
+/// Returns the listed skills with the scores of their use. With a limited budget, some agents
+/// shorten the descriptions of the least used skills.
+fn listed<'v>(view: &'v View, uses: &Uses) -> Vec<ListedSkill<'v>> {
     let mut listed: Vec<_> = view.resolution.listed_by_agent(view.ctx.profile.output).collect();
     if view.ctx.profile.output == OutputFormat::OpencodeFounding {
         in_registry_order(view, &mut listed);
     }
-    listed.into_iter().map(|it| one(view, it, n_uses(it))).collect()
+    listed.into_iter().map(|it| one(view, it, score(uses, it))).collect()
 }
 
 /// Sorts skills like the registry in the founding notes on opencode: a name keeps the place at
@@ -277,16 +275,7 @@ fn is_tool_disabled(view: &View, agent: Option<&str>) -> bool {
         && [Author::Agent, Author::AgentUntrusted].into_iter().any(denies)
 }
 
-/// Use counts by the skill's file.
-type UseCounts = BTreeMap<PathBuf, Usage>;
-
-async fn use_counts(sessions: &SessionCalls) -> UseCounts {
-    let used = sessions.resolver.sessions.store().usage().await;
-    let used = used.inspect_err(|error| tracing::debug!(%error, "failed to read use counts"));
-    used.unwrap_or_default()
-}
-
-fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> ListedSkill<'a> {
+fn one<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSkill<'a> {
     let root = &view.resolution.roots[candidate.root];
     // Settings may limit a skill to its name.
     let shown = view.resolution.with_text(candidate).filter(|it| !it.name_only);
@@ -298,7 +287,7 @@ fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> ListedSkill
         root: &root.path,
         scope: root.scope,
         is_bundled: root.scope == Scope::Bundled || root.path.ends_with(SYSTEM),
-        n_uses,
+        use_score,
     }
 }
 

@@ -1,18 +1,23 @@
-//! `skills/search`: the skills that match a query, best first.
+//! `skills/search`: the skills that match a query, best first; `skills/usage`: those used most.
 //!
 //! Searches the skills that `skills/list` would list, so hidden skills are not found. A view's
 //! search index is built on its first search.
 
 use std::sync::Arc;
 
+use skills_discovery::discover::address_of;
 use skills_engine::View;
 use skills_engine::views::search::{RankedHit, SearchError};
 use skills_protocol::error::RpcError;
-use skills_protocol::wire::{Contextual, SearchHit, SearchParams, SearchResult};
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{
+    Contextual, SearchHit, SearchParams, SearchResult, SkillUsage, UsageParams, UsageResult,
+};
 
 use crate::api::handlers::list::Form;
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
+use crate::api::session::{SessionCalls, Uses, score};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
@@ -46,8 +51,9 @@ pub(crate) async fn search(
     let form = Form::of(&params.include);
     let is_indexed = ResponseCache::of(&view).has_search_index();
     let limit = limit as usize;
+    let uses = parts.sessions.uses().await;
     let work = move || {
-        let hits = hits(&view, &params.query, limit, form);
+        let hits = hits(&view, &params.query, limit, form, &uses);
         Ok((view, hits))
     };
     // The first search of a view builds its index.
@@ -59,8 +65,7 @@ pub(crate) async fn search(
     })?;
     let skills = hits.into_iter().map(|hit| SearchHit {
         skill: to_wire::entry(&view, &view.resolution.candidates[hit.document]),
-        // More digits are noise.
-        score: (hit.score * 1e4).round() / 1e4,
+        score: rounded(hit.score),
         matched: hit.matched.into_iter().map(str::to_owned).collect(),
     });
     Answer::new(&SearchResult {
@@ -70,8 +75,55 @@ pub(crate) async fn search(
     })
 }
 
-fn hits(view: &View, query: &str, limit: usize, form: Form) -> Result<Vec<RankedHit>, SearchError> {
+fn hits(
+    view: &View,
+    query: &str,
+    limit: usize,
+    form: Form,
+    uses: &Uses,
+) -> Result<Vec<RankedHit>, SearchError> {
     let candidates = &view.resolution.candidates;
     let index = ResponseCache::of(view).search_index(view)?;
-    index.search(query, limit, |it| form.holds(to_wire::state(candidates[it].state)))
+    let is_wanted = |it: usize| form.holds(to_wire::state(candidates[it].state));
+    index.search(query, limit, is_wanted, |it| score(uses, &candidates[it]))
+}
+
+/// `skills/usage`: the listed skills that were loaded, the one with the highest score first.
+pub(crate) async fn usage(
+    sessions: Arc<SessionCalls>,
+    peer: Arc<Peer>,
+    mut params: UsageParams,
+) -> Outcome {
+    let RequestContext { view, .. } =
+        sessions.resolver.resolve(&peer, params.take_context()).await?;
+    let uses = sessions.uses().await;
+    blocking(move || {
+        let form = Form::of(&params.include);
+        let candidates = view.resolution.candidates.iter();
+        let shown = candidates.filter(|it| form.holds(to_wire::state(it.state)));
+        let mut used: Vec<_> = shown.filter_map(|it| Some((it, *uses.get(&*it.path)?))).collect();
+        used.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
+        let skills = used.into_iter().map(|(it, usage)| {
+            let encoding = encoding_of([&*it.path]);
+            SkillUsage {
+                name: it.name.clone(),
+                path: address_of(&it.path).unwrap_or_else(|| encode(&it.path, encoding)),
+                path_encoding: encoding,
+                count: usage.count,
+                used: usage.last,
+                score: rounded(usage.score),
+            }
+        });
+        Answer::new(&UsageResult {
+            clock: view.clock.clone(),
+            health: to_wire::health(&view.health),
+            skills: skills.collect(),
+        })
+    })
+    .await
+}
+
+/// Rounds a score: more digits are noise.
+fn rounded(score: f64) -> f64 {
+    (score * 1e4).round() / 1e4
 }

@@ -10,8 +10,8 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value};
 use skills_client::ClientError;
-use skills_protocol::method::SkillsResources;
-use skills_protocol::wire::{ResourcesParams, Scope};
+use skills_protocol::method::{SkillsResources, SkillsUsage};
+use skills_protocol::wire::{ResourcesParams, Scope, UsageParams};
 
 use super::context::{McpContext, error_text};
 use super::names::{SKILL_FILE, TEMPLATE};
@@ -66,6 +66,11 @@ async fn complete_uri(
                 .collect();
             names.sort_unstable();
             names.dedup();
+            // The most used ones first.
+            let used = mcp.ask::<SkillsUsage>(UsageParams::default()).await?.skills;
+            names.sort_by_cached_key(|it| {
+                used.iter().position(|used| used.name == *it).unwrap_or(used.len())
+            });
             Ok(names)
         }
         "path" => {

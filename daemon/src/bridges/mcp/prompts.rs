@@ -16,6 +16,7 @@ use rmcp::model::{
 use serde_json::{Map, Value};
 use skills_agents::listing::one_line;
 use skills_client::ClientError;
+use skills_discovery::discover::{PROMPT_ARGUMENT, PROMPT_REQUIRED};
 use skills_protocol::error::SKILL_NOT_FOUND;
 use skills_protocol::wire::{By, Entry, Include};
 
@@ -43,7 +44,8 @@ async fn prompt(mcp: &McpContext, entry: Entry) -> Prompt {
 }
 
 fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
-    let one = |name: &String| PromptArgument::new(name).with_required(false);
+    let one =
+        |name: &String| PromptArgument::new(name).with_required(is_required(frontmatter, name));
     let mut arguments: Vec<_> = names(frontmatter).iter().map(one).collect();
     if !arguments.iter().any(|it| it.name == ARGUMENTS) {
         let hint = frontmatter.get("argument-hint").and_then(Value::as_str);
@@ -54,6 +56,13 @@ fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
         arguments.push(PromptArgument::new(ARGUMENTS).with_description(said).with_required(false));
     }
     arguments
+}
+
+/// Returns whether an argument belongs to a prompt of another MCP server that requires it.
+fn is_required(frontmatter: &Map<String, Value>, name: &str) -> bool {
+    let said = &frontmatter.get("metadata").unwrap_or(&Value::Null);
+    let said = said[format!("{PROMPT_ARGUMENT}{name}")].as_str();
+    said.is_some_and(|it| it.starts_with(PROMPT_REQUIRED))
 }
 
 /// Returns a skill's argument names, from a list or a string separated by whitespace.
@@ -74,10 +83,14 @@ pub(super) async fn get(
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
     let given = request.arguments.unwrap_or_default();
-    let typed =
+    let (typed, superfluous) =
         typed_arguments(mcp, &request.name, &given).await.map_err(|error| prompt_error(&error))?;
-    let loaded = load_skill(mcp, request.name, typed, By::User).await;
-    let loaded = loaded.map_err(|error| prompt_error(&error))?;
+    let loaded = load_skill(mcp, request.name.clone(), typed, By::User).await;
+    let mut loaded = loaded.map_err(|error| prompt_error(&error))?;
+    if !superfluous.is_empty() {
+        let (names, name) = (superfluous.join("`, `"), &request.name);
+        loaded.warnings.push(format!("Ignored: `{name}` has no argument `{names}`."));
+    }
     let mut messages = vec![PromptMessage::new_text(Role::User, &loaded.output)];
     messages.extend(notes(&loaded).map(|it| PromptMessage::new_text(Role::User, it)));
     let mut result = GetPromptResult::new(messages);
@@ -86,17 +99,19 @@ pub(super) async fn get(
     Ok(result)
 }
 
-/// Returns the arguments as they would be typed.
+/// Returns the arguments as they would be typed, and the names of those that the skill lacks.
 async fn typed_arguments(
     mcp: &McpContext,
     name: &str,
     given: &JsonObject,
-) -> Result<Option<String>, ClientError> {
+) -> Result<(Option<String>, Vec<String>), ClientError> {
     let text = |name: &str| given.get(name).map(plain);
     if given.is_empty() || given.keys().all(|it| it == ARGUMENTS) {
-        return Ok(text(ARGUMENTS));
+        return Ok((text(ARGUMENTS), Vec::new()));
     }
     let names = names(&mcp.frontmatter(name).await?);
+    let is_superfluous = |it: &&String| *it != ARGUMENTS && !names.contains(it);
+    let superfluous = given.keys().filter(is_superfluous).map(|it| one_line(it)).collect();
     let values: Vec<_> = names.iter().map(|it| text(it)).collect();
     let last = values.iter().rposition(Option::is_some).map_or(0, |it| it + 1);
     let mut typed: Vec<_> =
@@ -104,7 +119,7 @@ async fn typed_arguments(
     if !names.iter().any(|it| it == ARGUMENTS) {
         typed.extend(text(ARGUMENTS));
     }
-    Ok((!typed.is_empty()).then(|| typed.join(" ")))
+    Ok(((!typed.is_empty()).then(|| typed.join(" ")), superfluous))
 }
 
 fn plain(value: &Value) -> String {

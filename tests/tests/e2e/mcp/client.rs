@@ -226,7 +226,9 @@ impl Agent {
         let got = self.service.get_prompt(params).await.map_err(|error| format!("{error:?}"))?;
         let got = json!(got);
         assert_eq!(got["messages"][0]["role"], "user");
-        Ok(got["messages"][0]["content"]["text"].as_str().expect("a text").to_owned())
+        let messages = got["messages"].as_array().expect("a list").iter();
+        let texts = messages.map(|it| it["content"]["text"].as_str().expect("a text"));
+        Ok(texts.collect())
     }
 
     /// Returns the completions for an argument of a prompt or of a resource template.

@@ -98,6 +98,20 @@ fn mcp_prompts_are_skills_without_files() {
 }
 
 #[test]
+fn founding_notes_on_claude_code_keep_the_names_of_mcp_prompts() {
+    let more = "mcp.profiles = [\"claude-code\", \"claude-code@founding\"]";
+    let (mut live, top, _) = McpFixture::new(&[], more).start();
+    let verbatim = ["mcp__notes__daily", "mcp__notes__week/ly"];
+    let listed = |live: &mut Live| names(live, &top, "claude-code@founding") == verbatim;
+    wait_for("the prompts to be listed", || listed(&mut live).then_some(()));
+    assert_eq!(names(&mut live, &top, "claude-code"), &LISTED[1..]);
+    let params =
+        json!({"cwd": top, "profile": "claude-code@founding", "name": verbatim[1], "args": "tea"});
+    let loaded = live.wire.call("skills/load", &params);
+    assert_eq!(loaded["metadata"]["commandName"], verbatim[1]);
+}
+
+#[test]
 fn commands_in_mcp_prompts_are_not_run() {
     let (mut live, top, _) = McpFixture::new(&[], "[run]\nshell = true").start();
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
@@ -119,6 +133,38 @@ fn mcp_prompt_is_loaded_with_its_arguments() {
     assert!(said.contains("tea") && said.contains("with milk"), "{loaded}");
     assert!(loaded["output"].as_str().is_some_and(|it| it.contains("tea")), "{loaded}");
     assert_eq!(loaded["metadata"]["dir"], "mcp://notes");
+}
+
+#[test]
+fn missing_arguments_of_mcp_prompts_are_errors_and_superfluous_ones_warnings() {
+    let (mut live, top, file) = McpFixture::new(&[], "").start();
+    wait_for_names(&mut live, &top, &LISTED);
+    for args in [json!(null), json!(""), json!("''")] {
+        let params = json!({"cwd": top, "name": "mcp__notes__daily", "args": args});
+        let error = live.wire.try_call("skills/load", &params).expect_err("`topic` is required");
+        assert_eq!((error.code, &error.data["path"]), (-32602, &json!("params.args")));
+        assert!(error.message.ends_with("needs the argument `topic`"), "{error:?}");
+    }
+    fs::write(file, json!([{"name": "bare"}]).to_string()).expect("it can be written");
+    wait_for_names(&mut live, &top, &["own", "mcp__notes__bare"]);
+    let load = |args: Value| json!({"cwd": top, "name": "mcp__notes__bare", "args": args});
+    let loaded = live.wire.call("skills/load", &load(json!("tea")));
+    let warning = "The arguments are ignored: the prompt `mcp__notes__bare` takes none.";
+    assert_eq!(loaded["warnings"], json!([warning]));
+    assert_eq!(live.wire.call("skills/load", &load(json!(null)))["warnings"], json!([]));
+}
+
+#[test]
+fn address_of_an_mcp_prompt_names_it_on_the_command_line() {
+    let (mut live, top, _) = McpFixture::new(&[], "").start();
+    wait_for_names(&mut live, &top, &LISTED);
+    let address = "mcp://notes/week%2Fly";
+    let shown = run_json(&live.home, &top, &["show", address]);
+    assert_eq!((&shown["name"], &shown["path"]), (&json!("mcp__notes__week_ly"), &json!(address)));
+    let loaded = run_json(&live.home, &top, &["load", address, "tea"]);
+    assert_eq!(loaded["metadata"]["name"], "mcp__notes__week_ly");
+    let explained = run_json(&live.home, &top, &["explain", address]);
+    assert_eq!(explained["verdict"]["state"], "active");
 }
 
 #[test]

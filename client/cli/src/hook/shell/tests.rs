@@ -17,6 +17,29 @@ fn touched_files(command: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+#[test]
+fn wildcards_name_the_files_on_the_disk() {
+    let top = tempfile::TempDir::new().expect("made");
+    for file in ["a.rs", "b.rs", "notes.txt", "sub [1]/c.rs"] {
+        let path = top.path().join(file);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+        std::fs::write(path, "").expect("written");
+    }
+    let cwd = top.path().join("sub [1]");
+    let dirs = CommandDirs { cwd, top: top.path().to_owned(), home: Some(top.path().to_owned()) };
+    let check = |command: &str, expected: &[&str]| {
+        let found = files(command, &dirs);
+        let found = found.iter().map(|it| it.strip_prefix(top.path()).expect("below"));
+        let found: Vec<_> = found.map(|it| it.to_str().expect("text")).collect();
+        assert_eq!(found, expected, "{command}");
+    };
+    check("cat *.rs", &["sub [1]", "sub [1]/c.rs"]);
+    check("cat '*.rs'", &["sub [1]/*.rs"]);
+    check("cat ../*.rs", &["", "a.rs", "b.rs"]);
+    check("cat ~/[a]*", &["", "a.rs"]);
+    check("cd .. && wc -l {a,n}*", &["", "a.rs", "notes.txt"]);
+}
+
 #[track_caller]
 fn check(table: &[(&str, &str)]) {
     let wrong: Vec<String> = table

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 /// Maximum number of files reported for one command or patch.
-pub(super) const MAX_FILES: usize = 512;
+pub(crate) const MAX_FILES: usize = 512;
 
 /// Directories that the paths of a command are resolved against.
 #[derive(Debug, Clone)]
@@ -14,6 +14,15 @@ pub(crate) struct CommandDirs {
     pub(crate) top: PathBuf,
     /// The home directory, for `~`.
     pub(crate) home: Option<PathBuf>,
+}
+
+/// A path or pattern that a command names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// An absolute path.
+    Path(PathBuf),
+    /// An absolute pattern with wildcards, see [`super::wildcards`].
+    Pattern(String),
 }
 
 /// Returns `path` absolute and without `.` and `..`, by name alone. Devices and the files of

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use tree_sitter::Node;
 
 use super::grammar::{Budget, parse, shortened};
-use super::touched::{CommandDirs, absolute, patched};
+use super::touched::{CommandDirs, Found, absolute, patched};
+use super::wildcards::escaped;
 use super::word::Word;
 
 /// Maximum depth of nested commands and nodes.
@@ -33,7 +34,7 @@ struct ShellState {
 /// Walk over one command, with the files found so far.
 pub(super) struct Walk<'a> {
     pub(super) dirs: &'a CommandDirs,
-    pub(super) found: Vec<PathBuf>,
+    pub(super) found: Vec<Found>,
     state: ShellState,
     depth: usize,
     nodes_left: usize,
@@ -88,6 +89,13 @@ impl<'a> Walk<'a> {
     pub(super) fn touch(&mut self, word: &Word) {
         let Some(path) = word.path(self.dirs.home.as_deref()) else { return };
         self.touch_text(if path.is_empty() { "." } else { &path });
+        let pattern = word.pattern(self.dirs.home.as_deref());
+        let cwd = self.state.cwd.as_deref().map(escaped);
+        self.found.extend(pattern.and_then(|it| match cwd {
+            _ if it.starts_with('/') => Some(Found::Pattern(it)),
+            Some(cwd) => Some(Found::Pattern(format!("{}/{it}", cwd?))),
+            None => None,
+        }));
     }
 
     /// Returns whether the command reads the output of another.
@@ -102,13 +110,13 @@ impl<'a> Walk<'a> {
             None if path.starts_with('/') => absolute(&self.dirs.cwd, path),
             None => None,
         };
-        self.found.extend(path);
+        self.found.extend(path.map(Found::Path));
     }
 
     /// Records a path relative to the top of the worktree.
     pub(super) fn touch_from_top(&mut self, path: &str) {
         let path = absolute(&self.dirs.top, path);
-        self.found.extend(path);
+        self.found.extend(path.map(Found::Path));
     }
 
     /// Changes the directory; `None` if the new one is unknown.
@@ -139,7 +147,7 @@ impl<'a> Walk<'a> {
     /// Records the files of a patch, relative to the current directory.
     pub(super) fn patch(&mut self, patch: &str) {
         if let Some(cwd) = self.state.cwd.clone() {
-            self.found.extend(patched(patch, &cwd));
+            self.found.extend(patched(patch, &cwd).into_iter().map(Found::Path));
         }
     }
 

@@ -174,6 +174,37 @@ impl Word {
         is_path.then_some(text)
     }
 
+    /// Returns a path with wildcards, with a backslash before each literal special character;
+    /// `None` without wildcards, or if a part is unknown.
+    pub(super) fn pattern(&self, home: Option<&Path>) -> Option<String> {
+        let is_wildcard = |it: &Char| !it.quoted && "*?[".contains(it.c);
+        let is_known = self.chars.iter().all(|it| it.c != UNKNOWN);
+        if !is_known || !self.chars.iter().any(is_wildcard) || is_url(&self.start()) {
+            return None;
+        }
+        let mut pattern = String::new();
+        let mut push = |it: &Char| {
+            // Braces are expanded before.
+            if "\\{}".contains(it.c) || (it.quoted && "*?[]!^-".contains(it.c)) {
+                pattern.push('\\');
+            }
+            pattern.push(it.c);
+        };
+        let mut chars = self.chars.as_slice();
+        if let [Char { c: '~', quoted: false }, rest @ ..] = chars {
+            if rest.first()?.c != '/' {
+                // Another user's home.
+                return None;
+            }
+            for c in home?.to_str()?.chars() {
+                push(&Char { c, quoted: true });
+            }
+            chars = rest;
+        }
+        chars.iter().for_each(push);
+        Some(pattern)
+    }
+
     /// Returns whether the word looks like a path, for commands with unknown operands.
     pub(super) fn looks_like_path(&self) -> bool {
         let text = self.start();

@@ -8,6 +8,7 @@ use skills_syntax::config_tree::{Syntax, SyntaxError};
 use skills_syntax::path::AbsPath;
 
 use super::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
+use super::marketplaces::MarketplaceLists;
 use super::references::{SecretValue, redacted};
 use crate::discover::context::DiscoveryContext;
 use crate::discover::disk::{FaultKind, PathStatus, TextFile};
@@ -29,6 +30,7 @@ pub(in crate::discover) struct SettingsDecisions {
     pub(in crate::discover) urls: Vec<SettingsValue>,
     pub(in crate::discover) rules: Vec<Rule>,
     pub(in crate::discover) restrictions: Restrictions,
+    pub(in crate::discover) marketplaces: MarketplaceLists,
     pub(super) switched: Vec<SkillOverride>,
     /// The plugins named, and whether each is enabled; the last entry for a plugin counts.
     pub(in crate::discover) plugins: Vec<(SettingsValue, bool)>,

@@ -8,6 +8,7 @@ use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
 use super::decisions::SettingsDecisions;
+use super::marketplaces::MarketplaceSource;
 use crate::discover::owner::Owner;
 use crate::permission::{
     Action, Author, RULES, Restrictions, Rule, SHELL_TOOL, SourceLocation, Switch,
@@ -35,6 +36,12 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecis
         no_local_plugins: managed("strictKnownMarketplaces", |it| !names_skills_dir(it))
             .or(managed("blockedMarketplaces", names_skills_dir)),
     };
+    if is_managed {
+        let list = |key| Some((switch(key, |_| true)?, sources(document.get(key)?)));
+        let known = &mut settings.marketplaces;
+        known.allowed = list("strictKnownMarketplaces").or(known.allowed.take());
+        known.blocked = list("blockedMarketplaces").or(known.blocked.take());
+    }
     let all = &mut settings.restrictions;
     let mut told = Vec::new();
     for (known, found) in [
@@ -61,6 +68,10 @@ const PLUGIN_ONLY: &str = "strictPluginOnlyCustomization";
 /// type locks nothing, as in the agent.
 fn locks(value: &Node, surface: &str) -> bool {
     value.flag() == Some(true) || value.items().iter().any(|it| it.text() == Some(surface))
+}
+
+fn sources(list: &Node) -> Vec<MarketplaceSource> {
+    list.items().iter().map(MarketplaceSource::new).collect()
 }
 
 /// Returns whether a list of marketplaces contains the one of the directories of skills.

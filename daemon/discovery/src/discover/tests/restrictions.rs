@@ -147,6 +147,88 @@ fn managed_marketplace_lists_switch_off_plugins_in_skill_directories() {
 }
 
 #[test]
+fn managed_marketplace_lists_switch_off_installed_plugins() {
+    let listed = |list: &str, source: &str| {
+        let source = format!("{{\"market\": {{\"source\": {source}}}}}");
+        let source = if source.contains("none") { "{}" } else { &source };
+        let found = resolution(&format!(
+            r#"
+//- {MANAGED}
+{list}
+//- /home/u/.claude/settings.json
+{{"enabledPlugins": {{"tools@market": true}}}}
+//- /home/u/.claude/plugins/known_marketplaces.json
+{source}
+//- /home/u/.claude/plugins/installed_plugins.json
+{{"version": 2, "plugins": {{"tools@market": [{{"scope": "user", "installPath": "/home/u/.claude/plugins/cache/market/tools/1"}}]}}}}
+//- /home/u/.claude/plugins/cache/market/tools/1/skills/one/SKILL.md
+d
+"#
+        ));
+        found.candidates.iter().any(|it| it.name == "tools:one")
+    };
+    let github = r#"{"source": "github", "repo": "acme/plugins"}"#;
+    let git = r#"{"source": "git", "url": "https://git.acme.org/plugins.git"}"#;
+    let branch = r#"{"source": "github", "repo": "acme/plugins", "ref": "next"}"#;
+    let local = r#"{"source": "directory", "path": "/opt/plugins"}"#;
+    for (list, source, expected) in [
+        ("{}", "none", true),
+        (r#"{"strictKnownMarketplaces": []}"#, github, false),
+        (r#"{"strictKnownMarketplaces": []}"#, "none", false),
+        (r#"{"strictKnownMarketplaces": [{"source": "skills-dir"}]}"#, github, false),
+        (
+            r#"{"strictKnownMarketplaces": [{"source": "github", "repo": "Acme/Plugins"}]}"#,
+            github,
+            true,
+        ),
+        (
+            r#"{"strictKnownMarketplaces": [{"source": "github", "repo": "acme/plugins"}]}"#,
+            branch,
+            false,
+        ),
+        (r#"{"strictKnownMarketplaces": [{"source": "github", "repo": "acme/*"}]}"#, github, true),
+        (r#"{"strictKnownMarketplaces": [{"source": "github", "repo": "acm/*"}]}"#, github, false),
+        (
+            r#"{"strictKnownMarketplaces": [{"source": "hostPattern", "hostPattern": "^git\\.acme\\.org$"}]}"#,
+            git,
+            true,
+        ),
+        (
+            r#"{"strictKnownMarketplaces": [{"source": "hostPattern", "hostPattern": "^github\\.com$"}]}"#,
+            git,
+            false,
+        ),
+        (
+            r#"{"strictKnownMarketplaces": [{"source": "hostPattern", "hostPattern": "("}]}"#,
+            git,
+            false,
+        ),
+        (
+            r#"{"strictKnownMarketplaces": [{"source": "pathPattern", "pathPattern": "^/opt/"}]}"#,
+            local,
+            true,
+        ),
+        (
+            r#"{"strictKnownMarketplaces": [{"source": "git", "url": "https://git.acme.org/plugins"}]}"#,
+            git,
+            true,
+        ),
+        (r#"{"blockedMarketplaces": [{"source": "skills-dir"}]}"#, "none", true),
+        (r#"{"blockedMarketplaces": [{"source": "github", "repo": "a/b"}]}"#, github, true),
+        (r#"{"blockedMarketplaces": [{"source": "github", "repo": "a/b"}]}"#, "none", false),
+        (r#"{"blockedMarketplaces": [{"source": "github", "repo": "acme/*"}]}"#, branch, false),
+        (
+            r#"{"blockedMarketplaces": [{"source": "git", "url": "git@github.com:Acme/plugins.git"}]}"#,
+            github,
+            false,
+        ),
+        (r#"{"blockedMarketplaces": [{"source": "hostPattern", "hostPattern": "("}]}"#, git, false),
+    ] {
+        assert_eq!(listed(list, source), expected, "{list} and {source}");
+    }
+}
+
+#[test]
 fn managed_rules_only_drops_the_rules_of_other_files() {
     let rules = |managed: &str| {
         let user =

@@ -58,7 +58,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
     }
     let found = find(view, &target).or_else(|error| match &target {
         // The user's command `/name` loads the skill like its name.
-        SkillTarget::Name(typed) if agents.is_opencode() && typed.starts_with('/') => {
+        SkillTarget::Name(typed) if typed.starts_with('/') => {
             find(view, &SkillTarget::Name(strip_slash(typed)))
         }
         _ => Err(error),

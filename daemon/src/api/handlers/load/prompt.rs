@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use skills_agents::field_table::ARGUMENTS;
-use skills_agents::fields::Fields;
+use skills_agents::field_table::{ARGUMENTS, METADATA};
+use skills_agents::fields::{FieldValue, Fields, Pair};
 use skills_agents::profile::OutputFormat;
-use skills_discovery::discover::{Candidate, address_of};
+use skills_discovery::discover::{Candidate, PROMPT_ARGUMENT, PROMPT_REQUIRED, address_of};
 use skills_engine::{Engine, PromptContent, PromptError, PromptMessage, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire;
@@ -26,8 +26,12 @@ pub(super) async fn load(
     params: &wire::LoadParams,
     _permit: &Permit,
 ) -> Result<wire::LoadResult, RpcError> {
-    let arguments = arguments(candidate, params.args.as_deref().unwrap_or_default());
-    let answer = engine.prompt(&candidate.path, arguments).await;
+    let PromptArguments { given, missing, warnings } =
+        arguments(candidate, params.args.as_deref().unwrap_or_default());
+    if !missing.is_empty() {
+        return Err(incomplete(candidate, &missing));
+    }
+    let answer = engine.prompt(&candidate.path, given).await;
     let answer = answer.map_err(|error| failed(&error, candidate))?;
     let format = params.format.map_or(view.ctx.profile.output, format::load);
     let messages: Vec<_> = answer.messages.iter().map(message).collect();
@@ -52,18 +56,60 @@ pub(super) async fn load(
         },
         files: Vec::new(),
         commands: Vec::new(),
-        warnings: Vec::new(),
+        warnings,
         hash: candidate.record().map(|it| to_wire::hash(&it.facts.hash)).unwrap_or_default(),
     })
 }
 
+/// The arguments of a prompt as given in a call.
+#[derive(Default)]
+struct PromptArguments {
+    given: BTreeMap<String, String>,
+    /// Required arguments without a value.
+    missing: Vec<String>,
+    warnings: Vec<String>,
+}
+
 /// Assigns words to arguments by position; the last one takes the rest.
-fn arguments(candidate: &Candidate, raw: &str) -> BTreeMap<String, String> {
-    let Some(record) = candidate.record() else { return BTreeMap::new() };
+fn arguments(candidate: &Candidate, raw: &str) -> PromptArguments {
+    let Some(record) = candidate.record() else { return PromptArguments::default() };
     let document = record.document();
     let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, &record.head));
     let names = fields.map(|it| it.list(&ARGUMENTS)).unwrap_or_default();
-    named_arguments(raw, names.into_iter().map(|it| it.text))
+    let names: Vec<_> = names.into_iter().map(|it| it.text).collect();
+    let mut warnings = Vec::new();
+    if names.is_empty() && !raw.trim().is_empty() {
+        let name = &candidate.name;
+        warnings.push(format!("The arguments are ignored: the prompt `{name}` takes none."));
+    }
+    let given = named_arguments(raw, names.iter().cloned());
+    let metadata = fields.and_then(|it| it.read(&METADATA)?.value);
+    let Some(FieldValue::Map(metadata)) = metadata else {
+        return PromptArguments { given, missing: Vec::new(), warnings };
+    };
+    let is_missing = |name: &String| {
+        let is_required = metadata.iter().any(|it| is_required_argument(it, name));
+        is_required && given.get(name).is_none_or(String::is_empty)
+    };
+    let missing = names.iter().filter(|it| is_missing(it)).cloned().collect();
+    PromptArguments { given, missing, warnings }
+}
+
+/// Returns whether an entry of a prompt's metadata says that this argument is required.
+fn is_required_argument(Pair { key, value }: &Pair, name: &str) -> bool {
+    let is_of = key.text.strip_prefix(PROMPT_ARGUMENT).is_some_and(|it| it == name);
+    is_of && value.text.starts_with(PROMPT_REQUIRED)
+}
+
+/// Returns the error for missing required arguments.
+fn incomplete(candidate: &Candidate, missing: &[String]) -> RpcError {
+    let name = &candidate.name;
+    let missing: Vec<_> = missing.iter().map(|it| format!("`{it}`")).collect();
+    let word = if missing.len() == 1 { "argument" } else { "arguments" };
+    let message = format!("the prompt `{name}` needs the {word} {}", missing.join(", "));
+    RpcError::invalid_params(message).with_param("params.args").with_hint(
+        "Send them in `args`, in the order of `argument-hint`; `skills/get` describes them.",
+    )
 }
 
 fn message(message: &PromptMessage) -> wire::PromptMessage {

@@ -65,14 +65,48 @@ async fn shortened_descriptions_are_counted_per_listing() {
         ("w/.claude/skills/a/SKILL.md", &text("a")),
         ("w/.claude/skills/b/SKILL.md", &text("b")),
     ]);
-    let params = json!({"profile": "claude-code", "budgetChars": 400});
+    let mut params = json!({"profile": "claude-code", "budgetChars": 400});
     let catalog = rig.call("catalog/render", params.clone()).await;
     let n_shortened = catalog["shortened"].as_u64().unwrap();
     assert!(n_shortened > 0, "{catalog}");
     assert_eq!(rig.actions().await["descriptionsShortened"], n_shortened);
     // The same listing in a tool's description counts again.
+    params["style"] = json!("raw");
     rig.call("catalog/tool", params).await;
     assert_eq!(rig.actions().await["descriptionsShortened"], 2 * n_shortened);
+}
+
+#[tokio::test]
+async fn uses_order_equal_search_results_and_truncation() {
+    let long = "Does much. ".repeat(30);
+    let text = format!("---\ndescription: {long}\n---\nDo it.\n");
+    let mut rig = Rig::new(&[
+        ("w/.claude/skills/aa/SKILL.md", &text),
+        ("w/.claude/skills/bb/SKILL.md", &text),
+    ]);
+    let of = |more: Value| {
+        let mut params = json!({"profile": "claude-code"});
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        params
+    };
+    let names = |skills: &Value| {
+        let names = skills.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let search = of(json!({"query": "much"}));
+    let render = of(json!({"budgetChars": 400}));
+    assert_eq!(names(&rig.call("skills/search", search.clone()).await["skills"]), "aa bb");
+    assert_eq!(rig.call("skills/usage", of(json!({}))).await["skills"], json!([]));
+    let listing = rig.call("catalog/render", render.clone()).await;
+    assert!(listing["text"].as_str().unwrap().ends_with("\n- bb"), "{listing}");
+    rig.call("skills/load", of(json!({"name": "bb"}))).await;
+    assert_eq!(names(&rig.call("skills/search", search).await["skills"]), "bb aa");
+    let listing = rig.call("catalog/render", render).await;
+    assert!(listing["text"].as_str().unwrap().starts_with("- aa\n"), "{listing}");
+    let used = rig.call("skills/usage", of(json!({}))).await;
+    let (used, file) = (&used["skills"], rig.path("w/.claude/skills/bb/SKILL.md"));
+    assert_eq!((names(used), &used[0]["count"]), ("bb".to_owned(), &json!(1)));
+    assert_eq!((&used[0]["score"], &used[0]["path"]), (&json!(1.0), &json!(file)));
 }
 
 #[tokio::test]

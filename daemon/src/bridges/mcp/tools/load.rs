@@ -31,7 +31,7 @@ struct LoadArguments {
 /// Returns the tool with the current skills.
 pub(super) async fn tool(mcp: &McpContext) -> Result<Tool, ClientError> {
     // One line per skill within a bounded length, because clients truncate long descriptions.
-    let params = ToolParams { style: Some(LoadFormat::Claude), ..ToolParams::default() };
+    let params = ToolParams { style: Some(LoadFormat::Raw), ..ToolParams::default() };
     let described = mcp.ask::<CatalogTool>(params).await?.tool;
     let (description, names) = match described {
         Some(tool) => (tool.description, names(&tool.input_schema)),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::place::{EVERY_SOURCE, Place, joined};
 use super::super::{Row, works};
+use super::SKILL;
 
 pub(super) const ROWS: &[Row] = &[
     works(74, "The listing reaches the model between `<system-reminder>` tags.", |it| {
@@ -26,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     works(77, "It has the prompts of MCP servers.", |it| {
         it.configure(EVERY_SOURCE);
         let listed = it.listed();
-        let is_there = listed.iter().any(|it| it == "mcp__my_notes__Daily_notes: Writes notes.");
+        let is_there = listed.iter().any(|it| it == "mcp__my_notes__Daily notes: Writes notes.");
         assert!(is_there, "{listed:?}");
     }),
     works(78, "Each agent of a session is told of a skill once.", |it| {
@@ -79,8 +80,7 @@ pub(super) const ROWS: &[Row] = &[
         assert_eq!(it.lengths(json!({})), [250, 250]);
         let tool = it.tool()["description"].to_string();
         assert!(!tool.contains(&"x".repeat(251)), "{tool}");
-    })
-    .open("the list in the tool's description is cut at 1,008"),
+    }),
     works(85, "All descriptions are complete if they fit.", |it| {
         it.describe(&[("a", 200), ("b", 10)]);
         assert_eq!(it.lengths(json!({"budgetChars": 221})), [200, 10]);
@@ -115,8 +115,7 @@ pub(super) const ROWS: &[Row] = &[
             "{tool}"
         );
         assert!(description.contains("system-reminder"), "{tool}");
-    })
-    .open("the text is our own"),
+    }),
     works(90, "The tool is `Skill`, with the parameters `skill` and optional `args`.", |it| {
         it.skills(&["w/.claude/skills/a"]);
         let tool = it.tool();
@@ -166,8 +165,7 @@ pub(super) const ROWS: &[Row] = &[
         assert_eq!(found(it), "one two");
         it.invoke("two");
         assert_eq!(found(it), "two one");
-    })
-    .open("the recorded use ranks nothing"),
+    }),
     works(97, "A skill without `context` runs inline.", |it| {
         it.skill("w/.claude/skills/a", "", "");
         it.metadata("a", "status", "inline");
@@ -232,7 +230,9 @@ pub(super) const ROWS: &[Row] = &[
     }),
     works(110, "Of a local skill and an MCP prompt with one name the local one wins.", |it| {
         it.configure(EVERY_SOURCE);
-        it.skills(&["w/.claude/skills/mcp__my_notes__Daily_notes"]);
+        let dir = it.path("w/.claude/skills/mcp__my_notes__Daily notes");
+        std::fs::create_dir_all(&dir).expect("it can be made");
+        std::fs::write(format!("{dir}/SKILL.md"), SKILL).expect("it can be written");
         let entries = it.entries();
         let mcp = entries.iter().find(|it| it["scope"] == "mcp").expect("it is there");
         assert_eq!(mcp["state"], "shadowed", "{mcp:#}");
