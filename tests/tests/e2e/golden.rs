@@ -79,6 +79,21 @@ fn opencode_output_matches_recordings_byte_for_byte() {
 }
 
 #[test]
+fn claude_code_tool_matches_the_recording_byte_for_byte() {
+    let mut live = Live::start();
+    let skill = "//- /.claude/skills/a/SKILL.md\n---\ndescription: d\n---\nDo it.\n";
+    let params = json!({"cwd": live.home.worktree("w", skill), "profile": "claude-code"});
+    let mut tool = live.wire.call("catalog/tool", &params)["tool"].take();
+    let agents: Value =
+        serde_json::from_str(&read_recording("claude-code", "tool.json")).expect("JSON");
+    // Our schema lists the skill names; the agent's tool does not.
+    let name = tool["inputSchema"]["properties"]["skill"].as_object_mut().expect("an object");
+    assert_eq!(name.remove("enum"), Some(json!(["a"])));
+    assert_eq!(tool["inputSchema"], agents["input_schema"]);
+    assert_eq!((&tool["name"], &tool["description"]), (&agents["name"], &agents["description"]));
+}
+
+#[test]
 fn codex_output_matches_recordings_byte_for_byte() {
     let mut fixture = GoldenFixture::new();
     fixture.check("catalog/render", "codex", json!({}), "text", "catalog.txt");
