@@ -287,17 +287,49 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Splits the texts of a list, and of the lists in it.
+    fn globs(
+        &self,
+        value: &Value,
+        span: Span,
+        n_left: &mut usize,
+        all: &mut Vec<SpannedText>,
+        faults: &mut Vec<TypeMismatch>,
+    ) {
+        let Some(n_rest) = n_left.checked_sub(1) else { return };
+        *n_left = n_rest;
+        let Some(items) = value.items() else {
+            let reading = self.words(value, span, Separators::CommasOutsideBraces);
+            faults.extend(reading.faults);
+            let Some(FieldValue::List(mut items)) = reading.value else { return };
+            if let [item] = &mut items[..] {
+                // The quotes belong to an item of its own.
+                item.span = span;
+            }
+            return all.extend(items);
+        };
+        for item in items {
+            let value = self.frontmatter.resolve(item);
+            if YamlType::of(value, YamlLibrary::Ours) != YamlType::Null {
+                self.globs(value, item.span, n_left, all, faults);
+            }
+        }
+    }
+
     /// Reads a list, or splits text.
     fn words(&self, value: &Value, span: Span, separators: Separators) -> FieldReading {
+        if separators == Separators::CommasOutsideBraces && value.items().is_some() {
+            let (mut n_left, mut all, mut faults) = (MAX_VALUES, Vec::new(), Vec::new());
+            self.globs(value, span, &mut n_left, &mut all, &mut faults);
+            return FieldReading { value: Some(FieldValue::List(all)), faults };
+        }
         if let Some(items) = value.items() {
             return list(items, "a text", |it| read_text(self.frontmatter, it));
         }
-        let Some(text) = value.as_str() else {
-            return FieldReading::fault(
-                span,
-                "a list or a text",
-                YamlType::of(value, YamlLibrary::Ours),
-            );
+        let found = YamlType::of(value, YamlLibrary::Ours);
+        let is_text = separators != Separators::CommasOutsideBraces || found == YamlType::Text;
+        let Some(text) = value.as_str().filter(|_| is_text) else {
+            return FieldReading::fault(span, "a list or a text", found);
         };
         let places = align::Alignment::new(value, self.source);
         let item = |range: std::ops::Range<usize>| SpannedText {
@@ -309,6 +341,9 @@ impl<'a> Fields<'a> {
         ))
     }
 }
+
+/// Maximum number of values in a list of lists; aliases can repeat them without end.
+const MAX_VALUES: usize = 100_000;
 
 /// Reads the items of a list, without nulls and empty texts.
 fn list(

@@ -18,6 +18,7 @@ use skills_agents::profile::{Profile, RootBase};
 use skills_agents::skill::SkillRecord;
 use skills_syntax::path::AbsPath;
 
+use crate::activate::is_restriction;
 use crate::discover::{
     Candidate, DiscoveryContext, Resolution, RootOutcome, SearchRoot, SkillState, claim_order,
 };
@@ -241,7 +242,9 @@ impl Ranked {
                 SkillState::Hidden
             }
             SkillState::Activated | SkillState::Untrusted | SkillState::Denied => self.state,
-            _ if profile.conditional && !record.paths.is_empty() => SkillState::Conditional,
+            _ if profile.conditional && is_restriction(record.paths.iter().map(|it| &**it)) => {
+                SkillState::Conditional
+            }
             // Stays shadowed until names are resolved again.
             SkillState::Shadowed => SkillState::Shadowed,
             SkillState::Active

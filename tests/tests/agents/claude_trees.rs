@@ -4,53 +4,26 @@
 //! A failing tree is printed as a fixture. `CLAUDE_TREES` sets the number of trees, `CLAUDE_SEED`
 //! runs a single one and shrinks it; all trees run before the test fails.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skills_agents::profile;
-use skills_discovery::discover::{DiscoveryContext, Policy, SkillState, TrustDecisions};
-use skills_engine::{Engine, Freshness, Options, View, ViewKey};
-use skills_syntax::path::AbsPath;
+use skills_discovery::discover::SkillState;
+use skills_testkit::Turn;
 use skills_testkit::random::Random;
-use skills_testkit::{Model, Turn};
 
-use crate::agent_fixture::{claude_code, finish};
+use crate::agent_fixture::claude_code;
+use crate::claude::{Entry, Ours, Tree, listing, run};
 
 /// Number of trees.
 const TREES: u64 = 20;
-
-const HEADER: &str = "The following skills are available for use with the Skill tool:\n\n";
 
 /// Built-in skills that stay listed with `disableBundledSkills`.
 const BUILT_IN: [&str; 2] = ["doctor", "plugin-authoring"];
 
 /// The first slash command of the agent's own, after those of the tree.
 const FIRST_OWN: &str = "agents";
-
-#[derive(Clone)]
-enum Entry {
-    Dir,
-    File(String),
-    /// A link to a path below the top.
-    Link(String),
-}
-
-/// A random tree; `$TOP` in a file stands for its directory.
-#[derive(Clone)]
-struct Tree {
-    entries: Vec<(String, Entry)>,
-    home: &'static str,
-    cwd: String,
-    has_config_dir: bool,
-    additional: Vec<&'static str>,
-}
 
 /// A skill as listed: its name, and the description's word that is unique in the tree. Both lists
 /// leave the word out for skills that only the user may invoke.
@@ -270,55 +243,6 @@ fn random_tree(random: &mut Random) -> Tree {
     Tree { entries, home, cwd, has_config_dir, additional }
 }
 
-impl Tree {
-    /// Lays out the tree; conflicting entries are skipped, because only the disk counts.
-    fn lay_out(&self, top: &Path) {
-        for (path, entry) in &self.entries {
-            let path = top.join(path);
-            let _ = fs::create_dir_all(path.parent().unwrap());
-            let _ = match entry {
-                Entry::Dir => fs::create_dir_all(&path),
-                Entry::File(text) => fs::write(&path, text.replace("$TOP", top.to_str().unwrap())),
-                Entry::Link(target) => symlink(top.join(target), &path),
-            };
-        }
-        fs::create_dir_all(top.join(&self.cwd)).unwrap();
-    }
-
-    fn environment(&self, top: &Path) -> BTreeMap<String, OsString> {
-        let mut environment = BTreeMap::from([("HOME".to_owned(), top.join(self.home).into())]);
-        if self.has_config_dir {
-            environment.insert("CLAUDE_CONFIG_DIR".to_owned(), top.join("cfg").into());
-        }
-        environment
-    }
-
-    fn shown(&self) -> String {
-        let mut text = format!(
-            "HOME is /{}, the working directory /{}, own directory {}, added {:?}\n",
-            self.home, self.cwd, self.has_config_dir, self.additional
-        );
-        for (path, entry) in &self.entries {
-            let _ = match entry {
-                Entry::Dir => writeln!(text, "//- /{path} dir"),
-                Entry::File(it) if it.len() > 1000 => writeln!(text, "//- /{path}\n(large)"),
-                Entry::File(it) => writeln!(text, "//- /{path}\n{}", it.trim_end()),
-                Entry::Link(target) => writeln!(text, "//- /{path} link=/{target}"),
-            };
-        }
-        text
-    }
-
-    /// Returns every tree with one entry less.
-    fn smaller(&self) -> impl Iterator<Item = Self> + '_ {
-        (0..self.entries.len()).map(|left_out| {
-            let mut tree = self.clone();
-            tree.entries.remove(left_out);
-            tree
-        })
-    }
-}
-
 /// Returns the unique word of a description.
 fn word(text: &str) -> String {
     let is_word = |it: &&str| {
@@ -330,27 +254,8 @@ fn word(text: &str) -> String {
 
 /// Runs the agent on a tree.
 fn theirs(program: &Path, tree: &Tree, top: &Path) -> Listed {
-    let model = Model::start(vec![Turn::say("Done.")]);
-    let mut command = Command::new(program);
-    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.envs(tree.environment(top)).env("ANTHROPIC_BASE_URL", model.url());
-    command.envs(crate::agent_fixture::CLAUDE_ENVIRONMENT);
-    command.args(["-p", "--output-format", "stream-json", "--verbose"]);
-    command.args(["--settings", r#"{"disableBundledSkills": true}"#]);
-    if !tree.additional.is_empty() {
-        command.arg("--add-dir").args(tree.additional.iter().map(|it| top.join(it)));
-        command.arg("--");
-    }
-    command.arg("hi").current_dir(top.join(&tree.cwd)).stdin(Stdio::null());
-    let output = finish(&mut command);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let messages = text.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
-    let init = messages.into_iter().find(|it| it["subtype"] == "init");
-    let init = init.unwrap_or_else(|| panic!("{text}\n{output:?}"));
-    let turns = model.turns();
-    let said = turns.first().map(skills_testkit::model::ModelRequest::text).unwrap_or_default();
-    let listing = said.split_once(HEADER).map_or("", |it| it.1);
-    let listing = listing.split("\n\n").next().unwrap_or_default();
+    let run = run(program, tree, top, "hi", vec![Turn::say("Done.")]);
+    let listing = run.turns.first().map(listing).unwrap_or_default();
     let mut listed = Listed::new();
     let mut names = BTreeSet::new();
     for line in listing.lines().filter_map(|it| it.strip_prefix("- ")) {
@@ -361,7 +266,7 @@ fn theirs(program: &Path, tree: &Tree, top: &Path) -> Listed {
             listed.insert((name.to_owned(), word(line)));
         }
     }
-    let slash = init["slash_commands"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let slash = run.init["slash_commands"].as_array().unwrap().iter().filter_map(Value::as_str);
     for name in slash.take_while(|it| *it != FIRST_OWN) {
         if !BUILT_IN.contains(&name) && !names.contains(name) {
             listed.insert((name.to_owned(), String::new()));
@@ -370,53 +275,18 @@ fn theirs(program: &Path, tree: &Tree, top: &Path) -> Listed {
     listed
 }
 
-/// One engine for all trees; each tree has its own directory.
-struct Ours {
-    engine: Engine,
-    runtime: tokio::runtime::Runtime,
-}
-
-impl Ours {
-    fn new() -> Self {
-        let engine = Engine::start(Options::new("claude trees".to_owned())).unwrap();
-        // The agent obeys a repository's settings and follows its links without trust.
-        let trusts = TrustDecisions::new([(AbsPath::new(Path::new("/")).unwrap(), true)]);
-        engine.set_policy(Policy { trusts, ..Policy::default() });
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        Self { engine, runtime }
-    }
-
-    fn view(&self, tree: &Tree, top: &Path) -> Arc<View> {
-        let profile = Arc::clone(profile::find("claude-code").unwrap());
-        let abs = |it: &Path| AbsPath::new(it).unwrap();
-        let cwd = abs(&top.join(&tree.cwd));
-        let environment = tree.environment(top);
-        let additional: Vec<_> = tree.additional.iter().map(|it| abs(&top.join(it))).collect();
-        let key = ViewKey {
-            cwd: cwd.clone(),
-            profile: profile.key(),
-            environment: environment.clone(),
-            additional: additional.clone(),
-            overlay: Arc::default(),
-            agent: None,
-        };
-        let (overlay, agent) = (Arc::default(), None);
-        let ctx = DiscoveryContext { profile, cwd, additional, environment, overlay, agent };
-        self.runtime.block_on(self.engine.view(key, || ctx, Freshness::Synced)).unwrap()
-    }
-
-    fn listed(&self, tree: &Tree, top: &Path) -> Listed {
-        let view = self.view(tree, top);
-        let shown = view.resolution.candidates.iter().filter_map(|it| {
-            let record = it.record()?;
-            let is_hidden = it.state == SkillState::Hidden && record.user_invocable;
-            let text = it.description.as_deref().filter(|_| !is_hidden && !it.name_only);
-            // A denied skill stays in the listing, and is refused.
-            let is_listed = it.state.is_listed() || it.state == SkillState::Denied;
-            (is_listed || is_hidden).then(|| (it.name.clone(), word(text.unwrap_or_default())))
-        });
-        shown.collect()
-    }
+/// Returns our list of a tree.
+fn listed(ours: &Ours, tree: &Tree, top: &Path) -> Listed {
+    let view = ours.view(tree, top);
+    let shown = view.resolution.candidates.iter().filter_map(|it| {
+        let record = it.record()?;
+        let is_hidden = it.state == SkillState::Hidden && record.user_invocable;
+        let text = it.description.as_deref().filter(|_| !is_hidden && !it.name_only);
+        // A denied skill stays in the listing, and is refused.
+        let is_listed = it.state.is_listed() || it.state == SkillState::Denied;
+        (is_listed || is_hidden).then(|| (it.name.clone(), word(text.unwrap_or_default())))
+    });
+    shown.collect()
 }
 
 /// Returns the difference between the agent's list and ours, if any.
@@ -424,7 +294,7 @@ fn difference(ours: &Ours, program: &Path, tree: &Tree) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
     tree.lay_out(&top);
-    let (theirs, ours) = (theirs(program, tree, &top), ours.listed(tree, &top));
+    let (theirs, ours) = (theirs(program, tree, &top), listed(ours, tree, &top));
     let only = |one: &Listed, other: &Listed| -> String {
         one.difference(other)
             .fold(String::new(), |all, (name, word)| format!("{all}    {name:?} {word}\n"))

@@ -12,6 +12,8 @@
 
 mod agent_fixture;
 mod catalogs;
+mod claude;
+mod claude_paths;
 mod claude_trees;
 mod hooks;
 mod registrations;

@@ -267,7 +267,9 @@ pub static PATHS: Field = Field {
     key: "paths",
     shape: Shape::Globs,
     summary: "Globs of the files that the skill is for; it is listed once a matching file is touched.",
-    details: "They match like lines of a `.gitignore`, relative to the directory in which the session started. \
+    details: "They match like lines of a `.gitignore`, relative to the directory in which the session started, with three differences: \
+              case does not matter, a final `/**` is removed first (so that `src/**` matches `src` at any depth), and brackets cannot be negated. \
+              `**` restricts nothing. \
               An empty value restricts nothing. \
               A comma separates globs, except inside braces.",
     default: Some("no restriction"),

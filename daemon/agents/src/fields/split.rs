@@ -17,13 +17,15 @@ pub(super) fn split(text: &str, separators: Separators) -> Vec<Range<usize>> {
         Separators::CommasOutsideBraces => c == ',',
     };
     let mut items = Vec::new();
-    let mut depth = 0_usize;
+    let mut depth = 0_i64;
     let mut start = 0;
     for (at, c) in text.char_indices() {
         if c == open {
             depth += 1;
         } else if c == close {
-            depth = depth.saturating_sub(1);
+            // Claude Code splits globs no more after a brace that closes none.
+            let least = if open == '{' { i64::MIN } else { 0 };
+            depth = (depth - 1).max(least);
         } else if depth == 0 && separates(c) {
             items.extend(trimmed(text, start..at));
             start = at + c.len_utf8();
@@ -76,7 +78,8 @@ mod tests {
     #[test]
     fn globs_split_at_commas_outside_braces() {
         check(CommasOutsideBraces, "a/*.{rs,toml}, b , ,c", &["a/*.{rs,toml}", "b", "c"]);
-        check(CommasOutsideBraces, "a}, b", &["a}", "b"]);
+        check(CommasOutsideBraces, "a}, b", &["a}, b"]);
+        check(CommasOutsideBraces, "a}{, b", &["a}{", "b"]);
         check(CommasOutsideBraces, "my docs/**, é", &["my docs/**", "é"]);
     }
 }

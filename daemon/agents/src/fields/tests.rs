@@ -295,10 +295,10 @@ fn list_items_have_spans_in_every_style() {
               claude-code: [<a> <b>]
               vscode: [<a> <b>]
             paths: ["a, b", 'c']
-              ours: [<a, b> "\"a, b\"" <c> "'c'"]
-              agentskills: [<a, b> "\"a, b\"" <c> "'c'"]
-              claude-code: [<a, b> "\"a, b\"" <c> "'c'"]
-              vscode: [<a, b> "\"a, b\"" <c> "'c'"]
+              ours: [<a> <b> <c> "'c'"]
+              agentskills: [<a> <b> <c> "'c'"]
+              claude-code: [<a> <b> <c> "'c'"]
+              vscode: [<a> <b> <c> "'c'"]
             paths: 
               - src/**
               - "*.md"

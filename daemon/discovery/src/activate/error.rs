@@ -13,8 +13,10 @@ pub enum PatternError {
     Empty,
     /// Ends with a backslash.
     Backslash,
-    /// Has a `[` that is not closed before the next slash.
+    /// Has a `[` that is empty or not closed before the next slash.
     Bracket,
+    /// Has an escaped `?`.
+    QuestionMark,
     /// Has braces that expand to more patterns than the limit.
     Braces,
     /// Has this many bytes, more than the limit.
@@ -31,7 +33,10 @@ impl fmt::Display for PatternError {
             Self::Comment => f.write_str("begins with `#`, which makes it a comment"),
             Self::Empty => f.write_str("is empty"),
             Self::Backslash => f.write_str("ends with a backslash, which escapes nothing"),
-            Self::Bracket => f.write_str("has a `[` that is not closed before the next slash"),
+            Self::Bracket => {
+                f.write_str("has a `[` that is empty or not closed before the next slash")
+            }
+            Self::QuestionMark => f.write_str("escapes a `?`, which then matches nothing"),
             Self::Braces => write!(f, "has braces that expand to more than {MOST} patterns"),
             Self::Long(length) => {
                 write!(f, "has {length} bytes; the limit is {LONGEST}")

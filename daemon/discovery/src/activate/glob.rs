@@ -1,6 +1,10 @@
-//! Wildcard patterns for one path component: `*`, `?`, `[a-z]` and escapes.
+//! Wildcard patterns for one path component: `*`, `?`, `[a-z]` and escapes, without regard to case.
+//!
+//! A backslash before a letter has its meaning in a regular expression (`\d`, `\b`), and a bracket
+//! cannot be negated: `!` and `^` stand for themselves in it.
 
 use super::error::PatternError;
+use super::fold::{fold, upper};
 
 /// A pattern for one path component.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,19 +25,25 @@ enum GlobToken {
     One,
     /// One character inside these ranges, or outside all of them if negated.
     Class { negated: bool, ranges: Box<[(char, char)]> },
+    /// The start or end of a word, or any other position if negated.
+    Boundary { negated: bool },
 }
 
 impl Glob {
-    pub(super) fn new(text: &str) -> Result<Self, PatternError> {
+    /// Parses a pattern that may contain wildcards and escapes.
+    pub(super) fn new(pattern: &str) -> Result<Self, PatternError> {
         let mut tokens: Vec<GlobToken> = Vec::new();
         let mut literal = String::new();
-        let mut chars = text.chars();
+        let mut chars = pattern.chars();
         while let Some(c) = chars.next() {
             let token = match c {
-                '\\' => {
-                    literal.push(chars.next().ok_or(PatternError::Backslash)?);
-                    continue;
-                }
+                '\\' => match escape(&mut chars)? {
+                    Escape::Literal(c) => {
+                        literal.push(c);
+                        continue;
+                    }
+                    Escape::Token(token) => token,
+                },
                 '*' => GlobToken::Star,
                 '?' => GlobToken::One,
                 '[' => class(&mut chars)?,
@@ -43,14 +53,14 @@ impl Glob {
                 }
             };
             if !literal.is_empty() {
-                tokens.push(GlobToken::Text(std::mem::take(&mut literal).into_bytes().into()));
+                tokens.push(text(&std::mem::take(&mut literal)));
             }
             if token != GlobToken::Star || tokens.last() != Some(&GlobToken::Star) {
                 tokens.push(token);
             }
         }
         if !literal.is_empty() {
-            tokens.push(GlobToken::Text(literal.into_bytes().into()));
+            tokens.push(text(&literal));
         }
         let prefix = match tokens.first() {
             Some(GlobToken::Text(text)) => text.clone(),
@@ -75,12 +85,13 @@ impl Glob {
                     let is_out = |c: &char| !ranges.iter().any(|(a, b)| (*a..=*b).contains(c));
                     name.push(['x', 'X', '0', '-', 'é'].into_iter().find(is_out)?);
                 }
+                GlobToken::Boundary { .. } => {}
             }
         }
         self.matches(name.as_bytes()).then_some(name)
     }
 
-    /// Returns true if the name matches. Takes at most the product of both lengths.
+    /// Returns true if a folded name matches. Takes at most the product of both lengths.
     pub(super) fn matches(&self, name: &[u8]) -> bool {
         let Some(mut rest) = name.strip_prefix(&*self.prefix) else { return false };
         let mut tokens = &*self.tokens;
@@ -91,6 +102,12 @@ impl Glob {
                 Some((GlobToken::Star, [])) => return true,
                 Some((GlobToken::Star, after)) => {
                     again = Some((after, rest));
+                    tokens = after;
+                    continue;
+                }
+                Some((GlobToken::Boundary { negated }, after))
+                    if is_boundary(name, name.len() - rest.len()) != *negated =>
+                {
                     tokens = after;
                     continue;
                 }
@@ -119,10 +136,13 @@ impl GlobToken {
         match self {
             Self::Text(text) => name.strip_prefix(&**text),
             Self::Star => Some(name),
+            // A position that is no boundary.
+            Self::Boundary { .. } => None,
             Self::One => first(name).map(|(_, rest)| rest),
             Self::Class { negated, ranges } => {
                 let (c, rest) = first(name)?;
-                let is_in = c.is_some_and(|c| ranges.iter().any(|(a, b)| (*a..=*b).contains(&c)));
+                let is_in = |c: char| ranges.iter().any(|(a, b)| (*a..=*b).contains(&c));
+                let is_in = c.is_some_and(|c| is_in(c) || is_in(upper(c)));
                 (is_in != *negated).then_some(rest)
             }
         }
@@ -144,27 +164,59 @@ fn first(name: &[u8]) -> Option<(Option<char>, &[u8])> {
     Some((None, &name[1..]))
 }
 
+/// Returns the token of a literal text.
+fn text(literal: &str) -> GlobToken {
+    GlobToken::Text(fold(literal.as_bytes()).into())
+}
+
+/// Returns true if a word starts or ends at a position of a name.
+fn is_boundary(name: &[u8], at: usize) -> bool {
+    let is_word = |it: Option<&u8>| it.is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_');
+    is_word(at.checked_sub(1).and_then(|it| name.get(it))) != is_word(name.get(at))
+}
+
+/// Meaning of an escaped character.
+enum Escape {
+    Literal(char),
+    Token(GlobToken),
+}
+
+/// Parses an escape after its backslash.
+fn escape(chars: &mut std::str::Chars<'_>) -> Result<Escape, PatternError> {
+    const WORD: [(char, char); 4] = [('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
+    const DIGIT: [(char, char); 1] = [('0', '9')];
+    const BLANK: [(char, char); 3] = [('\t', '\r'), (' ', ' '), ('\u{a0}', '\u{a0}')];
+    let class = |ranges: &[(char, char)], negated| {
+        Ok(Escape::Token(GlobToken::Class { negated, ranges: ranges.into() }))
+    };
+    match chars.next().ok_or(PatternError::Backslash)? {
+        '?' => Err(PatternError::QuestionMark),
+        'b' => Ok(Escape::Token(GlobToken::Boundary { negated: false })),
+        'B' => Ok(Escape::Token(GlobToken::Boundary { negated: true })),
+        c @ ('d' | 'D') => class(&DIGIT, c == 'D'),
+        c @ ('w' | 'W') => class(&WORD, c == 'W'),
+        c @ ('s' | 'S') => class(&BLANK, c == 'S'),
+        't' => Ok(Escape::Literal('\t')),
+        'n' => Ok(Escape::Literal('\n')),
+        'v' => Ok(Escape::Literal('\u{b}')),
+        'f' => Ok(Escape::Literal('\u{c}')),
+        'r' => Ok(Escape::Literal('\r')),
+        c => Ok(Escape::Literal(c)),
+    }
+}
+
 /// Parses a bracket class after its `[`.
 fn class(chars: &mut std::str::Chars<'_>) -> Result<GlobToken, PatternError> {
-    let mut inside = Vec::new();
-    let mut rest = chars.clone();
-    let negated = matches!(rest.clone().next(), Some('!' | '^'));
-    if negated {
-        rest.next();
+    let (inside, rest) = chars.as_str().split_once(']').ok_or(PatternError::Bracket)?;
+    if inside.is_empty() {
+        return Err(PatternError::Bracket);
     }
-    loop {
-        match rest.next().ok_or(PatternError::Bracket)? {
-            // A `]` directly after the opening bracket is literal.
-            ']' if !inside.is_empty() => break,
-            '\\' => inside.push((rest.next().ok_or(PatternError::Bracket)?, true)),
-            c => inside.push((c, false)),
-        }
-    }
-    *chars = rest;
+    *chars = rest.chars();
+    let inside: Vec<char> = inside.chars().collect();
     let mut ranges = Vec::new();
     let mut at = 0;
-    while let Some(&(from, _)) = inside.get(at) {
-        if let (Some(('-', false)), Some(&(to, _))) = (inside.get(at + 1), inside.get(at + 2)) {
+    while let Some(&from) = inside.get(at) {
+        if let (Some('-'), Some(&to)) = (inside.get(at + 1), inside.get(at + 2)) {
             // A reversed range matches nothing.
             ranges.push((from, to));
             at += 3;
@@ -173,7 +225,7 @@ fn class(chars: &mut std::str::Chars<'_>) -> Result<GlobToken, PatternError> {
             at += 1;
         }
     }
-    Ok(GlobToken::Class { negated, ranges: ranges.into() })
+    Ok(GlobToken::Class { negated: false, ranges: ranges.into() })
 }
 
 #[cfg(test)]
@@ -197,14 +249,22 @@ mod tests {
         check("*b*", &["b", "abc"], &["", "ac"]);
         check("?", &["a", "\u{e9}", "\u{1f600}"], &["", "ab"]);
         check("a?c*e", &["abce", "abcde"], &["ace", "abc"]);
-        check("[a-c]x", &["ax", "cx"], &["dx", "x"]);
-        check("[!a-c]x", &["dx", "\u{e9}x"], &["ax"]);
-        check("[^a]", &["b"], &["a"]);
-        check("[]a]", &["]", "a"], &["b"]);
+        check("[A-C]x", &["ax", "cx"], &["dx", "x"]);
+        check("[!a-c]x", &["ax", "!x"], &["dx", "^x"]);
+        check("[^a]", &["a", "^"], &["b"]);
         check("[a-]", &["a", "-"], &["b"]);
         check("[c-a]", &[], &["a", "b", "c", "-"]);
         check("\\*", &["*"], &["a", "\\*"]);
         check("a**b", &["ab", "axb"], &["a"]);
+    }
+
+    #[test]
+    fn escaped_letters_are_classes_and_boundaries() {
+        check("\\d\\D", &["1a"], &["11", "aa"]);
+        check("a\\b*", &["a", "a.ts"], &["ab"]);
+        check("a\\Bb", &["ab"], &["a"]);
+        check("\\w\\s\\W", &["a .", "_\t-"], &["a a"]);
+        check("\\q\\.\\\\", &["q.\\"], &["q\\"]);
     }
 
     #[test]
@@ -218,7 +278,7 @@ mod tests {
     #[test]
     fn invalid_utf8_byte_matches_as_one_character() {
         assert!(Glob::new("a?b").unwrap().matches(b"a\xffb"));
-        assert!(Glob::new("a[!x]b").unwrap().matches(b"a\xffb"));
+        assert!(Glob::new("a\\Wb").unwrap().matches(b"a\xffb"));
         assert!(!Glob::new("a[x]b").unwrap().matches(b"a\xffb"));
     }
 }

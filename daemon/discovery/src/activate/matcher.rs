@@ -3,6 +3,7 @@
 use std::path::{Component, Path};
 
 use super::error::PatternError;
+use super::fold::fold;
 use super::limits::MOST_OF_SKILL;
 use super::pattern::{self, Pattern};
 use super::trie::{Trie, TrieBuilder};
@@ -123,7 +124,7 @@ impl Matcher {
         let mut segments = Vec::with_capacity(16);
         for component in relative.components() {
             match component {
-                Component::Normal(name) => segments.push(name.as_encoded_bytes()),
+                Component::Normal(name) => segments.push(fold(name.as_encoded_bytes())),
                 Component::CurDir => {}
                 Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
                     return Vec::new();
@@ -132,6 +133,7 @@ impl Matcher {
         }
         let mut found: Vec<LevelMatch> = Vec::new();
         let mut level: Vec<u32> = Vec::new();
+        let segments: Vec<&[u8]> = segments.iter().map(|it| &**it).collect();
         self.trie.walk(&segments, |depth, accepted| {
             let is_last = depth + 1 == segments.len();
             level.clear();

@@ -1,6 +1,7 @@
 //! Parses one pattern: expands its braces and splits it into segments.
 
 use super::error::PatternError;
+use super::fold::fold;
 use super::glob::Glob;
 use super::limits::{LONGEST, MOST};
 
@@ -35,16 +36,37 @@ pub(super) fn read(text: &str) -> Result<Vec<Pattern>, PatternError> {
     if text.len() > LONGEST {
         return Err(PatternError::Long(text.len()));
     }
-    if text.starts_with('#') {
-        return Err(PatternError::Comment);
+    let expanded = expanded(text)?;
+    let mut patterns = Vec::new();
+    let mut refused = None;
+    for text in &expanded {
+        match plain(text) {
+            Ok(pattern) => patterns.push(pattern),
+            Err(error) => refused = refused.or(Some(error)),
+        }
     }
-    let mut expanded = Vec::new();
-    expand(String::new(), text, &mut expanded)?;
-    let patterns: Vec<Pattern> = expanded.iter().map(|it| plain(it)).collect::<Result<_, _>>()?;
-    if patterns.iter().all(Pattern::is_nowhere) {
-        return Err(PatternError::Dots);
+    match refused {
+        Some(error) if patterns.is_empty() => Err(error),
+        _ if patterns.iter().all(Pattern::is_nowhere) => Err(PatternError::Dots),
+        _ => Ok(patterns),
     }
-    Ok(patterns)
+}
+
+/// Returns true if patterns restrict a skill to some files. They do not if each is `**` or `/**`.
+pub fn is_restriction<'a>(patterns: impl IntoIterator<Item = &'a str>) -> bool {
+    let restricts = |it: &String| !matches!(without_everything_below(it), "" | "**");
+    patterns.into_iter().any(|it| expanded(it).map_or(true, |it| it.iter().any(restricts)))
+}
+
+/// Returns a pattern without a final `/**`, because everything below a match matches.
+fn without_everything_below(text: &str) -> &str {
+    text.strip_suffix("/**").unwrap_or(text)
+}
+
+fn expanded(text: &str) -> Result<Vec<String>, PatternError> {
+    let mut all = Vec::new();
+    expand(text, &mut all)?;
+    Ok(all)
 }
 
 impl Pattern {
@@ -55,73 +77,35 @@ impl Pattern {
     }
 }
 
-/// Appends `head` followed by each expansion of `rest`.
-fn expand(mut head: String, rest: &str, all: &mut Vec<String>) -> Result<(), PatternError> {
-    let Some((open, close)) = first_braces(rest) else {
-        if all.len() == MOST {
-            return Err(PatternError::Braces);
-        }
-        head.push_str(rest);
-        all.push(head);
-        return Ok(());
-    };
-    head.push_str(&rest[..open]);
-    for alternative in alternatives(&rest[open + 1..close]) {
-        expand(head.clone(), &format!("{alternative}{}", &rest[close + 1..]), all)?;
+/// Appends each expansion of a pattern's braces. The first `{` and the first `}` after it enclose
+/// the alternatives; there is no nesting and no escape.
+fn expand(text: &str, all: &mut Vec<String>) -> Result<(), PatternError> {
+    let open = text.find('{');
+    let close = open.and_then(|open| Some(open + text[open..].find('}')?));
+    let (Some(open), Some(close)) = (open, close) else { return push(text.to_owned(), all) };
+    if close == open + 1 {
+        return push(text.to_owned(), all);
+    }
+    for alternative in text[open + 1..close].split(',') {
+        let alternative = alternative.trim();
+        expand(&format!("{}{alternative}{}", &text[..open], &text[close + 1..]), all)?;
     }
     Ok(())
 }
 
-/// Returns the positions of the first closed pair of braces.
-fn first_braces(text: &str) -> Option<(usize, usize)> {
-    let mut open = Vec::new();
-    let mut outermost = None;
-    let mut escaped = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '{' => open.push(at),
-            '}' => {
-                if let Some(from) = open.pop() {
-                    // The first pair wins; an earlier opening brace may never be closed.
-                    outermost = match outermost {
-                        Some((begin, _)) if begin < from => outermost,
-                        _ => Some((from, at)),
-                    };
-                    if open.is_empty() {
-                        return outermost;
-                    }
-                }
-            }
-            _ => {}
-        }
+fn push(text: String, all: &mut Vec<String>) -> Result<(), PatternError> {
+    if all.len() == MOST {
+        return Err(PatternError::Braces);
     }
-    outermost
-}
-
-/// Splits the text inside braces at its top-level commas.
-fn alternatives(text: &str) -> Vec<&str> {
-    let (mut depth, mut start, mut escaped) = (0_usize, 0, false);
-    let mut all = Vec::new();
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                all.push(&text[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    all.push(&text[start..]);
-    all
+    all.push(text);
+    Ok(())
 }
 
 fn plain(text: &str) -> Result<Pattern, PatternError> {
+    let text = without_everything_below(text);
+    if text.starts_with('#') {
+        return Err(PatternError::Comment);
+    }
     let (negated, text) = match text.strip_prefix('!') {
         Some(rest) => (true, rest),
         None => (false, text),
@@ -132,6 +116,10 @@ fn plain(text: &str) -> Result<Pattern, PatternError> {
     };
     let anchored = text.contains('/');
     let text = text.strip_prefix('/').unwrap_or(text);
+    if text.is_empty() && negated && !anchored && !only_below {
+        // Excludes everything.
+        return Ok(Pattern { segments: vec![Segment::Any, Segment::One], negated, only_below });
+    }
     if text.is_empty() {
         return Err(PatternError::Empty);
     }
@@ -139,12 +127,18 @@ fn plain(text: &str) -> Result<Pattern, PatternError> {
     if !anchored {
         segments.push(Segment::Any);
     }
-    for part in text.split('/') {
+    // The agent's library reads an escaped star at the end as a wildcard.
+    let unescaped = text.strip_suffix("\\*").map(|it| format!("{it}*"));
+    for part in unescaped.as_deref().unwrap_or(text).split('/') {
         let segment = segment(part)?;
         // Consecutive `**` are equal to one.
         if segment != Segment::Any || segments.last() != Some(&Segment::Any) {
             segments.push(segment);
         }
+    }
+    if only_below && segments.len() > 1 && segments.last() == Some(&Segment::Any) {
+        // The directory itself matches, and everything below it.
+        segments.pop();
     }
     if segments.last() == Some(&Segment::Any) {
         // Matches everything inside the directory, but not the directory itself.
@@ -159,16 +153,20 @@ fn segment(text: &str) -> Result<Segment, PatternError> {
         return Ok(Segment::Any);
     }
     if !text.contains(is_sign) {
-        return Ok(Segment::Literal(text.into()));
+        return Ok(Segment::Literal(folded(text)));
     }
     match text.strip_prefix('*') {
         Some("") => return Ok(Segment::One),
         Some(rest) if rest.starts_with('.') && !rest.contains(is_sign) => {
-            return Ok(Segment::Suffix(rest.into()));
+            return Ok(Segment::Suffix(folded(rest)));
         }
         Some(_) | None => {}
     }
     Glob::new(text).map(Segment::Glob)
+}
+
+fn folded(text: &str) -> Box<str> {
+    String::from_utf8_lossy(&fold(text.as_bytes())).into()
 }
 
 #[cfg(test)]
@@ -177,26 +175,23 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let mut all = Vec::new();
-        expand(String::new(), text, &mut all).unwrap();
-        assert_eq!(all, expected, "{text}");
+        assert_eq!(expanded(text).unwrap(), expected, "{text}");
     }
 
     #[test]
     fn braces_expand_to_several_patterns() {
         check("*.{ts,tsx}", &["*.ts", "*.tsx"]);
         check("{a,b}/{c,d}", &["a/c", "a/d", "b/c", "b/d"]);
-        check("{a,b{c,d}}x", &["ax", "bcx", "bdx"]);
+        check("{a,b{c,d}}x", &["a}x", "bcx", "d}x"]);
         check("{a}", &["a"]);
         check("a{,b}", &["a", "ab"]);
     }
 
     #[test]
-    fn unpaired_and_escaped_braces_are_literal() {
+    fn unpaired_and_empty_braces_are_literal() {
         check("a{b", &["a{b"]);
         check("a}b", &["a}b"]);
-        check("\\{a,b}", &["\\{a,b}"]);
-        check("{a{b,c}", &["{ab", "{ac"]);
+        check("a{}{b,c}", &["a{}{b,c}"]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::address::is_built_in;
 use super::disk::FaultKind;
 use super::walker::FoundFile;
 use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillFile, SkillState};
+use crate::activate::is_restriction;
 
 /// Evaluates a file. Name conflicts are resolved later, when all files are known.
 ///
@@ -137,8 +138,7 @@ fn verdict(
         let next = "Remove `disable-model-invocation` to let the model use it.";
         return (SkillState::Hidden, Some(reason("model-invocation", message.into(), None, next)));
     }
-    // `**` alone is no condition.
-    let is_conditional = record.paths.iter().any(|it| &**it != "**");
+    let is_conditional = is_restriction(record.paths.iter().map(|it| &**it));
     if profile.conditional && reads_paths && is_conditional {
         let globs: Vec<_> = record.paths.iter().map(|it| format!("`{it}`")).collect();
         if is_activated() {

@@ -194,7 +194,7 @@ fn valid_globs_are_accepted() {
         "\"*.{ts,tsx}\"",
         "docs/",
         "[\"src/**/*.rs\", \"!src/gen/**\"]",
-        "[\"src/**\", \"!**/*.md\"]",
+        "[\"src/*\", \"!*.md\"]",
         "[\"**\", \"!*.md\"]",
         "\"src/{a\"",
         "\"src/a}.ts\"",

@@ -10,6 +10,7 @@ use skills_syntax::path::AbsPath;
 use super::super::root_paths::root_paths;
 use super::super::{DiscoveryContext, Resolution, SkillState};
 use super::explanation::{Step, StepKind};
+use crate::activate::is_restriction;
 
 /// Rules for reading a file. For `description` and the `name_…` rules the changed value decides
 /// which one matters.
@@ -79,7 +80,9 @@ pub(super) fn mattering<'a>(
             main.is_some_and(|it| candidate.path.starts_with(&**it))
         }
         rule if rule.starts_with("plugin") => resolution.plugin_of(candidate).is_some(),
-        "conditional" => candidate.record().is_some_and(|it| !it.paths.is_empty()),
+        "conditional" => {
+            candidate.record().is_some_and(|it| is_restriction(it.paths.iter().map(|it| &**it)))
+        }
         "hides_from_model" => candidate.record().is_some_and(|it| it.disable_model_invocation),
         rule => {
             rule.starts_with("nested")
