@@ -65,7 +65,7 @@ pub(super) fn section() -> String {
         );
     }
     text.push_str(
-        "\nThe commands of `skillsd` send each of these variables as it is in their shell, even if it is unset. For other clients, a variable that they do not send (see [docs/protocol.md](protocol.md), `environment`) has the daemon's value.\n",
+        "\nThe commands of `skillsd` send each of these variables as it is in their shell, even if it is unset. For other clients, a variable that they do not send (see [docs/protocol.md](protocol.md), `environment`) has the daemon's value; a daemon that a command has started has none.\n",
     );
     text
 }

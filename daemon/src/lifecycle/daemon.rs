@@ -16,6 +16,7 @@ use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::store::Store;
 use skills_engine::watch::notify_watcher;
 use skills_engine::{Engine, EngineError, Options};
+use skills_protocol::env::DISCOVERY;
 use skills_syntax::path::AbsPath;
 use tokio_util::sync::CancellationToken;
 
@@ -66,6 +67,7 @@ impl Daemon {
         socket: Option<PathBuf>,
         settings: Arc<Settings>,
         cookies: Option<PathBuf>,
+        environment: Environment,
     ) -> Result<Self, EngineError> {
         let bus = Arc::<Bus>::default();
         let news = Arc::clone(&bus);
@@ -76,7 +78,7 @@ impl Daemon {
             cache: cache_directory(),
             ..Options::new(boot_id.clone())
         })?;
-        let (environment, sessions) = (own_environment(), sessions());
+        let sessions = sessions();
         let options = DaemonOptions { boot_id, socket, environment, settings, sessions };
         Ok(Self::new(engine, bus, options))
     }
@@ -176,7 +178,11 @@ fn sessions() -> Sessions {
 
 /// Returns this process's environment. The user's profiles may depend on any variable; a call uses
 /// only those that its profile names.
-fn own_environment() -> Environment {
+///
+/// A daemon that a command has started has the variables of the command's shell, which are not the
+/// user's own for other shells; the command has removed those of agents, except `HOME` and the like.
+pub(crate) fn own_environment(is_spawned: bool) -> Environment {
     let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
-    env::vars_os().filter_map(named).collect()
+    let own = env::vars_os().filter_map(named);
+    own.filter(|(name, _)| !is_spawned || DISCOVERY.contains(&&**name)).collect()
 }

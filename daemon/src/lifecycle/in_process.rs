@@ -17,7 +17,7 @@ use skills_client::environment::{config_file, socket_location};
 use tokio::runtime::{self, Handle};
 
 use crate::lifecycle::config_notify;
-use crate::lifecycle::daemon::{Daemon, SHUTDOWN_TIMEOUT, boot_id};
+use crate::lifecycle::daemon::{Daemon, SHUTDOWN_TIMEOUT, boot_id, own_environment};
 use crate::lifecycle::settings::Settings;
 use crate::rpc::server::Server;
 
@@ -25,7 +25,8 @@ use crate::rpc::server::Server;
 /// cookies.
 fn start(boot_id: String, cookies: Option<PathBuf>) -> io::Result<Daemon> {
     let settings = Settings::load(config_file());
-    Daemon::start(boot_id, None, settings, cookies).map_err(io::Error::other)
+    Daemon::start(boot_id, None, settings, cookies, own_environment(false))
+        .map_err(io::Error::other)
 }
 
 /// Runs a server on a thread of its own and returns a connection to it.

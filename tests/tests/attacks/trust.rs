@@ -113,8 +113,14 @@ fn daemon_started_by_a_command_takes_no_directory_from_the_shell() {
         ("codex", "CODEX_HOME", "skills"),
         ("opencode", "OPENCODE_CONFIG_DIR", "skills"),
         ("gemini-cli", "GEMINI_CLI_HOME", ".gemini/skills"),
+        ("acme", "ACME_HOME", "skills"),
     ];
     let home = Home::new();
+    let root = "{ base = \"$ACME_HOME\", relative = \"skills\" }";
+    let profile = format!("[profiles.acme]\nbase = \"agentskills\"\nroots = [{root}]\n");
+    let config = home.config_dir().join("skillsd");
+    std::fs::create_dir_all(&config).expect("made");
+    std::fs::write(config.join("config.toml"), profile).expect("written");
     let top = home.worktree("w", "");
     let dir = home.path().join("elsewhere");
     for (_, _, skills) in cases {
