@@ -99,7 +99,20 @@ fn roots(profile: &Profile, text: &mut String) {
         let (place, how) = line.split_once(" (").unwrap_or((&line, ""));
         let _ = writeln!(text, "{}. `{place}`: {}", nth + 1, how.trim_end_matches(')'));
     }
+    if profile.id == "opencode-agent-skills" {
+        text.push_str(PLUGIN_DIFFERENCES);
+    }
 }
+
+/// The points in which skillsd does not follow opencode-agent-skills, on purpose.
+const PLUGIN_DIFFERENCES: &str = "
+Different from the agent, on purpose:
+
+| The agent | Here | Reason |
+|---|---|---|
+| A path in a marketplace's list of skills may lead out of the marketplace, by `..` or by a link. | It is refused, with the line. | The list is written by others, and must not choose other directories of the user. |
+| The files and scripts of a skill include those behind links that lead out of it. | They are left out, and cannot be run. | Nothing outside of a skill counts as approved with it. |
+";
 
 fn variant(profile: &Profile, text: &mut String) {
     let base = profile.base.as_ref().map_or("", |it| &*it.id);

@@ -324,6 +324,21 @@ async fn plugin_search_results_have_labels_and_scripts() {
     let missing = rig.try_call("skills/load", missing).await.unwrap_err();
     let said = "Skill \"git-helpr\" not found. Did you mean \"git-helper\"?";
     assert_eq!((&missing["code"], &missing["message"]), (&json!(-32001), &json!(said)));
+    for file in ["node_modules/p/i.js", ".git/config", ".venv/pyvenv.cfg", "__pycache__/a.pyc"] {
+        rig.write(&format!("w/.opencode/skills/git-helper/{file}"), "");
+    }
+    let listed = json!({"profile": "opencode-agent-skills", "name": "git-helper"});
+    let listed = rig.call("skills/load", listed).await;
+    assert_eq!(
+        listed["files"],
+        json!([
+            ".git/config",
+            ".venv/pyvenv.cfg",
+            "__pycache__/a.pyc",
+            "node_modules/p/i.js",
+            "tools/run.sh"
+        ])
+    );
     // The label does not depend on the profile.
     let loaded = json!({"name": "git-helper", "format": "plugin"});
     let loaded = rig.call("skills/load", loaded).await;
