@@ -14,8 +14,8 @@ const INTRODUCTION: &str = "A skill is a set of local instructions to follow tha
 const LONGEST: usize = 1024;
 const CUT: usize = 1021;
 
-/// The budget in characters for all lines if the context size is unknown.
-const FALLBACK: u64 = 8000;
+/// Measured: the context size in tokens of a model that the agent does not know.
+const UNKNOWN_CONTEXT: u64 = 272_000;
 
 /// The budget for the lines.
 #[derive(Clone, Copy, Debug)]
@@ -29,10 +29,10 @@ impl LineBudget {
     fn of(room: &ListingBudget) -> Self {
         match (room.characters, room.context_tokens) {
             (Some(characters), _) => Self::Characters(characters),
-            (None, Some(tokens)) if tokens > 0 => {
+            (None, tokens) => {
+                let tokens = tokens.filter(|it| *it > 0).unwrap_or(UNKNOWN_CONTEXT);
                 Self::Tokens((tokens.saturating_mul(2) / 100).max(1))
             }
-            (None, _) => Self::Characters(FALLBACK),
         }
     }
 
@@ -96,12 +96,27 @@ pub(super) fn codex(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptL
     PromptListing { text: text.join("\n"), n_listed: lines.len(), n_shortened, n_omitted }
 }
 
-/// Returns the roots that contain skills, in the profile's order.
+/// Returns the roots that contain skills, in the profile's order. Measured: of the worktree's
+/// `.agents/skills` the outermost comes first.
 fn roots<'a>(skills: &[&ListedSkill<'a>]) -> Vec<&'a Path> {
     let mut roots: Vec<&Path> = Vec::new();
     for skill in skills {
         if !roots.contains(&skill.root) {
             roots.push(skill.root);
+        }
+    }
+    let is_shared = |root: &Path| {
+        root.ends_with(".agents/skills")
+            && skills.iter().any(|it| it.root == root && it.scope == Scope::Project)
+    };
+    let mut outermost: Vec<&Path> = roots.iter().copied().filter(|it| is_shared(it)).collect();
+    outermost.sort_by_key(|it| it.components().count());
+    let mut outermost = outermost.into_iter();
+    for root in &mut roots {
+        if is_shared(root)
+            && let Some(next) = outermost.next()
+        {
+            *root = next;
         }
     }
     roots

@@ -330,3 +330,43 @@ fn codex_truncates_long_descriptions() {
 fn tokens_are_four_bytes() {
     assert_eq!([estimate_tokens(""), estimate_tokens("abcd"), estimate_tokens("abcde")], [0, 1, 2]);
 }
+
+#[test]
+fn codex_numbers_the_outermost_shared_root_first() {
+    let at = |name: &str, root: &str, scope| Skill {
+        root: root.into(),
+        path: format!("{root}/{name}/SKILL.md").into(),
+        scope,
+        ..skill(name, "d")
+    };
+    let skills = [
+        at("a", "/w/pkg/.codex/skills", Scope::Project),
+        at("b", "/w/.codex/skills", Scope::Project),
+        at("c", "/h/.agents/skills", Scope::User),
+        at("d", "/w/pkg/.agents/skills", Scope::Project),
+        at("e", "/w/.agents/skills", Scope::Project),
+    ];
+    let room = ListingBudget::default();
+    let text = write_listing(ListingFormat::Codex, &listed(&skills), &room).text;
+    let roots: Vec<_> = text.lines().filter_map(|it| it.strip_prefix("- `r")).collect();
+    assert_eq!(
+        roots,
+        [
+            "0` = `/w/pkg/.codex/skills`",
+            "1` = `/w/.codex/skills`",
+            "2` = `/h/.agents/skills`",
+            "3` = `/w/.agents/skills`",
+            "4` = `/w/pkg/.agents/skills`",
+        ]
+    );
+}
+
+#[test]
+fn codex_has_room_for_5440_tokens_if_the_model_is_unknown() {
+    let skills: Vec<_> = (0..30).map(|n| skill(&format!("k{n}"), &"x".repeat(500))).collect();
+    let room = ListingBudget::default();
+    let listing = write_listing(ListingFormat::Codex, &listed(&skills), &room);
+    assert_eq!((listing.n_shortened, listing.n_omitted), (0, 0));
+    let more: Vec<_> = (0..60).map(|n| skill(&format!("k{n}"), &"x".repeat(500))).collect();
+    assert!(write_listing(ListingFormat::Codex, &listed(&more), &room).n_shortened > 0);
+}
