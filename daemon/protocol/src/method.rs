@@ -280,7 +280,7 @@ requests! {
     CatalogRender, CATALOG_RENDER, CatalogParams => CatalogResult, "1.0", AGAIN,
     "Renders the skill listing for a prompt in the format of the profile's agent or of another one, within that agent's limit. The text is empty if there are no skills. A text that exceeds one message is refused with `-32007`, never shortened, and its skills do not count as announced.";
     CatalogTool, CATALOG_TOOL, ToolParams => ToolResult, "1.0", AGAIN,
-    "Returns the definition of the tool with which a model loads skills, with the names as an enum in its JSON Schema; null if there are no skills. A definition that exceeds one message is refused with `-32007`.";
+    "Returns the definition of the tool with which a model loads skills, with the names as an enum in its JSON Schema. Null if the agent's rules disable the tool, or if there are no skills; `opencode@founding` keeps its tool without skills, and its description says so. A definition that exceeds one message is refused with `-32007`.";
 }
 
 /// All notifications, in the order of the reference.

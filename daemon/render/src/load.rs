@@ -103,14 +103,20 @@ fn fill(
     let body = if marks == CommandSyntax::Claude { body.trim_start() } else { body };
     let names = list(loading.body, &field_table::ARGUMENTS);
     let arguments = loading.arguments;
+    // opencode 1.18.33; its tool uses another example in the parentheses.
+    let base = (marks == CommandSyntax::Slash && !loading.is_command).then(|| {
+        format!(
+            "\n\nBase directory for this skill: {}\nRelative paths in this skill (e.g., scripts/, references/) are relative to this base directory.",
+            loading.dir
+        )
+    });
+    let base = base.unwrap_or_default();
+    let whole = format!("{body}{base}");
     let mut values =
-        Substitutions::new(placeholders, arguments, &names, loading.dir, loading.variables, body);
+        Substitutions::new(placeholders, arguments, &names, loading.dir, loading.variables, &whole);
     let mut expanded = expand(body, marks, &mut values, loading.shell, loading.results);
-    if marks == CommandSyntax::Slash && !loading.is_command {
-        // opencode 1.18.33; its tool uses another example in the parentheses.
-        expanded.text.push_str("\n\nBase directory for this skill: ");
-        expanded.text.push_str(loading.dir);
-        expanded.text.push_str("\nRelative paths in this skill (e.g., scripts/, references/) are relative to this base directory.");
+    if !base.is_empty() {
+        expanded.text.push_str(&values.fill(&base));
     }
     if !values.used && !arguments.trim().is_empty() {
         let append = if marks == CommandSyntax::Claude { "\n\nARGUMENTS: " } else { "\n\n" };

@@ -1,7 +1,7 @@
 //! Substitutes arguments and variables for the placeholders in a skill's body.
 //!
 //! One pass runs from left to right over the author's text. Substituted values are copied and never
-//! scanned again.
+//! scanned again, except for opencode's `$ARGUMENTS` in a value, which the agent replaces too.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,19 @@ use super::arguments::{shell_words, slash_words};
 use super::placeholder::{
     Placeholder, PlaceholderKind, PlaceholderSyntax, highest_number, leading_number,
 };
+
+/// opencode's placeholder for all arguments.
+const ALL: &str = "$ARGUMENTS";
+
+/// Limit on the text that `` $` `` and `$'` in opencode's arguments refer to, and on the bytes that
+/// they insert.
+const MAX_REFERRED: usize = 1 << 20;
+
+/// Returns true if JavaScript's `replaceAll` would insert parts of the text into a replacement, or
+/// read `$` in it specially.
+fn refers_to_text(replacement: &str) -> bool {
+    ["$$", "$&", "$`", "$'"].iter().any(|it| replacement.contains(it))
+}
 
 /// Values of the variables that a body may use; unknown variables stay as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +50,12 @@ pub(super) struct Substitutions<'a> {
     variables: &'a Variables,
     /// The highest argument number in a slash command; that argument takes the rest.
     last: usize,
+    /// The text of a slash command with its numbered arguments, if the arguments refer to it.
+    numbered: Option<String>,
+    /// Offset in `numbered` behind the last `$ARGUMENTS` that was replaced.
+    replaced: usize,
+    /// Bytes that references to `numbered` may still insert.
+    budget: usize,
     /// True if an argument was substituted.
     pub(super) used: bool,
     /// Bytes that may still be inserted.
@@ -63,8 +82,75 @@ impl<'a> Substitutions<'a> {
             PlaceholderSyntax::Slash => slash_words(raw),
         };
         let last = highest_number(body);
-        let (used, left, is_full) = (false, MAX_INSERTED, false);
-        Self { placeholders, raw, words, names, dir, variables, last, used, left, is_full }
+        let mut values = Self {
+            placeholders,
+            raw,
+            words,
+            names,
+            dir,
+            variables,
+            last,
+            numbered: None,
+            replaced: 0,
+            budget: MAX_REFERRED,
+            used: false,
+            left: MAX_INSERTED,
+            is_full: false,
+        };
+        if placeholders == PlaceholderSyntax::Slash && refers_to_text(raw) {
+            values.numbered = values.with_numbers(body);
+        }
+        values
+    }
+
+    /// Substitutes the numbered arguments of a slash command, unless the result is too long.
+    fn with_numbers(&self, text: &str) -> Option<String> {
+        let mut filled = String::with_capacity(text.len());
+        let (mut done, mut from) = (0, 0);
+        while let Some(found) = self.placeholders.next(text, from, self.names) {
+            from = found.span.end;
+            if let PlaceholderKind::Numbered(number) = found.kind {
+                filled.push_str(&text[done..found.span.start]);
+                filled.push_str(&self.slash(number));
+                done = found.span.end;
+            }
+            if filled.len() > MAX_REFERRED {
+                return None;
+            }
+        }
+        filled.push_str(&text[done..]);
+        Some(filled)
+    }
+
+    /// Returns the value of opencode's next `$ARGUMENTS`: the arguments, read as the replacement of
+    /// JavaScript's `replaceAll`.
+    fn slash_all(&mut self) -> String {
+        let raw = self.raw;
+        let Some(numbered) = &self.numbered else { return raw.to_owned() };
+        let rest = numbered.get(self.replaced..).unwrap_or_default();
+        let start = self.replaced + rest.find(ALL).unwrap_or(rest.len());
+        let end = (start + ALL.len()).min(numbered.len());
+        self.replaced = end;
+        let mut value = String::with_capacity(raw.len());
+        let mut rest = raw;
+        while let Some(at) = rest.find('$') {
+            value.push_str(&rest[..at]);
+            let (inserted, length) = match rest.as_bytes().get(at + 1) {
+                Some(b'$') => ("$", 2),
+                Some(b'&') => (ALL, 2),
+                Some(b'`') => (&numbered[..start], 2),
+                Some(b'\'') => (&numbered[end..], 2),
+                _ => ("$", 1),
+            };
+            let Some(left) = self.budget.checked_sub(inserted.len()) else {
+                return raw.to_owned();
+            };
+            self.budget = left;
+            value.push_str(inserted);
+            rest = &rest[at + length..];
+        }
+        value.push_str(rest);
+        value
     }
 
     /// Substitutes the placeholders in a text.
@@ -103,21 +189,40 @@ impl<'a> Substitutions<'a> {
     }
 
     /// Returns the value of a placeholder, if any.
-    fn value(&self, kind: PlaceholderKind<'_>) -> Option<Substitution> {
+    fn value(&mut self, kind: PlaceholderKind<'_>) -> Option<Substitution> {
+        if self.placeholders == PlaceholderSyntax::Slash {
+            let text = match kind {
+                PlaceholderKind::All => self.slash_all(),
+                PlaceholderKind::Indexed(number) | PlaceholderKind::Numbered(number) => {
+                    let mut text = self.slash(number);
+                    // The number of replacements is that of the occurrences in the words.
+                    if text.contains(ALL) {
+                        let parts: Vec<&str> = text.split(ALL).collect();
+                        let mut filled = String::from(parts[0]);
+                        for part in &parts[1..] {
+                            filled.push_str(&self.slash_all());
+                            filled.push_str(part);
+                            if filled.len() > self.left {
+                                break;
+                            }
+                        }
+                        text = filled;
+                    }
+                    text
+                }
+                PlaceholderKind::Named(_) | PlaceholderKind::Braced(_) => return None,
+            };
+            return Some(Substitution::argument(text));
+        }
         let nth = |index: usize| self.words.get(index).cloned();
         match (kind, self.placeholders) {
             (PlaceholderKind::All, _) => Some(Substitution::argument(self.raw.to_owned())),
             (PlaceholderKind::Named(index), _) => {
                 Some(Substitution::argument(nth(index).unwrap_or_default()))
             }
-            (
-                PlaceholderKind::Indexed(index) | PlaceholderKind::Numbered(index),
-                PlaceholderSyntax::Claude { .. },
-            ) => nth(index).map(Substitution::argument),
-            (
-                PlaceholderKind::Indexed(number) | PlaceholderKind::Numbered(number),
-                PlaceholderSyntax::Slash,
-            ) => Some(Substitution::argument(self.slash(number))),
+            (PlaceholderKind::Indexed(index) | PlaceholderKind::Numbered(index), _) => {
+                nth(index).map(Substitution::argument)
+            }
             (PlaceholderKind::Braced(name), PlaceholderSyntax::Claude { braced }) => {
                 let variable = self.variable(name).map(Substitution::other);
                 variable.or_else(|| self.braced(name).filter(|_| braced))

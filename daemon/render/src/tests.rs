@@ -421,6 +421,10 @@ proptest! {
             };
             // One word, and a word of the same length without any syntax.
             let word = value.replace(['\'', '"', '\\', '\n', ' '], ".");
+            // opencode reads `$` in arguments as JavaScript's `replaceAll` does.
+            if placeholders == PlaceholderSyntax::Slash && word.contains('$') {
+                continue;
+            }
             let marks: String = word.chars().map(|_| '\u{1}').collect();
             let (filled, marked) = (fill(&format!("'{word}'")), fill(&format!("'{marks}'")));
             if !word.is_empty() {
@@ -469,6 +473,13 @@ fn slash_argument_zero_follows_javascript() {
     assert_eq!(filled("$0", "a b"), "b");
     assert_eq!(filled("$0 $1", "a b"), "undefined a b");
     assert_eq!(filled("$1 $2", "[Image 1] x y"), "[Image 1] x y");
+    assert_eq!(filled("a $ARGUMENTS b", "$$ $& $1"), "a $ $ARGUMENTS $1 b");
+    assert_eq!(filled("a $ARGUMENTS", "<$`>"), "a <a >");
+    assert_eq!(filled("x$ARGUMENTS $ARGUMENTS", "$`"), "xx x$ARGUMENTS ");
+    assert_eq!(filled("$1 b", "$ARGUMENTS"), "$ARGUMENTS b");
+    assert_eq!(filled("$1-$2", "$ARGUMENTS x$$"), "$ARGUMENTS x$-x$$");
+    // Beyond the limit the arguments are copied.
+    assert_eq!(filled(&"$ARGUMENTS".repeat(2_000), "$'$'$'$'").matches("$'$'").count() % 2, 0);
 }
 
 /// Loads a skill with this frontmatter, and returns its metadata and warnings.

@@ -36,7 +36,7 @@ impl Agent {
 
     /// Returns the program, or `None` if the agents are optional here and not installed.
     #[track_caller]
-    fn program(self) -> Option<Vec<PathBuf>> {
+    pub(crate) fn program(self) -> Option<Vec<PathBuf>> {
         let modules = installed(self.name())?;
         let program = match self {
             Agent::OpenCode => vec![modules.join("opencode-linux-x64-baseline/bin/opencode")],
@@ -219,7 +219,7 @@ impl AgentFixture {
 
     /// Returns the agent's command in its working directory, configured not to contact other
     /// machines.
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let (program, arguments) = self.program.split_first().unwrap();
         let mut command = self.home.command(program);
         let mut path = vec![self.home.path().join("bin"), self.tools.clone()];

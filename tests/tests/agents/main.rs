@@ -11,9 +11,11 @@
 )]
 
 mod agent_fixture;
+mod agent_trees;
 mod catalogs;
 mod claude;
 mod claude_paths;
 mod claude_trees;
 mod hooks;
+mod opencode_slash;
 mod registrations;

@@ -126,7 +126,7 @@ pub struct ToolResult {
     /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The tool; null if there are no skills.
+    /// The tool; null if it is disabled, or there are no skills (except for `opencode@founding`).
     pub tool: Option<SkillTool>,
     /// All tools for skills of an agent that registers several, with its own descriptions, in its
     /// order; empty for an agent with one tool.

@@ -1,0 +1,462 @@
+//! Random trees: discovery finds the same skills as the running opencode, Codex and Gemini CLI.
+//!
+//! The agents' own commands list the skills; no model takes part. `AGENT_TREES` sets the number of
+//! trees, `AGENT_SEED` runs a single one and shrinks it; all trees run before a test fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Write as _};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use skills_agents::profile;
+use skills_discovery::discover::{Candidate, DiscoveryContext, Policy, SkillState, TrustDecisions};
+use skills_engine::{Engine, Freshness, Options, View, ViewKey};
+use skills_syntax::path::AbsPath;
+use skills_testkit::random::Random;
+
+use crate::agent_fixture::{Agent, finish};
+
+/// Directories of skills below the top of a tree; `h` is HOME, `w` or `h/w` the worktree.
+fn roots(agent: Agent, work: &str) -> Vec<String> {
+    let mut roots = Vec::new();
+    let mut at =
+        |top: &str, dirs: &[&str]| roots.extend(dirs.iter().map(|it| format!("{top}{it}")));
+    let pkg = format!("{work}/pkg/");
+    let work = format!("{work}/");
+    match agent {
+        Agent::OpenCode => {
+            let shared = [".claude/skills", ".agents/skills"];
+            let own = [".opencode/skill", ".opencode/skills"];
+            for top in ["h/", "", &work, &pkg] {
+                at(top, &shared);
+            }
+            for top in ["h/", &work, &pkg] {
+                at(top, &own);
+            }
+            at("h/", &[".config/opencode/skill", ".config/opencode/skills"]);
+            at(&work, &["more"]);
+        }
+        Agent::Codex => {
+            for top in ["h/", "", &work, &work, &pkg] {
+                at(top, &[".agents/skills", ".codex/skills"]);
+            }
+        }
+        Agent::GeminiCli => {
+            for top in ["h/", "h/", &work, &pkg] {
+                at(top, &[".agents/skills", ".gemini/skills"]);
+            }
+        }
+    }
+    roots
+}
+
+#[derive(Clone)]
+enum Entry {
+    Dir,
+    File(String),
+    /// A link to a path below the top.
+    Link(String),
+}
+
+/// A random tree; `$TOP` in a file stands for its directory.
+#[derive(Clone)]
+struct Tree {
+    entries: Vec<(String, Entry)>,
+    cwd: String,
+}
+
+const DIRS: [&str; 13] =
+    ["a", "b", "c", "d", "Up", "é", "e\u{301}", ".h", "a b", "node_modules", "_x", "a.b", "x-1"];
+
+const NAMES: [&str; 12] =
+    ["a", "b", "c", "d", "Up", "é", "two words", "x:y", "under_score", "n-1", "'quoted'", "\"a\""];
+
+struct Builder<'a> {
+    random: &'a mut Random,
+    entries: Vec<(String, Entry)>,
+    n_texts: usize,
+}
+
+impl Builder<'_> {
+    fn file(&mut self, path: String, text: impl Into<String>) {
+        self.entries.push((path, Entry::File(text.into())));
+    }
+
+    /// Returns the text of a skill with its own description.
+    fn text(&mut self) -> String {
+        self.n_texts += 1;
+        let word = format!("d{}d", self.n_texts);
+        let name = self.random.pick(&NAMES);
+        let plain = format!("---\nname: {name}\ndescription: {word}\n---\nBody.\n");
+        match self.random.below(40) {
+            0 => format!("---\nname: {name}\n---\nBody {word}\n"),
+            1 => format!("---\ndescription: {word}\n---\nBody.\n"),
+            2 => format!("No frontmatter {word}\n"),
+            3 => format!("---\nname: {name}\ndescription: {word}\n"),
+            4 => format!("---\nname: {name}\ndescription: it does: {word}\n---\nBody.\n"),
+            5 => format!("---\nname: [broken\ndescription: {word}\n---\nBody.\n"),
+            6 => format!("---\nname: 12\ndescription: {word}\n---\nBody.\n"),
+            7 => format!("---\nname: {name}\ndescription: >\n  {word}\n  more\n---\nBody.\n"),
+            8 => format!("---\nname: {name}\ndescription: \"\"\n---\nBody.\n"),
+            9 => format!("\u{feff}{plain}"),
+            10 => plain.replace('\n', "\r\n"),
+            11 => format!("\n{plain}"),
+            12 => plain.replace("---\nname", "--- \nname"),
+            13 => plain.replace("---\nBody", "--- \nBody"),
+            14 => plain.replace("---\nBody", "...\nBody"),
+            15 => format!("---\nname: {name}\nname: other\ndescription: {word}\n---\nBody.\n"),
+            16 => format!("---\nname: {name}\ndescription: [{word}]\n---\nBody.\n"),
+            17 => format!("---\nname: {name}\ndescription: 7\n---\nBody.\n"),
+            18 => format!("---\nname: {name}\n\tdescription: {word}\n---\nBody.\n"),
+            19 => format!("---\nname: {name}\ndescription: {word} # comment\n---\nBody.\n"),
+            20 => format!("---\nname: {name}\ndescription: {word} {}\n---\n", "x".repeat(1100)),
+            21 => format!("---\nname: {}\ndescription: {word}\n---\nBody.\n", "n".repeat(65)),
+            22 => format!("---\n  name: {name}\n  description: {word}\n---\nBody.\n"),
+            23 => format!("---\nname: {name}\ndescription: {word}\u{2028}x\n---\nBody.\n"),
+            24 => format!("---\nname: {name}\ndescription: {word}\n---"),
+            25 => format!("---\nname: {name}\ndescription: &x {word}\nother: *x\n---\nBody.\n"),
+            26 => format!("---\nName: {name}\nDescription: {word}\n---\nBody.\n"),
+            27 => format!("---\nname: null\ndescription: {word}\n---\nBody.\n"),
+            28 => "---\n---\nBody.\n".to_owned(),
+            29 => format!("---\nname: {name}\ndescription: <{word}> & 'x'\n---\nBody.\n"),
+            _ => plain,
+        }
+    }
+
+    fn skill(&mut self, root: &str, all: &[String]) {
+        let name = self.random.pick(&DIRS);
+        let dir = format!("{root}/{name}");
+        let text = self.text();
+        match self.random.below(24) {
+            0 => self.file(format!("{root}/SKILL.md"), text),
+            1 => self.file(format!("{dir}/skill.md"), text),
+            2 => self.file(format!("{dir}/x/SKILL.md"), text),
+            3 => self.file(format!("{dir}/x/y/z/SKILL.md"), text),
+            4 => self.file(format!("{dir}/1/2/3/4/5/6/7/SKILL.md"), text),
+            5 => self.file(format!("{dir}/SKILL.md/SKILL.md"), text),
+            6 => self.file(format!("{dir}.md"), text),
+            7 => self.file(format!("{dir}/node_modules/m/SKILL.md"), text),
+            8 | 9 => {
+                let other = &all[self.random.below(all.len())];
+                let target = format!("{other}/{}", self.random.pick(&DIRS));
+                self.entries.push((dir, Entry::Link(target)));
+            }
+            10 => {
+                self.file(format!("ext/{name}/SKILL.md"), text);
+                self.entries.push((dir, Entry::Link(format!("ext/{name}"))));
+            }
+            11 => {
+                self.file(format!("ext/{name}.md"), text);
+                let link = Entry::Link(format!("ext/{name}.md"));
+                self.entries.push((format!("{dir}/SKILL.md"), link));
+            }
+            12 => {
+                let other = &all[self.random.below(all.len())];
+                self.entries.push((dir, Entry::Link(other.clone())));
+            }
+            13 => self.entries.push((dir, Entry::Link("nowhere".to_owned()))),
+            _ => self.file(format!("{dir}/SKILL.md"), text),
+        }
+    }
+}
+
+fn random_tree(agent: Agent, random: &mut Random) -> Tree {
+    let work = if random.chance(2) { "h/w" } else { "w" };
+    let pkg = format!("{work}/pkg");
+    let cwd = match random.below(8) {
+        0 => "h".to_owned(),
+        1..4 => work.to_owned(),
+        _ => pkg.clone(),
+    };
+    let mut tree = Builder { random, entries: Vec::new(), n_texts: 0 };
+    tree.entries.extend(["h".to_owned(), pkg.clone()].map(|it| (it, Entry::Dir)));
+    let git = |top: &str| [format!("{top}/.git/objects"), format!("{top}/.git/refs")];
+    let repository = match tree.random.below(6) {
+        0 => None,
+        1 => Some(pkg),
+        _ => Some(work.to_owned()),
+    };
+    if let Some(top) = repository {
+        tree.entries.extend(git(&top).map(|it| (it, Entry::Dir)));
+        tree.file(format!("{top}/.git/HEAD"), "ref: refs/heads/main\n");
+    }
+    let all = roots(agent, work);
+    for _ in 0..6 + tree.random.below(16) {
+        let root = &all[tree.random.below(all.len())];
+        tree.skill(root, &all);
+    }
+    if tree.random.chance(8) {
+        let (link, target) = (&all[tree.random.below(all.len())], "ext/root");
+        let text = tree.text();
+        tree.file(format!("{target}/s/SKILL.md"), text);
+        tree.entries.insert(0, (link.clone(), Entry::Link(target.to_owned())));
+    }
+    match agent {
+        Agent::OpenCode if tree.random.chance(3) => {
+            let config = json!({"skills": {"paths": [format!("$TOP/{work}/more"), "more"]}});
+            tree.file(format!("{work}/opencode.json"), config.to_string());
+        }
+        Agent::Codex => {
+            let config = "[skills.bundled]\nenabled = false\n";
+            tree.file("h/.codex/config.toml".to_owned(), config);
+        }
+        Agent::GeminiCli => {
+            let settings = json!({"security": {"folderTrust": {"enabled": false}}});
+            tree.file("h/.gemini/settings.json".to_owned(), settings.to_string());
+        }
+        Agent::OpenCode => {}
+    }
+    Tree { entries: tree.entries, cwd }
+}
+
+impl Tree {
+    /// Lays out the tree; conflicting entries are skipped, because only the disk counts.
+    fn lay_out(&self, top: &Path) {
+        for (path, entry) in &self.entries {
+            let path = top.join(path);
+            let _ = fs::create_dir_all(path.parent().unwrap());
+            let _ = match entry {
+                Entry::Dir => fs::create_dir_all(&path),
+                Entry::File(text) => fs::write(&path, text.replace("$TOP", top.to_str().unwrap())),
+                Entry::Link(target) => symlink(top.join(target), &path),
+            };
+        }
+        fs::create_dir_all(top.join(&self.cwd)).unwrap();
+    }
+
+    fn shown(&self) -> String {
+        let mut text = format!("the working directory is /{}\n", self.cwd);
+        for (path, entry) in &self.entries {
+            let _ = match entry {
+                Entry::Dir => writeln!(text, "//- /{path} dir"),
+                Entry::File(it) if it.len() > 1000 => writeln!(text, "//- /{path}\n(large)"),
+                Entry::File(it) => writeln!(text, "//- /{path}\n{it:?}"),
+                Entry::Link(target) => writeln!(text, "//- /{path} link=/{target}"),
+            };
+        }
+        text
+    }
+
+    /// Returns every tree with one entry less.
+    fn smaller(&self) -> impl Iterator<Item = Self> + '_ {
+        (0..self.entries.len()).map(|left_out| {
+            let mut tree = self.clone();
+            tree.entries.remove(left_out);
+            tree
+        })
+    }
+}
+
+/// A skill as found: its name, its description and its path below the top.
+type Found = BTreeSet<(String, String, String)>;
+
+fn first_line(text: &str) -> String {
+    text.trim().lines().next().unwrap_or_default().trim().to_owned()
+}
+
+fn relative(path: &str, top: &Path) -> String {
+    path.strip_prefix(top.to_str().unwrap()).unwrap_or(path).to_owned()
+}
+
+/// Runs the agent on a tree; returns the skills that it lists.
+fn theirs(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Found {
+    let (first, rest) = program.split_first().unwrap();
+    let mut command = Command::new(first);
+    command.args(rest).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("HOME", top.join("h")).current_dir(top.join(&tree.cwd)).stdin(Stdio::null());
+    match agent {
+        Agent::OpenCode => opencode(&mut command, top),
+        Agent::Codex => codex(&mut command, &top.join(&tree.cwd), top),
+        Agent::GeminiCli => gemini(&mut command, top),
+    }
+}
+
+fn opencode(command: &mut Command, top: &Path) -> Found {
+    for switch in ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE"] {
+        command.env(format!("OPENCODE_DISABLE_{switch}"), "1");
+    }
+    let tools = Agent::Codex.program().unwrap().remove(0);
+    let tools = tools.parent().unwrap().parent().unwrap().join("codex-path");
+    let mut path = vec![tools];
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    command.env("PATH", std::env::join_paths(path).unwrap());
+    let output = finish(command.args(["debug", "skill"]));
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{error}: {output:?}");
+    });
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    let skills = listed.as_array().unwrap().iter().map(|it| {
+        let description = first_line(&text(&it["description"]));
+        (text(&it["name"]), description, relative(&text(&it["location"]), top))
+    });
+    skills.filter(|it| it.2 != "<built-in>").collect()
+}
+
+fn codex(command: &mut Command, cwd: &Path, top: &Path) -> Found {
+    command.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for message in [
+        json!({"id": 1, "method": "initialize",
+            "params": {"clientInfo": {"name": "test", "version": "1"}}}),
+        json!({"method": "initialized"}),
+        json!({"id": 2, "method": "skills/list", "params": {"cwds": [cwd]}}),
+    ] {
+        writeln!(input, "{message}").unwrap();
+    }
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut answers = lines.filter_map(|it| serde_json::from_str::<Value>(&it).ok());
+    let answer = answers.find(|it| it["id"] == 2).expect("the agent answers");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    let skills = answer["result"]["data"][0]["skills"].as_array().unwrap().iter();
+    skills
+        .map(|it| {
+            let description = first_line(&text(&it["description"]));
+            (text(&it["name"]), description, relative(&text(&it["path"]), top))
+        })
+        .collect()
+}
+
+fn gemini(command: &mut Command, top: &Path) -> Found {
+    command.env("GEMINI_API_KEY", "none").env("GEMINI_CLI_TRUST_WORKSPACE", "true");
+    let output = finish(command.args(["skills", "list"]));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut found = Found::new();
+    let (mut name, mut description) = (String::new(), String::new());
+    for line in text.lines() {
+        if let Some(it) = line.strip_suffix(" [Enabled]") {
+            it.clone_into(&mut name);
+        } else if let Some(it) = line.strip_prefix("  Description: ") {
+            description = first_line(it);
+        } else if let Some(it) = line.strip_prefix("  Location:    ") {
+            found.insert((name.clone(), description.clone(), relative(it, top)));
+        }
+    }
+    found
+}
+
+/// One engine for all trees; each tree has its own directory.
+struct Ours {
+    engine: Engine,
+    runtime: tokio::runtime::Runtime,
+    agent: Agent,
+}
+
+impl Ours {
+    fn new(agent: Agent) -> Self {
+        let engine = Engine::start(Options::new("agent trees".to_owned())).unwrap();
+        // The agent follows a repository's links and settings without trust.
+        let trusts = TrustDecisions::new([(AbsPath::new(Path::new("/")).unwrap(), true)]);
+        engine.set_policy(Policy { trusts, ..Policy::default() });
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        Self { engine, runtime, agent }
+    }
+
+    fn view(&self, tree: &Tree, top: &Path) -> Arc<View> {
+        let profile = Arc::clone(profile::find(self.agent.name()).unwrap());
+        let cwd = AbsPath::new(&top.join(&tree.cwd)).unwrap();
+        let home: OsString = top.join("h").into();
+        let environment = BTreeMap::from([("HOME".to_owned(), home)]);
+        let key = ViewKey {
+            cwd: cwd.clone(),
+            profile: profile.key(),
+            environment: environment.clone(),
+            additional: Vec::new(),
+            overlay: Arc::default(),
+            agent: None,
+        };
+        let (additional, overlay) = (Vec::new(), Arc::default());
+        let ctx = DiscoveryContext { profile, cwd, additional, environment, overlay, agent: None };
+        self.runtime.block_on(self.engine.view(key, || ctx, Freshness::Synced)).unwrap()
+    }
+
+    /// Returns the difference between the agent's skills and ours, if any.
+    fn difference(&self, program: &[PathBuf], tree: &Tree) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        tree.lay_out(&top);
+        let view = self.view(tree, &top);
+        let found = |it: &Candidate| {
+            let description = first_line(it.description.as_deref().unwrap_or_default());
+            (it.name.clone(), description, relative(it.path.to_str().unwrap_or_default(), &top))
+        };
+        let candidates = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
+        let of = |states: &[SkillState]| -> Found {
+            let some = candidates.clone().filter(|it| states.contains(&it.state));
+            some.map(found).collect()
+        };
+        let ours = of(&[SkillState::Active, SkillState::Hidden]);
+        let shadowed = of(&[SkillState::Shadowed]);
+        let mut theirs = theirs(self.agent, program, tree, &top);
+        if self.agent == Agent::OpenCode {
+            // The agent reads files concurrently, so any skill of a name may win it.
+            let settled = theirs.iter().map(|it| {
+                let winner = ours.iter().find(|own| own.0 == it.0);
+                winner.filter(|_| shadowed.contains(it)).unwrap_or(it).clone()
+            });
+            theirs = settled.collect();
+        }
+        let only = |one: &Found, other: &Found| -> String {
+            one.difference(other).fold(String::new(), |all, it| format!("{all}    {it:?}\n"))
+        };
+        (theirs != ours).then(|| {
+            format!("only the agent:\n{}only we:\n{}", only(&theirs, &ours), only(&ours, &theirs))
+        })
+    }
+
+    /// Leaves out entries as long as the tree still differs.
+    fn shrunk(&self, program: &[PathBuf], mut tree: Tree) -> Tree {
+        loop {
+            let smaller = tree.smaller().find(|it| self.difference(program, it).is_some());
+            let Some(smaller) = smaller else { return tree };
+            tree = smaller;
+        }
+    }
+}
+
+/// Compares random trees; `default` is the number of trees without `AGENT_TREES`.
+#[track_caller]
+fn compare(agent: Agent, default: u64) {
+    let Some(program) = agent.program() else { return };
+    let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
+    let only = number("AGENT_SEED");
+    let n_trees = number("AGENT_TREES").unwrap_or(default);
+    let ours = Ours::new(agent);
+    let (mut faults, mut n_seen) = (Vec::new(), 0);
+    for seed in only.map_or(0..n_trees, |seed| seed..seed + 1) {
+        n_seen += 1;
+        let mut tree = random_tree(agent, &mut Random::new(seed));
+        let Some(mut fault) = ours.difference(&program, &tree) else { continue };
+        if only.is_some() {
+            tree = ours.shrunk(&program, tree);
+            fault = ours.difference(&program, &tree).unwrap_or(fault);
+        }
+        faults.push(format!("seed {seed}: {fault}{}", tree.shown()));
+    }
+    ours.engine.stop();
+    println!("{}: {} of {n_seen} trees are equal", agent.name(), n_seen - faults.len());
+    assert!(faults.is_empty(), "{} trees differ\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn opencode_finds_the_skills_of_random_trees_as_we_do() {
+    compare(Agent::OpenCode, 8);
+}
+
+#[test]
+fn codex_finds_the_skills_of_random_trees_as_we_do() {
+    compare(Agent::Codex, 20);
+}
+
+#[test]
+fn gemini_cli_finds_the_skills_of_random_trees_as_we_do() {
+    compare(Agent::GeminiCli, 8);
+}
