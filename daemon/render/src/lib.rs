@@ -7,6 +7,7 @@
 //! or a command.
 
 mod arguments;
+mod claude_words;
 mod command;
 mod expand;
 mod invisible_chars;

@@ -3,6 +3,7 @@
 use skills_agents::field_table;
 use skills_agents::profile::OutputFormat;
 
+use super::claude_words::without_commands;
 use super::command::{CommandSyntax, ShellCommand};
 use super::expand::expand;
 use super::load_request::{Invoker, LoadRequest};
@@ -121,7 +122,11 @@ fn fill(
     if !values.used && !arguments.trim().is_empty() {
         let append = if marks == CommandSyntax::Claude { "\n\nARGUMENTS: " } else { "\n\n" };
         expanded.text.push_str(append);
-        expanded.text.push_str(arguments);
+        if values.guards_commands() {
+            expanded.text.push_str(&without_commands(arguments));
+        } else {
+            expanded.text.push_str(arguments);
+        }
     }
     let strays = loading.results.keys().filter(|it| !expanded.filled.contains(it));
     let warnings = strays.map(|id| {

@@ -47,9 +47,13 @@ impl PlaceholderSyntax {
         text[from..].match_indices('$').find_map(|(at, _)| {
             let start = from + at;
             let (length, kind) = self.read(&text[start..], names)?;
-            let is_claude = matches!(self, Self::Claude { .. });
-            let is_escaped =
-                is_claude && text[..start].ends_with('\\') && !text[start..].starts_with("${");
+            let before = text[..start].strip_suffix('\\');
+            let is_escaped = match self {
+                Self::Claude { braced: true } => before.is_some(),
+                // Two backslashes before it stay, and escape nothing.
+                Self::Claude { braced: false } => before.is_some_and(|it| !it.ends_with('\\')),
+                Self::Slash => false,
+            } && !text[start..].starts_with("${");
             Some(Placeholder { span: Span::new(start, start + length), kind, is_escaped })
         })
     }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::arguments::{shell_words, slash_words};
+use super::claude_words::{claude_words, without_commands};
 use super::placeholder::{
     Placeholder, PlaceholderKind, PlaceholderSyntax, highest_number, leading_number,
 };
@@ -78,7 +79,8 @@ impl<'a> Substitutions<'a> {
         body: &str,
     ) -> Self {
         let words = match placeholders {
-            PlaceholderSyntax::Claude { .. } => shell_words(raw),
+            PlaceholderSyntax::Claude { braced: true } => shell_words(raw),
+            PlaceholderSyntax::Claude { braced: false } => claude_words(raw),
             PlaceholderSyntax::Slash => slash_words(raw),
         };
         let last = highest_number(body);
@@ -178,7 +180,9 @@ impl<'a> Substitutions<'a> {
                 Some(value) if !is_escaped => {
                     self.left -= value.text.len();
                     self.used |= value.is_argument;
-                    filled.push_str(&value.text);
+                    let is_guarded = value.is_argument && self.guards_commands();
+                    let guarded = is_guarded.then(|| without_commands(&value.text));
+                    filled.push_str(guarded.as_deref().unwrap_or(&value.text));
                 }
                 // Escaped, or an argument that was not given.
                 Some(_) | None => filled.push_str(span.slice(text)),
@@ -186,6 +190,11 @@ impl<'a> Substitutions<'a> {
         }
         filled.push_str(&text[done..]);
         filled
+    }
+
+    /// Returns true if the agent escapes what could start a command in an argument.
+    pub(super) fn guards_commands(&self) -> bool {
+        self.placeholders == PlaceholderSyntax::Claude { braced: false }
     }
 
     /// Returns the value of a placeholder, if any.

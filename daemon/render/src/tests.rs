@@ -257,7 +257,7 @@ fn claude_substitutes_arguments() {
 #[test]
 fn backslash_escapes_a_placeholder() {
     claude(r"\$1 $1 \$ARGUMENTS \$one \$9", "a b", r"$1 b $ARGUMENTS $one $9");
-    claude(r"\$x \n \\$0", "a", "\\$x \\n \\$0\n\nARGUMENTS: a");
+    claude(r"\$x \n \\$0", "a", r"\$x \n \\a");
 }
 
 #[test]
@@ -269,7 +269,8 @@ fn variables_are_substituted_without_arguments() {
     );
     // Values are not scanned again.
     claude("${user_config.key} ${user_config.other} $0", "a", "$ARGUMENTS ${user_config.other} a");
-    claude("$0 $1", "$1 ${CLAUDE_SKILL_DIR}", "$1 ${CLAUDE_SKILL_DIR}");
+    claude("$0 $1", "'$1' '${CLAUDE_SKILL_DIR}'", "$1 ${CLAUDE_SKILL_DIR}");
+    claude("$0 $1 $ARGUMENTS", "!a b!", "\\!a b! \\!a b!");
 }
 
 #[test]
@@ -425,6 +426,9 @@ proptest! {
             if placeholders == PlaceholderSyntax::Slash && word.contains('$') {
                 continue;
             }
+            // Claude Code escapes a `!` at the start of a value.
+            let is_guarded = placeholders == PlaceholderSyntax::Claude { braced: false };
+            let word = if is_guarded { word.replace('!', ".") } else { word };
             let marks: String = word.chars().map(|_| '\u{1}').collect();
             let (filled, marked) = (fill(&format!("'{word}'")), fill(&format!("'{marks}'")));
             if !word.is_empty() {
@@ -535,5 +539,27 @@ fn malformed_hooks_are_warnings_of_the_load() {
         let loaded = loaded_fields(OutputFormat::Claude, &format!("hooks: {hooks}"));
         let told = loaded.warnings.iter().any(|it| it.contains("`hooks`"));
         assert_eq!(told, is_told, "{hooks}: {:?}", loaded.warnings);
+    }
+}
+
+/// Bodies that Claude Code 2.1.330 handed out for argument texts.
+const RECORDED: &str = include_str!("../../../tests/golden/agents/claude-code/arguments.jsonl");
+
+#[test]
+fn arguments_of_claude_code_are_substituted_as_recorded() {
+    let body = r"0=<$0> 1=<$1> 2=<$2> 3=<$3> i=<$ARGUMENTS[1]> x=<$x> y=<$y> e=<\$0> f=<\\$0> all=<$ARGUMENTS>";
+    let text = format!("---\ndescription: d\narguments: x y\n---\n{body}\n");
+    let profile = profile::find("claude-code").unwrap();
+    let file = SkillFile::read(text.as_bytes(), FACTS, profile, "n");
+    let names = ["x".to_owned(), "y".to_owned()];
+    for line in RECORDED.lines() {
+        let recorded: serde_json::Value = serde_json::from_str(line).unwrap();
+        let arguments = recorded["arguments"].as_str().unwrap();
+        let placeholders = PlaceholderSyntax::Claude { braced: false };
+        let variables = Variables::default();
+        let body = file.body();
+        let mut values =
+            Substitutions::new(placeholders, arguments, &names, "/d", &variables, body);
+        assert_eq!(values.fill(body), recorded["body"].as_str().unwrap(), "{arguments:?}");
     }
 }
