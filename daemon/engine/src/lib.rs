@@ -52,6 +52,8 @@ pub use crate::files::counters::{Cause, Causes, Counters};
 pub use crate::files::remote_fs_guard::RemoteFsGuard;
 pub use crate::files::unignored::unignored;
 use crate::sessions::write_trees::WriteTrees;
+use crate::sources::fetching::Fetching;
+pub use crate::sources::fetching::SourceTimeouts;
 pub use crate::sources::mcp_client::prompt::{
     PromptAnswer, PromptContent, PromptError, PromptMessage,
 };
@@ -330,20 +332,37 @@ impl Engine {
     }
 
     /// Waits until the external sources of a view that are being fetched for the first time are
-    /// loaded or have failed. Returns the view as of then.
-    pub async fn wait_for_sources(&self, view: Arc<View>) -> Result<Arc<View>, EngineError> {
+    /// loaded or have failed, up to these limits. Returns the view as of then, and the registries
+    /// that are still being fetched.
+    pub async fn wait_for_sources(
+        &self,
+        view: Arc<View>,
+        limits: SourceTimeouts,
+    ) -> Result<(Arc<View>, Vec<Health>), EngineError> {
         if !view.uses.any() {
-            return Ok(view);
+            return Ok((view, Vec::new()));
         }
+        let start = Instant::now();
         let mut notifier = self.notifier.subscribe();
         loop {
             notifier.borrow_and_update();
             let uses = view.uses.clone();
             // Changes announced before the reply are in the views when it arrives.
-            if !self.ask(|reply| Event::IsFetching(uses, reply)).await? {
-                return Ok(self.cached(&view.key).unwrap_or(view));
+            let fetching = self.ask(|reply| Event::Fetching(uses, reply)).await?;
+            let limit = match &fetching {
+                Fetching { servers: true, .. } => limits.servers,
+                Fetching { registries, .. } if registries.is_empty() => Duration::ZERO,
+                Fetching { .. } => limits.registries,
+            };
+            let left = limit.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                let view = self.cached(&view.key).unwrap_or(view);
+                return Ok((view, fetching.registries));
             }
-            notifier.changed().await.map_err(|_| EngineError::Stopped)?;
+            // At the limit, asks for the state as of then.
+            if let Ok(changed) = tokio::time::timeout(left, notifier.changed()).await {
+                changed.map_err(|_| EngineError::Stopped)?;
+            }
         }
     }
 

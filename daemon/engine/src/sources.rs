@@ -3,6 +3,7 @@
 
 pub(crate) mod bundled;
 pub(crate) mod change_notifier;
+pub(crate) mod fetching;
 pub(crate) mod mcp_client;
 pub(crate) mod registries;
 pub(crate) mod source_config;

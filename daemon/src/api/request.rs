@@ -13,11 +13,10 @@ use skills_discovery::discover::Environment;
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::session::Session;
 use skills_engine::watch::stamp::Stamp;
-use skills_engine::{Engine, Freshness, Health, View, ViewKey};
+use skills_engine::{Engine, Freshness, Health, SourceTimeouts, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Context, Event, EventKind};
 use skills_syntax::path::AbsPath;
-use tokio::time::timeout;
 
 use crate::access::trust_cache::TrustCache;
 use crate::api::from_wire;
@@ -27,8 +26,13 @@ use crate::lifecycle::shutdown::Shutdown;
 use crate::rpc::events::{Bus, EventSubject};
 use crate::rpc::peer::Peer;
 
-/// Maximum wait for sources that are fetched or started for the first time.
-const SOURCE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Limits on the wait for sources that are fetched or started for the first time.
+const SOURCE_TIMEOUTS: SourceTimeouts =
+    SourceTimeouts { registries: Duration::from_secs(5), servers: Duration::from_secs(5) };
+
+/// Limits for lists, which a later list completes.
+const LIST_TIMEOUTS: SourceTimeouts =
+    SourceTimeouts { registries: Duration::from_secs(1), ..SOURCE_TIMEOUTS };
 
 /// A call with everything that it depends on.
 pub(crate) struct RequestContext {
@@ -91,7 +95,7 @@ pub(crate) struct Resolver {
 }
 
 impl Resolver {
-    /// Resolves a call, and waits up to [`SOURCE_TIMEOUT`] for sources that load for the first
+    /// Resolves a call, and waits up to [`SOURCE_TIMEOUTS`] for sources that load for the first
     /// time. Without that, only a second call would get a complete list.
     pub(crate) async fn resolve(
         &self,
@@ -102,11 +106,30 @@ impl Resolver {
         self.complete(call).await
     }
 
+    /// Resolves a call like [`Resolver::resolve`], with the limits for lists.
+    pub(crate) async fn resolve_list(
+        &self,
+        peer: &Peer,
+        context: Context,
+    ) -> Result<RequestContext, RpcError> {
+        let call = self.decode(peer, context).await?;
+        self.complete_within(call, LIST_TIMEOUTS).await
+    }
+
     /// Resolves a decoded call, like [`Resolver::resolve`].
-    pub(crate) async fn complete(&self, mut call: DecodedCall) -> Result<RequestContext, RpcError> {
+    pub(crate) async fn complete(&self, call: DecodedCall) -> Result<RequestContext, RpcError> {
+        self.complete_within(call, SOURCE_TIMEOUTS).await
+    }
+
+    async fn complete_within(
+        &self,
+        mut call: DecodedCall,
+        limits: SourceTimeouts,
+    ) -> Result<RequestContext, RpcError> {
         let (view, repository) = self.view_and_repository(&mut call).await?;
-        let view = self.wait_for_sources(&call.request, view).await?;
-        let health = self.settings.health(Some(&view.resolution.worktree));
+        let (view, fetching) = self.wait_for_sources(&call.request, view, limits).await?;
+        let mut health = self.settings.health(Some(&view.resolution.worktree));
+        health.extend(fetching);
         let CallStart { config, session, .. } = call.start;
         let view = view.with_health(&health);
         Ok(RequestContext { config, repository, session, view })
@@ -321,14 +344,12 @@ impl Resolver {
         &self,
         request: &ViewRequest,
         view: Arc<View>,
-    ) -> Result<Arc<View>, RpcError> {
+        limits: SourceTimeouts,
+    ) -> Result<(Arc<View>, Vec<Health>), RpcError> {
         if request.freshness == Freshness::Cached {
-            return Ok(view);
+            return Ok((view, Vec::new()));
         }
-        match timeout(SOURCE_TIMEOUT, self.engine.wait_for_sources(Arc::clone(&view))).await {
-            Ok(settled) => settled.map_err(|error| self.shutdown.engine_failed(&error)),
-            // A later answer includes them; the health of this one reports them as pending.
-            Err(_) => Ok(view),
-        }
+        let waited = self.engine.wait_for_sources(view, limits).await;
+        waited.map_err(|error| self.shutdown.engine_failed(&error))
     }
 }

@@ -281,19 +281,20 @@ fn founding_notes_on_opencode_keep_the_order_of_the_registry() {
 }
 
 #[test]
-fn duplicate_name_is_a_warning_in_list_show_and_check_for_founding_notes_on_opencode() {
+fn duplicate_name_is_a_warning_in_health_list_show_check_and_log_for_opencode() {
     let mut live = Live::start();
     let top = live.home.worktree("w", OPENCODE);
-    let at = json!({"cwd": top, "profile": "opencode@founding"});
-    let health = live.wire.call("skills/list", &at)["health"].clone();
-    let message = health[0]["message"].as_str().expect("text");
-    assert_eq!(health[0]["code"], "duplicate", "{health}");
-    assert!(message.contains("skills/b/SKILL.md"), "{message}");
-    assert!(message.contains("skill/z/SKILL.md"), "{message}");
-    for command in [&["list"][..], &["show", "alpha"], &["check"]] {
-        let output =
-            run(&live.home, &top, &[command, &["--profile", "opencode@founding"]].concat());
-        let said = stdout(&output) + &stderr(&output);
-        assert!(said.contains("two skills are named `alpha`"), "{command:?}: {said}");
+    for profile in ["opencode", "opencode@founding"] {
+        let at = json!({"cwd": top, "profile": profile});
+        let health = live.wire.call("skills/list", &at)["health"].clone();
+        let message = health[0]["message"].as_str().expect("text");
+        assert_eq!(health[0]["code"], "duplicate", "{health}");
+        assert!(message.contains("skills/b/SKILL.md"), "{message}");
+        assert!(message.contains("skill/z/SKILL.md"), "{message}");
+        for command in [&["list"][..], &["show", "alpha"], &["check"]] {
+            let output = run(&live.home, &top, &[command, &["--profile", profile]].concat());
+            let said = stdout(&output) + &stderr(&output);
+            assert!(said.contains("two skills are named `alpha`"), "{command:?}: {said}");
+        }
     }
 }

@@ -23,16 +23,26 @@ fn start_with(config: &str) -> (Live, PathBuf) {
     (Live::start_in(home), top)
 }
 
+/// Returns the default list once no registry is being fetched.
+fn settled_list(live: &mut Live, top: &Path, profile: &str) -> Value {
+    wait_for("the registries to be fetched", || {
+        let list = live.wire.call("skills/list", &json!({"cwd": top, "profile": profile}));
+        let mut health = list["health"].as_array().expect("a list").iter();
+        let is_fetching = health.any(|it| it["code"] == "fetching");
+        (!is_fetching).then_some(list)
+    })
+}
+
 /// Returns the names of the default list.
 fn names(live: &mut Live, top: &Path, profile: &str) -> Vec<String> {
-    let list = live.wire.call("skills/list", &json!({"cwd": top, "profile": profile}));
+    let list = settled_list(live, top, profile);
     let name = |it: &Value| it["name"].as_str().expect("it has a name").to_owned();
     list["skills"].as_array().expect("a list").iter().map(name).collect()
 }
 
 /// Returns the health entries as code and message.
 fn health_entries(live: &mut Live, top: &Path) -> Vec<(String, String)> {
-    let list = live.wire.call("skills/list", &json!({"cwd": top}));
+    let list = settled_list(live, top, "agentskills");
     let text = |it: &Value| it.as_str().expect("a text").to_owned();
     let health = list["health"].as_array().expect("a list").iter();
     health.map(|it| (text(&it["code"]), text(&it["message"]))).collect()

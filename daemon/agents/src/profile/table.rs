@@ -356,7 +356,8 @@ fn opencode() -> Profile {
         nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: false },
         trust: TrustRule::NotAsked,
-        warns_of_duplicates: false,
+        // Measured: it logs "duplicate skill name" with both paths.
+        warns_of_duplicates: true,
         output: OutputFormat::Opencode,
     }
 }

@@ -39,11 +39,6 @@ const OPENCODE: &[VariantRow] = &[
         change: |it| it.duplicates = DuplicatePolicy::LastWins,
     },
     VariantRow {
-        rule: "warns_of_duplicates",
-        source: "Founding notes on opencode's source: the skill that takes precedence carries a warning that names both.",
-        change: |it| it.warns_of_duplicates = true,
-    },
-    VariantRow {
         rule: "output",
         source: "Founding notes on opencode's source: locations and base directories are `file://` URLs, and the tool's description holds the list.",
         change: |it| it.output = OutputFormat::OpencodeFounding,

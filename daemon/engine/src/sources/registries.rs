@@ -68,6 +68,8 @@ struct Registry {
     failures: u32,
     /// Time of the next fetch; none during a fetch.
     due: Option<Instant>,
+    /// Time of the first request, until the first fetch ends.
+    wanted: Option<Instant>,
 }
 
 /// Orders to the scheduling thread.
@@ -146,7 +148,8 @@ impl Remote {
             if registries.contains_key(address) {
                 return;
             }
-            let mut registry = Registry { phase: SourcePhase::Starting, ..Registry::default() };
+            let (phase, wanted) = (SourcePhase::Starting, Some(Instant::now()));
+            let mut registry = Registry { phase, wanted, ..Registry::default() };
             match self.shared.store(address) {
                 _ if registries.len() >= MAX_REGISTRIES => {
                     registry.phase = SourcePhase::Failed;
@@ -184,10 +187,20 @@ impl Remote {
         }
     }
 
-    /// Returns true if a registry without a copy is being fetched.
-    pub(crate) fn is_fetching(&self, address: &Address) -> bool {
+    /// Returns the entry in health of a registry that is being fetched for the first time.
+    pub(crate) fn fetching(&self, address: &Address) -> Option<Health> {
         let registries = lock(&self.shared.registries);
-        registries.get(address).is_some_and(|it| it.phase == SourcePhase::Starting && !it.has_copy)
+        let registry = registries.get(address)?;
+        let is_fetching = registry.phase == SourcePhase::Starting && !registry.has_copy;
+        let age = registry.wanted.filter(|_| is_fetching)?.elapsed().as_secs();
+        Some(Health {
+            code: "fetching",
+            message: format!(
+                "the registry `{address}` is still being fetched, {age} s so far; its skills are missing"
+            ),
+            hint: "List the skills again; `skillsd status` shows the state.",
+            path: None,
+        })
     }
 
     pub(crate) fn health(&self, address: &Address) -> Vec<Health> {

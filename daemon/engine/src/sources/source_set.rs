@@ -15,6 +15,7 @@ use skills_syntax::path::AbsPath;
 
 use crate::sources::bundled;
 use crate::sources::change_notifier::ChangeNotifier;
+use crate::sources::fetching::Fetching;
 use crate::sources::mcp_client::Mcp;
 use crate::sources::registries::Remote;
 use crate::sources::source_config::SourceConfig;
@@ -102,10 +103,12 @@ impl Sources {
         }
     }
 
-    /// Returns true if a source that a view depends on is being fetched for the first time.
-    pub(crate) fn are_fetching(&self, uses: &Uses) -> bool {
-        uses.remote.iter().any(|it| self.remote.is_fetching(it))
-            || (uses.mcp && self.mcp.is_fetching())
+    /// Returns the sources of a view that are being fetched for the first time.
+    pub(crate) fn fetching(&self, uses: &Uses) -> Fetching {
+        Fetching {
+            registries: uses.remote.iter().filter_map(|it| self.remote.fetching(it)).collect(),
+            servers: uses.mcp && self.mcp.is_fetching(),
+        }
     }
 
     /// Stops the sources' threads.

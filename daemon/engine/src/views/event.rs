@@ -8,6 +8,7 @@ use skills_discovery::discover::{DiscoveryContext, Policy};
 use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 
+use crate::sources::fetching::Fetching;
 use crate::sources::mcp_client::prompt::{PromptAnswer, PromptError};
 use crate::sources::source_config::SourceConfig;
 use crate::sources::source_uses::Uses;
@@ -37,8 +38,8 @@ pub(crate) enum Event {
     Policy(Policy),
     /// An external source has changed.
     SourceChanged,
-    /// Asks whether any of these sources is being fetched for the first time.
-    IsFetching(Uses, oneshot::Sender<bool>),
+    /// Asks which of these sources are being fetched for the first time.
+    Fetching(Uses, oneshot::Sender<Fetching>),
     /// Requests a prompt of an MCP server.
     Prompt {
         server: String,
@@ -58,11 +59,9 @@ impl Event {
     /// cached status.
     pub(super) fn changes_status(&self) -> bool {
         match self {
-            Self::Hints
-            | Self::View(_)
-            | Self::Sync(_)
-            | Self::Status(_)
-            | Self::IsFetching(..) => false,
+            Self::Hints | Self::View(_) | Self::Sync(_) | Self::Status(_) | Self::Fetching(..) => {
+                false
+            }
             Self::Pin(_)
             | Self::Unpin(..)
             | Self::SetSources(_)

@@ -132,8 +132,8 @@ impl EngineState {
                 }
             }
             Event::SourceChanged => self.resolve_dependents(|it| it.uses.any()),
-            Event::IsFetching(uses, reply) => {
-                self.answer(Waiter::IsFetching(uses, reply));
+            Event::Fetching(uses, reply) => {
+                self.answer(Waiter::Fetching(uses, reply));
             }
             Event::Prompt { server, prompt, arguments, reply } => {
                 self.sources.mcp.get(server, prompt, arguments, reply);
@@ -273,8 +273,8 @@ impl EngineState {
                 let clock = format!("{}:0:{}:{}", self.boot_id, self.rebuilds.total(), self.tick);
                 let _ = reply.send(clock);
             }
-            Waiter::IsFetching(uses, reply) => {
-                let _ = reply.send(self.sources.are_fetching(&uses));
+            Waiter::Fetching(uses, reply) => {
+                let _ = reply.send(self.sources.fetching(&uses));
             }
             Waiter::View { request, pin } => {
                 let Some(held) = self.views.get(&request.key) else {

@@ -30,7 +30,7 @@ pub(crate) async fn list(
     peer: Arc<Peer>,
     mut params: ListParams,
 ) -> Outcome {
-    let RequestContext { view, .. } = resolver.resolve(&peer, params.take_context()).await?;
+    let RequestContext { view, .. } = resolver.resolve_list(&peer, params.take_context()).await?;
     let is_short = view.resolution.candidates.len() <= SHORT;
     if is_short || ResponseCache::of(&view).has_default_list() && params == ListParams::default() {
         return list_view(&view, &params);

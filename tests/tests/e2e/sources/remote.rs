@@ -8,7 +8,7 @@ use skills_testkit::{Home, Page, RegistryServer, wait_for};
 
 use super::{health_entries, names, only_source, start_with, wait_for_names};
 use crate::configuration::configure;
-use crate::support::{Live, run_json};
+use crate::support::{Live, run, run_json, stderr, stdout};
 
 fn config(registry: &RegistryServer) -> String {
     format!("remote.urls = [\"{}\"]\n", registry.url())
@@ -332,8 +332,13 @@ fn slow_registry_does_not_delay_the_first_list() {
     let registry = registry_with_two_skills();
     registry.put("one/SKILL.md", Page::Slow(vec![b'-'; 100_000], 50));
     let (mut live, top) = start_with(&config(&registry));
-    // The first list waits briefly and omits the skill.
-    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    // The first list waits briefly, omits the skill and says so.
+    let list = live.wire.call("skills/list", &json!({"cwd": top}));
+    assert_eq!(list["skills"].as_array().expect("a list").len(), 1, "{list}");
+    assert_eq!(list["health"][0]["code"], "fetching", "{list}");
+    let output = run(&live.home, &top, &["list"]);
+    let said = stdout(&output) + &stderr(&output);
+    assert!(said.contains("is still being fetched"), "{said}");
     assert_eq!(only_source(&mut live)["state"], "starting");
     let explained = live.wire.call("skills/explain", &json!({"cwd": top}));
     assert!(explained["steps"].to_string().contains("is being fetched for the first time"));

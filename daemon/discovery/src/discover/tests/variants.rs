@@ -80,7 +80,7 @@ fn founding_project_search_stops_below_home() {
 }
 
 #[test]
-fn founding_opencode_requires_both_fields_and_warns_of_duplicates() {
+fn opencode_warns_of_duplicates_and_founding_requires_both_fields() {
     let fixture = "
 //- /w/.git dir
 //- /home/u/.claude/skills/a/SKILL.md
@@ -106,6 +106,7 @@ name: b
             shadowed    a          /home/u/.claude/skills/a/SKILL.md
                 name/unique: `/w/.claude/skills/a/SKILL.md` has the same name and is found later; opencode reads files concurrently and may use either one
             active      a          /w/.claude/skills/a/SKILL.md
+                name/duplicate: two skills are named `a`: `/w/.claude/skills/a/SKILL.md` wins over `/home/u/.claude/skills/a/SKILL.md`
             hidden      b          /w/.claude/skills/b/SKILL.md
                 description/listed: the frontmatter has no `description`
         "#]],

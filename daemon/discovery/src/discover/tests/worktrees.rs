@@ -137,6 +137,7 @@ fn profile_may_read_main_worktree_behind_linked_one() {
             name/unique: `/linked/.claude/skills/both/SKILL.md` has the same name and is found later; opencode reads files concurrently and may use either one
         active      there      /main/.claude/skills/there/SKILL.md
         active      both       /linked/.claude/skills/both/SKILL.md
+            name/duplicate: two skills are named `both`: `/linked/.claude/skills/both/SKILL.md` wins over `/main/.claude/skills/both/SKILL.md`
     "#]]
     .assert_eq(&render(&discover(&ctx, &tree)));
 }

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use crate::files::counters::Counters;
 use crate::files::dir_index::{Need, NodeId};
 use crate::files::scanner::Scanner;
+use crate::sources::fetching::Fetching;
 use crate::sources::source_set::Sources;
 use crate::sources::source_uses::Uses;
 use crate::views::event::{Freshness, Published, Request};
@@ -32,9 +33,9 @@ pub(crate) enum Waiter {
         pin: bool,
     },
     Sync(oneshot::Sender<String>),
-    /// Asks if a source is still being fetched. The views contain everything that arrived before
+    /// Asks which sources are still being fetched. The views contain everything that arrived before
     /// the answer.
-    IsFetching(Uses, oneshot::Sender<bool>),
+    Fetching(Uses, oneshot::Sender<Fetching>),
 }
 
 impl Waiter {
@@ -138,7 +139,7 @@ impl Scan {
         self.waiters.iter().any(|it| match it {
             Waiter::View { request, .. } => !request.reply.is_closed(),
             Waiter::Sync(reply) => !reply.is_closed(),
-            Waiter::IsFetching(_, reply) => !reply.is_closed(),
+            Waiter::Fetching(_, reply) => !reply.is_closed(),
         })
     }
 }

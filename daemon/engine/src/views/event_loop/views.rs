@@ -95,7 +95,7 @@ impl EngineState {
                 self.scan_of(&request.key).filter(|_| !takes_it)
             }
             // Requires every published view to be up to date.
-            Waiter::Sync(_) | Waiter::IsFetching(..) => {
+            Waiter::Sync(_) | Waiter::Fetching(..) => {
                 let views = &self.views;
                 self.scans.iter_mut().find(|it| views.contains_key(&it.key))
             }
