@@ -6,6 +6,7 @@
 //! the rows.
 
 mod claude;
+mod opencode;
 mod page;
 mod place;
 
@@ -53,7 +54,7 @@ impl Document {
     }
 }
 
-const DOCUMENTS: &[Document] = &[claude::DOCUMENT];
+const DOCUMENTS: &[Document] = &[claude::DOCUMENT, opencode::DOCUMENT];
 
 /// Returns a row whose statement holds.
 const fn works(number: u16, statement: &'static str, test: fn(&mut Place<'_>)) -> Row {
@@ -107,4 +108,9 @@ fn check(id: &str) {
 #[test]
 fn statements_on_claude_code_hold() {
     check("claude");
+}
+
+#[test]
+fn statements_on_opencode_hold() {
+    check("opencode");
 }

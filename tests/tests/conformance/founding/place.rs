@@ -111,7 +111,7 @@ impl<'a> Place<'a> {
     }
 
     /// Replaces `$HOME` and `$W` by the directories.
-    fn expand(&self, text: &str) -> String {
+    pub(super) fn expand(&self, text: &str) -> String {
         text.replace("$HOME", &self.path("home")).replace("$W", &self.path("w"))
     }
 
@@ -142,6 +142,17 @@ impl<'a> Place<'a> {
     /// Sets a parameter of every later call.
     pub(super) fn set(&mut self, name: &str, value: Value) {
         self.params[name] = value;
+    }
+
+    /// Sets an environment variable of every later call.
+    pub(super) fn variable(&mut self, name: &str, value: &str) {
+        let value = self.expand(value);
+        if self.params.get("environment").is_none() {
+            let home = self.home();
+            let own = json!({"HOME": home.path(), "XDG_CONFIG_HOME": home.config_dir()});
+            self.set("environment", own);
+        }
+        self.params["environment"][name] = json!(value);
     }
 
     /// Makes later calls those of a session.
@@ -187,6 +198,12 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// Replies to the permission request `id` as the user.
+    #[track_caller]
+    pub(super) fn reply(&self, id: &Value, reply: &str) -> Value {
+        self.wire.grant("permission/reply", &json!({"id": id, "reply": reply}))
+    }
+
     /// Returns the entries of the list in every state, without those of skillsd itself.
     #[track_caller]
     pub(super) fn entries(&mut self) -> Vec<Value> {
@@ -194,11 +211,13 @@ impl<'a> Place<'a> {
         list["skills"].as_array().expect("a list").clone()
     }
 
-    /// Returns the entry with this name.
+    /// Returns the entry with this name, the active one if there are several.
     #[track_caller]
     pub(super) fn entry(&mut self, name: &str) -> Value {
         let entries = self.entries();
-        let found = entries.iter().find(|it| it["name"] == name);
+        let is_found = |it: &&Value| it["name"] == name;
+        let wins = entries.iter().filter(is_found).find(|it| it["state"] == "active");
+        let found = wins.or_else(|| entries.iter().find(is_found));
         found.unwrap_or_else(|| panic!("no entry `{name}`: {entries:#?}")).clone()
     }
 
@@ -306,6 +325,12 @@ impl<'a> Place<'a> {
     /// Returns the counters of the daemon.
     pub(super) fn actions(&mut self) -> Value {
         self.wire.call("server/status", &json!({}))["actions"].clone()
+    }
+
+    /// Returns the log of the daemon.
+    pub(super) fn log(&self) -> String {
+        let log = self.own.as_ref().unwrap_or(self.service).daemon.log();
+        log.replace(&self.path("w"), "$W").replace(&self.path("home"), "$HOME")
     }
 }
 
