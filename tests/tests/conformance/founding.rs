@@ -9,6 +9,7 @@ mod claude;
 mod opencode;
 mod page;
 mod place;
+mod plugin;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -54,7 +55,7 @@ impl Document {
     }
 }
 
-const DOCUMENTS: &[Document] = &[claude::DOCUMENT, opencode::DOCUMENT];
+const DOCUMENTS: &[Document] = &[claude::DOCUMENT, opencode::DOCUMENT, plugin::DOCUMENT];
 
 /// Returns a row whose statement holds.
 const fn works(number: u16, statement: &'static str, test: fn(&mut Place<'_>)) -> Row {
@@ -113,4 +114,9 @@ fn statements_on_claude_code_hold() {
 #[test]
 fn statements_on_opencode_hold() {
     check("opencode");
+}
+
+#[test]
+fn statements_on_the_plugin_hold() {
+    check("plugin");
 }

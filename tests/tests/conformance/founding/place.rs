@@ -3,7 +3,9 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use skills_testkit::{Daemon, Framing, Home, RpcError, Wire};
+use skills_testkit::{Daemon, Framing, Home, RpcError, Wire, wait_for};
+
+const EXE: &str = env!("CARGO_BIN_EXE_test-skillsd");
 
 /// Prompts of the MCP server.
 const PROMPTS: &str = r#"[{"name": "Daily notes", "description": "Writes notes.",
@@ -36,7 +38,7 @@ impl Service {
         let dir = home.config_dir().join("skillsd");
         fs::create_dir_all(&dir).expect("a directory can be made");
         fs::write(dir.join("config.toml"), config).expect("a file can be written");
-        let daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
+        let daemon = Daemon::start(&home, EXE);
         Self { daemon, home }
     }
 }
@@ -70,6 +72,15 @@ impl<'a> Place<'a> {
         self.wire = own.daemon.connect(Framing::Header);
         self.own = Some(own);
         self.enter();
+    }
+
+    /// Gives the row a daemon with bundled skills and the prompts of an MCP server.
+    #[track_caller]
+    pub(super) fn every_source(&mut self) {
+        self.configure(EVERY_SOURCE);
+        wait_for("the prompts of the server", || {
+            self.entries().iter().any(|it| it["scope"] == "mcp").then_some(())
+        });
     }
 
     /// Makes the worktree and passes it to every later call.
@@ -320,6 +331,14 @@ impl<'a> Place<'a> {
     #[track_caller]
     pub(super) fn git(&self, args: &[&str]) {
         self.home().git(self.path("w").as_ref(), args);
+    }
+
+    /// Runs `skillsd` in the worktree and returns its output and its messages.
+    pub(super) fn run(&self, args: &[&str]) -> String {
+        let mut command = self.home().command(EXE);
+        let output = command.args(args).current_dir(self.path("w")).output();
+        let output = output.expect("our program can be run");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     }
 
     /// Returns the counters of the daemon.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::place::{EVERY_SOURCE, Place, joined};
+use super::super::place::{Place, joined};
 use super::super::{Row, works};
 use super::SKILL;
 
@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Row] = &[
         assert_eq!(it.listed(), ["b: Does b."]);
     }),
     works(77, "It has the prompts of MCP servers.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         let listed = it.listed();
         let is_there = listed.iter().any(|it| it == "mcp__my_notes__Daily notes: Writes notes.");
         assert!(is_there, "{listed:?}");
@@ -86,7 +86,7 @@ pub(super) const ROWS: &[Row] = &[
         assert_eq!(it.lengths(json!({"budgetChars": 221})), [200, 10]);
     }),
     works(86, "Descriptions of bundled skills are never shortened.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         it.describe(&[("a", 200)]);
         let shown = it.listing(json!({"budgetChars": 300}));
         for name in ["debug-skills", "writing-skills"] {
@@ -229,7 +229,7 @@ pub(super) const ROWS: &[Row] = &[
         it.fails("_canonical_notes", 6);
     }),
     works(110, "Of a local skill and an MCP prompt with one name the local one wins.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         let dir = it.path("w/.claude/skills/mcp__my_notes__Daily notes");
         std::fs::create_dir_all(&dir).expect("it can be made");
         std::fs::write(format!("{dir}/SKILL.md"), SKILL).expect("it can be written");

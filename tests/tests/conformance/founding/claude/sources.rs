@@ -9,7 +9,7 @@ const DISCOVERY: &str = "daemon/discovery/src/discover/tests/listing.rs";
 
 pub(super) const ROWS: &[Row] = &[
     works(1, "Skills come from six kinds of source.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         it.skills(&["home/.claude/skills/a"]);
         it.plugin(&json!({"name": "tools"}), &["skills/b/SKILL.md", "commands/c.md"]);
         let list = it.call("skills/list", json!({}));
@@ -18,14 +18,14 @@ pub(super) const ROWS: &[Row] = &[
     })
     .deviates("two of them, built-in plugins and workflows, are only in the agent's program"),
     works(2, "Bundled skills come first and win their names.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         it.skills(&["home/.claude/skills/debug-skills"]);
         assert_eq!(it.winner("debug-skills"), "bundled");
         let list = it.call("skills/list", json!({}));
         assert_eq!(list["skills"][0]["scope"], "bundled");
     }),
     works(3, "Skills of built-in plugins come second.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         let list = it.call("skills/list", json!({}));
         let scopes = joined(&list["skills"], "scope");
         assert!(scopes.contains("bundled") && !scopes.contains("plugin"), "{scopes}");
@@ -128,7 +128,7 @@ pub(super) const ROWS: &[Row] = &[
         19,
         "A bundled skill is registered by the program, with `bundled` as its source.",
         |it| {
-            it.configure(EVERY_SOURCE);
+            it.every_source();
             assert_eq!(it.entry("writing-skills")["scope"], "bundled");
         },
     ),
@@ -136,7 +136,7 @@ pub(super) const ROWS: &[Row] = &[
         20,
         "The files of a bundled skill are written to the disk when it is first loaded.",
         |it| {
-            it.configure(EVERY_SOURCE);
+            it.every_source();
             let extracted = it.path("home/.cache/skillsd/bundled");
             it.load("writing-skills", "");
             let count = std::fs::read_dir(extracted).expect("it is there").flatten();
@@ -147,20 +147,20 @@ pub(super) const ROWS: &[Row] = &[
     )
     .deviates("the files of all three are written at once; they are small"),
     works(21, "A loaded bundled skill names the directory of its files.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         let loaded = it.load("writing-skills", "");
         let dir = loaded["metadata"]["dir"].as_str().expect("a text");
         let head = format!("Base directory for this skill: {dir}\n\n");
         assert!(loaded["output"].as_str().expect("a text").starts_with(&head), "{loaded}");
     }),
     works(22, "Bundled skills are registered at the start, before any directory is read.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         let list = it.call("skills/list", json!({}));
         let names = joined(&list["skills"], "name");
         assert!(names.starts_with("debug-skills migrate-command writing-skills"), "{names}");
     }),
     works(23, "The bundled skills are verify, debug, remember and others of the agent.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         it.fails("verify", 2);
         assert_eq!(it.entry("debug-skills")["scope"], "bundled");
     })
@@ -168,7 +168,7 @@ pub(super) const ROWS: &[Row] = &[
     works(24, "Some bundled skills are registered only with their own feature switch.", |it| {
         it.skills(&["w/.claude/skills/a"]);
         it.lists("a");
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         assert_eq!(it.entry("debug-skills")["state"], "active");
         it.configure(&format!("bundled.disabled = [\"debug-skills\"]\n{EVERY_SOURCE}"));
         it.fails("debug-skills", 2);
@@ -222,16 +222,16 @@ pub(super) const ROWS: &[Row] = &[
         it.substitutes("${user_config.mode}", "fast");
     }),
     works(35, "A prompt of an MCP server is a skill.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         assert_eq!(it.entry("mcp__my_notes__Daily notes")["scope"], "mcp");
     }),
     works(36, "It is named `mcp__server__prompt`, the prompt's name unchanged.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         let loaded = it.load("mcp__my_notes__Daily notes", "tea");
         assert_eq!(loaded["metadata"]["commandName"], "mcp__my_notes__Daily notes");
     }),
     works(37, "The server's name is normalised in it.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         let list = it.call("skills/list", json!({}));
         let names = joined(&list["skills"], "name");
         assert!(names.contains("mcp__my_notes__"), "{names}");
@@ -244,11 +244,11 @@ pub(super) const ROWS: &[Row] = &[
         it.configure(&off);
         let all = it.entries();
         assert!(all.iter().all(|it| it["scope"] != "mcp"), "{all:?}");
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         assert_eq!(it.entry("mcp__my_notes__Daily notes")["scope"], "mcp");
     }),
     works(39, "The text of such a skill is fetched from the server when it is loaded.", |it| {
-        it.configure(EVERY_SOURCE);
+        it.every_source();
         let loaded = it.load("mcp__my_notes__Daily notes", "tea");
         let text = loaded["output"].as_str().expect("a text");
         assert!(text.contains("\"Daily notes\" with {\"topic\":\"tea\"}"), "{text}");
