@@ -119,9 +119,8 @@ pub(super) const TOOLS: &[Row] = &[
             .lines()
             .filter_map(|it| it.trim().strip_prefix("<file>")?.strip_suffix("</file>"))
             .collect();
-        assert_eq!(listed, ["1/2/3/x"]);
-    })
-    .deviates("directories of tools and dependencies are no part of a skill: they are not listed, copied or trusted"),
+        assert_eq!(listed, [".git/x", "1/2/3/x", "__pycache__/x", "node_modules/x"]);
+    }),
     works(104, "There are four tools, each with its own description.", |it| {
         let tools = it.call("catalog/tool", json!({}))["tools"].clone();
         let names = "get_available_skills read_skill_file run_skill_script use_skill";
