@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
-use skills_protocol::env::SKILLSD_ADD_DIRS;
+use skills_protocol::env::{SKILLSD_ADD_DIRS, SKILLSD_PROFILE};
 use skills_protocol::path::{encode, encode_os, encoding_of};
 use skills_protocol::wire::{Context, Contextual};
 
@@ -76,7 +76,8 @@ impl CallContext {
             Some(dir) => directory(&here.join(dir))?,
             None => here,
         };
-        let profile = global.profile.clone();
+        let variable = || env::var(SKILLSD_PROFILE).ok().filter(|it| !it.is_empty());
+        let profile = global.profile.clone().or_else(variable);
         let own_variables = global.profile_variables.map(|read| read()).unwrap_or_default();
         let environment = environment::discovery();
         Ok(Self { cwd, profile, session: None, add_dirs, environment, own_variables })

@@ -22,12 +22,13 @@ pub struct GlobalArgs {
     /// The variable SKILLSD_ADD_DIRS adds more directories, separated by colons.
     #[arg(long = "add-dir", global = true, value_name = "DIR")]
     pub add_dirs: Vec<PathBuf>,
-    /// Apply the rules of this agent, of several (`a,b`) or of `all` [default: agentskills]
+    /// Apply the rules of this agent, of several (`a,b`) or of `all` [default: detected]
     ///
     /// For example `claude-code`. With several agents, `list` and `explain` show them side by side,
     /// and `check` applies the rules of each. `all` leaves out variants such as
-    /// `claude-code@founding`; name them. The default can be set as `profile` in the worktree's
-    /// `.skillsd.toml` or in `config.toml`.
+    /// `claude-code@founding`; name them. The default is, in this order: the variable
+    /// SKILLSD_PROFILE, `profile` in the worktree's `.skillsd.toml`, `profile` in `config.toml`,
+    /// the agent that runs the command, `agentskills`.
     #[arg(
         long,
         global = true,

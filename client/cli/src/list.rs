@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::value::{RawValue, to_raw_value};
-use skills_protocol::method::{SkillsExplain, SkillsList};
-use skills_protocol::wire::{ExplainParams, ExplainResult, Include, ListParams, Step, StepKind};
+use skills_protocol::method::{ProfilesDetect, SkillsExplain, SkillsList};
+use skills_protocol::wire::{
+    DetectParams, ExplainParams, ExplainResult, Include, ListParams, Step, StepKind,
+};
 
 use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
@@ -93,8 +95,12 @@ fn print_one(
         return cx.terminal.print(&format!("{result}\n"));
     }
     let result = server.call_whole::<SkillsList>(params)?;
+    let mut params = DetectParams::default();
+    context.fill(&mut params, None);
+    let detected = server.call::<ProfilesDetect>(&params)?;
     let options = table::TableOptions {
         all: args.all,
+        detected: &detected,
         cwd: &context.cwd,
         in_checkout: is_checkout(&context.cwd),
     };

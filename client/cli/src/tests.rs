@@ -94,6 +94,13 @@ fn list_flags_become_call_parameters() {
     assert_eq!(asked(&["--cwd", dir, "list", "--json"])["cwd"], dir);
 }
 
+/// Answers `profiles/detect`, and every other call with the list.
+fn answer_list(message: &Value, list: &Value) -> Value {
+    let detected = json!({"profile": "agentskills", "agent": "Agent Skills standard",
+        "reason": "by default"});
+    answer(message, if message["method"] == "profiles/detect" { &detected } else { list })
+}
+
 #[test]
 fn list_goes_to_stdout_and_health_to_stderr() {
     let health =
@@ -102,8 +109,10 @@ fn list_goes_to_stdout_and_health_to_stderr() {
     result["health"] = health;
     check(
         &["list"],
-        move |message| answer(message, &result),
+        move |message| answer_list(message, &result),
         &expect![[r#"
+            as Agent Skills standard · 3 skills · by default
+
             ~/shop/.agents/skills  project
               commit         Writes a commit message in the house style.
               accessibility  Checks a page against WCAG 2.2 and says what to c…  (1 warning)
@@ -111,9 +120,7 @@ fn list_goes_to_stdout_and_health_to_stderr() {
             ~/.agents/skills  user
               pdf            Fills, splits and merges PDF files. Use it…  (broken right now)
 
-            3 skills
-            3 not shown: 1 conditional, 1 shadowed, 1 invalid
-            skillsd list --all
+            3 not shown: 1 conditional, 1 shadowed, 1 invalid · skillsd list --all
             warning: the limit is reached
                hint: Raise it.
             exit 0
@@ -127,10 +134,11 @@ fn list_joins_all_pages() {
     let script = move |message: &Value| {
         let next = if message["params"]["cursor"].is_null() { json!("2") } else { Value::Null };
         let skills = [skill.clone()];
-        answer(message, &json!({"clock": "c", "fresh": true, "nextCursor": next, "skills": skills}))
+        let result = json!({"clock": "c", "fresh": true, "nextCursor": next, "skills": skills});
+        answer_list(message, &result)
     };
     let out = ran(&["list"], script.clone());
-    assert!(out.contains("2 skills\n"), "{out}");
+    assert!(out.contains("2 skills · by default\n"), "{out}");
 
     let out = ran(&["list", "--json"], script);
     let result = out.lines().next().expect("a line");

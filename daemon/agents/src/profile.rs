@@ -16,6 +16,7 @@ mod plugins;
 mod read_rules;
 mod root;
 mod rule;
+mod running;
 mod settings;
 mod settings_rule;
 mod table;
@@ -40,6 +41,7 @@ pub use root::{
     RootContent, RootRule, Scope, WalkBudget, WalkRule,
 };
 pub use rule::{ProfileRule, RULES, RuleValue, RuleValueKind};
+pub use running::{run_variables, running_agent};
 pub use settings_rule::{OnBrokenSettings, SettingsItem, SettingsRule, SettingsSource};
 pub use text::Text;
 pub use user_profiles::{

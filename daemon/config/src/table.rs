@@ -177,9 +177,11 @@ pub(super) const MAX_INTEGER: u64 = i64::MAX as u64;
 config! {
     /// The default profile of calls that name none.
     ///
-    /// The repository's value has precedence over the user's, and `--profile` over both.
+    /// The repository's value has precedence over the user's, and `--profile` and the variable
+    /// `SKILLSD_PROFILE` over both. Without a value, the agent that runs the command is detected,
+    /// or else `agentskills` applies.
     profile: Option<String> = None,
-        "profile", ValueKind::Profile, Some("\"agentskills\""), "\"claude-code\"", REPOSITORY, NextCall;
+        "profile", ValueKind::Profile, None, "\"claude-code\"", REPOSITORY, NextCall;
     /// Custom profiles, and changes to built-in ones.
     ///
     /// See `[profiles.NAME]` below for the keys.

@@ -10,6 +10,9 @@ pub const SKILLSD_SOCKET: &str = "SKILLSD_SOCKET";
 /// Additional directories whose skills are included in every command, separated by colons.
 pub const SKILLSD_ADD_DIRS: &str = "SKILLSD_ADD_DIRS";
 
+/// Profile of every command without `--profile`.
+pub const SKILLSD_PROFILE: &str = "SKILLSD_PROFILE";
+
 /// Log filter of the daemon, in the syntax of `tracing`, for example `debug`.
 pub const SKILLSD_LOG: &str = "SKILLSD_LOG";
 
@@ -64,7 +67,19 @@ pub const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
 /// Makes Gemini CLI trust the folder it is started in.
 pub const GEMINI_CLI_TRUST_WORKSPACE: &str = "GEMINI_CLI_TRUST_WORKSPACE";
 
-/// Variables that discovery depends on; clients send them as `environment`.
+/// Set by Claude Code for the commands it runs.
+pub const CLAUDECODE: &str = "CLAUDECODE";
+
+/// Set by opencode for the commands it runs.
+pub const OPENCODE: &str = "OPENCODE";
+
+/// Set by Codex for the commands it runs.
+pub const CODEX_THREAD_ID: &str = "CODEX_THREAD_ID";
+
+/// Set by Gemini CLI for the commands it runs.
+pub const GEMINI_CLI: &str = "GEMINI_CLI";
+
+/// Variables that discovery and the choice of the profile depend on; clients send them as `environment`.
 pub const DISCOVERY: &[&str] = &[
     HOME,
     XDG_CONFIG_HOME,
@@ -80,6 +95,10 @@ pub const DISCOVERY: &[&str] = &[
     OPENCODE_DISABLE_PROJECT_CONFIG,
     GEMINI_CLI_HOME,
     GEMINI_CLI_TRUST_WORKSPACE,
+    CLAUDECODE,
+    OPENCODE,
+    CODEX_THREAD_ID,
+    GEMINI_CLI,
 ];
 
 #[cfg(test)]

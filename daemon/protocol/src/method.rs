@@ -14,24 +14,25 @@ use serde::de::DeserializeOwned;
 use crate::error::RpcError;
 use crate::params;
 use crate::wire::{
-    CancelParams, CatalogParams, CatalogResult, CheckParams, CheckResult, DirsParams, DirsResult,
-    EventParams, ExplainParams, ExplainResult, GetParams, GetResult, HooksDoneParams,
-    HooksDoneResult, HooksMatchParams, HooksMatchResult, InitializeParams, InitializeResult,
-    ListParams, ListResult, LoadParams, LoadResult, PathsMatchParams, PathsMatchResult,
-    PermissionCheckParams, PermissionCheckResult, PermissionGrantedParams, PermissionGrantedResult,
-    PermissionPendingParams, PermissionPendingResult, PermissionReplyParams, PermissionReplyResult,
-    PermissionRequestParams, PermissionRequestResult, PermissionRevokeParams,
-    PermissionRevokeResult, ReadParams, ReadResult, ReferencesParams, ReferencesResult,
-    ResourcesParams, ResourcesResult, RulesDescribeParams, RulesDescribeResult, RunParams,
-    RunResult, SearchParams, SearchResult, SessionAgentEndParams, SessionAgentEndResult,
-    SessionCloseParams, SessionCloseResult, SessionCompactedParams, SessionCompactedResult,
-    SessionGetParams, SessionInvokedParams, SessionInvokedResult, SessionListParams,
-    SessionListResult, SessionOpenParams, SessionResult, SessionTouchParams, SessionTouchResult,
-    ShutdownParams, ShutdownResult, SnapshotParams, SnapshotResult, StatusParams, StatusResult,
-    SubscribeParams, SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult,
-    TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult, UnsubscribeParams,
-    UnsubscribeResult, UsageParams, UsageResult, WorktreeCloseParams, WorktreeCloseResult,
-    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+    CancelParams, CatalogParams, CatalogResult, CheckParams, CheckResult, DetectParams,
+    DetectResult, DirsParams, DirsResult, EventParams, ExplainParams, ExplainResult, GetParams,
+    GetResult, HooksDoneParams, HooksDoneResult, HooksMatchParams, HooksMatchResult,
+    InitializeParams, InitializeResult, ListParams, ListResult, LoadParams, LoadResult,
+    PathsMatchParams, PathsMatchResult, PermissionCheckParams, PermissionCheckResult,
+    PermissionGrantedParams, PermissionGrantedResult, PermissionPendingParams,
+    PermissionPendingResult, PermissionReplyParams, PermissionReplyResult, PermissionRequestParams,
+    PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, ReadParams,
+    ReadResult, ReferencesParams, ReferencesResult, ResourcesParams, ResourcesResult,
+    RulesDescribeParams, RulesDescribeResult, RunParams, RunResult, SearchParams, SearchResult,
+    SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
+    SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
+    SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
+    SessionTouchParams, SessionTouchResult, ShutdownParams, ShutdownResult, SnapshotParams,
+    SnapshotResult, StatusParams, StatusResult, SubscribeParams, SubscribeResult, SyncParams,
+    SyncResult, ToolParams, ToolResult, TrustGetParams, TrustGetResult, TrustSetParams,
+    TrustSetResult, UnsubscribeParams, UnsubscribeResult, UsageParams, UsageResult,
+    WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams, WorktreeListResult,
+    WorktreeOpenParams, WorktreeOpenResult,
 };
 
 /// A row of the table: documentation of one method.
@@ -92,6 +93,7 @@ pub mod names {
         WORKTREE_OPEN = "worktree/open",
         WORKTREE_CLOSE = "worktree/close",
         WORKTREE_LIST = "worktree/list",
+        PROFILES_DETECT = "profiles/detect",
         SKILLS_LIST = "skills/list",
         SKILLS_DIRS = "skills/dirs",
         SKILLS_GET = "skills/get",
@@ -207,6 +209,8 @@ requests! {
     "Removes the pin of `worktree/open`. A worktree without a pin is closed after it has not been used for a while.";
     WorktreeList, WORKTREE_LIST, WorktreeListParams => WorktreeListResult, "1.0", AGAIN,
     "Lists the open worktrees with their number of skills by state and their current problems.";
+    ProfilesDetect, PROFILES_DETECT, DetectParams => DetectResult, "1.0", AGAIN,
+    "Returns the profile whose rules apply to a call with these parameters, and why: the one that the call or its session names, else `profile` in the worktree's `.skillsd.toml`, else in the user's configuration, else the agent that runs the caller, by the variables in `environment`, else `agentskills`.";
     SkillsList, SKILLS_LIST, ListParams => ListResult, "1.0", AGAIN,
     "Lists the skills that the profile's agent shows its model, in the agent's order. `include` adds skills in other states, each with the reason. With `since` the result has the changes only.";
     SkillsDirs, SKILLS_DIRS, DirsParams => DirsResult, "1.0", AGAIN,
@@ -377,6 +381,9 @@ mod tests {
             worktree/list
               ()
               {worktrees}
+            profiles/detect
+              (cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {profile agent reason}
             skills/list
               (include since limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health fresh nextCursor skills removed positions}

@@ -74,9 +74,9 @@ pub use session::{
     SessionSkill, SessionSummary, SessionTouchParams, SessionTouchResult, TouchOp,
 };
 pub use skills::{
-    DirsParams, DirsResult, GetParams, GetResult, Include, ListParams, ListResult, Only,
-    ReadParams, ReadResult, Removed, Resource, ResourcesParams, ResourcesResult, SearchHit,
-    SearchParams, SearchResult, SkillUsage, UsageParams, UsageResult,
+    DetectParams, DetectResult, DirsParams, DirsResult, GetParams, GetResult, Include, ListParams,
+    ListResult, Only, ReadParams, ReadResult, Removed, Resource, ResourcesParams, ResourcesResult,
+    SearchHit, SearchParams, SearchResult, SkillUsage, UsageParams, UsageResult,
 };
 pub use trust::{
     CoveredFiles, CoveredSkill, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams,

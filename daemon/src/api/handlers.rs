@@ -26,11 +26,12 @@ use jsonrpsee::Methods;
 use skills_protocol::method::{
     CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, HooksDone, HooksMatch,
     IndexSnapshot, Initialize, PathsMatch, PermissionCheck, PermissionGranted, PermissionPending,
-    PermissionReply, PermissionRequest, PermissionRevoke, RulesDescribe, ServerShutdown,
-    ServerStatus, ServerSync, SessionAgentEnd, SessionClose, SessionCompacted, SessionGet,
-    SessionInvoked, SessionList, SessionOpen, SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain,
-    SkillsGet, SkillsList, SkillsLoad, SkillsRead, SkillsReferences, SkillsResources, SkillsRun,
-    SkillsSearch, SkillsUsage, TrustGet, TrustSet, WorktreeClose, WorktreeList, WorktreeOpen,
+    PermissionReply, PermissionRequest, PermissionRevoke, ProfilesDetect, RulesDescribe,
+    ServerShutdown, ServerStatus, ServerSync, SessionAgentEnd, SessionClose, SessionCompacted,
+    SessionGet, SessionInvoked, SessionList, SessionOpen, SessionTouch, SkillsCheck, SkillsDirs,
+    SkillsExplain, SkillsGet, SkillsList, SkillsLoad, SkillsRead, SkillsReferences,
+    SkillsResources, SkillsRun, SkillsSearch, SkillsUsage, TrustGet, TrustSet, WorktreeClose,
+    WorktreeList, WorktreeOpen,
 };
 
 use crate::api::parts::Parts;
@@ -45,6 +46,7 @@ pub(crate) fn register_all(methods: &mut Methods, parts: &Parts) {
     register::<WorktreeOpen, _, _, _>(methods, &parts.resolver, worktree::open);
     register::<WorktreeClose, _, _, _>(methods, &parts.resolver, worktree::close);
     register::<WorktreeList, _, _, _>(methods, &parts.resolver, worktree::list);
+    register::<ProfilesDetect, _, _, _>(methods, &parts.resolver, list::detect);
     register::<SkillsList, _, _, _>(methods, &parts.resolver, list::list);
     register::<SkillsDirs, _, _, _>(methods, &parts.resolver, list::dirs);
     register::<SkillsGet, _, _, _>(methods, &parts.resolver, get::get);

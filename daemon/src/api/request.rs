@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use skills_agents::profile;
 use skills_config::Config;
 use skills_discovery::discover::Environment;
 use skills_engine::sessions::registry::Sessions;
@@ -46,6 +47,36 @@ pub(crate) struct RequestContext {
     pub(crate) view: Arc<View>,
 }
 
+/// The source of a call's profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProfileSource {
+    /// The call names it.
+    Call,
+    /// The call's session has it.
+    Session,
+    /// `profile` in the worktree's file.
+    Worktree,
+    /// `profile` in the user's configuration.
+    User,
+    /// The variable of the agent that runs the caller.
+    Variable(&'static str),
+    Default,
+}
+
+impl ProfileSource {
+    /// Returns the reason for the profile, as a sentence fragment.
+    pub(crate) fn reason(self) -> Option<String> {
+        Some(match self {
+            Self::Call => return None,
+            Self::Session => "by the session".to_owned(),
+            Self::Worktree => "`profile` in `.skillsd.toml`".to_owned(),
+            Self::User => "`profile` in `config.toml`".to_owned(),
+            Self::Variable(name) => format!("detected: {name} is set"),
+            Self::Default => "by default".to_owned(),
+        })
+    }
+}
+
 /// State of the daemon when a call begins.
 pub(crate) struct CallStart {
     now: Stamp,
@@ -58,6 +89,7 @@ pub(crate) struct CallStart {
 pub(crate) struct DecodedCall {
     pub(crate) start: CallStart,
     pub(crate) request: ViewRequest,
+    pub(crate) profile_source: ProfileSource,
     /// A worktree with its configuration, once it is read.
     repository: Option<(AbsPath, Arc<Config>)>,
     /// The view, once it is resolved.
@@ -191,14 +223,38 @@ impl Resolver {
     ) -> Result<DecodedCall, RpcError> {
         let session = start.session.as_deref();
         if context.profile.is_some() || session.is_some() {
+            let is_named = context.profile.is_some();
+            let profile_source =
+                if is_named { ProfileSource::Call } else { ProfileSource::Session };
             let request = self.decode_with(&start.config, peer.environment(), context, session)?;
-            return Ok(DecodedCall { start, request, repository: None, view: None });
+            return Ok(DecodedCall {
+                start,
+                request,
+                profile_source,
+                repository: None,
+                view: None,
+            });
         }
+        // Only the caller's own variables: an agent may have started the daemon for others.
+        let is_set = |name: &str| match (&context.environment, peer.environment()) {
+            (Some(sent), _) => sent.get(name).is_some_and(|it| !it.is_empty()),
+            (None, Some(sent)) => sent.get(name).is_some_and(|it| !it.is_empty()),
+            (None, None) => false,
+        };
+        let (profile, profile_source) = match &start.config.profile {
+            Some(profile) => (Some(profile.clone()), ProfileSource::User),
+            None => match profile::running_agent(is_set) {
+                Some((agent, variable)) => {
+                    (Some(agent.id.to_string()), ProfileSource::Variable(variable))
+                }
+                None => (None, ProfileSource::Default),
+            },
+        };
         let decode = |profile: Option<String>| {
             let context = Context { profile, ..context.clone() };
             self.decode_with(&start.config, peer.environment(), context, None)
         };
-        let request = decode(start.config.profile.clone())?;
+        let request = decode(profile)?;
         // Any view of the directory knows its worktree, and this one is usually the answer.
         let view = self.view_for(&request).await?;
         let worktree = view.resolution.worktree.clone();
@@ -209,7 +265,10 @@ impl Resolver {
             }
             Some(_) | None => (request, Some(view)),
         };
-        Ok(DecodedCall { start, request, repository: Some((worktree, repository)), view })
+        let is_worktrees = repository.profile.is_some();
+        let profile_source = if is_worktrees { ProfileSource::Worktree } else { profile_source };
+        let repository = Some((worktree, repository));
+        Ok(DecodedCall { start, request, profile_source, repository, view })
     }
 
     /// Decodes a call of the daemon's own about a session.
@@ -217,7 +276,8 @@ impl Resolver {
         let mut start = self.begin(None).await;
         let request = self.decode_with(&start.config, None, Context::default(), Some(session))?;
         start.session = Some(Arc::clone(session));
-        Ok(DecodedCall { start, request, repository: None, view: None })
+        let profile_source = ProfileSource::Session;
+        Ok(DecodedCall { start, request, profile_source, repository: None, view: None })
     }
 
     /// Decodes a context without waiting; `theirs` is the client's environment.

@@ -20,6 +20,7 @@ methods! {
     WorktreeOpen,
     WorktreeClose,
     WorktreeList,
+    ProfilesDetect,
     SkillsList,
     SkillsDirs,
     SkillsGet,

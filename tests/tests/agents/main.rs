@@ -16,6 +16,7 @@ mod catalogs;
 mod claude;
 mod claude_paths;
 mod claude_trees;
+mod detection;
 mod hooks;
 mod opencode_slash;
 mod registrations;

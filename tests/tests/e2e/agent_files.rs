@@ -330,11 +330,13 @@ fn every_agent_configuration_file_is_watched() {
         for rule in files {
             let Some(directory) = directory_of(&rule.base, &home, &top) else { continue };
             for relative in &rule.relative {
-                let file = directory.join(&**relative);
+                let relative = relative.replace("**/", "deep/").replace('*', "one");
+                let file = directory.join(&relative);
                 // A variable may hold the path of the file itself.
                 let file = if relative.is_empty() { directory.clone() } else { file };
                 assert!(!is_told(&file), "{}", file.display());
-                write(&file, "{,}\n");
+                let is_markdown = file.extension().is_some_and(|it| it == "md");
+                write(&file, if is_markdown { "---\n[\n---\n" } else { "{,}\n" });
                 assert!(is_told(&file), "{}: {} is not watched", profile.id, file.display());
                 fs::remove_file(&file).expect("it is removed");
                 assert!(!is_told(&file), "{}", file.display());

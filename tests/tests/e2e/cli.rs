@@ -1,6 +1,7 @@
 //! The command line: exit codes, `--json` equal to the wire result, and the same answers without a
 //! daemon.
 
+use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -8,7 +9,8 @@ use skills_testkit::daemon::listener;
 use skills_testkit::fixture::write_skill;
 use skills_testkit::{Framing, Home, Wire};
 
-use crate::support::{run, run_json, stderr, stdout};
+use crate::configuration::configure;
+use crate::support::{run, run_json, skillsd, stderr, stdout};
 
 const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: first\n---\nBody.\n\
      //- /.agents/skills/b/SKILL.md\n---\nname: b\ndescription: x: y\npaths: src/**\n---\n\
@@ -255,4 +257,57 @@ fn added_directory_without_effect_is_told_once() {
         let codes = listed["health"].as_array().expect("a list").iter().map(|it| &it["code"]);
         assert_eq!(codes.filter(|it| **it == "add-dir").count(), expected, "{listed}");
     }
+}
+
+/// Returns the first line of a list with these variables, without the number of skills.
+fn first_line(home: &Home, top: &Path, args: &[&str], variables: &[(&str, &str)]) -> String {
+    let mut command = skillsd(home, &[&["list"], args].concat());
+    let output =
+        command.current_dir(top).envs(variables.iter().copied()).output().expect("it runs");
+    let out = stdout(&output);
+    let parts = out.lines().next().unwrap_or_default().split(" · ");
+    parts
+        .filter(|it| !it.ends_with(" skill") && !it.ends_with(" skills"))
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+#[test]
+fn profile_is_taken_from_the_most_explicit_place() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let first =
+        |args: &[&str], variables: &[(&str, &str)]| first_line(&home, &top, args, variables);
+    let agent = ("CLAUDECODE", "1");
+    let variable = ("SKILLSD_PROFILE", "codex");
+    assert_eq!(first(&[], &[]), "as Agent Skills standard · by default");
+    assert_eq!(first(&[], &[agent]), "as Claude Code · detected: CLAUDECODE is set");
+    assert_eq!(first(&["--no-daemon"], &[agent]), first(&[], &[agent]));
+    assert_eq!(first(&[], &[("CLAUDECODE", "")]), first(&[], &[]));
+    configure(&home, "profile = \"codex\"\n");
+    assert_eq!(first(&[], &[agent]), "as Codex · `profile` in `config.toml`");
+    fs::write(top.join(".skillsd.toml"), "profile = \"opencode\"\n").expect("written");
+    assert_eq!(first(&[], &[agent]), "as opencode · `profile` in `.skillsd.toml`");
+    assert_eq!(first(&[], &[agent, variable]), "as Codex");
+    let founding = first(&["--profile", "claude-code@founding"], &[agent, variable]);
+    assert_eq!(founding, "as Claude Code (claude-code@founding)");
+}
+
+#[test]
+fn agent_that_started_the_daemon_is_not_the_agent_of_other_clients() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let agent = [("CLAUDECODE", "1")];
+    assert!(first_line(&home, &top, &[], &agent).starts_with("as Claude Code"));
+    let mut wire = Wire::connect(&home.socket(), Framing::Lines).expect("the daemon runs now");
+    let mut detect = |environment: Value| {
+        let mut params = json!({"cwd": top});
+        if !environment.is_null() {
+            params["environment"] = environment;
+        }
+        wire.call("profiles/detect", &params)["profile"].clone()
+    };
+    assert_eq!(detect(Value::Null), "agentskills");
+    assert_eq!(detect(json!({"HOME": home.path()})), "agentskills");
+    assert_eq!(detect(json!({"HOME": home.path(), "GEMINI_CLI": "1"})), "gemini-cli");
 }

@@ -44,7 +44,7 @@ fn protocol_profile_names_match_the_profiles() {
 #[test]
 fn clients_send_every_environment_variable_of_profiles() {
     for profile in profile::builtin() {
-        for name in &profile.environment {
+        for name in profile.environment.iter().chain(&profile.run_variable) {
             assert!(DISCOVERY.contains(&&**name), "{}: {name}", profile.id);
         }
     }

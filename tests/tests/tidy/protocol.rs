@@ -59,7 +59,7 @@ fn example(method: &str) -> Option<Value> {
         "server/status" | "server/shutdown" | "worktree/list" | "session/list"
         | "permission/pending" => json!({}),
         "server/sync" | "worktree/open" | "worktree/close" | "skills/list" | "skills/dirs"
-        | "skills/usage" => {
+        | "skills/usage" | "profiles/detect" => {
             json!({"cwd": null})
         }
         "skills/load" => json!({"name": "commit", "args": "now", "cwd": null}),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use skills_protocol::wire::{Entry, ExplainResult, ListResult, Scope, State, Step};
+use skills_protocol::PROFILES;
+use skills_protocol::wire::{DetectResult, Entry, ExplainResult, ListResult, Scope, State, Step};
 
 use crate::explain::tree::roots_considered;
 use crate::style::{self, paint};
@@ -14,6 +15,8 @@ use crate::text::{count, cut, pad, parted, plain, width, wrap};
 /// Options of rendering a list.
 pub(crate) struct TableOptions<'a> {
     pub(crate) all: bool,
+    /// The agent whose list it is.
+    pub(crate) detected: &'a DetectResult,
     pub(crate) cwd: &'a Path,
     /// True if the current directory is a checkout with the bundled sample worktree.
     pub(crate) in_checkout: bool,
@@ -31,6 +34,10 @@ pub(crate) fn render(
     let is_shown = |skill: &&Entry| options.all || skill.state.is_listed();
     let shown: Vec<&Entry> = result.skills.iter().filter(is_shown).collect();
     let mut text = String::new();
+    let n_listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count();
+    if n_listed > 0 {
+        push_heading(n_listed as u64, options.detected, terminal, &mut text);
+    }
     let columns = Columns::of(&shown, options.all, terminal);
     for (scope, root, skills) in grouped(&shown) {
         let encoding = skills[0].path_encoding;
@@ -59,10 +66,34 @@ pub(crate) fn render(
         push_skips(steps.into_iter(), terminal, &mut text);
         text.push('\n');
     }
-    if result.skills.iter().any(|skill| skill.state.is_listed()) {
+    if n_listed > 0 {
         push_footer(result, options, terminal, &mut text);
     }
+    // Without a footer, the last group has no line below it.
+    text.truncate(text.trim_end_matches('\n').len());
+    if !text.is_empty() {
+        text.push('\n');
+    }
     text
+}
+
+/// Returns the name of a profile's agent, with the profile's own name if that is another.
+fn agent_name(detected: &DetectResult) -> String {
+    let is_agents = PROFILES.contains(&&*detected.profile) && !detected.profile.contains('@');
+    let (agent, profile) = (plain(&detected.agent), plain(&detected.profile));
+    if is_agents { agent } else { format!("{agent} ({profile})") }
+}
+
+/// Adds the first line: the agent, the number of skills, and the reason for the agent.
+fn push_heading(n_listed: u64, detected: &DetectResult, terminal: &Terminal, text: &mut String) {
+    let whose = format!("as {}", agent_name(detected));
+    let why = detected.reason.as_deref().map(|it| terminal.prose(it));
+    let parts: Vec<_> =
+        [Some(whose), Some(count(n_listed, "skill")), why].into_iter().flatten().collect();
+    for line in parted(&parts, terminal.width).lines() {
+        let _ = writeln!(text, "{}", paint(style::HEADING, line));
+    }
+    text.push('\n');
 }
 
 fn push_skips<'a>(steps: impl Iterator<Item = &'a Step>, terminal: &Terminal, text: &mut String) {
@@ -175,11 +206,9 @@ fn push_footer(
     terminal: &Terminal,
     text: &mut String,
 ) {
-    let listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count() as u64;
     let others = not_shown(result);
     let advice = others.as_ref().filter(|_| !options.all).map(|_| "skillsd list --all".to_owned());
-    let parts: Vec<String> =
-        [Some(count(listed, "skill")), others, advice].into_iter().flatten().collect();
+    let parts: Vec<String> = [others, advice].into_iter().flatten().collect();
     for line in parted(&parts, terminal.width).lines() {
         let _ = writeln!(text, "{}", paint(style::HEADING, line));
     }
@@ -205,9 +234,13 @@ pub(crate) fn render_none(
 ) -> String {
     let cwd = terminal.local_path(options.cwd);
     let others = not_shown(result).map(|others| format!(" · {others}"));
-    let profile = plain(&explained.profile);
-    let mut text =
-        format!("No skill for `{profile}` in {cwd}{}\n\n", others.as_deref().unwrap_or(""));
+    let why = options.detected.reason.as_deref().map(|it| format!(" · {}", terminal.prose(it)));
+    let mut text = format!(
+        "No skill for {} in {cwd}{}{}\n\n",
+        agent_name(options.detected),
+        others.as_deref().unwrap_or(""),
+        why.as_deref().unwrap_or("")
+    );
     let roots = roots_considered(&explained.steps, terminal);
     if !roots.is_empty() {
         let _ = writeln!(text, "{}", paint(style::HEADING, "Searched"));
@@ -233,15 +266,23 @@ pub(crate) fn render_none(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use expect_test::{Expect, expect};
     use skills_protocol::wire::{Outcome, Step, StepKind, Verdict};
 
     use super::*;
     use crate::sample::{in_state, list, shop, skill, terminal, uncolored};
 
+    static DETECTED: LazyLock<DetectResult> = LazyLock::new(|| DetectResult {
+        profile: "claude-code".to_owned(),
+        agent: "Claude Code".to_owned(),
+        reason: Some("detected: CLAUDECODE is set".to_owned()),
+    });
+
     fn options(all: bool) -> TableOptions<'static> {
         let cwd = Path::new("/home/ann/shop");
-        TableOptions { all, cwd, in_checkout: false }
+        TableOptions { all, detected: &DETECTED, cwd, in_checkout: false }
     }
 
     #[track_caller]
@@ -261,6 +302,8 @@ mod tests {
             false,
             Some(72),
             &expect![[r#"
+                as Claude Code · 3 skills · detected: CLAUDECODE is set
+
                 ~/shop/.agents/skills  project
                   commit         Writes a commit message in the house style.
                   accessibility  Checks a page against WCAG 2.2 and says w…  (1 warning)
@@ -268,9 +311,7 @@ mod tests {
                 ~/.agents/skills  user
                   pdf            Fills, splits and merges PDF files…  (broken right now)
 
-                3 skills
-                3 not shown: 1 conditional, 1 shadowed, 1 invalid
-                skillsd list --all
+                3 not shown: 1 conditional, 1 shadowed, 1 invalid · skillsd list --all
             "#]],
         );
     }
@@ -282,6 +323,8 @@ mod tests {
             false,
             None,
             &expect![[r#"
+                as Claude Code · 3 skills · detected: CLAUDECODE is set
+
                 ~/shop/.agents/skills  project
                   commit         Writes a commit message in the house style.
                   accessibility  Checks a page against WCAG 2.2 and says what to change.  (1 warning)
@@ -289,7 +332,7 @@ mod tests {
                 ~/.agents/skills  user
                   pdf            Fills, splits and merges PDF files. Use it for every form that a customer sends.  (broken right now)
 
-                3 skills · 3 not shown: 1 conditional, 1 shadowed, 1 invalid · skillsd list --all
+                3 not shown: 1 conditional, 1 shadowed, 1 invalid · skillsd list --all
             "#]],
         );
     }
@@ -301,6 +344,8 @@ mod tests {
             true,
             Some(72),
             &expect![[r#"
+                as Claude Code · 3 skills · detected: CLAUDECODE is set
+
                 ~/shop/.agents/skills  project
                   commit              active       Writes a commit message in the house…
                   accessibility       active       Checks a page against W…  (1 warning)
@@ -317,7 +362,7 @@ mod tests {
                 ~/.agents/skills  user
                   pdf                 active       Fills, splits an…  (broken right now)
 
-                3 skills · 3 not shown: 1 conditional, 1 shadowed, 1 invalid
+                3 not shown: 1 conditional, 1 shadowed, 1 invalid
             "#]],
         );
     }
@@ -329,6 +374,10 @@ mod tests {
             true,
             Some(50),
             &expect![[r#"
+                as Claude Code
+                3 skills
+                detected: CLAUDECODE is set
+
                 ~/shop/.agents/skills  project
                   commit              active
                     Writes a commit message in the house style.
@@ -352,7 +401,6 @@ mod tests {
                   pdf                 active
                     Fills, splits and merges…  (broken right now)
 
-                3 skills
                 3 not shown: 1 conditional, 1 shadowed, 1 invalid
             "#]],
         );
@@ -366,12 +414,12 @@ mod tests {
             false,
             None,
             &expect![[r#"
-            ~/shop/.agents/skills  project
-              a                                 Short.
-              nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn  Long.
+                as Claude Code · 2 skills · detected: CLAUDECODE is set
 
-            2 skills
-        "#]],
+                ~/shop/.agents/skills  project
+                  a                                 Short.
+                  nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn  Long.
+            "#]],
         );
     }
 
@@ -383,11 +431,11 @@ mod tests {
             false,
             None,
             &expect![[r#"
-            ~/shop/.agents/skills  project
-              x\u{1b}]0;gone\u{7}  line one \u{1b}[2Jline two \u{202e}abc
+                as Claude Code · 1 skill · detected: CLAUDECODE is set
 
-            1 skill
-        "#]],
+                ~/shop/.agents/skills  project
+                  x\u{1b}]0;gone\u{7}  line one \u{1b}[2Jline two \u{202e}abc
+            "#]],
         );
     }
 
@@ -417,7 +465,7 @@ mod tests {
         let text =
             uncolored(&render_none(&list(Vec::new()), &explained, &options, &terminal(Some(72))));
         expect![[r#"
-            No skill for `agentskills` in ~/shop
+            No skill for Claude Code in ~/shop · detected: CLAUDECODE is set
 
             Searched
               ~/shop/.agents/skills  no skills
@@ -445,7 +493,7 @@ mod tests {
         };
         let text = render_none(&list(skills), &explained, &options(false), &terminal(Some(72)));
         expect![[r#"
-            No skill for `agentskills` in ~/shop · 1 not shown: 1 invalid
+            No skill for Claude Code in ~/shop · 1 not shown: 1 invalid · detected: CLAUDECODE is set
 
             Next
               skillsd list --all    also lists skills that are not shown, with reasons
@@ -462,11 +510,10 @@ mod tests {
             true,
             Some(60),
             &expect![[r#"
-            ~/shop/.agents/skills  project
-              a  ignored  A.
-                switched off in settings
-
-        "#]],
+                ~/shop/.agents/skills  project
+                  a  ignored  A.
+                    switched off in settings
+            "#]],
         );
     }
 }

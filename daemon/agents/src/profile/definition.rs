@@ -39,6 +39,8 @@ pub struct Profile {
     /// The environment variables that discovery depends on, by exact name. Views are keyed by their
     /// values; values are never logged.
     pub environment: Vec<Text>,
+    /// The environment variable that the agent sets for the commands it runs.
+    pub run_variable: Option<Text>,
     /// The agent's configuration files, lowest precedence first.
     pub settings: Vec<SettingsRule>,
     /// The search roots, in scan order.

@@ -196,6 +196,23 @@ pub struct SkillUsage {
 }
 
 skills_params! {
+    /// The call whose profile to return.
+    DetectParams {}
+}
+
+/// The profile of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DetectResult {
+    /// The profile's name.
+    pub profile: String,
+    /// The agent's name.
+    pub agent: String,
+    /// The reason for the choice, as a sentence fragment; absent if the call names the profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+skills_params! {
     /// The skills whose directories to list.
     DirsParams {}
 }

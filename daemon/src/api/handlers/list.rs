@@ -1,5 +1,5 @@
-//! `skills/list` and `skills/dirs`: the listed skills of an agent and, on request, those in other
-//! states.
+//! `skills/list`, `skills/dirs` and `profiles/detect`: the listed skills of an agent and, on
+//! request, those in other states, and the agent whose rules apply.
 //!
 //! The default list of a view is serialized once and cached. Lists with other states or pages are
 //! made per call.
@@ -12,7 +12,8 @@ use skills_discovery::discover::{Candidate, address_of};
 use skills_engine::View;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
-    Contextual, DirsParams, DirsResult, Include, ListParams, ListResult, State,
+    Contextual, DetectParams, DetectResult, DirsParams, DirsResult, Include, ListParams,
+    ListResult, State,
 };
 
 use crate::api::request::{RequestContext, Resolver};
@@ -68,6 +69,20 @@ fn list_view(view: &View, params: &ListParams) -> Outcome {
     let prepared = ResponseCache::of(view);
     let entry = |index| Cow::Borrowed(prepared.entry(view, index));
     page(view, form, PageRange { start, limit }, entry).answer()
+}
+
+pub(crate) async fn detect(
+    resolver: Arc<Resolver>,
+    peer: Arc<Peer>,
+    mut params: DetectParams,
+) -> Outcome {
+    let call = resolver.decode(&peer, params.take_context()).await?;
+    let profile = &call.request.profile;
+    Answer::new(&DetectResult {
+        profile: profile.id.to_string(),
+        agent: profile.agent.to_string(),
+        reason: call.profile_source.reason(),
+    })
 }
 
 pub(crate) async fn dirs(

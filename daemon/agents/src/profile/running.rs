@@ -1,0 +1,43 @@
+//! The agent that runs a command, by the variables that agents set for their commands.
+
+use super::builtin::agents;
+use super::definition::Profile;
+
+/// Returns the agent that runs the caller, with its variable; `is_set` tells which variables the
+/// caller has. If an agent runs another one, both variables are set, and the first agent of the
+/// table counts.
+pub fn running_agent(is_set: impl Fn(&str) -> bool) -> Option<(&'static Profile, &'static str)> {
+    agents().find_map(|profile| {
+        let variable = profile.run_variable.as_deref()?;
+        is_set(variable).then_some((&**profile, variable))
+    })
+}
+
+/// Returns the variables by which agents are recognised.
+pub fn run_variables() -> impl Iterator<Item = &'static str> {
+    agents().filter_map(|it| it.run_variable.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agent_is_recognised_by_its_variable() {
+        let found = |name: &str| running_agent(|it| it == name).map(|it| &*it.0.id);
+        assert_eq!(found("CLAUDECODE"), Some("claude-code"));
+        assert_eq!(found("CODEX_THREAD_ID"), Some("codex"));
+        assert_eq!(found("GEMINI_CLI"), Some("gemini-cli"));
+        assert_eq!(found("OPENCODE"), Some("opencode"));
+        assert_eq!(found("PATH"), None);
+    }
+
+    #[test]
+    fn each_agent_has_its_own_variable() {
+        let mut all: Vec<_> = run_variables().collect();
+        let n_all = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), n_all);
+    }
+}
