@@ -8,6 +8,7 @@ mod action;
 pub(crate) mod run;
 
 use serde_json::json;
+use skills_agents::profile::OutputFormat;
 use skills_discovery::discover::{Candidate, Owner, SkillState};
 use skills_discovery::permission::{
     self, Action, Decision, DecisionReason, Properties, RulePrecedence, Switch,
@@ -110,6 +111,15 @@ pub(crate) async fn read(
         return Err(RpcError::not_invocable(&candidate.name).with_hint(
             "It has `disable-model-invocation`: its files can be read after the user has started it.",
         ));
+    }
+    // In the founding notes a conditional skill is not there for the model.
+    let hides_conditional = view.ctx.profile.output == OutputFormat::ClaudeFounding;
+    if recipient == Recipient::Model
+        && hides_conditional
+        && candidate.state == SkillState::Conditional
+    {
+        let next = candidate.reason.as_ref().map(|it| it.next.clone()).unwrap_or_default();
+        return Err(RpcError::not_invocable(&candidate.name).with_hint(next));
     }
     if permission(access, asking, Act::Read, Vec::new(), None).await?.is_guarded {
         access.queue.note_reader(reader);

@@ -79,7 +79,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
         | SkillState::Untrusted => {}
         // `authorize` reports the rule.
         SkillState::Denied => return Ok(Choice { candidate_idx: found }),
-        SkillState::Conditional => refuse_conditional(view, candidate, &target)?,
+        SkillState::Conditional => refuse_conditional(view, candidate, &target, by)?,
         SkillState::Ignored => return Err(missing(view, candidate, "is disabled")),
         SkillState::Invalid => return Err(missing(view, candidate, "is dropped")),
         SkillState::Refused => return Err(authorize::refused(candidate)),
@@ -129,12 +129,20 @@ fn may_invoke(view: &View, candidate: &Candidate, by: Invoker) -> Result<(), Rpc
 }
 
 /// Refuses a conditional skill by name: Claude Code does not list its name until a file matches.
+/// In the founding notes the model cannot load it by its path either.
 fn refuse_conditional(
     view: &View,
     candidate: &Candidate,
     target: &SkillTarget<'_>,
+    by: Invoker,
 ) -> Result<(), RpcError> {
-    if !view.ctx.profile.output.is_claude() || !matches!(target, SkillTarget::Name(_)) {
+    let is_named = matches!(target, SkillTarget::Name(_));
+    let may_load = match view.ctx.profile.output {
+        OutputFormat::Claude => !is_named,
+        OutputFormat::ClaudeFounding => !is_named && by == Invoker::User,
+        _ => true,
+    };
+    if may_load {
         return Ok(());
     }
     let reason = candidate.reason.as_ref();

@@ -60,10 +60,14 @@ pub(super) const ROWS: &[Row] = &[
         assert_eq!(it.listing(json!({})), "");
         it.fails("a", 2);
         let path = it.path("w/.claude/skills/a");
-        it.refusal("skills/load", json!({"path": path}));
-        it.refusal("skills/read", json!({"name": "a", "relative": "SKILL.md"}));
-    })
-    .open("by its path the model can load it"),
+        assert_eq!(it.refusal("skills/load", json!({"path": path})).data["errorCode"], 2);
+        let file = json!({"path": path, "relative": "SKILL.md", "by": "model"});
+        assert_eq!(it.refusal("skills/read", file.clone()).code, -32009);
+        it.session();
+        it.touch(&["a.rs"]);
+        it.invoke("a");
+        it.call("skills/read", file);
+    }),
     works(120, "Touching a matching file activates it.", |it| {
         it.skill("w/.claude/skills/a", "paths: '*.rs'\n", "Do it.\n");
         it.session();
@@ -100,8 +104,7 @@ pub(super) const ROWS: &[Row] = &[
         assert_eq!(it.touch(&["x/docs/y"]), "b");
         assert_eq!(it.touch(&["README.md", "x/top.txt"]), "");
         assert_eq!(it.touch(&["more.md", "top.txt"]), "c d");
-    })
-    .open("case counts"),
+    }),
     works(124, "All waiting skills are compared with all touched files.", |it| {
         it.skill("w/.claude/skills/a", "paths: '*.rs'\n", "");
         it.skill("w/.claude/skills/b", "paths: '*.md'\n", "");

@@ -105,8 +105,7 @@ pub(super) const ROWS: &[Row] = &[
         let list = it.call("skills/list", json!({}));
         let health = list["health"].to_string();
         assert!(health.contains("$HOME/gone") && health.contains("$HOME/file"), "{health}");
-    })
-    .open("a regular file is not reported"),
+    }),
     kept(
         20,
         "Then `skills.urls`: skills are downloaded from each.",
