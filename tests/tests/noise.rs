@@ -76,11 +76,13 @@ fn typing_real_skills_gives_completions_without_syntax_noise() {
                 assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
                 n_offered += 1;
             }
-            // A partly typed key is offered.
+            // A partly typed key is offered, unless its place is in `metadata`.
             let line = text.rsplit('\n').next().unwrap_or_default();
             let key = whole[end - line.len()..].split([':', '\n']).next().unwrap_or_default();
             let is_begun = text.matches("---\n").count() == 1 && line.len() < key.len();
-            let is_read = field_table::find(key).is_some_and(|it| it.standing == FieldStatus::Read);
+            let metadata = field_table::find("metadata").expect("a field");
+            let is_read = field_table::find(key).is_some_and(|it| it.standing == FieldStatus::Read)
+                && !metadata.keys.iter().any(|it| it.name == key);
             if is_begun && !line.is_empty() && is_read {
                 let found = complete(text, end, FileKind::Skill(None));
                 let found = found.unwrap_or_else(|| panic!("nothing is offered: {text:?}"));

@@ -15,7 +15,7 @@ mod type_mismatch;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value as Json};
-use skills_syntax::parse::{Entry, Frontmatter, ScalarStyle, Value, ValueKind};
+use skills_syntax::parse::{Entry, Frontmatter, MAX_DEPTH, ScalarStyle, Value, ValueKind};
 use skills_syntax::text::Span;
 
 use crate::field_table::{self, Agent, Coercion, Field, KeyKind, Separators, Shape};
@@ -287,16 +287,19 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Splits the texts of a list, and of the lists in it.
+    /// Splits the texts of a list, and of the lists in it down to `depth`. A list may contain an
+    /// alias of itself.
     fn globs(
         &self,
-        value: &Value,
-        span: Span,
+        (value, span): (&Value, Span),
+        depth: usize,
         n_left: &mut usize,
         all: &mut Vec<SpannedText>,
         faults: &mut Vec<TypeMismatch>,
     ) {
-        let Some(n_rest) = n_left.checked_sub(1) else { return };
+        let (Some(depth), Some(n_rest)) = (depth.checked_sub(1), n_left.checked_sub(1)) else {
+            return;
+        };
         *n_left = n_rest;
         let Some(items) = value.items() else {
             let reading = self.words(value, span, Separators::CommasOutsideBraces);
@@ -311,7 +314,7 @@ impl<'a> Fields<'a> {
         for item in items {
             let value = self.frontmatter.resolve(item);
             if YamlType::of(value, YamlLibrary::Ours) != YamlType::Null {
-                self.globs(value, item.span, n_left, all, faults);
+                self.globs((value, item.span), depth, n_left, all, faults);
             }
         }
     }
@@ -320,7 +323,7 @@ impl<'a> Fields<'a> {
     fn words(&self, value: &Value, span: Span, separators: Separators) -> FieldReading {
         if separators == Separators::CommasOutsideBraces && value.items().is_some() {
             let (mut n_left, mut all, mut faults) = (MAX_VALUES, Vec::new(), Vec::new());
-            self.globs(value, span, &mut n_left, &mut all, &mut faults);
+            self.globs((value, span), MAX_DEPTH, &mut n_left, &mut all, &mut faults);
             return FieldReading { value: Some(FieldValue::List(all)), faults };
         }
         if let Some(items) = value.items() {

@@ -348,7 +348,13 @@ impl Engine {
             notifier.borrow_and_update();
             let uses = view.uses.clone();
             // Changes announced before the reply are in the views when it arrives.
-            let fetching = self.ask(|reply| Event::Fetching(uses, reply)).await?;
+            let asked = self.ask(|reply| Event::Fetching(uses, reply));
+            // The scan of another worktree may delay the reply.
+            let longest = limits.servers.max(limits.registries).saturating_sub(start.elapsed());
+            let Ok(fetching) = tokio::time::timeout(longest, asked).await else {
+                return Ok((self.cached(&view.key).unwrap_or(view), Vec::new()));
+            };
+            let fetching = fetching?;
             let limit = match &fetching {
                 Fetching { servers: true, .. } => limits.servers,
                 Fetching { registries, .. } if registries.is_empty() => Duration::ZERO,

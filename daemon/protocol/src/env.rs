@@ -79,6 +79,9 @@ pub const CODEX_THREAD_ID: &str = "CODEX_THREAD_ID";
 /// Set by Gemini CLI for the commands it runs.
 pub const GEMINI_CLI: &str = "GEMINI_CLI";
 
+/// Variables that agents set for the commands they run.
+pub const RUN_VARIABLES: [&str; 4] = [CLAUDECODE, OPENCODE, CODEX_THREAD_ID, GEMINI_CLI];
+
 /// Variables that discovery and the choice of the profile depend on; clients send them as `environment`.
 pub const DISCOVERY: &[&str] = &[
     HOME,

@@ -159,7 +159,10 @@ impl<'a> Substitutions<'a> {
     pub(super) fn fill(&mut self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let (mut done, mut from) = (0, 0);
-        while let Some(found) = self.placeholders.next(text, from, self.names) {
+        // Once it is full, the rest stays as it is.
+        while !self.is_full
+            && let Some(found) = self.placeholders.next(text, from, self.names)
+        {
             let Placeholder { span, kind, is_escaped } = found;
             let value = self.value(kind);
             if value.is_none() && matches!(kind, PlaceholderKind::Braced(_)) {

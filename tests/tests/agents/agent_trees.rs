@@ -151,9 +151,10 @@ impl Builder<'_> {
                 self.file(format!("ext/{name}/SKILL.md"), text);
                 self.entries.push((dir, Entry::Link(format!("ext/{name}"))));
             }
+            // A link to a file outside of the worktree is refused on purpose.
             11 => {
-                self.file(format!("ext/{name}.md"), text);
-                let link = Entry::Link(format!("ext/{name}.md"));
+                self.file(format!("{dir}/text.md"), text);
+                let link = Entry::Link(format!("{dir}/text.md"));
                 self.entries.push((format!("{dir}/SKILL.md"), link));
             }
             12 => {
@@ -394,13 +395,16 @@ impl Ours {
             some.map(found).collect()
         };
         let ours = of(&[SkillState::Active, SkillState::Hidden]);
-        let shadowed = of(&[SkillState::Shadowed]);
         let mut theirs = theirs(self.agent, program, tree, &top);
         if self.agent == Agent::OpenCode {
             // The agent reads files concurrently, so any skill of a name may win it.
             let settled = theirs.iter().map(|it| {
                 let winner = ours.iter().find(|own| own.0 == it.0);
-                winner.filter(|_| shadowed.contains(it)).unwrap_or(it).clone()
+                let is_known = |other: &Candidate| {
+                    other.name == it.0
+                        && other.path.to_str().is_some_and(|path| relative(path, &top) == it.2)
+                };
+                winner.filter(|_| candidates.clone().any(is_known)).unwrap_or(it).clone()
             });
             theirs = settled.collect();
         }

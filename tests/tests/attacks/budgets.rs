@@ -117,6 +117,13 @@ fn names(list: &Value) -> Vec<String> {
     names
 }
 
+/// Asserts that the list names no exceeded budget; two of the user's skills have one name.
+#[track_caller]
+fn assert_no_budget_exceeded(list: &Value) {
+    let health = list["health"].as_array().expect("a list");
+    assert!(health.iter().all(|it| it["code"] == "duplicate"), "{health:?}");
+}
+
 /// Asserts that the exhausted budget is reported with its root and directory.
 #[track_caller]
 fn assert_incomplete(list: &Value, root: &str, budget: &str) -> PathBuf {
@@ -210,7 +217,7 @@ fn link_through_proc_to_root_is_not_followed() {
         symlink("/proc/self/cwd", top.join(SKILLS).join("here")).expect("linked");
     });
     let list = attack_setup.list("opencode");
-    assert_eq!(list["health"], json!([]));
+    assert_no_budget_exceeded(&list);
     assert_eq!(names(&list), ["mine", "own", "zz-own"]);
 }
 
@@ -290,7 +297,7 @@ fn directories_over_the_budget_are_left_out_in_stable_order() {
     }
     let list = attack_setup.list("opencode");
     assert_eq!(names(&list), ["first", "last", "mine", "near", "own", "zz-own"]);
-    assert_eq!(list["health"], json!([]));
+    assert_no_budget_exceeded(&list);
     assert_eq!(names(&attack_setup.list_in_new_daemon("opencode")), names(&list));
 }
 

@@ -199,6 +199,15 @@ fn deep_braces_of_one_glob_do_not_exhaust_the_stack() {
     assert_listed(&mut live, &top);
 }
 
+#[test]
+fn paths_that_contain_themselves_do_not_exhaust_the_stack() {
+    for paths in ["&a [*a]", "&a [x, *a, *a]", "&a [[[*a]], *a]"] {
+        let text = format!("---\nname: bad\ndescription: d\npaths: {paths}\n---\n");
+        let (mut live, top, _) = fixture("bad", &text);
+        assert_listed(&mut live, &top);
+    }
+}
+
 /// Starts a daemon and a worktree with one skill and these permissions in `.claude/settings.json`.
 fn with_permissions(permissions: &Value) -> (Live, PathBuf) {
     let home = Home::new();

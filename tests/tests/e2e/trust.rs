@@ -219,7 +219,8 @@ fn doctor_and_trust_list_name_what_needs_trust() {
     let text = "---\nname: hooked\ndescription: Has hooks.\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./x\n---\nNow: !`date`\n";
     let top = home.worktree("w", &format!("{SKILLS}//- /.claude/skills/hooked/SKILL.md\n{text}"));
     // The user's own skills need no trust.
-    home.lay_out(&format!("//- /home/.claude/skills/own/SKILL.md\n{text}"));
+    let own = text.replace("name: hooked", "name: own");
+    home.lay_out(&format!("//- /home/.claude/skills/own/SKILL.md\n{own}"));
     let waiting = |command: &[&str]| {
         let said = run_json(&home, &top, command);
         let trust = if command[0] == "doctor" { &said["trust"] } else { &said };

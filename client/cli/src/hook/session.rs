@@ -53,12 +53,12 @@ impl AgentSession {
             payload.cwd.clone().filter(|it| it.is_absolute()).ok_or_else(|| missing("cwd"))?;
         let started_in = agent.started_in.and_then(std::env::var_os).map(PathBuf::from);
         let started_in = started_in.filter(|it| it.is_absolute() && cwd.starts_with(it));
-        let global = GlobalArgs {
-            cwd: Some(started_in.unwrap_or_else(|| cwd.clone())),
-            profile: global.profile.clone().or_else(|| agent.profile.map(str::to_owned)),
-            ..global.clone()
-        };
-        let start = CallContext::from_args(&global, None)?.single_profile()?;
+        let global =
+            GlobalArgs { cwd: Some(started_in.unwrap_or_else(|| cwd.clone())), ..global.clone() };
+        // Without a profile of its own, the session activates the skills of every agent.
+        let profile = global.profile.clone().or_else(|| agent.profile.map(str::to_owned));
+        let start = CallContext::from_args(&global, None)?.with_profile_or_default(profile);
+        let start = start.single_profile()?;
         let home = std::env::home_dir().filter(|it| it.is_absolute());
         let dirs = shell::CommandDirs { top: top_of(&cwd), cwd, home };
         let location = environment::socket_location().map_err(ClientError::from)?;

@@ -3,7 +3,7 @@
 use super::error::PatternError;
 use super::fold::fold;
 use super::glob::Glob;
-use super::limits::{LONGEST, MOST};
+use super::limits::{LONGEST, MOST, MOST_OF_SKILL};
 
 /// A pattern without braces.
 #[derive(Debug, PartialEq)]
@@ -33,9 +33,6 @@ pub(super) enum Segment {
 
 /// Parses a pattern into one pattern per brace expansion.
 pub(super) fn read(text: &str) -> Result<Vec<Pattern>, PatternError> {
-    if text.len() > LONGEST {
-        return Err(PatternError::Long(text.len()));
-    }
     let expanded = expanded(text)?;
     let mut patterns = Vec::new();
     let mut refused = None;
@@ -55,7 +52,13 @@ pub(super) fn read(text: &str) -> Result<Vec<Pattern>, PatternError> {
 /// Returns true if patterns restrict a skill to some files. They do not if each is `**` or `/**`.
 pub fn is_restriction<'a>(patterns: impl IntoIterator<Item = &'a str>) -> bool {
     let restricts = |it: &String| !matches!(without_everything_below(it), "" | "**");
-    patterns.into_iter().any(|it| expanded(it).map_or(true, |it| it.iter().any(restricts)))
+    let mut n_expanded = 0;
+    patterns.into_iter().any(|it| {
+        let Ok(all) = expanded(it) else { return true };
+        n_expanded += all.len();
+        // Patterns beyond the limit match nothing.
+        n_expanded > MOST_OF_SKILL || all.iter().any(restricts)
+    })
 }
 
 /// Returns a pattern without a final `/**`, because everything below a match matches.
@@ -63,7 +66,11 @@ fn without_everything_below(text: &str) -> &str {
     text.strip_suffix("/**").unwrap_or(text)
 }
 
+/// Returns the expansions of a pattern's braces. The limit on its length bounds the recursion.
 fn expanded(text: &str) -> Result<Vec<String>, PatternError> {
+    if text.len() > LONGEST {
+        return Err(PatternError::Long(text.len()));
+    }
     let mut all = Vec::new();
     expand(text, &mut all)?;
     Ok(all)

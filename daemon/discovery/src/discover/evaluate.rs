@@ -138,8 +138,8 @@ fn verdict(
         let next = "Remove `disable-model-invocation` to let the model use it.";
         return (SkillState::Hidden, Some(reason("model-invocation", message.into(), None, next)));
     }
-    let is_conditional = is_restriction(record.paths.iter().map(|it| &**it));
-    if profile.conditional && reads_paths && is_conditional {
+    let is_conditional = || is_restriction(record.paths.iter().map(|it| &**it));
+    if profile.conditional && reads_paths && is_conditional() {
         let globs: Vec<_> = record.paths.iter().map(|it| format!("`{it}`")).collect();
         if is_activated() {
             let message = format!("a file was touched that matches {}", globs.join(", "));

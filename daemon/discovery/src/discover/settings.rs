@@ -105,7 +105,12 @@ impl SettingsReader<'_> {
             values: RefCell::default(),
         };
         let parsed = references.replaced(written);
-        self.settings.secrets.extend(references.values.into_inner());
+        if replaced {
+            let mut values = references.values.into_inner();
+            values.sort();
+            values.dedup();
+            self.settings.secrets.insert(path.clone(), values);
+        }
         let document = match parsed {
             _ if !replaced => text.document(rule.syntax).cloned().map_err(Clone::clone),
             None => {
@@ -223,19 +228,32 @@ impl SettingsReader<'_> {
 
     /// Reads the agents in Markdown files below `top`.
     fn agents(&mut self, top: &AbsPath, is_deep: bool, rule: &SettingsRule) {
-        let Some(found) = MarkdownFiles::find(self.tree, &self.settings.tops, top, is_deep) else {
+        let Some(mut found) = MarkdownFiles::find(self.tree, &self.settings.tops, top, is_deep)
+        else {
             self.settings.complete = false;
             return;
         };
+        let mut n_bytes = 0;
         for path in &found.files {
             let Ok(relative) = path.strip_prefix(top) else { continue };
             self.settings.consulted.retain(|it| it.path != *path);
             // Measured: a file whose YAML is broken is left out.
             let broken = OnBrokenSettings::Ignores;
-            let read = |it: &TextFile| agent_files::document(it.as_str(), relative);
-            let check = |it: &TextFile| read(it).map(|_| ());
-            let text = self.settings.consult_text(self.tree, path, broken, check);
-            let Some(document) = text.and_then(|it| read(&it).ok()) else { continue };
+            let Some(text) = self.settings.consult_text(self.tree, path, broken, |_| Ok(())) else {
+                continue;
+            };
+            n_bytes += text.as_str().len();
+            if n_bytes > agent_files::BYTES {
+                found.is_cut = true;
+                break;
+            }
+            let document = match agent_files::document(text.as_str(), relative) {
+                Ok(document) => document,
+                Err(error) => {
+                    self.settings.set_outcome(path, SettingsOutcome::Broken(error, broken));
+                    continue;
+                }
+            };
             self.settings.judge(path, &rule.base, self.ctx.profile.subject(), self.owners);
             for reads in &rule.reads {
                 self.take(*reads, &document, path);

@@ -10,6 +10,9 @@ use super::touched::absolute;
 /// Maximum number of directory entries that are read for one command.
 const ENTRIES: usize = 4096;
 
+/// Maximum length of a pattern, in bytes: the system's limit on paths.
+const MAX_PATTERN: usize = 4096;
+
 /// Expands the patterns of one command.
 #[derive(Debug)]
 pub(super) struct Expansion {
@@ -27,8 +30,14 @@ impl Expansion {
     /// Returns the paths that match an absolute pattern, in byte order. A backslash stands before
     /// each literal special character of the pattern.
     pub(super) fn paths(&mut self, pattern: &str) -> Vec<PathBuf> {
+        if pattern.len() > MAX_PATTERN {
+            return Vec::new();
+        }
         let mut found = vec![PathBuf::from("/")];
         for part in pattern.split('/').filter(|it| !it.is_empty()) {
+            if found.is_empty() {
+                return found;
+            }
             if let Some(name) = literal(part) {
                 for path in &mut found {
                     path.push(&name);

@@ -20,7 +20,13 @@ use crate::discover::tree::Tree;
 const DIRECTORIES: usize = 256;
 
 /// Limit on the files below one directory of agents.
-const FILES: usize = 1000;
+const FILES: usize = 256;
+
+/// Limit on the entries of these directories that are looked at: files, links and directories.
+const ENTRIES: usize = 4096;
+
+/// Limit on the length of all files below one directory of agents, in bytes.
+pub(super) const BYTES: usize = 4 * 1024 * 1024;
 
 const START: LineColumn = LineColumn { line: 1, column: 1 };
 
@@ -52,7 +58,7 @@ impl MarkdownFiles {
         is_deep: bool,
     ) -> Option<Self> {
         let (mut found, mut seen) = (Self::default(), Vec::new());
-        let mut todo = vec![top.clone()];
+        let (mut todo, mut n_entries) = (vec![top.clone()], 0);
         while let Some(dir) = todo.pop() {
             if !matches!(tree.look(&dir)?, PathStatus::Directory { .. }) {
                 continue;
@@ -69,6 +75,12 @@ impl MarkdownFiles {
             let Ok(listing) = tree.list(&dir)? else { continue };
             found.is_cut |= listing.is_too_large();
             for item in &listing.items {
+                n_entries += 1;
+                if n_entries > ENTRIES {
+                    found.is_cut = true;
+                    todo.clear();
+                    break;
+                }
                 let path = dir.child(&item.name);
                 let is_markdown = path.extension().is_some_and(|it| it == "md");
                 if is_markdown && matches!(item.kind, ItemKind::File | ItemKind::Link) {
@@ -107,7 +119,7 @@ fn leads_out(
 /// Returns the note about files that are left out.
 pub(super) fn cut_note() -> SettingsNote {
     let message = format!(
-        "skillsd reads {FILES} agent files in {DIRECTORIES} directories; the rules of the others have no effect"
+        "skillsd reads {FILES} agent files in {DIRECTORIES} directories, at most 4 MiB in all; the rules of the others have no effect"
     );
     let next = Some("Remove files from the directory.".to_owned());
     SettingsNote { at: START, message, next, about: NoteScope::Any }

@@ -44,8 +44,8 @@ pub(in crate::discover) struct SettingsDecisions {
     pub(in crate::discover) trust_file: Option<AbsPath>,
     /// Hash of the text of the worktree's `.skillsd.toml`, if it exists.
     pub(in crate::discover) own_file: Option<u64>,
-    /// Values of references, which notes do not show.
-    pub(super) secrets: Vec<SecretValue>,
+    /// Values of references by file, which its notes do not show.
+    pub(super) secrets: BTreeMap<AbsPath, Vec<SecretValue>>,
     /// Worktrees whose files must not be links that lead out of them.
     pub(in crate::discover) tops: Vec<AbsPath>,
     pub(in crate::discover) complete: bool,
@@ -143,7 +143,7 @@ impl SettingsDecisions {
     /// Sets the outcome of a file that was consulted.
     pub(super) fn set_outcome(&mut self, path: &AbsPath, mut outcome: SettingsOutcome) {
         if let SettingsOutcome::Broken(error, _) = &mut outcome {
-            error.message = redacted(&error.message, &self.secrets);
+            error.message = self.redacted(&error.message, path);
         }
         if let Some(file) = self.consulted.iter_mut().find(|it| it.path == *path) {
             file.outcome = outcome;
@@ -201,7 +201,7 @@ impl SettingsDecisions {
 
     /// Adds a note, unless the file already has an equal one.
     pub(super) fn note_once(&mut self, source: &SourceLocation, message: &str) {
-        let message = &redacted(message, &self.secrets);
+        let message = &self.redacted(message, &source.file);
         let file = self.consulted.iter().find(|it| it.path == source.file);
         let is_same = |it: &SettingsNote| it.at == source.at && it.message == *message;
         if !file.is_some_and(|it| it.notes.iter().any(is_same)) {
@@ -219,8 +219,12 @@ impl SettingsDecisions {
         self.add(source, SettingsNote { at: source.at, message, next: None, about });
     }
 
+    fn redacted(&self, message: &str, file: &AbsPath) -> String {
+        redacted(message, self.secrets.get(file).map_or(&[], Vec::as_slice))
+    }
+
     fn add(&mut self, source: &SourceLocation, mut note: SettingsNote) {
-        note.message = redacted(&note.message, &self.secrets);
+        note.message = self.redacted(&note.message, &source.file);
         if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
             file.notes.push(note);
         }

@@ -121,8 +121,8 @@ fn broken_agent_file_and_links_out_of_the_worktree_have_no_effect() {
 
 #[test]
 fn agent_files_over_the_limit_are_reported() {
-    let many = (0..1001).map(|n| file(&format!("/w/.opencode/agent/{n}.md"), "mode: all"));
+    let many = (0..257).map(|n| file(&format!("/w/.opencode/agent/{n}.md"), "mode: all"));
     let fixture = format!("//- /w trusted\n{}", many.collect::<String>());
     let (_, problems) = states(&fixture, "x");
-    assert!(problems.contains("reads 1000 agent files"), "{problems}");
+    assert!(problems.contains("reads 256 agent files"), "{problems}");
 }
