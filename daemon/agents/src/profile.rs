@@ -41,7 +41,7 @@ pub use root::{
     RootContent, RootRule, Scope, WalkBudget, WalkRule,
 };
 pub use rule::{ProfileRule, RULES, RuleValue, RuleValueKind};
-pub use running::{run_variables, running_agent};
+pub use running::running_agent;
 pub use settings_rule::{OnBrokenSettings, SettingsItem, SettingsRule, SettingsSource};
 pub use text::Text;
 pub use user_profiles::{

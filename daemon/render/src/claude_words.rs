@@ -77,7 +77,7 @@ fn simple_command(text: &str) -> Vec<String> {
                 match kind {
                     WordKind::Substitution if !is_start => return words,
                     WordKind::Expansion if !is_start => {}
-                    // The end of a text escapes nothing.
+                    // A backslash at the end of the text is no word.
                     _ if raw == "\\" => {}
                     _ if !is_start && rest.starts_with('(') => {}
                     _ if is_start && has_function_body(rest) => rest = &rest[2..],
@@ -171,7 +171,7 @@ fn word(text: &str) -> Word {
                 read.push_str(&rest[..length]);
                 length
             }
-            // The agent's parser meets the first one before a word, where it is skipped.
+            // A backquote before a word is skipped; one inside a word makes the rest one word.
             '`' => return whole(),
             c if ENDS.contains(&c) => break,
             c => {

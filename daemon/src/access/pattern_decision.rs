@@ -198,6 +198,7 @@ impl Access {
         if allowed.is_empty() {
             return Ok(());
         }
+        // A settings file that is being rewritten is empty for a moment.
         sleep(REWRITE).await;
         for (id, question) in allowed {
             if let Some(found) = self.judge(&question).await? {
@@ -207,6 +208,7 @@ impl Access {
         Ok(())
     }
 
+    /// Ends a question by a decision of the rules, unless it is answered already.
     fn withdraw(&self, id: &str, question: &Question, found: &PatternDecision) {
         if self.queue.withdraw(id) {
             self.decided_event(id, question, found);

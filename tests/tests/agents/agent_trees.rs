@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Write as _};
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -21,6 +20,7 @@ use skills_syntax::path::AbsPath;
 use skills_testkit::random::Random;
 
 use crate::agent_fixture::{Agent, finish};
+use crate::claude::{Entry, lay_out};
 
 /// Directories of skills below the top of a tree; `h` is HOME, `w` or `h/w` the worktree.
 fn roots(agent: Agent, work: &str) -> Vec<String> {
@@ -54,14 +54,6 @@ fn roots(agent: Agent, work: &str) -> Vec<String> {
         }
     }
     roots
-}
-
-#[derive(Clone)]
-enum Entry {
-    Dir,
-    File(String),
-    /// A link to a path below the top.
-    Link(String),
 }
 
 /// A random tree; `$TOP` in a file stands for its directory.
@@ -217,20 +209,6 @@ fn random_tree(agent: Agent, random: &mut Random) -> Tree {
 }
 
 impl Tree {
-    /// Lays out the tree; conflicting entries are skipped, because only the disk counts.
-    fn lay_out(&self, top: &Path) {
-        for (path, entry) in &self.entries {
-            let path = top.join(path);
-            let _ = fs::create_dir_all(path.parent().unwrap());
-            let _ = match entry {
-                Entry::Dir => fs::create_dir_all(&path),
-                Entry::File(text) => fs::write(&path, text.replace("$TOP", top.to_str().unwrap())),
-                Entry::Link(target) => symlink(top.join(target), &path),
-            };
-        }
-        fs::create_dir_all(top.join(&self.cwd)).unwrap();
-    }
-
     fn shown(&self) -> String {
         let mut text = format!("the working directory is /{}\n", self.cwd);
         for (path, entry) in &self.entries {
@@ -383,7 +361,7 @@ impl Ours {
     fn difference(&self, program: &[PathBuf], tree: &Tree) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
-        tree.lay_out(&top);
+        lay_out(&tree.entries, &tree.cwd, &top);
         let view = self.view(tree, &top);
         let found = |it: &Candidate| {
             let description = first_line(it.description.as_deref().unwrap_or_default());

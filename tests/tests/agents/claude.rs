@@ -27,6 +27,21 @@ pub(crate) enum Entry {
     Link(String),
 }
 
+/// Lays out entries and the working directory below `top`, with `$TOP` in a file replaced.
+/// Conflicting entries are skipped, because only the disk counts.
+pub(crate) fn lay_out(entries: &[(String, Entry)], cwd: &str, top: &Path) {
+    for (path, entry) in entries {
+        let path = top.join(path);
+        let _ = fs::create_dir_all(path.parent().unwrap());
+        let _ = match entry {
+            Entry::Dir => fs::create_dir_all(&path),
+            Entry::File(text) => fs::write(&path, text.replace("$TOP", top.to_str().unwrap())),
+            Entry::Link(target) => symlink(top.join(target), &path),
+        };
+    }
+    fs::create_dir_all(top.join(cwd)).unwrap();
+}
+
 /// A random tree; `$TOP` in a file stands for its directory.
 #[derive(Clone)]
 pub(crate) struct Tree {
@@ -38,18 +53,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Lays out the tree; conflicting entries are skipped, because only the disk counts.
     pub(crate) fn lay_out(&self, top: &Path) {
-        for (path, entry) in &self.entries {
-            let path = top.join(path);
-            let _ = fs::create_dir_all(path.parent().unwrap());
-            let _ = match entry {
-                Entry::Dir => fs::create_dir_all(&path),
-                Entry::File(text) => fs::write(&path, text.replace("$TOP", top.to_str().unwrap())),
-                Entry::Link(target) => symlink(top.join(target), &path),
-            };
-        }
-        fs::create_dir_all(top.join(&self.cwd)).unwrap();
+        lay_out(&self.entries, &self.cwd, top);
     }
 
     pub(crate) fn environment(&self, top: &Path) -> BTreeMap<String, OsString> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use skills_agents::profile;
 use skills_config::{ConfigSource, KEYS, KnownNames};
 use skills_protocol::PROFILES;
-use skills_protocol::env::DISCOVERY;
+use skills_protocol::env::{DISCOVERY, RUN_VARIABLES};
 
 use crate::frontmatter::stale;
 use crate::tree::none;
@@ -48,6 +48,12 @@ fn clients_send_every_environment_variable_of_profiles() {
             assert!(DISCOVERY.contains(&&**name), "{}: {name}", profile.id);
         }
     }
+}
+
+#[test]
+fn run_variables_of_the_protocol_match_the_profiles() {
+    let all: Vec<_> = profile::agents().filter_map(|it| it.run_variable.as_deref()).collect();
+    assert_eq!(all, RUN_VARIABLES);
 }
 
 /// Returns whether the schema accepts a file in which one key has this value.

@@ -13,11 +13,6 @@ pub fn running_agent(is_set: impl Fn(&str) -> bool) -> Option<(&'static Profile,
     })
 }
 
-/// Returns the variables by which agents are recognised.
-pub fn run_variables() -> impl Iterator<Item = &'static str> {
-    agents().filter_map(|it| it.run_variable.as_deref())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,14 +25,5 @@ mod tests {
         assert_eq!(found("GEMINI_CLI"), Some("gemini-cli"));
         assert_eq!(found("OPENCODE"), Some("opencode"));
         assert_eq!(found("PATH"), None);
-    }
-
-    #[test]
-    fn each_agent_has_its_own_variable() {
-        let mut all: Vec<_> = run_variables().collect();
-        let n_all = all.len();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), n_all);
     }
 }

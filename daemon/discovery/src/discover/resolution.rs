@@ -95,9 +95,8 @@ impl Resolution {
         self.permissions.iter().any(|it| it.agent.as_deref() == Some(agent))
     }
 
-    /// Returns names similar to an unknown name, the most similar first: those of which a part is
-    /// given, and then those with typing errors. Denied skills are not
-    /// included.
+    /// Returns names similar to an unknown name, the most similar first: names that contain it, and
+    /// then names with typing errors. Denied skills are not included.
     pub fn nearest(&self, name: &str) -> Vec<&str> {
         // Allows two typing errors in a word of five letters.
         const ALIKE: f64 = 0.6;
