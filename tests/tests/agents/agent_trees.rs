@@ -243,6 +243,12 @@ fn relative(path: &str, top: &Path) -> String {
     path.strip_prefix(top.to_str().unwrap()).unwrap_or(path).to_owned()
 }
 
+/// Returns true if links lead a path through one directory twice, which skillsd does not follow.
+fn is_circular(path: &Path) -> bool {
+    let mut met = BTreeSet::new();
+    path.ancestors().filter_map(|it| fs::canonicalize(it).ok()).any(|it| !met.insert(it))
+}
+
 /// Runs the agent on a tree; returns the skills that it lists.
 fn theirs(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Found {
     let (first, rest) = program.split_first().unwrap();
@@ -378,10 +384,14 @@ impl Ours {
             // The agent reads files concurrently, so any skill of a name may win it.
             let settled = theirs.iter().map(|it| {
                 let winner = ours.iter().find(|own| own.0 == it.0);
-                let is_known = |other: &Candidate| {
-                    other.name == it.0
-                        && other.path.to_str().is_some_and(|path| relative(path, &top) == it.2)
+                let their_path = top.join(it.2.trim_start_matches('/'));
+                let is_circular = is_circular(&their_path);
+                let is_same = |path: &Path| {
+                    path == their_path
+                        || is_circular
+                            && fs::canonicalize(path).ok() == fs::canonicalize(&their_path).ok()
                 };
+                let is_known = |other: &Candidate| other.name == it.0 && is_same(&other.path);
                 winner.filter(|_| candidates.clone().any(is_known)).unwrap_or(it).clone()
             });
             theirs = settled.collect();

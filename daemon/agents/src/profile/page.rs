@@ -99,17 +99,35 @@ fn roots(profile: &Profile, text: &mut String) {
         let (place, how) = line.split_once(" (").unwrap_or((&line, ""));
         let _ = writeln!(text, "{}. `{place}`: {}", nth + 1, how.trim_end_matches(')'));
     }
-    if profile.id == "opencode-agent-skills" {
-        text.push_str(PLUGIN_DIFFERENCES);
+    let differences = differences_from_agent(&profile.id);
+    if !differences.is_empty() {
+        text.push_str(DIFFERENCES_HEAD);
+        text.push_str(differences);
     }
 }
 
-/// The points in which skillsd does not follow opencode-agent-skills, on purpose.
-const PLUGIN_DIFFERENCES: &str = "
+const DIFFERENCES_HEAD: &str = "
 Different from the agent, on purpose:
 
 | The agent | Here | Reason |
 |---|---|---|
+";
+
+/// Returns the points in which skillsd does not follow an agent, on purpose.
+fn differences_from_agent(id: &str) -> &'static str {
+    match id {
+        "opencode" => OPENCODE_DIFFERENCES,
+        "opencode-agent-skills" => PLUGIN_DIFFERENCES,
+        _ => "",
+    }
+}
+
+const OPENCODE_DIFFERENCES: &str = "\
+| A link to a directory above it is followed in a circle, until the system refuses the path. | A directory is not searched below itself. | The paths add no skill, and two such links in one directory never end. |
+| A file is found by each path that links make, however many. | If links reach directories of a root more than 1,000 times again, each has only its path nearest to the root. | A few links can make more paths than a disk has files. |
+";
+
+const PLUGIN_DIFFERENCES: &str = "\
 | A path in a marketplace's list of skills may lead out of the marketplace, by `..` or by a link. | It is refused, with the line. | The list is written by others, and must not choose other directories of the user. |
 | The files and scripts of a skill include those behind links that lead out of it. | They are left out, and cannot be run. | Nothing outside of a skill counts as approved with it. |
 ";

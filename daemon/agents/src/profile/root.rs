@@ -214,8 +214,8 @@ pub struct WalkRule {
     pub stops_at_directory: bool,
     /// The maximum size of a SKILL.md in bytes; larger ones are skipped.
     pub max_bytes: Option<u64>,
-    /// True if a directory is walked each time it is reached, instead of once. Requires
-    /// `max_depth`, because links could make the walk endless.
+    /// True if a directory is walked each time it is reached, instead of once. Without `max_depth`
+    /// not below itself, because links could make the walk endless.
     pub repeats: bool,
     /// The maximum number of directories that the agent reads in one root; `None` for no limit.
     /// skillsd lists skills beyond the limit too, and `explain` reports it.

@@ -254,8 +254,10 @@ fn claude_code() -> Profile {
 
 /// opencode 1.18.33: run, and its source.
 fn opencode() -> Profile {
-    // `skills/**/SKILL.md`: any depth, and a SKILL.md in the root itself.
-    let config = WalkRule { root_skill: true, into_skills: true, ..WalkRule::plain() };
+    // `skills/**/SKILL.md`: any depth, and a SKILL.md in the root itself. Measured: a file is found
+    // by each path, and through a link to a directory above it until the system refuses the path.
+    let config =
+        WalkRule { root_skill: true, into_skills: true, repeats: true, ..WalkRule::plain() };
     // Under `.claude` and `.agents` the agent's glob takes hidden directories too.
     let external = WalkRule { hidden: true, ..config.clone() };
     let switch = |variable: &'static str, relative: Option<&'static str>| DisableSwitch {

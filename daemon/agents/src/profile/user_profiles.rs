@@ -433,8 +433,6 @@ impl WalkDraft {
                 DepthDraft::Any => None,
                 DepthDraft::Levels(levels) => Some(levels),
             };
-            // With links, an unlimited walk could be endless.
-            walk.repeats &= walk.max_depth.is_some();
         }
         set_if_some(&mut walk.root_skill, root_skill);
         set_if_some(&mut walk.hidden, hidden);

@@ -149,10 +149,17 @@ const CLAUDE_CODE_DEVIATIONS: &[Deviation] = &[
     },
 ];
 
+const OPENCODE_DEVIATIONS: &[Deviation] = &[Deviation {
+    statement: "A file is found by each path that leads to it.",
+    here: "Not by a path that leads through a directory twice; and only by the nearest one if links reach directories of a root more than 1,000 times again.",
+    reason: "A few links can make endlessly many paths.",
+}];
+
 /// Returns the deliberate deviations of a variant from its founding document.
 pub(super) fn deviations(id: &str) -> &'static [Deviation] {
     match id {
         "claude-code@founding" => CLAUDE_CODE_DEVIATIONS,
+        "opencode@founding" => OPENCODE_DEVIATIONS,
         _ => &[],
     }
 }

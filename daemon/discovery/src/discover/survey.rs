@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::iter::successors;
 use std::os::unix::ffi::OsStrExt;
 
 use skills_agents::profile::{RootContent, WalkRule};
@@ -15,13 +16,17 @@ use super::disk::{FileId, ItemKind, ListedItem, Listing};
 use super::walker::{COMMAND, EntryAction, PLUGIN, Walker, leads};
 use super::{Bound, SkipReason, SkippedEntry};
 
+/// Maximum number of repeated visits of directories through links. Beyond it each directory is
+/// walked once, at its path nearest to the root.
+pub(super) const MAX_REPEATED_VISITS: usize = 1_000;
+
 /// The directories of a root that the walk may enter.
 pub(super) struct Survey {
     /// False if the tree could not answer every query.
     pub(super) known: bool,
     /// Number of directories met, counted once per path.
     pub(super) directories: usize,
-    /// Number of directories met again by another path.
+    /// Number of directories met again by another path, unless the depth limits it.
     pub(super) repeated: usize,
     /// First path of each directory, and its depth below the root.
     pub(super) nearest: HashMap<FileId, (u16, AbsPath)>,
@@ -70,36 +75,55 @@ impl Walker<'_> {
                     continue;
                 };
                 let Ok(listing) = listing else { continue };
-                if survey.nearest.contains_key(&listing.id) && !walk.repeats {
+                let is_repeated = survey.nearest.contains_key(&listing.id);
+                if is_repeated && !walk.repeats {
                     survey.repeated += 1;
                     continue;
                 }
+                if is_repeated && walk.max_depth.is_none() {
+                    survey.repeated += 1;
+                    if survey.has_too_many_repeats() {
+                        return survey;
+                    }
+                    if self.above(walk, &dir, depth, listing.id).is_some() {
+                        continue;
+                    }
+                }
                 survey.nearest.entry(listing.id).or_insert_with(|| (depth, dir.clone()));
-                let entries = listing.items.len();
-                let files = files(&listing, root_content);
-                if entries > left.entries || listing.is_too_large() {
-                    survey.refused.insert(listing.id);
-                    survey.over(dir, Bound::Entries, walk.budget.entries);
-                    continue;
+                // The budget counts a directory once.
+                if is_repeated {
+                    if survey.refused.contains(&listing.id) {
+                        continue;
+                    }
+                } else {
+                    let entries = listing.items.len();
+                    let files = files(&listing, root_content);
+                    if entries > left.entries || listing.is_too_large() {
+                        survey.refused.insert(listing.id);
+                        survey.over(dir, Bound::Entries, walk.budget.entries);
+                        continue;
+                    }
+                    if files > left.files {
+                        survey.refused.insert(listing.id);
+                        survey.over(dir, Bound::Files, walk.budget.files);
+                        continue;
+                    }
+                    left.entries -= entries;
+                    left.files -= files;
                 }
-                if files > left.files {
-                    survey.refused.insert(listing.id);
-                    survey.over(dir, Bound::Files, walk.budget.files);
-                    continue;
-                }
-                left.entries -= entries;
-                left.files -= files;
                 if self.is_leaf(walk, root_content, depth, &listing) {
                     continue;
                 }
-                let links = listing.items.iter().filter(|it| leads(it)).count();
-                let follows = links <= left.links;
-                if follows {
-                    left.links -= links;
-                } else {
-                    survey.unlinked.insert(listing.id);
-                    survey.over(dir.clone(), Bound::Links, walk.budget.links);
+                if !is_repeated {
+                    let links = listing.items.iter().filter(|it| leads(it)).count();
+                    if links <= left.links {
+                        left.links -= links;
+                    } else {
+                        survey.unlinked.insert(listing.id);
+                        survey.over(dir.clone(), Bound::Links, walk.budget.links);
+                    }
                 }
+                let follows = !survey.unlinked.contains(&listing.id);
                 for item in listing.items.iter().filter(|it| follows || !leads(it)) {
                     match self.entry_action(walk, &dir, depth, item) {
                         EntryAction::Enter(child) => next.push(child),
@@ -111,6 +135,22 @@ impl Walker<'_> {
             (level, depth) = (next, depth + 1);
         }
         survey
+    }
+
+    /// Returns the directory above `dir`, in the root that begins `depth` levels above it, that is
+    /// the same one: links lead in a circle. A limit of the depth ends circles by itself.
+    pub(super) fn above(
+        &self,
+        walk: &WalkRule,
+        dir: &AbsPath,
+        depth: u16,
+        id: FileId,
+    ) -> Option<AbsPath> {
+        let above = successors(dir.parent(), AbsPath::parent).take(depth.into());
+        let is_same = |it: &AbsPath| {
+            self.tree.list(it).is_some_and(|it| it.is_ok_and(|listing| listing.id == id))
+        };
+        walk.max_depth.is_none().then(|| above.into_iter().find(is_same)).flatten()
     }
 
     /// Returns true if nothing below the directory is walked.
@@ -135,6 +175,11 @@ impl Walker<'_> {
 }
 
 impl Survey {
+    /// Returns true if links lead to the same directories too often to walk them by each path.
+    pub(super) fn has_too_many_repeats(&self) -> bool {
+        self.repeated > MAX_REPEATED_VISITS || self.repeated > 0 && self.last.is_some()
+    }
+
     fn over(&mut self, path: AbsPath, bound: Bound, most: usize) {
         // One entry per bound is enough; there may be very many.
         let is_told = |it: &SkippedEntry| matches!(it.reason, SkipReason::OverBudget(told, _) if told == bound);

@@ -16,12 +16,8 @@ use super::owner::Owner;
 use super::plugins::plugin::PluginPathKind;
 use super::provided::{ProvidedContents, ProvidedRoot, name_in};
 use super::resolution::{RootOutcome, SearchRoot, SkipReason, SkippedEntry};
-use super::survey::Survey;
+use super::survey::{MAX_REPEATED_VISITS, Survey};
 use super::walker::{COMMAND, Command, EntryAction, FoundFile, PLUGIN, Walker, leads};
-
-/// Maximum number of repeated visits of directories through links. Beyond it each directory is
-/// walked once, at its path nearest to the root.
-const MAX_REPEATED_VISITS: usize = 1_000;
 
 /// Maximum number of directories below one root with several paths before the same applies.
 const MAX_REPEATED_DIRS: usize = 100;
@@ -60,6 +56,9 @@ impl Walker<'_> {
             return (outcome, Vec::new());
         }
         let survey = self.survey(path, walk, RootContent::Skills);
+        if walk.repeats && survey.has_too_many_repeats() {
+            return self.root(path, &WalkRule { repeats: false, ..walk.clone() }, root);
+        }
         if !survey.known {
             self.complete = false;
             return (RootOutcome::Walked, Vec::new());
@@ -375,6 +374,10 @@ impl Walker<'_> {
                     return Ok(());
                 }
                 descent.skip(path.clone(), reason);
+                return Ok(());
+            }
+            Some(_) if let Some(above) = self.above(descent.walk, path, depth, listing.id) => {
+                descent.skip(path.clone(), SkipReason::SameDirectory(above));
                 return Ok(());
             }
             _ => descent.walked.insert(listing.id, (depth, path.clone())),

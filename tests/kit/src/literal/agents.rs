@@ -114,12 +114,12 @@ fn opencode(location: &AgentLocation, description_required: bool) -> Vec<Listed>
     let own = |dir: &PathBuf| [".opencode/skill", ".opencode/skills"].map(|it| dir.join(it));
     let mut found = Vec::new();
     for root in [&location.home].into_iter().chain(&above).flat_map(external) {
-        walk_all(&root, true, &mut HashSet::new(), &mut found);
+        walk_all(&root, true, &[], &mut found);
     }
     let config = location.home.join(".config/opencode");
     let config = ["skill", "skills"].map(|it| config.join(it));
     for root in config.into_iter().chain(above.iter().chain([&location.home]).flat_map(own)) {
-        walk_all(&root, false, &mut HashSet::new(), &mut found);
+        walk_all(&root, false, &[], &mut found);
     }
     let claims = found.iter().filter_map(|found| {
         let fields = fields(found)?;
@@ -245,16 +245,17 @@ fn walk_to_skills(
     }
 }
 
-/// Walks all directories below a root, each real directory once.
-fn walk_all(dir: &Path, hidden: bool, walked: &mut HashSet<PathBuf>, found: &mut Vec<FoundSkill>) {
+/// Walks all directories below a root by each path, but none below itself.
+fn walk_all(dir: &Path, hidden: bool, above: &[PathBuf], found: &mut Vec<FoundSkill>) {
     let Ok(real) = fs::canonicalize(dir) else { return };
-    if !real.is_dir() || !walked.insert(real) {
+    if !real.is_dir() || above.contains(&real) {
         return;
     }
+    let above = [above, &[real]].concat();
     found.extend(skill_in(dir));
     for (child, _) in directories(dir) {
         if hidden || !is_hidden(&child) {
-            walk_all(&child, hidden, walked, found);
+            walk_all(&child, hidden, &above, found);
         }
     }
 }

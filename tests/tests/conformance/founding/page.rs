@@ -18,22 +18,20 @@ Each statement of a document has a row here, in our own words, and a test that f
 
 `works`: skillsd does what the statement says.
 `deviates`: it differs on purpose, for the reason given.
-`open`: it differs and is to be changed.
 
 A test without a path is a row in `tests/tests/conformance/founding/`; run one with `FOUNDING=claude-17 cargo test -p skills-tests --test conformance`.
 ";
 
 /// Returns the number of rows with each verdict, and of those kept by tests elsewhere.
-fn counts<'a>(rows: impl Iterator<Item = &'a Row>) -> [usize; 4] {
-    let mut counts = [0; 4];
+fn counts<'a>(rows: impl Iterator<Item = &'a Row>) -> [usize; 3] {
+    let mut counts = [0; 3];
     for row in rows {
         let at = match row.verdict {
             Verdict::Works => 0,
             Verdict::Deviates(_) => 1,
-            Verdict::Open(_) => 2,
         };
         counts[at] += 1;
-        counts[3] += usize::from(matches!(row.test, Test::Elsewhere(..)));
+        counts[2] += usize::from(matches!(row.test, Test::Elsewhere(..)));
     }
     counts
 }
@@ -46,7 +44,6 @@ fn section(document: &Document, text: &mut String) -> std::fmt::Result {
         let verdict = match row.verdict {
             Verdict::Works => "works".to_owned(),
             Verdict::Deviates(reason) => format!("deviates: {reason}"),
-            Verdict::Open(reason) => format!("open: {reason}"),
         };
         let id = format!("{}-{}", document.id, row.number);
         let test = match row.test {
@@ -61,12 +58,12 @@ fn section(document: &Document, text: &mut String) -> std::fmt::Result {
 
 fn page() -> String {
     let mut text = format!(
-        "{HEAD}\n| Document | Statements | Works | Deviates | Open | Kept by tests elsewhere |\n|---|---|---|---|---|---|\n"
+        "{HEAD}\n| Document | Statements | Works | Deviates | Kept by tests elsewhere |\n|---|---|---|---|---|\n"
     );
     for document in DOCUMENTS {
-        let [works, deviates, open, elsewhere] = counts(document.rows());
+        let [works, deviates, elsewhere] = counts(document.rows());
         let (title, n_rows) = (document.title, document.rows().count());
-        writeln!(text, "| {title} | {n_rows} | {works} | {deviates} | {open} | {elsewhere} |")
+        writeln!(text, "| {title} | {n_rows} | {works} | {deviates} | {elsewhere} |")
             .expect("a string takes it");
     }
     for document in DOCUMENTS {
@@ -121,6 +118,6 @@ fn tests_elsewhere_exist_and_keep_at_most_a_third_of_the_rows() {
             assert!(is_test, "{}-{}: no test `{name}` in `{file}`", document.id, row.number);
         }
     }
-    let [works, deviates, open, elsewhere] = counts(DOCUMENTS.iter().flat_map(Document::rows));
-    assert!(elsewhere * 3 <= works + deviates + open, "{elsewhere} rows are kept elsewhere");
+    let [works, deviates, elsewhere] = counts(DOCUMENTS.iter().flat_map(Document::rows));
+    assert!(elsewhere * 3 <= works + deviates, "{elsewhere} rows are kept elsewhere");
 }

@@ -1,9 +1,12 @@
 //! Tests of the walk and of precedence: which skills are found, skipped and shadowed.
 
+use std::fmt::Write as _;
+
 use expect_test::expect;
 
 use super::check;
-use crate::discover::SkillState;
+use crate::discover::memory::MemoryTree;
+use crate::discover::{SkillState, discover};
 
 #[test]
 fn project_wins_over_user_and_nearer_root_over_farther() {
@@ -173,6 +176,56 @@ description: reached twice
             passed over /w/.claude/skills/round: it is the same directory as `/w/.claude/skills`, which was searched already
         "#]],
     );
+}
+
+#[test]
+fn opencode_finds_a_file_by_each_path_but_no_directory_below_itself() {
+    check(
+        "opencode",
+        "/w",
+        "
+//- /w/.git dir
+//- /w/.opencode/skills/m/a/SKILL.md
+---
+name: a
+description: reached by several paths
+---
+//- /w/.opencode/skills/b -> /w/.opencode/skills/m
+//- /w/.opencode/skills/z -> /w/.opencode/skills/m
+//- /w/.opencode/skills/m/up -> /w/.opencode/skills
+//- /w/.opencode/skills/m/self -> /w/.opencode/skills/m
+",
+        &expect![[r#"
+            shadowed    a          /w/.opencode/skills/b/a/SKILL.md
+                file/identity: it is the same file as `/w/.opencode/skills/z/a/SKILL.md`
+            shadowed    a          /w/.opencode/skills/m/a/SKILL.md
+                file/identity: it is the same file as `/w/.opencode/skills/z/a/SKILL.md`
+            active      a          /w/.opencode/skills/z/a/SKILL.md
+            passed over /w/.opencode/skills/b/self: it is the same directory as `/w/.opencode/skills/b`, which was searched already
+            passed over /w/.opencode/skills/b/up: it is the same directory as `/w/.opencode/skills`, which was searched already
+            passed over /w/.opencode/skills/m/self: it is the same directory as `/w/.opencode/skills/m`, which was searched already
+            passed over /w/.opencode/skills/m/up: it is the same directory as `/w/.opencode/skills`, which was searched already
+            passed over /w/.opencode/skills/z/self: it is the same directory as `/w/.opencode/skills/z`, which was searched already
+            passed over /w/.opencode/skills/z/up: it is the same directory as `/w/.opencode/skills`, which was searched already
+        "#]],
+    );
+}
+
+#[test]
+fn opencode_finds_a_file_once_if_links_make_too_many_paths() {
+    let mut tree = "//- /w/.git dir\n".to_owned();
+    for room in 0..60 {
+        let dir = format!("/w/.opencode/skills/r{room}");
+        let _ = writeln!(tree, "//- {dir}/SKILL.md\n---\nname: a{room}\ndescription: d\n---");
+        for door in [1, 7, 13] {
+            let next = (room + door) % 60;
+            let _ = writeln!(tree, "//- {dir}/door{door} -> /w/.opencode/skills/r{next}");
+        }
+    }
+    let found = discover(&super::ctx("opencode", "/w"), &MemoryTree::new(&tree));
+    let in_files: Vec<_> = found.candidates.iter().filter(|it| !it.is_built_in()).collect();
+    assert_eq!(in_files.len(), 60);
+    assert!(in_files.iter().all(|it| it.state == SkillState::Active));
 }
 
 #[test]

@@ -138,8 +138,7 @@ pub(super) const ROWS: &[Row] = &[
             joined(&json!(dirs), "dir"),
             "$HOME/.claude/skills/x/a $HOME/.claude/skills/y/a"
         );
-    })
-    .open("a directory that one root reaches twice has one path"),
+    }),
     works(25, "A file is parsed as YAML frontmatter and Markdown.", |it| {
         it.files("//- /w/.claude/skills/a/SKILL.md\n---\nname: 'a'\ndescription: >-\n  Does\n  it.\n---\n# A\n");
         it.description("a", "Does it.");
