@@ -256,7 +256,7 @@ impl SessionCalls {
         };
         let resolution = &view.resolution;
         let worktree = (asks_git && resolution.in_git).then(|| resolution.worktree.clone());
-        let repository = resolution.repository.common(&resolution.worktree);
+        let repository = resolution.repository.clone();
         let known = session.discovered.keys().cloned().collect();
         let levels = self.levels.clone();
         let cwd = asked.key.cwd.clone();

@@ -26,6 +26,8 @@ pub enum Repository {
     Own,
     /// A linked worktree, whose repository is shared with others (`git worktree add`).
     Linked {
+        /// The worktree's own directory in the shared repository.
+        git: AbsPath,
         /// The shared repository directory.
         common: AbsPath,
         /// Top of the main worktree; `None` for a bare repository.
@@ -48,6 +50,15 @@ impl Repository {
             Self::Own => Some(top.child(".git")),
             Self::Linked { common, .. } => Some(common.clone()),
             Self::Apart(git) => Some(git.clone()),
+        }
+    }
+
+    /// Returns the worktree's own git directory, which has its index; `None` if it is missing or
+    /// unproven.
+    pub fn git_dir(&self, top: &AbsPath) -> Option<AbsPath> {
+        match self {
+            Self::Linked { git, .. } => Some(git.clone()),
+            _ => self.common(top),
         }
     }
 
@@ -156,7 +167,7 @@ fn read_git_file(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, GitFileEr
     } else {
         common.parent().filter(|_| common.file_name().is_some_and(|it| it == ".git"))
     };
-    Ok(Repository::Linked { common, main })
+    Ok(Repository::Linked { git, common, main })
 }
 
 fn git_file_error(why: &str) -> GitFileError {

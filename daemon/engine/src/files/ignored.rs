@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, Glob};
 
+use skills_discovery::discover::Repository;
+use skills_syntax::path::AbsPath;
+
 use index::Index;
 
 pub(crate) use patterns::{Links, patterns};
@@ -18,6 +21,8 @@ pub(crate) use rules::{IgnoreOptions, walk};
 /// Git's ignore rules for one worktree, read on demand.
 pub(crate) struct Git {
     top: PathBuf,
+    /// The worktree's own git directory.
+    git_dir: Option<AbsPath>,
     /// Patterns for the whole worktree, the weakest first.
     exclude: Vec<Gitignore>,
     /// Patterns of each directory's `.gitignore`.
@@ -37,13 +42,15 @@ pub(crate) struct IgnoreLine {
 }
 
 impl Git {
-    pub(crate) fn new(top: &Path, repository: Option<&Path>) -> Self {
+    pub(crate) fn new(top: &AbsPath, repository: &Repository) -> Self {
         let global = global::excludes_file();
-        let own = repository.map(|it| it.join("info/exclude"));
+        let own = repository.common(top).map(|it| it.join("info/exclude"));
         let exclude =
             global.into_iter().chain(own).filter_map(|it| patterns(top, &it, Links::Followed));
         let exclude = exclude.collect();
-        Self { top: top.to_owned(), exclude, files: Vec::new(), known: Vec::new(), index: None }
+        let git_dir = repository.git_dir(top);
+        let top = top.to_path_buf();
+        Self { top, git_dir, exclude, files: Vec::new(), known: Vec::new(), index: None }
     }
 
     /// Returns true if git ignores a directory below the top, or a parent of it. Git ignores none
@@ -54,8 +61,8 @@ impl Git {
 
     fn tracks(&mut self, dir: &Path) -> bool {
         let Ok(relative) = dir.strip_prefix(&self.top) else { return false };
-        let index = self.index.get_or_insert_with(|| Index::read(&self.top));
-        index.tracks_below(relative)
+        let read = || self.git_dir.as_deref().map(Index::read).unwrap_or_default();
+        self.index.get_or_insert_with(read).tracks_below(relative)
     }
 
     /// Returns true if the patterns exclude a directory below the top, or a parent of it.
@@ -120,4 +127,24 @@ fn number_of(file: &Path, pattern: &str) -> u32 {
     let text = patterns::text(file, Links::Followed).unwrap_or_default();
     let found = text.lines().enumerate().filter(|(_, line)| line.trim_end() == pattern).last();
     found.map_or(1, |(index, _)| u32::try_from(index + 1).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn index_of_an_unproven_repository_is_not_read() {
+        let (top, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let [top, git] = [top.path(), elsewhere.path()].map(|it| AbsPath::new(it).unwrap());
+        fs::write(top.join(".gitignore"), "build/\n").unwrap();
+        fs::write(top.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
+        fs::write(git.join("index"), index::file(2, 20, &["build/x/SKILL.md"], None)).unwrap();
+        let dir = top.join("build/x");
+        let unproven = Repository::Unproven("it names another repository".to_owned());
+        assert!(Git::new(&top, &unproven).ignores(&dir));
+        assert!(!Git::new(&top, &Repository::Apart(git)).ignores(&dir));
+    }
 }

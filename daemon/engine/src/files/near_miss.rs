@@ -7,7 +7,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skills_discovery::discover::{IgnoreRule, NearMiss, NearMissKind, NearMisses, Resolution};
+use skills_discovery::discover::{
+    IgnoreRule, NearMiss, NearMissKind, NearMisses, Repository, Resolution,
+};
 use skills_syntax::path::AbsPath;
 
 use crate::files::ignored::Git;
@@ -28,7 +30,7 @@ const SKIPPED_DIRS: &[&str] = &[".git", "node_modules", "target", ".venv", "__py
 pub struct SearchScope {
     top: AbsPath,
     in_git: bool,
-    repository: Option<AbsPath>,
+    repository: Repository,
 }
 
 impl SearchScope {
@@ -37,7 +39,7 @@ impl SearchScope {
         Self {
             top: resolution.worktree.clone(),
             in_git: resolution.in_git,
-            repository: resolution.repository.common(&resolution.worktree),
+            repository: resolution.repository.clone(),
         }
     }
 }
@@ -148,7 +150,7 @@ fn stray(path: AbsPath, worktree: &SearchScope) -> NearMiss {
     let skill =
         dir.as_ref().and_then(|dir| dir.ancestors().find(|it| it.join(SKILL_FILE).is_file()));
     let ignored = dir.filter(|_| worktree.in_git).and_then(|dir| {
-        let mut git = Git::new(&worktree.top, worktree.repository.as_deref());
+        let mut git = Git::new(&worktree.top, &worktree.repository);
         let (dir, line) = git.why(&dir)?;
         let [dir, file] = [dir, line.file].map(|it| AbsPath::new(&it).ok());
         Some(IgnoreRule { dir: dir?, file: file?, line: line.number, pattern: line.pattern })
@@ -199,7 +201,7 @@ mod tests {
     }
 
     fn worktree(top: &Path) -> SearchScope {
-        SearchScope { top: path(top), in_git: true, repository: Some(path(&top.join(".git"))) }
+        SearchScope { top: path(top), in_git: true, repository: Repository::Own }
     }
 
     #[test]

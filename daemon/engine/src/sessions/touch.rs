@@ -15,6 +15,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use skills_discovery::discover::Repository;
 use skills_syntax::path::AbsPath;
 
 use crate::files::disk::{Disk, EntryKind, RealDisk};
@@ -29,8 +30,8 @@ pub struct Search {
     pub cwd: AbsPath,
     /// Top of the git worktree; none if ignore rules do not apply.
     pub worktree: Option<AbsPath>,
-    /// The repository's git directory, with its `info/exclude`.
-    pub repository: Option<AbsPath>,
+    /// Location of the worktree's repository, with its ignore rules and index.
+    pub repository: Repository,
     /// Relative paths of skill directories to check at each level.
     pub relative: Vec<PathBuf>,
     /// Directories discovered before; their ignore rules are not checked again.
@@ -61,7 +62,7 @@ pub fn discover(search: &Search) -> TouchedRoots {
 fn discover_on(disk: &dyn Disk, search: &Search) -> TouchedRoots {
     let mut found = TouchedRoots::default();
     let mut met = HashSet::new();
-    let mut git = search.worktree.as_deref().map(|top| Git::new(top, search.repository.as_deref()));
+    let mut git = search.worktree.as_ref().map(|top| Git::new(top, &search.repository));
     let cwd = real(&search.cwd).map(|(path, _)| path);
     for path in &search.touched {
         let (real, is_dir) = real_of_nearest(path);
@@ -217,7 +218,7 @@ mod tests {
         Search {
             cwd: AbsPath::new(top).unwrap(),
             worktree: None,
-            repository: None,
+            repository: Repository::None,
             relative: PLACES.map(PathBuf::from).into(),
             known: Vec::new(),
             touched: vec![AbsPath::new(&file.join("a.txt")).unwrap()],

@@ -163,7 +163,7 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
     let (agent, top) = (ctx.profile.subject(), resolution.worktree.display());
     let (rule, reason, next) = match &resolution.repository {
         Repository::None | Repository::Own | Repository::Apart(_) => return None,
-        Repository::Linked { common, main } => {
+        Repository::Linked { common, main, .. } => {
             let to = match main {
                 Some(main) => format!("`{}`", main.display()),
                 None => format!("the bare repository `{}`", common.display()),

@@ -33,8 +33,8 @@ fn check(cwd: &str, fixture: &str, expected: &Expect) {
     match &worktree.repository {
         Repository::None => out.push_str("not in git\n"),
         Repository::Own => out.push_str("its own\n"),
-        Repository::Linked { common, main } => {
-            let _ = writeln!(out, "linked to {common:?}, main {main:?}");
+        Repository::Linked { git, common, main } => {
+            let _ = writeln!(out, "linked to {common:?} by {git:?}, main {main:?}");
         }
         Repository::Apart(git) => {
             let _ = writeln!(out, "apart in {git:?}");
@@ -56,7 +56,7 @@ fn linked_worktree_named_by_its_repository_is_accepted() {
         LINKED,
         &expect![[r#"
             /linked
-            linked to /main/.git, main Some(/main)
+            linked to /main/.git by /main/.git/worktrees/linked, main Some(/main)
         "#]],
     );
     check(
@@ -76,7 +76,7 @@ fn relative_and_linked_git_paths_are_resolved() {
         .replace("\n/linked/.git", "\n../../../../linked/.git");
     let linked = expect![[r#"
         /linked
-        linked to /main/.git, main Some(/main)
+        linked to /main/.git by /main/.git/worktrees/linked, main Some(/main)
     "#]];
     check("/linked", &relative, &linked);
     let by_link = format!("{LINKED}//- /way -> /linked\n");
@@ -85,7 +85,7 @@ fn relative_and_linked_git_paths_are_resolved() {
         &by_link,
         &expect![[r#"
             /way
-            linked to /main/.git, main Some(/main)
+            linked to /main/.git by /main/.git/worktrees/linked, main Some(/main)
         "#]],
     );
 }
@@ -111,7 +111,7 @@ gitdir: /proj/.bare/worktrees/feature
 ",
         &expect![[r#"
             /proj/feature
-            linked to /proj/.bare, main None
+            linked to /proj/.bare by /proj/.bare/worktrees/feature, main None
         "#]],
     );
 }
@@ -146,7 +146,7 @@ gitdir: /super/.git/modules/m/worktrees/other
         fixture,
         &expect![[r#"
             /other
-            linked to /super/.git/modules/m, main Some(/super/m)
+            linked to /super/.git/modules/m by /super/.git/modules/m/worktrees/other, main Some(/super/m)
         "#]],
     );
 }

@@ -4,11 +4,11 @@
 //! `git add --force`. The reader knows versions 2 to 4 with SHA-1 and SHA-256, and split indexes.
 //! It is bounded, and treats a file that it cannot read as an index without entries.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::patterns::{Links, text};
 use crate::files::disk::{Disk as _, RealDisk};
 
 /// Maximum size of an index, in bytes: about half a million files.
@@ -26,57 +26,60 @@ const EXTENDED: u16 = 0x4000;
 /// Name of the extension that refers to a shared index.
 const LINK: &[u8] = b"link";
 
-/// The contents of a worktree's index, with that of its shared index.
+/// Directories of a worktree that contain tracked files, relative to its top.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    files: Vec<Vec<u8>>,
+    dirs: HashSet<Vec<u8>>,
 }
 
 impl Index {
-    /// Reads the index of the worktree at `top`.
-    pub(super) fn read(top: &Path) -> Self {
-        let Some(repository) = git_dir(top) else { return Self::default() };
-        let mut files: Vec<_> = read(&repository.join("index")).into_iter().collect();
-        let shared = files.first().and_then(|it| shared_index(it));
-        files.extend(shared.and_then(|it| read(&repository.join(format!("sharedindex.{it}")))));
-        Self { files }
+    /// Reads the index in a worktree's git directory.
+    pub(super) fn read(git_dir: &Path) -> Self {
+        let mut index = Self::default();
+        let own = read(&git_dir.join("index"));
+        let shared = own.and_then(|it| index.add(&it));
+        if let Some(shared) = shared.and_then(|it| read(&git_dir.join(format!("sharedindex.{it}"))))
+        {
+            index.add(&shared);
+        }
+        index
     }
 
     /// Returns whether a file below a directory is tracked. `dir` is relative to the top.
     pub(super) fn tracks_below(&self, dir: &Path) -> bool {
-        let mut prefix = dir.as_os_str().as_bytes().to_vec();
-        prefix.push(b'/');
-        self.files.iter().any(|it| {
-            let mut is_below = false;
-            read_entries(it, |path| is_below |= path.starts_with(&prefix));
-            is_below
-        })
+        self.dirs.contains(dir.as_os_str().as_bytes())
+    }
+
+    /// Adds the entries of a file. Returns the id of the shared index that it refers to.
+    fn add(&mut self, file: &[u8]) -> Option<String> {
+        // The file does not state the size of its ids; with the wrong one the padding does not fit.
+        let (id_size, dirs, rest) = ID_SIZES.iter().find_map(|id_size| {
+            let mut dirs = HashSet::new();
+            let rest = entries(file, *id_size, |path| add_parents(path, &mut dirs))?;
+            Some((*id_size, dirs, rest))
+        })?;
+        self.dirs.extend(dirs);
+        shared_index(rest, id_size)
     }
 }
 
-/// Returns the git directory of a worktree; that of a linked worktree is named in a file.
-fn git_dir(top: &Path) -> Option<PathBuf> {
-    let git = top.join(".git");
-    if git.is_dir() {
-        return Some(git);
+/// Adds the directories that contain a path.
+fn add_parents(mut path: &[u8], dirs: &mut HashSet<Vec<u8>>) {
+    while let Some(end) = path.iter().rposition(|it| *it == b'/') {
+        path = &path[..end];
+        if dirs.contains(path) {
+            return;
+        }
+        dirs.insert(path.to_owned());
     }
-    let file = text(&git, Links::Refused)?;
-    Some(top.join(file.strip_prefix("gitdir:")?.trim()))
 }
 
 fn read(file: &Path) -> Option<Vec<u8>> {
     RealDisk.read(file, MOST).ok().filter(|it| !it.truncated).map(|it| it.bytes)
 }
 
-/// Calls `each` with the path of every entry. Returns the size of an object id, and the rest after
-/// the entries.
-fn read_entries(index: &[u8], mut each: impl FnMut(&[u8])) -> Option<(usize, &[u8])> {
-    // The file does not state the size of its ids; with the wrong one the padding does not fit.
-    let fits = |it: &&usize| entries(index, **it, |_| {}).is_some();
-    let id_size = *ID_SIZES.iter().find(fits)?;
-    Some((id_size, entries(index, id_size, &mut each)?))
-}
-
+/// Calls `each` with the path of every entry. Returns the rest after the entries; `None` if an
+/// entry is damaged.
 fn entries(index: &[u8], id_size: usize, mut each: impl FnMut(&[u8])) -> Option<&[u8]> {
     let rest = index.strip_prefix(b"DIRC")?;
     let (version, rest) = number(rest)?;
@@ -111,9 +114,8 @@ fn entries(index: &[u8], id_size: usize, mut each: impl FnMut(&[u8])) -> Option<
     (rest.len() >= id_size).then_some(rest)
 }
 
-/// Returns the id of the shared index that a split index refers to.
-fn shared_index(index: &[u8]) -> Option<String> {
-    let (id_size, mut rest) = read_entries(index, |_| {})?;
+/// Returns the id of the shared index that the extensions after the entries refer to.
+fn shared_index(mut rest: &[u8], id_size: usize) -> Option<String> {
     while let Some((name, after)) = rest.split_at_checked(4) {
         let (size, after) = number(after)?;
         if name == LINK {
@@ -148,39 +150,46 @@ fn offset(bytes: &[u8]) -> Option<(usize, &[u8])> {
     None
 }
 
+/// Returns the contents of an index with these paths.
+#[cfg(test)]
+pub(super) fn file(version: u32, id_size: usize, paths: &[&str], link: Option<u8>) -> Vec<u8> {
+    let mut bytes = b"DIRC".to_vec();
+    bytes.extend(version.to_be_bytes());
+    bytes.extend(u32::try_from(paths.len()).unwrap().to_be_bytes());
+    let mut before = "";
+    for path in paths {
+        bytes.extend(vec![7; STAT_SIZE + id_size]);
+        bytes.extend((if version == 3 { EXTENDED } else { 0 }).to_be_bytes());
+        bytes.extend(vec![0; if version == 3 { 2 } else { 0 }]);
+        let size = STAT_SIZE + id_size + if version == 3 { 4 } else { 2 };
+        let mut suffix = *path;
+        if version == 4 {
+            let shared = before.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
+            bytes.push(u8::try_from(before.len() - shared).unwrap());
+            suffix = &path[shared..];
+        }
+        bytes.extend(suffix.bytes());
+        bytes.extend(vec![0; if version == 4 { 1 } else { 8 - (size + path.len()) % 8 }]);
+        before = path;
+    }
+    bytes.extend(b"TREE\0\0\0\x01x");
+    if let Some(id) = link {
+        bytes.extend(LINK);
+        bytes.extend(u32::try_from(id_size).unwrap().to_be_bytes());
+        bytes.extend(vec![id; id_size]);
+    }
+    bytes.extend(vec![9; id_size]);
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Returns an index with these paths.
-    fn index(version: u32, id_size: usize, paths: &[&str], link: Option<u8>) -> Vec<u8> {
-        let mut bytes = b"DIRC".to_vec();
-        bytes.extend(version.to_be_bytes());
-        bytes.extend(u32::try_from(paths.len()).unwrap().to_be_bytes());
-        let mut before = "";
-        for path in paths {
-            bytes.extend(vec![7; STAT_SIZE + id_size]);
-            bytes.extend((if version == 3 { EXTENDED } else { 0 }).to_be_bytes());
-            bytes.extend(vec![0; if version == 3 { 2 } else { 0 }]);
-            let size = STAT_SIZE + id_size + if version == 3 { 4 } else { 2 };
-            let mut suffix = *path;
-            if version == 4 {
-                let shared = before.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
-                bytes.push(u8::try_from(before.len() - shared).unwrap());
-                suffix = &path[shared..];
-            }
-            bytes.extend(suffix.bytes());
-            bytes.extend(vec![0; if version == 4 { 1 } else { 8 - (size + path.len()) % 8 }]);
-            before = path;
-        }
-        bytes.extend(b"TREE\0\0\0\x01x");
-        if let Some(id) = link {
-            bytes.extend(LINK);
-            bytes.extend(u32::try_from(id_size).unwrap().to_be_bytes());
-            bytes.extend(vec![id; id_size]);
-        }
-        bytes.extend(vec![9; id_size]);
-        bytes
+    fn parsed(file: &[u8]) -> Index {
+        let mut index = Index::default();
+        index.add(file);
+        index
     }
 
     #[test]
@@ -188,7 +197,7 @@ mod tests {
         let paths = ["a/b/c", "a/b/d", "build/x/SKILL.md", "z"];
         for version in 2..=4 {
             for id_size in ID_SIZES {
-                let index = Index { files: vec![index(version, id_size, &paths, None)] };
+                let index = parsed(&file(version, id_size, &paths, None));
                 for (dir, expected) in
                     [("a", true), ("a/b", true), ("build/x", true), ("bui", false), ("z", false)]
                 {
@@ -204,26 +213,21 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let git = top.path().join(".git");
         std::fs::create_dir(&git).unwrap();
-        std::fs::write(git.join("index"), index(2, 20, &["own/x"], Some(0xab))).unwrap();
+        std::fs::write(git.join("index"), file(2, 20, &["own/x"], Some(0xab))).unwrap();
         let shared = git.join(format!("sharedindex.{}", "ab".repeat(20)));
-        std::fs::write(shared, index(2, 20, &["far/x"], None)).unwrap();
-        let index = Index::read(top.path());
+        std::fs::write(shared, file(2, 20, &["far/x"], None)).unwrap();
+        let index = Index::read(&git);
         assert!(index.tracks_below(Path::new("own")) && index.tracks_below(Path::new("far")));
-        // A linked worktree names its git directory in a file.
-        let linked = tempfile::tempdir().unwrap();
-        std::fs::write(linked.path().join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
-        assert!(Index::read(linked.path()).tracks_below(Path::new("own")));
     }
 
     #[test]
     fn damaged_index_has_no_entries() {
-        let whole = index(4, 20, &["a/b", "a/c"], None);
+        let whole = file(4, 20, &["a/b", "a/c"], None);
         for end in 0..whole.len() - 40 {
-            let index = Index { files: vec![whole[..end].to_vec()] };
-            assert!(!index.tracks_below(Path::new("a")), "{end}");
+            assert!(!parsed(&whole[..end]).tracks_below(Path::new("a")), "{end}");
         }
         let mut endless = b"DIRC\0\0\0\x04\xff\xff\xff\xff".to_vec();
         endless.extend([0xff; 200]);
-        assert!(!Index { files: vec![endless] }.tracks_below(Path::new("a")));
+        assert!(!parsed(&endless).tracks_below(Path::new("a")));
     }
 }
