@@ -233,7 +233,7 @@ impl SettingsReader<'_> {
             self.settings.complete = false;
             return;
         };
-        let mut n_bytes = 0;
+        let (mut n_bytes, mut n_frontmatter) = (0, 0);
         for path in &found.files {
             let Ok(relative) = path.strip_prefix(top) else { continue };
             self.settings.consulted.retain(|it| it.path != *path);
@@ -242,12 +242,14 @@ impl SettingsReader<'_> {
             let Some(text) = self.settings.consult_text(self.tree, path, broken, |_| Ok(())) else {
                 continue;
             };
+            let fenced = agent_files::fence(text.as_str());
             n_bytes += text.as_str().len();
-            if n_bytes > agent_files::BYTES {
+            n_frontmatter += fenced.as_ref().map_or(0, |it| it.content.len());
+            if n_bytes > agent_files::BYTES || n_frontmatter > agent_files::FRONTMATTER_BYTES {
                 found.is_cut = true;
                 break;
             }
-            let document = match agent_files::document(text.as_str(), relative) {
+            let document = match agent_files::document(text.as_str(), fenced.as_ref(), relative) {
                 Ok(document) => document,
                 Err(error) => {
                     self.settings.set_outcome(path, SettingsOutcome::Broken(error, broken));

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use skills_agents::fence::{Fence, Language};
+use skills_agents::fence::{Fence, FrontmatterRange, Language};
 use skills_agents::loaders::rewrite_as_blocks;
 use skills_syntax::config_tree::{self, Entry, Node, Syntax, SyntaxError, Value};
 use skills_syntax::path::AbsPath;
@@ -27,6 +27,10 @@ const ENTRIES: usize = 4096;
 
 /// Limit on the length of all files below one directory of agents, in bytes.
 pub(super) const BYTES: usize = 4 * 1024 * 1024;
+
+/// Limit on the length of their frontmatter, in bytes. Parsing it stops all views for some ten
+/// milliseconds.
+pub(super) const FRONTMATTER_BYTES: usize = 512 * 1024;
 
 const START: LineColumn = LineColumn { line: 1, column: 1 };
 
@@ -119,16 +123,28 @@ fn leads_out(
 /// Returns the note about files that are left out.
 pub(super) fn cut_note() -> SettingsNote {
     let message = format!(
-        "skillsd reads {FILES} agent files in {DIRECTORIES} directories, at most 4 MiB in all; the rules of the others have no effect"
+        "skillsd reads {FILES} agent files in {DIRECTORIES} directories, at most 4 MiB of text and 512 KiB of frontmatter; the rules of the others have no effect"
     );
     let next = Some("Remove files from the directory.".to_owned());
     SettingsNote { at: START, message, next, about: NoteScope::Any }
 }
 
+/// Finds the frontmatter of an agent's file.
+pub(super) fn fence(text: &str) -> Option<FrontmatterRange> {
+    Fence::GrayMatter.find(text).ok()
+}
+
 /// Returns an agent's file as a configuration file with this agent. `relative` is its path below
 /// the directory of agents, which names the agent unless the frontmatter does.
-pub(super) fn document(text: &str, relative: &Path) -> Result<Node, SyntaxError> {
-    let node = frontmatter(text)?;
+pub(super) fn document(
+    text: &str,
+    fenced: Option<&FrontmatterRange>,
+    relative: &Path,
+) -> Result<Node, SyntaxError> {
+    let node = match fenced {
+        Some(fenced) => frontmatter(text, fenced)?,
+        None => Node { at: START, value: Value::Map(Vec::new()) },
+    };
     let path = relative.with_extension("");
     let name = node.get("name").and_then(Node::text);
     let name = name.map_or_else(|| path.to_string_lossy().into_owned(), str::to_owned);
@@ -139,11 +155,8 @@ pub(super) fn document(text: &str, relative: &Path) -> Result<Node, SyntaxError>
     Ok(map("agent", map(&name, node)))
 }
 
-/// Returns the frontmatter of an agent's file; an empty map without one.
-fn frontmatter(text: &str) -> Result<Node, SyntaxError> {
-    let Ok(fenced) = Fence::GrayMatter.find(text) else {
-        return Ok(Node { at: START, value: Value::Map(Vec::new()) });
-    };
+/// Parses the frontmatter of an agent's file.
+fn frontmatter(text: &str, fenced: &FrontmatterRange) -> Result<Node, SyntaxError> {
     let content = fenced.content.slice(text);
     let parsed = match fenced.language {
         Language::Yaml => config_tree::parse(content, Syntax::Yaml).or_else(|error| {

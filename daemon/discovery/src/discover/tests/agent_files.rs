@@ -126,3 +126,13 @@ fn agent_files_over_the_limit_are_reported() {
     let (_, problems) = states(&fixture, "x");
     assert!(problems.contains("reads 256 agent files"), "{problems}");
 }
+
+#[test]
+fn agent_files_with_much_frontmatter_are_left_out_and_reported() {
+    let long = format!("color: {}", "x".repeat(300 * 1024));
+    let own = file("/w/.opencode/agent/x.md", "permission:\n  skill:\n    b: deny");
+    let two = ["a", "b"].map(|it| file(&format!("/w/.opencode/agent/{it}.md"), &long)).concat();
+    let (found, problems) = states(&format!("//- /w trusted\n{two}{own}"), "x");
+    assert_eq!(found, "active active");
+    assert!(problems.contains("512 KiB of frontmatter"), "{problems}");
+}
