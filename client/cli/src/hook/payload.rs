@@ -72,7 +72,7 @@ impl Payload {
         let found = match known {
             Some((_, inputs)) => {
                 let found = inputs.iter().flat_map(|it| read(*it, fields, dirs));
-                found.chain(self.found_files(dirs)).collect()
+                found.chain(self.found_files(fields, dirs)).collect()
             }
             None => self.guess_files(fields, dirs),
         };
@@ -86,12 +86,16 @@ impl Payload {
     }
 
     /// Returns the files in the result of a search: Claude Code's Glob and Grep.
-    fn found_files(&self, dirs: &CommandDirs) -> Vec<PathBuf> {
+    fn found_files(&self, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<PathBuf> {
         let is_search = matches!(&*self.tool_name, "Glob" | "Grep");
         let Some(result) = self.tool_response.as_object().filter(|_| is_search) else {
             return Vec::new();
         };
-        let lines = texts(result, "content").into_iter().flat_map(str::lines);
+        // The lines of a search in one file are bare text, without the file's name.
+        let searched = texts(fields, "path").first().and_then(|it| path(&dirs.cwd, it));
+        let is_one_file = searched.is_some_and(|it| it.is_file());
+        let content = if is_one_file { Vec::new() } else { texts(result, "content") };
+        let lines = content.into_iter().flat_map(str::lines);
         let names = texts(result, "filenames").into_iter();
         let names = names.chain(lines.filter_map(file_of_line));
         names.filter_map(|it| path(&dirs.cwd, it)).take(MAX_FILES).collect()
@@ -216,6 +220,13 @@ mod tests {
         let lines = "src/a.rs:3:let x: u8 = 1;\nsrc/a.rs:9:x\n--\n7:a line\nno match";
         let content = json!({"mode": "content", "filenames": [], "content": lines});
         check("claude-code", &after("Grep", json!({"pattern": "x"}), content), &["/w/src/a.rs"]);
+        // A search in one file prints its text alone.
+        let dir = tempfile::tempdir().expect("made");
+        let file = dir.path().join("log.txt");
+        std::fs::write(&file, "").expect("written");
+        let text = json!({"mode": "content", "filenames": [], "content": "src/a.rs:3:x"});
+        let grep = after("Grep", json!({"pattern": "x", "path": file}), text);
+        check("claude-code", &grep, &[file.to_str().expect("text")]);
         let many: Vec<_> = (0..2 * MAX_FILES).map(|it| format!("f{it}")).collect();
         let payload = after("Glob", json!({"pattern": "*"}), json!({"filenames": many}));
         let payload: Payload = serde_json::from_value(payload).expect("fits");

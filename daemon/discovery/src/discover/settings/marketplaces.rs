@@ -166,8 +166,12 @@ impl MarketplaceSource {
     }
 }
 
-/// Returns an address without what does not change it.
-fn plain_url(url: &str) -> &str {
+/// Returns an address without its ending, and with its host in lower case.
+fn plain_url(url: &str) -> String {
     let url = url.trim_end_matches('/');
-    url.strip_suffix(".git").unwrap_or(url)
+    let url = url.strip_suffix(".git").unwrap_or(url);
+    let (start, ends) = url.find("://").map_or((0, ':'), |it| (it + 3, '/'));
+    let host_end = url[start..].find(ends).map_or(url.len(), |it| start + it);
+    let (host, path) = url.split_at(host_end);
+    host.to_lowercase() + path
 }

@@ -222,6 +222,16 @@ d
             github,
             false,
         ),
+        (
+            r#"{"blockedMarketplaces": [{"source": "git", "url": "git@GitHub.com:Acme/plugins.git"}]}"#,
+            github,
+            false,
+        ),
+        (
+            r#"{"blockedMarketplaces": [{"source": "git", "url": "https://Git.ACME.org/plugins"}]}"#,
+            git,
+            false,
+        ),
         (r#"{"blockedMarketplaces": [{"source": "hostPattern", "hostPattern": "("}]}"#, git, false),
     ] {
         assert_eq!(listed(list, source), expected, "{list} and {source}");
