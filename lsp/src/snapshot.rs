@@ -307,7 +307,7 @@ fn ranking(
         let skills = first..first + it.count as usize;
         let is_whole = skills.end <= profile.skills.len();
         let path = path(&it.path, it.path_encoding).filter(|_| is_whole)?;
-        Some(RankedRoot { path, rule: it.rule as usize, skills })
+        Some(RankedRoot { path, rule: it.rule as usize, skills, is_held_back: it.untrusted })
     });
     let (profile, unique) = (Arc::clone(rules), profile.unique);
     Some(Ranking { profile, unique, skills: skills?, roots: roots.collect() })

@@ -122,9 +122,9 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
         }
     }
     settings::apply(&settings, &roots, &mut candidates);
-    precedence::resolve_conflicts(ctx, &roots, &real_paths, &mut candidates);
     trust::hold_back_plugins(&roots, &mut candidates);
     trust::hold_back(ctx, &policy, &settings, &mut roots, &mut candidates);
+    precedence::resolve_conflicts(ctx, &roots, &real_paths, &mut candidates);
     denied::apply(ctx, &settings.rules, &mut candidates);
     let WorktreeLocation { top, in_git, foreign, repository } = worktree;
     Resolution {

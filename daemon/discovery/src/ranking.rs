@@ -45,6 +45,8 @@ pub struct RankedRoot {
     pub rule: usize,
     /// The files found in it, as a range of [`Ranking::skills`].
     pub skills: Range<usize>,
+    /// True if its skills are held back until the user trusts it.
+    pub is_held_back: bool,
 }
 
 /// One skill that an agent finds.
@@ -166,8 +168,10 @@ impl Ranking {
         for (index, skill) in ranking.skills.iter_mut().enumerate() {
             let by_another_way = || by_file.get(&self.stands_for(index)).copied();
             if let Some(record) = own(skill).or_else(by_another_way) {
+                let root = self.roots.iter().find(|it| it.skills.contains(&index));
+                let is_held_back = root.is_some_and(|it| it.is_held_back);
                 let before = (skill.name.clone(), skill.claims());
-                skill.say(&self.profile, record);
+                skill.say(&self.profile, record, is_held_back);
                 changed |= before != (skill.name.clone(), skill.claims());
             }
         }
@@ -223,11 +227,11 @@ impl Ranking {
 impl Ranked {
     /// Returns true if it takes its name when no other skill claims it first.
     fn claims(&self) -> bool {
-        !self.same_file && !self.state.is_out()
+        !self.same_file && !self.state.is_out() && self.state != SkillState::Untrusted
     }
 
     /// Updates name, description and state from the file's new text.
-    fn say(&mut self, profile: &Profile, record: &SkillRecord) {
+    fn say(&mut self, profile: &Profile, record: &SkillRecord, is_held_back: bool) {
         let reading = load_as(profile, record, &directory(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
         self.description = reading.description.as_deref().map(|it| it.chars().count());
@@ -236,6 +240,7 @@ impl Ranked {
         }
         let state = match self.state {
             _ if reading.dropped.is_some() => SkillState::Invalid,
+            _ if is_held_back => SkillState::Untrusted,
             _ if reading.unlisted.is_some()
                 || (profile.hides_from_model && record.disable_model_invocation) =>
             {
@@ -274,7 +279,8 @@ fn root(profile: &Profile, root: &SearchRoot) -> Option<RankedRoot> {
         return None;
     }
     let (path, skills) = (root.path.clone(), root.candidates.clone());
-    Some(RankedRoot { path, rule: root.rule, skills })
+    let is_held_back = root.is_held_back || root.untrusted.is_some();
+    Some(RankedRoot { path, rule: root.rule, skills, is_held_back })
 }
 
 fn rank(
@@ -461,9 +467,6 @@ mod tests {
                 let unsaved = ranking_of(&profile.id, &without).with([&path]);
                 let unsaved = unsaved.overlaid([(&path, &record(text))]);
                 let saved = ranking_of(&profile.id, &format!("{without}//- {file}\n{text}"));
-                // Trust of an unsaved file follows its neighbours only; it claims its name either
-                // way.
-                let shown = |it| shown(it).replace(" untrusted", " active");
                 assert_eq!(shown(&unsaved), shown(&saved), "{} {file}", profile.id);
                 let turns = |it: &Ranking| it.skills.iter().map(|it| it.turn).collect::<Vec<_>>();
                 assert_eq!(turns(&unsaved), turns(&saved), "{} {file}", profile.id);

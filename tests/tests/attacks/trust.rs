@@ -77,7 +77,7 @@ fn shadowed_and_hidden_skills_of_an_untrusted_worktree_are_withheld() {
     let (mut live, top) = fixture_requiring_trust();
     let all = live.list_all(&top, "claude-code");
     let ours = "w/.claude/skills/shadowed/SKILL.md";
-    assert_eq!(entry(&all, ours)["state"], "shadowed");
+    assert_eq!(entry(&all, ours)["state"], "untrusted");
     assert_eq!(entry(&all, "hidden/SKILL.md")["state"], "untrusted");
     for name in ["shadowed", "hidden"] {
         assert_eq!(
@@ -95,6 +95,7 @@ fn shadowed_and_hidden_skills_of_an_untrusted_worktree_are_withheld() {
         assert_eq!(code_of(&mut live, "skills/resources", &params), UNTRUSTED, "{name}");
     }
     trust(&mut live, &top);
+    assert_eq!(entry(&live.list_all(&top, "claude-code"), ours)["state"], "shadowed");
     for name in ["shadowed", "hidden"] {
         assert_eq!(
             code_of(&mut live, "skills/load", &skill_params(&top, name, &json!({}))),
@@ -231,6 +232,28 @@ fn shadowed_skill_of_an_untrusted_gemini_folder_is_withheld() {
         };
         let params = json!({"cwd": top, "profile": "gemini-cli", "path": path});
         assert_eq!(code_of(&mut live, "skills/load", &params), UNTRUSTED, "{path}");
+    }
+}
+
+#[test]
+fn untrusted_worktree_takes_no_name_from_the_user() {
+    for (config, profile, dir) in [
+        ("", "gemini-cli", ".gemini/skills/a"),
+        ("require_trust = true\n", "gemini-cli", ".agents/skills/a"),
+        ("require_trust = true\n", "opencode", ".agents/skills/a"),
+    ] {
+        let home = configured(config);
+        write_skill(&home.path().join(dir), "a", "the user's own");
+        let top = home.worktree("w", "");
+        write_skill(&top.join(dir), "a", "the repository's");
+        let mut live = Live::start_in(home);
+        let params = json!({"cwd": top, "profile": profile, "name": "a"});
+        let of_the_user = live.wire.call("skills/get", &params);
+        assert_eq!(of_the_user["description"], "the user's own", "{profile} {dir}");
+        assert_eq!(code_of(&mut live, "skills/load", &params), 0, "{profile} {dir}");
+        trust(&mut live, &top);
+        let trusted = live.wire.call("skills/get", &params);
+        assert_eq!(trusted["description"], "the repository's", "{profile} {dir}");
     }
 }
 

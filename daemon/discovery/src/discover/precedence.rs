@@ -11,7 +11,7 @@ use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState, Tree, n
 
 /// Marks every candidate that loses a name as shadowed, with its winner.
 ///
-/// Files that are dropped or ignored claim no name; hidden and conditional ones do.
+/// Files that are dropped, ignored or held back claim no name; hidden and conditional ones do.
 pub(super) fn resolve_conflicts(
     ctx: &DiscoveryContext,
     roots: &[SearchRoot],
@@ -25,7 +25,7 @@ pub(super) fn resolve_conflicts(
     let Some(claimants) = order(ctx, roots, candidates) else { return };
     let mut winners: HashMap<String, usize> = HashMap::new();
     for index in claimants {
-        if !claims(roots, &candidates[index]) {
+        if !claims(&candidates[index]) {
             continue;
         }
         match winners.get(&candidates[index].name) {
@@ -151,7 +151,7 @@ fn same_file(profile: &Profile, real_paths: &RealPaths, candidates: &mut [Candid
         let last_wins = profile.duplicates.last_wins();
         let index = if last_wins { candidates.len() - 1 - turn } else { turn };
         let candidate = &candidates[index];
-        if candidate.state == SkillState::Shadowed {
+        if matches!(candidate.state, SkillState::Shadowed | SkillState::Untrusted) {
             continue;
         }
         let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };
@@ -205,14 +205,10 @@ fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
     });
 }
 
-fn claims(roots: &[SearchRoot], candidate: &Candidate) -> bool {
-    // The agent does not read this plugin at all.
-    if roots[candidate.root].untrusted.is_some() {
-        return false;
-    }
-    // A linked directory that waits for trust is not read, so its name is unknown.
-    let is_unread = candidate.state == SkillState::Untrusted && candidate.file.is_none();
-    !candidate.state.is_out() && candidate.state != SkillState::Shadowed && !is_unread
+/// Returns true if the agent reads a candidate and gives it its name.
+fn claims(candidate: &Candidate) -> bool {
+    !candidate.state.is_out()
+        && !matches!(candidate.state, SkillState::Shadowed | SkillState::Untrusted)
 }
 
 fn shadow(

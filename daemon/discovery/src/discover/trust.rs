@@ -4,8 +4,8 @@
 //! requires trust, skills of an untrusted project are held back. Otherwise trust is only a flag
 //! that is required for running things.
 //!
-//! Runs after name conflicts are resolved, as if the project were trusted, so that giving or
-//! revoking trust does not change which skill has a name.
+//! Runs before name conflicts are resolved: a skill that is held back takes no name from the user's
+//! own skills.
 
 use skills_agents::profile::TrustRule;
 

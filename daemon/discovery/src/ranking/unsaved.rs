@@ -36,14 +36,13 @@ impl Ranking {
             if self.profile.duplicates.last_wins() { meeting.next_back() } else { meeting.next() };
         let Some(root) = root else { return };
         let Some(prefix) = self.prefix(root, file) else { return };
-        let RankedRoot { path, skills, rule, .. } = &self.roots[root];
+        let RankedRoot { path, skills, rule, is_held_back } = &self.roots[root];
+        let is_held_back = *is_held_back;
         let reversed = self.profile.roots.get(*rule).is_some_and(|it| it.walk.reversed);
         let way = way(path, file);
         let is_behind =
             |it: &usize| is_later(&self::way(path, &self.skills[*it].path), &way, reversed);
         let at = skills.clone().find(is_behind).unwrap_or(skills.end);
-        let beside = &self.skills[skills.clone()];
-        let is_untrusted = beside.iter().any(|it| it.state == SkillState::Untrusted);
         let turn = self.turn(at);
         for skill in &mut self.skills {
             skill.turn += usize::from(self.unique && skill.turn >= turn);
@@ -58,7 +57,7 @@ impl Ranking {
             name: String::new(),
             prefix,
             description: None,
-            state: if is_untrusted { SkillState::Untrusted } else { SkillState::Active },
+            state: if is_held_back { SkillState::Untrusted } else { SkillState::Active },
             reason: None,
             turn,
             winner: None,

@@ -133,6 +133,9 @@ pub struct SnapshotRoot {
     pub first: u32,
     /// Number of skills found in it.
     pub count: u32,
+    /// True if the agent or `require_trust` holds its skills back until the user trusts it.
+    #[serde(default)]
+    pub untrusted: bool,
 }
 
 /// One skill of a profile.

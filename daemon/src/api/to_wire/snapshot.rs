@@ -127,7 +127,7 @@ fn place(ranked: Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
 }
 
 fn root(root: &RankedRoot) -> wire::SnapshotRoot {
-    let RankedRoot { path, rule, skills } = root;
+    let RankedRoot { path, rule, skills, is_held_back } = root;
     let path_encoding = encoding_of([&**path]);
     wire::SnapshotRoot {
         path: encode(path, path_encoding),
@@ -135,6 +135,7 @@ fn root(root: &RankedRoot) -> wire::SnapshotRoot {
         rule: *rule as u32,
         first: skills.start as u32,
         count: skills.len() as u32,
+        untrusted: *is_held_back,
     }
 }
 

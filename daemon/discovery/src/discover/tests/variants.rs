@@ -127,7 +127,7 @@ name: b
 }
 
 #[test]
-fn gemini_applies_trust_after_name_conflicts() {
+fn untrusted_project_takes_no_name_from_the_user_for_gemini() {
     check(
         "gemini-cli",
         "/w",
@@ -153,8 +153,7 @@ no frontmatter
 ",
         &expect![[r#"
             active      b          /home/u/.gemini/skills/b/SKILL.md
-            shadowed    a          /home/u/.gemini/skills/a/SKILL.md
-                name/unique: `/w/.gemini/skills/a/SKILL.md` has the same name and is found later
+            active      a          /home/u/.gemini/skills/a/SKILL.md
             invalid     c          /w/.gemini/skills/c/SKILL.md
                 frontmatter/required: 1:1 the file has no frontmatter
             untrusted   a          /w/.gemini/skills/a/SKILL.md
