@@ -20,10 +20,6 @@ mod bridges;
 #[cfg(test)]
 mod needs_root;
 
-/// Allocator of the program. glibc keeps most of the memory that a busy daemon frees.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Runs the program.
 pub fn main() -> std::process::ExitCode {
     cli::run()
