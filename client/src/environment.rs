@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use skills_protocol::bounds::ENVIRONMENT_VALUE_BYTES;
 use skills_protocol::env::{
-    DISCOVERY, HOME, SKILLSD_SOCKET, XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_RUNTIME_DIR,
+    DISCOVERY, HOME, PATH, SKILLSD_SOCKET, XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_RUNTIME_DIR,
     XDG_STATE_HOME,
 };
 use skills_protocol::socket::{self, SocketEnvironment, SocketError, SocketLocation};
@@ -27,11 +27,11 @@ pub fn socket_location() -> Result<SocketLocation, SocketError> {
     })
 }
 
-/// Returns the variables that discovery depends on, without those that are unset, and without
+/// Returns the variables that discovery and the choice of the profile depend on, without those that are unset, and without
 /// values that the daemon refuses for their length: a whole configuration in a variable must not
 /// make every call fail.
 pub fn discovery() -> Vec<(&'static str, OsString)> {
-    DISCOVERY.iter().filter_map(|name| Some((*name, value(name)?))).collect()
+    DISCOVERY.iter().chain([&PATH]).filter_map(|name| Some((*name, value(name)?))).collect()
 }
 
 /// Returns the value of a variable; `None` if it is unset, or longer than the daemon accepts.

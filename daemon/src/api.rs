@@ -5,6 +5,7 @@ pub(crate) mod counters;
 pub(crate) mod from_wire;
 pub(crate) mod handlers;
 pub(crate) mod parts;
+mod present_agents;
 pub(crate) mod request;
 pub(crate) mod session;
 pub(crate) mod snapshot_index;

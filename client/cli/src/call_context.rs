@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
-use skills_protocol::env::{RUN_VARIABLES, SKILLSD_ADD_DIRS, SKILLSD_PROFILE};
+use skills_protocol::env::{PATH, RUN_VARIABLES, SKILLSD_ADD_DIRS, SKILLSD_PROFILE};
 use skills_protocol::path::{encode, encode_os, encoding_of};
 use skills_protocol::wire::{Context, Contextual};
 
@@ -146,11 +146,11 @@ impl CallContext {
         Self { profile: Some(profile.to_owned()), ..self.clone() }
     }
 
-    /// Returns the same context without the agent that runs this process and without
-    /// `SKILLSD_PROFILE`.
+    /// Returns the same context without `SKILLSD_PROFILE`, and without the variables by which an
+    /// agent is detected.
     pub(super) fn with_profile_or_default(self, profile: Option<String>) -> Self {
         let mut environment = self.environment;
-        environment.retain(|(name, _)| !RUN_VARIABLES.contains(name));
+        environment.retain(|(name, _)| !RUN_VARIABLES.contains(name) && *name != PATH);
         Self { profile, environment, ..self }
     }
 

@@ -9,12 +9,13 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use skills_protocol::method::{Request as _, SkillsExplain};
-use skills_protocol::wire::{ExplainParams, ExplainResult, State};
+use skills_protocol::wire::{DetectResult, ExplainParams, ExplainResult, State};
 
 use crate::call_context::{CallContext, SessionFlag, SkillArgument};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::list::by_profile;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
@@ -36,7 +37,9 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, C
     let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
     let mut server = ServerConnection::open(cx)?;
     if context.wants_several_profiles() {
-        return run_all(cx, args, &mut server, &context);
+        let available = &server.initialize_result()?.capabilities.profiles;
+        let profiles = context.selected_profiles(available);
+        return run_all(cx, args, &mut server, &context, profiles, None);
     }
     let params = params(&context, args);
     if cx.global.json {
@@ -45,23 +48,30 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, C
         let result: ExplainResult = parse(SkillsExplain::METHOD, &text)?;
         return Ok(exit_of(result.verdict.state, args));
     }
+    let detected = heading::detect(&mut server, &context)?;
+    if let (Some(profiles), Some(_)) = (heading::several(&detected), &args.target) {
+        return run_all(cx, args, &mut server, &context, profiles, Some(&detected));
+    }
     let result = server.call::<SkillsExplain>(&params)?;
-    cx.terminal.print(&render(&result, args.target.as_deref(), cx.terminal))?;
+    cx.terminal.print(&heading::render_one(&detected, None, cx.terminal))?;
+    cx.terminal.print(&format!("\n{}", render(&result, args.target.as_deref(), cx.terminal)))?;
     cx.terminal.print_health(&result.health);
     Ok(exit_of(result.verdict.state, args))
 }
 
-// Prints one line per profile.
+/// Prints one line per profile; `detected` is given if they are the agents that are present.
 fn run_all(
     cx: &CommandContext<'_>,
     args: &ExplainArgs,
     server: &mut ServerConnection,
     context: &CallContext,
+    profiles: Vec<String>,
+    detected: Option<&DetectResult>,
 ) -> Result<Exit, CommandError> {
     let mut results = Vec::new();
     let mut exit = Exit::Fine;
     let mut texts = Vec::new();
-    for profile in context.selected_profiles(&server.initialize_result()?.capabilities.profiles) {
+    for profile in profiles {
         let params = params(&context.with_profile(&profile), args);
         let text = server.call_text::<SkillsExplain>(&params)?;
         let result: ExplainResult = parse(SkillsExplain::METHOD, &text)?;
@@ -74,7 +84,9 @@ fn run_all(
     if cx.global.json {
         cx.terminal.print(&by_profile(&texts))?;
     } else {
-        cx.terminal.print(&render_profiles(&results, cx.terminal))?;
+        let heading = detected.map(|it| heading::render_present(it, None, cx.terminal) + "\n");
+        let text = heading.unwrap_or_default() + &render_profiles(&results, cx.terminal);
+        cx.terminal.print(&text)?;
     }
     Ok(exit)
 }
@@ -119,11 +131,7 @@ pub(super) fn render(
         };
         let _ = writeln!(text, "{lead}{}", paint(style::HEADING, line));
     }
-    let _ = writeln!(
-        text,
-        "\n{}",
-        paint(style::FAINT, format!("by the rules of {}", plain(&result.profile)))
-    );
+    text.push('\n');
     text.push_str(&tree::render(&result.steps, terminal));
     push_next(result, terminal, &mut text);
     text
@@ -218,7 +226,6 @@ mod tests {
             ✗ `api-changes` is invalid: line 3 is
               not YAML
 
-            by the rules of codex
             └─ ~/shop/.agents/skills  1 skill
 
             Next: Quote the description.

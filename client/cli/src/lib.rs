@@ -15,6 +15,7 @@ mod doctor;
 mod explain;
 mod failure;
 mod global;
+mod heading;
 mod help;
 mod hook;
 mod install;
@@ -95,7 +96,8 @@ pub enum Command {
     ///
     /// Checks every SKILL.md below the working directory, or the given paths, by the rules of
     /// docs/rules.md. Exits with 1 if there are errors or warnings. Asks a running daemon and does
-    /// not start one. Without `--profile` it applies the rules of the widely used agents.
+    /// not start one. Without `--profile` it applies the rules of the agents that `list` lists for,
+    /// or else of the widely used agents.
     Check(check::CheckArgs),
     /// Create a skill from a template
     New(new::NewArgs),

@@ -10,15 +10,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::value::{RawValue, to_raw_value};
-use skills_protocol::method::{ProfilesDetect, SkillsExplain, SkillsList};
+use skills_protocol::method::{SkillsExplain, SkillsList};
 use skills_protocol::wire::{
-    DetectParams, ExplainParams, ExplainResult, Include, ListParams, Step, StepKind,
+    DetectResult, Entry, ExplainParams, ExplainResult, Include, ListParams, ListResult, Step,
+    StepKind,
 };
 
 use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::ServerConnection;
 use skills_client::ClientError;
 use skills_client::pages::has_next_page;
@@ -41,8 +43,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
         CallContext::from_args(cx.global, args.dir.as_deref())?.with_session(&args.session);
     let mut server = ServerConnection::open(cx)?;
     if !context.wants_several_profiles() {
-        print_one(cx, args, &mut server, &context)?;
-        return Ok(Exit::Fine);
+        return list_detected(cx, args, &mut server, &context);
     }
     let profiles = context.selected_profiles(&server.initialize_result()?.capabilities.profiles);
     if cx.global.json {
@@ -54,17 +55,64 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
         cx.terminal.print(&by_profile(&texts))?;
         return Ok(Exit::Fine);
     }
+    let lists = lists(cx, args, &mut server, &context, profiles)?;
+    print_matrix(cx, args, &lists, None)?;
+    Ok(Exit::Fine)
+}
+
+/// Lists the skills of the detected agent, or of all that are present.
+fn list_detected(
+    cx: &CommandContext<'_>,
+    args: &ListArgs,
+    server: &mut ServerConnection,
+    context: &CallContext,
+) -> Result<Exit, CommandError> {
+    if cx.global.json {
+        let result = list_text(server, params(cx, args, context))?;
+        cx.terminal.print(&format!("{result}\n"))?;
+        return Ok(Exit::Fine);
+    }
+    let detected = heading::detect(server, context)?;
+    if let Some(profiles) = heading::several(&detected) {
+        let lists = lists(cx, args, server, context, profiles)?;
+        let is_shown = |skill: &Entry| args.all || skill.state.is_listed();
+        // For an empty list, the searched roots say more than a table.
+        if lists.iter().any(|(_, list)| list.skills.iter().any(is_shown)) {
+            print_matrix(cx, args, &lists, Some(&detected))?;
+            return Ok(Exit::Fine);
+        }
+    }
+    print_one(cx, args, server, context, &detected)?;
+    Ok(Exit::Fine)
+}
+
+/// Returns the list of each profile.
+fn lists(
+    cx: &CommandContext<'_>,
+    args: &ListArgs,
+    server: &mut ServerConnection,
+    context: &CallContext,
+    profiles: Vec<String>,
+) -> Result<Vec<(String, ListResult)>, CommandError> {
     let mut lists = Vec::new();
     for profile in profiles {
-        let list =
-            server.call_whole::<SkillsList>(params(cx, args, &context.with_profile(&profile)))?;
-        lists.push((profile, list));
+        let params = params(cx, args, &context.with_profile(&profile));
+        lists.push((profile, server.call_whole::<SkillsList>(params)?));
     }
-    cx.terminal.print(&matrix::render(&lists, args.all, cx.terminal))?;
+    Ok(lists)
+}
+
+fn print_matrix(
+    cx: &CommandContext<'_>,
+    args: &ListArgs,
+    lists: &[(String, ListResult)],
+    detected: Option<&DetectResult>,
+) -> Result<(), CommandError> {
+    cx.terminal.print(&matrix::render(lists, args.all, detected, cx.terminal))?;
     if let Some((_, list)) = lists.first() {
         cx.terminal.print_health(&list.health);
     }
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 /// Returns the results of several profiles as one JSON object on a line, each as raw JSON.
@@ -88,19 +136,12 @@ fn print_one(
     args: &ListArgs,
     server: &mut ServerConnection,
     context: &CallContext,
+    detected: &DetectResult,
 ) -> Result<(), CommandError> {
-    let params = params(cx, args, context);
-    if cx.global.json {
-        let result = list_text(server, params)?;
-        return cx.terminal.print(&format!("{result}\n"));
-    }
-    let result = server.call_whole::<SkillsList>(params)?;
-    let mut params = DetectParams::default();
-    context.fill(&mut params, None);
-    let detected = server.call::<ProfilesDetect>(&params)?;
+    let result = server.call_whole::<SkillsList>(params(cx, args, context))?;
     let options = table::TableOptions {
         all: args.all,
-        detected: &detected,
+        detected,
         cwd: &context.cwd,
         in_checkout: is_checkout(&context.cwd),
     };

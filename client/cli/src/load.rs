@@ -17,6 +17,7 @@ use crate::confirm::has_person;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::ServerConnection;
 use crate::terminal::Terminal;
 use crate::text::{count, plain};
@@ -166,11 +167,14 @@ pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exi
         cx.terminal.print(&format!("{}\n", server.call_text::<CatalogRender>(&params)?))?;
         return Ok(Exit::Fine);
     }
+    let detected = heading::detect(&mut server, &context)?;
     let result = server.call::<CatalogRender>(&params)?;
     if !result.text.is_empty() {
         print(cx.terminal, &result.text)?;
     }
-    cx.terminal.print_notes(&[summary(&result)]);
+    // The text itself is what the model gets, so its agent is named beside it.
+    let whose = heading::note(&detected, cx.terminal);
+    cx.terminal.print_notes(&[whose, summary(&result)]);
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)
 }

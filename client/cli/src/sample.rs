@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use skills_protocol::wire::{DiagnosticCounts, Entry, ListResult, Position, Range, Scope, State};
+use skills_protocol::wire::{
+    DetectResult, DiagnosticCounts, Entry, ListResult, Position, Range, Scope, State,
+};
 
 use crate::terminal::Terminal;
 
@@ -37,6 +39,16 @@ pub(super) fn terminal(width: Option<usize>) -> Terminal {
 /// Returns rendered text without colours.
 pub(super) fn uncolored(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
+}
+
+/// Returns the detected agent of the samples.
+pub(super) fn detected() -> DetectResult {
+    DetectResult {
+        profile: "claude-code".to_owned(),
+        agent: "Claude Code".to_owned(),
+        reason: Some("detected: CLAUDECODE is set".to_owned()),
+        present: Vec::new(),
+    }
 }
 
 /// Returns an active skill of the project.

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use skills_protocol::method::SkillsSearch;
-use skills_protocol::wire::{SearchParams, SearchResult};
+use skills_protocol::wire::{DetectResult, SearchParams, SearchResult};
 
 use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
@@ -37,23 +38,33 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, Co
         cx.terminal.print(&format!("{}\n", server.call_text::<SkillsSearch>(&params)?))?;
         return Ok(Exit::Fine);
     }
+    let detected = heading::detect(&mut server, &context)?;
     let result = server.call::<SkillsSearch>(&params)?;
-    cx.terminal.print(&render(&params.query, &result, cx.terminal))?;
+    cx.terminal.print(&render(&params.query, &result, &detected, cx.terminal))?;
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)
 }
 
 /// Renders the matches: each skill with its description, best first.
-fn render(query: &str, result: &SearchResult, terminal: &Terminal) -> String {
+fn render(
+    query: &str,
+    result: &SearchResult,
+    detected: &DetectResult,
+    terminal: &Terminal,
+) -> String {
+    let n_matches = result.skills.len() as u64;
+    let counted = if n_matches == 1 { "1 match".into() } else { format!("{n_matches} matches") };
+    let mut text = heading::render_one(detected, Some(counted), terminal) + "\n";
     if result.skills.is_empty() {
-        return format!(
-            "No skill matches `{}`\n\nhint: use other words, or list all skills with `skillsd list`\n",
+        let _ = writeln!(
+            text,
+            "No skill matches `{}`\n\nhint: use other words, or list all skills with `skillsd list`",
             plain(query)
         );
+        return text;
     }
     let names = result.skills.iter().map(|it| width(&plain(&it.skill.name)));
     let columns = names.max().unwrap_or(0).min(32);
-    let mut text = String::new();
     for hit in &result.skills {
         let skill = &hit.skill;
         let name = paint(style::NAME, pad(&plain(&skill.name), columns));
@@ -78,7 +89,7 @@ mod tests {
     use skills_protocol::wire::SearchHit;
 
     use super::*;
-    use crate::sample::{skill, terminal, uncolored};
+    use crate::sample::{detected, skill, terminal, uncolored};
 
     fn result(skills: Vec<SearchHit>) -> SearchResult {
         SearchResult { clock: "c".into(), health: Vec::new(), skills }
@@ -95,8 +106,10 @@ mod tests {
                     each kind of change, and leaves out what no user would notice. Use it before \
                     a release, and after one to correct what was forgotten.";
         let result = result(vec![hit("release-notes", long), hit("commit", "Writes messages.")]);
-        let text = uncolored(&render("notes", &result, &terminal(Some(72))));
+        let text = uncolored(&render("notes", &result, &detected(), &terminal(Some(72))));
         expect![[r#"
+            as Claude Code · 2 matches · detected: CLAUDECODE is set
+
             ✓ release-notes  ~/shop/.agents/skills/release-notes
               Writes release notes from the commits since the last tag, one section
               for each kind of change, and leaves out what no user would notice. Us…
@@ -108,8 +121,10 @@ mod tests {
 
     #[test]
     fn no_match_prints_a_hint() {
-        let text = uncolored(&render("zebra", &result(Vec::new()), &terminal(None)));
+        let text = uncolored(&render("zebra", &result(Vec::new()), &detected(), &terminal(None)));
         expect![[r#"
+            as Claude Code · 0 matches · detected: CLAUDECODE is set
+
             No skill matches `zebra`
 
             hint: use other words, or list all skills with `skillsd list`

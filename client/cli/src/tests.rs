@@ -94,7 +94,7 @@ fn list_flags_become_call_parameters() {
     assert_eq!(asked(&["--cwd", dir, "list", "--json"])["cwd"], dir);
 }
 
-/// Answers `profiles/detect`, and every other call with the list.
+/// Answers `profiles/detect`, and every other call with this result.
 fn answer_list(message: &Value, list: &Value) -> Value {
     let detected = json!({"profile": "agentskills", "agent": "Agent Skills standard",
         "reason": "by default"});
@@ -167,7 +167,7 @@ fn explain_exit_code_follows_the_verdict() {
         let verdict = json!({"state": state, "summary": "s"});
         let result =
             json!({"clock": "c", "profile": "agentskills", "verdict": verdict, "steps": []});
-        let out = ran(arguments, move |message| answer(message, &result));
+        let out = ran(arguments, move |message| answer_list(message, &result));
         out.lines().last().expect("a line").to_owned()
     };
     assert_eq!(exit(&["explain", "x"], json!("active")), "exit 0");

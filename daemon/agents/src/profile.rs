@@ -13,6 +13,7 @@ mod format;
 mod keywords;
 mod page;
 mod plugins;
+mod presence;
 mod read_rules;
 mod root;
 mod rule;
@@ -32,6 +33,7 @@ pub use format::OutputFormat;
 pub use keywords::{CHECKS, Keyword, parse_name_check, parse_requirement};
 pub use page::page;
 pub use plugins::{ExtensionRule, PluginRule};
+pub use presence::PresenceRule;
 pub use read_rules::{
     DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy, LoadStrategy, NameCheck,
     NameForm, NameRule, NameSource, OnInvalidYaml, PathIdentity, Quoting, Requirement, ScalarRule,

@@ -1,6 +1,5 @@
 //! Rule levels and profiles for `check` from several files, the last of which wins.
 
-use skills_agents::profile::DEFAULT_PROFILES;
 use skills_discovery::levels::{ConfiguredLevels, Level};
 use skills_syntax::path::AbsPath;
 
@@ -50,11 +49,10 @@ pub fn level_rows<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<LevelR
     rows
 }
 
-/// Returns the profiles for `check`: those of the last file that sets any, or else the default
-/// profiles.
+/// Returns the profiles for `check`: those of the last file that sets any.
 pub fn check_profiles<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<String> {
     let named = files.into_iter().map(|it| &it.check_profiles).filter(|it| !it.is_empty()).last();
-    named.cloned().unwrap_or_else(|| DEFAULT_PROFILES.map(str::to_owned).to_vec())
+    named.cloned().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -66,6 +64,6 @@ mod tests {
     fn check_profiles_come_from_the_last_file_that_sets_any() {
         let named = read(b"check.profiles = [\"codex\"]\n", ConfigSource::User).config;
         assert_eq!(check_profiles([&named, &Config::default()]), ["codex"]);
-        assert_eq!(check_profiles([&Config::default()]), DEFAULT_PROFILES);
+        assert!(check_profiles([&Config::default()]).is_empty());
     }
 }

@@ -179,7 +179,7 @@ config! {
     ///
     /// The repository's value has precedence over the user's, and `--profile` and the variable
     /// `SKILLSD_PROFILE` over both. Without a value, the agent that runs the command is detected,
-    /// or else `agentskills` applies.
+    /// or else the agents that are present; `agentskills` applies without one.
     profile: Option<String> = None,
         "profile", ValueKind::Profile, None, "\"claude-code\"", REPOSITORY, NextCall;
     /// Custom profiles, and changes to built-in ones.
@@ -204,10 +204,12 @@ config! {
     /// The active profiles for `skillsd check` and for editors.
     ///
     /// A skill that one of these agents drops is an error. A problem that affects none of them is a
-    /// hint at most. The option `--profile` of `skillsd check` overrides this key.
+    /// hint at most. The option `--profile` of `skillsd check` overrides this key. Without a value,
+    /// `skillsd check` detects the agents, unless `profile` is set. Otherwise, and in editors, the
+    /// widely used agents are active: `agentskills`, `claude-code`, `opencode`, `codex` and
+    /// `gemini-cli`.
     check_profiles: Vec<String> = Vec::new(),
-        "check.profiles", ValueKind::Profiles,
-        Some(r#"["agentskills", "claude-code", "opencode", "codex", "gemini-cli"]"#),
+        "check.profiles", ValueKind::Profiles, None,
         "[\"claude-code\", \"codex\"]", REPOSITORY, NextCall;
     /// Levels of rules: `off`, `hint`, `information`, `warning` or `error`.
     ///

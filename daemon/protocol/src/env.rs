@@ -67,6 +67,9 @@ pub const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
 /// Makes Gemini CLI trust the folder it is started in.
 pub const GEMINI_CLI_TRUST_WORKSPACE: &str = "GEMINI_CLI_TRUST_WORKSPACE";
 
+/// Directories of programs, in which agents are looked for.
+pub const PATH: &str = "PATH";
+
 /// Set by Claude Code for the commands it runs.
 pub const CLAUDECODE: &str = "CLAUDECODE";
 
@@ -82,7 +85,8 @@ pub const GEMINI_CLI: &str = "GEMINI_CLI";
 /// Variables that agents set for the commands they run.
 pub const RUN_VARIABLES: [&str; 4] = [CLAUDECODE, OPENCODE, CODEX_THREAD_ID, GEMINI_CLI];
 
-/// Variables that discovery and the choice of the profile depend on; clients send them as `environment`.
+/// Variables that discovery and the choice of the profile depend on; clients send them and [`PATH`]
+/// as `environment`.
 pub const DISCOVERY: &[&str] = &[
     HOME,
     XDG_CONFIG_HOME,

@@ -210,7 +210,7 @@ requests! {
     WorktreeList, WORKTREE_LIST, WorktreeListParams => WorktreeListResult, "1.0", AGAIN,
     "Lists the open worktrees with their number of skills by state and their current problems.";
     ProfilesDetect, PROFILES_DETECT, DetectParams => DetectResult, "1.0", AGAIN,
-    "Returns the profile whose rules apply to a call with these parameters, and why: the one that the call or its session names, else `profile` in the worktree's `.skillsd.toml`, else in the user's configuration, else the agent that runs the caller, by the variables in `environment`, else `agentskills`.";
+    "Returns the profile whose rules apply to a call with these parameters, and why: the one that the call or its session names, else `profile` in the worktree's `.skillsd.toml`, else in the user's configuration, else the agent that runs the caller, by the variables in `environment`, else the first agent that is present, else `agentskills`. An agent is looked for only if `environment` has `PATH`: its directory, its program and its files in the worktree. One that is installed and has files in the worktree comes first, then one that is installed, then the others; among equals the order of the profiles counts.";
     SkillsList, SKILLS_LIST, ListParams => ListResult, "1.0", AGAIN,
     "Lists the skills that the profile's agent shows its model, in the agent's order. `include` adds skills in other states, each with the reason. With `since` the result has the changes only.";
     SkillsDirs, SKILLS_DIRS, DirsParams => DirsResult, "1.0", AGAIN,
@@ -230,7 +230,7 @@ requests! {
     SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0", AGAIN,
     "Reads a file in a skill's directory, or a part of it; a path that leads outside is refused. If loading the skill needs approval, reading its first file needs it too, unless the session's agent has loaded the skill, or the user has approved it before in the same session, or without a session on the same connection.";
     SkillsCheck, SKILLS_CHECK, CheckParams => CheckResult, "1.0", AGAIN,
-    "Checks skills on the disk with the rules of docs/rules.md. Returns the findings with their positions, the affected agents and the possible fixes. Without a profile it checks for the widely used agents, with a profile for that agent only. A result that exceeds one message is split into pages, which all show the findings of the first.";
+    "Checks skills on the disk with the rules of docs/rules.md. Returns the findings with their positions, the affected agents and the possible fixes. With a profile it checks for that agent only, without one for those of `check.profiles`, else for the agents that `profiles/detect` finds, else for the widely used ones. A result that exceeds one message is split into pages, which all show the findings of the first.";
     RulesDescribe, RULES_DESCRIBE, RulesDescribeParams => RulesDescribeResult, "1.0", AGAIN,
     "Describes rules: the problem that each finds, its consequences, the affected agents and the suggested action, as in docs/rules.md.";
     SkillsReferences, SKILLS_REFERENCES, ReferencesParams => ReferencesResult, "1.0", AGAIN,
@@ -383,7 +383,7 @@ mod tests {
               {worktrees}
             profiles/detect
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {profile agent reason}
+              {profile agent reason present}
             skills/list
               (include since limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health fresh nextCursor skills removed positions}
@@ -413,7 +413,7 @@ mod tests {
               {clock health path pathEncoding content base64 size truncated}
             skills/check
               (paths profiles levels fixAll limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health checked files nextCursor leftAlone}
+              {clock health profiles reason checked files nextCursor leftAlone}
             rules/describe
               (rules)
               {rules}

@@ -28,7 +28,7 @@ mod worktree;
 pub use catalog::{CatalogFormat, CatalogParams, CatalogResult, SkillTool, ToolParams, ToolResult};
 pub use check::{
     CheckEdit, CheckFinding, CheckFix, CheckParams, CheckResult, CheckedFile, FindingTag, FixAll,
-    RelatedFile, UnmendedFile,
+    ProfileName, RelatedFile, UnmendedFile,
 };
 pub use context::{Context, Contextual, Freshness};
 pub use doctor::{DoctorResult, Finding};
@@ -75,8 +75,8 @@ pub use session::{
 };
 pub use skills::{
     DetectParams, DetectResult, DirsParams, DirsResult, GetParams, GetResult, Include, ListParams,
-    ListResult, Only, ReadParams, ReadResult, Removed, Resource, ResourcesParams, ResourcesResult,
-    SearchHit, SearchParams, SearchResult, SkillUsage, UsageParams, UsageResult,
+    ListResult, Only, PresentAgent, ReadParams, ReadResult, Removed, Resource, ResourcesParams,
+    ResourcesResult, SearchHit, SearchParams, SearchResult, SkillUsage, UsageParams, UsageResult,
 };
 pub use trust::{
     CoveredFiles, CoveredSkill, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams,

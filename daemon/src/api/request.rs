@@ -15,15 +15,18 @@ use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::session::Session;
 use skills_engine::watch::stamp::Stamp;
 use skills_engine::{Engine, Freshness, Health, SourceTimeouts, View, ViewKey};
+use skills_protocol::env::PATH;
 use skills_protocol::error::RpcError;
-use skills_protocol::wire::{Context, Event, EventKind};
+use skills_protocol::wire::{Context, Event, EventKind, PresentAgent};
 use skills_syntax::path::AbsPath;
 
 use crate::access::trust_cache::TrustCache;
 use crate::api::from_wire;
 use crate::api::from_wire::ViewRequest;
+use crate::api::present_agents::present_agents;
 use crate::lifecycle::settings::{ConfigChange, Settings, source_config};
 use crate::lifecycle::shutdown::Shutdown;
+use crate::rpc::blocking::blocking;
 use crate::rpc::events::{Bus, EventSubject};
 use crate::rpc::peer::Peer;
 
@@ -48,7 +51,7 @@ pub(crate) struct RequestContext {
 }
 
 /// The source of a call's profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProfileSource {
     /// The call names it.
     Call,
@@ -60,18 +63,27 @@ pub(crate) enum ProfileSource {
     User,
     /// The variable of the agent that runs the caller.
     Variable(&'static str),
+    /// The first of the agents that are present.
+    Present(Vec<PresentAgent>),
     Default,
 }
 
 impl ProfileSource {
     /// Returns the reason for the profile, as a sentence fragment.
-    pub(crate) fn reason(self) -> Option<String> {
+    pub(crate) fn reason(&self) -> Option<String> {
         Some(match self {
             Self::Call => return None,
             Self::Session => "by the session".to_owned(),
             Self::Worktree => "`profile` in `.skillsd.toml`".to_owned(),
             Self::User => "`profile` in `config.toml`".to_owned(),
             Self::Variable(name) => format!("detected: {name} is set"),
+            Self::Present(agents) => match &agents[..] {
+                [one] => format!("detected: {}", one.sign),
+                several => {
+                    let names: Vec<_> = several.iter().map(|it| &*it.agent).collect();
+                    format!("the first of {} detected: {}", names.len(), names.join(", "))
+                }
+            },
             Self::Default => "by default".to_owned(),
         })
     }
@@ -235,20 +247,9 @@ impl Resolver {
                 view: None,
             });
         }
-        // Only the caller's own variables: an agent may have started the daemon for others.
-        let is_set = |name: &str| match (&context.environment, peer.environment()) {
-            (Some(sent), _) => sent.get(name).is_some_and(|it| !it.is_empty()),
-            (None, Some(sent)) => sent.get(name).is_some_and(|it| !it.is_empty()),
-            (None, None) => false,
-        };
         let (profile, profile_source) = match &start.config.profile {
             Some(profile) => (Some(profile.clone()), ProfileSource::User),
-            None => match profile::running_agent(is_set) {
-                Some((agent, variable)) => {
-                    (Some(agent.id.to_string()), ProfileSource::Variable(variable))
-                }
-                None => (None, ProfileSource::Default),
-            },
+            None => detect(peer, &context).await?,
         };
         let decode = |profile: Option<String>| {
             let context = Context { profile, ..context.clone() };
@@ -412,4 +413,32 @@ impl Resolver {
         let waited = self.engine.wait_for_sources(view, limits).await;
         waited.map_err(|error| self.shutdown.engine_failed(&error))
     }
+}
+
+/// Returns the profile of the agent that runs the caller, or else of the first agent that is
+/// present.
+async fn detect(
+    peer: &Peer,
+    context: &Context,
+) -> Result<(Option<String>, ProfileSource), RpcError> {
+    let sent = context.environment.clone();
+    let sent = sent.map(|it| from_wire::environment(it, context.path_encoding)).transpose()?;
+    // Only the caller's own variables: an agent may have started the daemon for others.
+    let Some(environment) = sent.or_else(|| peer.environment().cloned()) else {
+        return Ok((None, ProfileSource::Default));
+    };
+    let is_set = |name: &str| environment.get(name).is_some_and(|it| !it.is_empty());
+    if let Some((agent, variable)) = profile::running_agent(is_set) {
+        return Ok((Some(agent.id.to_string()), ProfileSource::Variable(variable)));
+    }
+    let (Some(cwd), true) = (&context.cwd, environment.contains_key(PATH)) else {
+        return Ok((None, ProfileSource::Default));
+    };
+    let cwd = from_wire::absolute(cwd, context.path_encoding)
+        .map_err(|it| it.with_param("params.cwd"))?;
+    let agents = blocking(move || Ok(present_agents(&environment, &cwd))).await?;
+    Ok(match agents.first() {
+        Some(first) => (Some(first.profile.clone()), ProfileSource::Present(agents)),
+        None => (None, ProfileSource::Default),
+    })
 }

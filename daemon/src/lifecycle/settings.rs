@@ -214,7 +214,8 @@ pub(crate) fn profile_variables() -> Vec<(String, String)> {
     // More or longer ones would make the daemon refuse every call.
     let own = all.filter(|(_, name)| !DISCOVERY.contains(name) && name.len() <= ID_BYTES);
     let own = own.map(|(profile, name)| (profile.to_string(), name.to_owned()));
-    own.take(LIST_ITEMS - DISCOVERY.len()).collect()
+    // The variable `PATH` is sent too.
+    own.take(LIST_ITEMS - DISCOVERY.len() - 1).collect()
 }
 
 /// Returns the configured skill sources.

@@ -15,6 +15,9 @@ use std::process::{Command, Stdio};
 use crate::fixture::{lay_out, lay_out_by};
 use crate::process::end_at;
 
+/// Programs of agents, by which skillsd recognises that an agent is installed.
+const AGENTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
+
 /// A temporary HOME with everything a command reads from its environment.
 #[derive(Debug)]
 pub struct Home {
@@ -159,8 +162,16 @@ impl Home {
     }
 
     fn plain_command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
+        let mut command = Command::new(program.as_ref());
         command.env_clear().envs(self.environment()).current_dir(&self.top).stdin(Stdio::null());
+        // An agent installed on this machine is none of the home's.
+        if program.as_ref().as_encoded_bytes().ends_with(b"skillsd")
+            && let Some(path) = std::env::var_os("PATH")
+        {
+            let has_agent = |dir: &PathBuf| AGENTS.iter().any(|it| dir.join(it).exists());
+            let dirs = std::env::split_paths(&path).filter(|dir| !has_agent(dir));
+            command.env("PATH", std::env::join_paths(dirs).expect("parts of a path can be joined"));
+        }
         command
     }
 

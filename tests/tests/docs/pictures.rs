@@ -14,9 +14,9 @@ use crate::top;
 /// Pictures: name, command, and size of the terminal.
 const PICTURES: &[(&str, &str, u16, u16)] = &[
     ("list", "skillsd list --all", 22, 100),
-    ("explain", "skillsd explain changelog", 20, 100),
+    ("explain", "skillsd explain changelog", 21, 100),
     ("profiles", "skillsd list --profile all", 19, 116),
-    ("check", "skillsd check .agents/skills/api-changes .claude/skills/changelog", 18, 112),
+    ("check", "skillsd check .agents/skills/api-changes .claude/skills/changelog", 22, 112),
 ];
 
 const WHERE: &str = "cd tests/samples/worktree";

@@ -29,6 +29,8 @@ mod mcp;
 
 mod clients;
 
+mod present_agents;
+
 mod configuration;
 
 mod errors;

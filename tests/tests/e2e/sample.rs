@@ -111,7 +111,7 @@ fn search_command_prints_matches() {
     let home = Home::new();
     let top = copy_sample(&home);
     let text = stdout(&run(&home, &top, &["search", "message", "for", "staged", "changes"]));
-    assert!(text.starts_with("✓ commit"), "{text}");
+    assert!(text.contains("by default\n\n✓ commit"), "{text}");
     let none = stdout(&run(&home, &top, &["search", "zebra crossing"]));
     assert!(none.contains("No skill matches `zebra crossing`"), "{none}");
 }

@@ -7,6 +7,7 @@ use skills_protocol::path::decode;
 use skills_protocol::wire::{CheckFinding, CheckResult, CheckedFile, Severity};
 
 use super::source;
+use crate::heading::{self, agent_name};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, parted, plain, plain_exact, width, wrap};
@@ -21,7 +22,9 @@ pub(super) fn render(
     cwd: &Path,
     terminal: &Terminal,
 ) -> String {
-    let mut text = String::new();
+    let names = result.profiles.iter().map(|it| agent_name(&it.profile, &it.agent));
+    let names: Vec<_> = names.collect();
+    let mut text = heading::render(&names, None, result.reason.as_deref(), terminal) + "\n";
     for file in &result.files {
         let path =
             decode(&file.path, file.path_encoding).unwrap_or_else(|_| file.path.clone().into());
@@ -34,7 +37,7 @@ pub(super) fn render(
         let source = source.map(|it| String::from_utf8_lossy(&it).into_owned());
         push_file(file, &shown, source.as_deref(), terminal, &mut text);
     }
-    if !text.is_empty() && terminal.width.is_none() {
+    if !result.files.is_empty() && terminal.width.is_none() {
         text.push('\n');
     }
     push_summary(result, n_fixed, terminal, &mut text);

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use skills_protocol::path::PathEncoding;
-use skills_protocol::wire::{ListResult, State};
+use skills_protocol::wire::{DetectResult, ListResult, State};
 
+use crate::heading;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, cut, cut_start, pad, plain, width};
@@ -24,13 +25,21 @@ struct MatrixRow<'a> {
     cells: Vec<Option<State>>,
 }
 
-/// Renders the table with its legend. `lists` contains the profiles in the order of the columns.
-pub(crate) fn render(lists: &[(String, ListResult)], all: bool, terminal: &Terminal) -> String {
+/// Renders the table with its legend. `lists` contains the profiles in the order of the columns;
+/// `detected` is given if they are the agents that are present.
+pub(crate) fn render(
+    lists: &[(String, ListResult)],
+    all: bool,
+    detected: Option<&DetectResult>,
+    terminal: &Terminal,
+) -> String {
     let rows: Vec<_> = rows(lists)
         .into_iter()
         .filter(|row| all || row.cells.iter().flatten().any(|state| state.is_listed()))
         .collect();
-    let mut text = String::new();
+    let counted = count(rows.len() as u64, "skill");
+    let heading = detected.map(|it| heading::render_present(it, Some(counted.clone()), terminal));
+    let mut text = heading.map_or_else(String::new, |it| it + "\n");
     let names = rows.iter().map(|row| width(&plain(row.name))).max().unwrap_or(0);
     push_columns(lists, names, terminal, &mut text);
     for row in &rows {
@@ -50,13 +59,19 @@ pub(crate) fn render(lists: &[(String, ListResult)], all: bool, terminal: &Termi
     let mut marks: Vec<String> =
         used.iter().map(|state| format!("{} {state}", cell(Some(*state)))).collect();
     marks.extend(nothing.then(|| format!("{} not found", cell(None))));
-    let summary = format!("{} for {}", count(rows.len() as u64, "skill"), profiles(lists.len()));
-    let gap = if rows.is_empty() { "" } else { "\n" };
-    let _ = writeln!(text, "{gap}{}", paint(style::HEADING, summary));
+    text.push_str(if rows.is_empty() { "" } else { "\n" });
+    if detected.is_none() {
+        let summary = format!("{counted} for {}", profiles(lists.len()));
+        let _ = writeln!(text, "{}", paint(style::HEADING, summary));
+    }
     if !marks.is_empty() {
         push_legend(&marks, terminal, &mut text);
     }
-    let why = ["Explain one of them:", "`skillsd explain NAME --profile all`"];
+    let command = match detected {
+        Some(_) => "`skillsd explain NAME`",
+        None => "`skillsd explain NAME --profile all`",
+    };
+    let why = ["Explain one of them:", command];
     let is_narrow = terminal.width.is_some_and(|it| why[0].len() + 1 + why[1].len() > it);
     let _ = writeln!(text, "{}", why.join(if is_narrow { "\n" } else { " " }));
     text
@@ -147,15 +162,16 @@ fn cell(state: Option<State>) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use skills_protocol::wire::PresentAgent;
 
     use super::*;
-    use crate::sample::{in_state, list, shop, skill, terminal, uncolored};
+    use crate::sample::{detected, in_state, list, shop, skill, terminal, uncolored};
 
     #[track_caller]
     fn check(lists: &[(&str, ListResult)], all: bool, columns: usize, expected: &Expect) {
         let lists: Vec<_> =
             lists.iter().map(|(name, list)| ((*name).to_owned(), list.clone())).collect();
-        expected.assert_eq(&uncolored(&render(&lists, all, &terminal(Some(columns)))));
+        expected.assert_eq(&uncolored(&render(&lists, all, None, &terminal(Some(columns)))));
     }
 
     fn other() -> ListResult {
@@ -246,5 +262,38 @@ mod tests {
             Explain one of them: `skillsd explain NAME --profile all`
         "#]],
         );
+    }
+
+    #[test]
+    fn heading_names_the_agents_that_are_present() {
+        let present = |profile: &str, agent: &str, sign: &str| PresentAgent {
+            profile: profile.to_owned(),
+            agent: agent.to_owned(),
+            sign: sign.to_owned(),
+        };
+        let detected = DetectResult {
+            present: vec![
+                present("claude-code", "Claude Code", "`/home/ann/.claude` exists"),
+                present("gemini-cli", "Gemini CLI", "`gemini` is in PATH"),
+            ],
+            ..detected()
+        };
+        let lists = [("claude-code".to_owned(), shop()), ("gemini-cli".to_owned(), other())];
+        let render =
+            |columns| uncolored(&render(&lists, false, Some(&detected), &terminal(Some(columns))));
+        expect![[r#"
+            as Claude Code and Gemini CLI · 3 skills · detected: `~/.claude` exists, `gemini` is in PATH
+
+                           ┌─── claude-code  3 skills
+                           │ ┌─ gemini-cli  1 skill
+            commit         ✓ ?  ~/shop/.agents/skills/commit/SKILL.md
+            accessibility  ✓ ·  ~/shop/.agents/skills/accessibility/SKILL.md
+            pdf            ✓ ✓  ~/shop/.agents/skills/pdf/SKILL.md
+
+            ✓ active  ? untrusted  · not found
+            Explain one of them: `skillsd explain NAME`
+        "#]]
+        .assert_eq(&render(120));
+        assert!(render(60).starts_with("as Claude Code and Gemini CLI\n3 skills\ndetected: "));
     }
 }

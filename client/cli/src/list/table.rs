@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use skills_protocol::PROFILES;
 use skills_protocol::wire::{DetectResult, Entry, ExplainResult, ListResult, Scope, State, Step};
 
 use crate::explain::tree::roots_considered;
+use crate::heading::{self, agent_name};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, cut, pad, parted, plain, width, wrap};
@@ -36,7 +36,9 @@ pub(crate) fn render(
     let mut text = String::new();
     let n_listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count();
     if n_listed > 0 {
-        push_heading(n_listed as u64, options.detected, terminal, &mut text);
+        let counted = Some(count(n_listed as u64, "skill"));
+        text.push_str(&heading::render_one(options.detected, counted, terminal));
+        text.push('\n');
     }
     let columns = Columns::of(&shown, options.all, terminal);
     for (scope, root, skills) in grouped(&shown) {
@@ -75,25 +77,6 @@ pub(crate) fn render(
         text.push('\n');
     }
     text
-}
-
-/// Returns the name of a profile's agent, with the profile's own name if that is another.
-fn agent_name(detected: &DetectResult) -> String {
-    let is_agents = PROFILES.contains(&&*detected.profile) && !detected.profile.contains('@');
-    let (agent, profile) = (plain(&detected.agent), plain(&detected.profile));
-    if is_agents { agent } else { format!("{agent} ({profile})") }
-}
-
-/// Adds the first line: the agent, the number of skills, and the reason for the agent.
-fn push_heading(n_listed: u64, detected: &DetectResult, terminal: &Terminal, text: &mut String) {
-    let whose = format!("as {}", agent_name(detected));
-    let why = detected.reason.as_deref().map(|it| terminal.prose(it));
-    let parts: Vec<_> =
-        [Some(whose), Some(count(n_listed, "skill")), why].into_iter().flatten().collect();
-    for line in parted(&parts, terminal.width).lines() {
-        let _ = writeln!(text, "{}", paint(style::HEADING, line));
-    }
-    text.push('\n');
 }
 
 fn push_skips<'a>(steps: impl Iterator<Item = &'a Step>, terminal: &Terminal, text: &mut String) {
@@ -237,7 +220,7 @@ pub(crate) fn render_none(
     let why = options.detected.reason.as_deref().map(|it| format!(" · {}", terminal.prose(it)));
     let mut text = format!(
         "No skill for {} in {cwd}{}{}\n\n",
-        agent_name(options.detected),
+        agent_name(&options.detected.profile, &options.detected.agent),
         others.as_deref().unwrap_or(""),
         why.as_deref().unwrap_or("")
     );
@@ -272,13 +255,9 @@ mod tests {
     use skills_protocol::wire::{Outcome, Step, StepKind, Verdict};
 
     use super::*;
-    use crate::sample::{in_state, list, shop, skill, terminal, uncolored};
+    use crate::sample::{detected, in_state, list, shop, skill, terminal, uncolored};
 
-    static DETECTED: LazyLock<DetectResult> = LazyLock::new(|| DetectResult {
-        profile: "claude-code".to_owned(),
-        agent: "Claude Code".to_owned(),
-        reason: Some("detected: CLAUDECODE is set".to_owned()),
-    });
+    static DETECTED: LazyLock<DetectResult> = LazyLock::new(detected);
 
     fn options(all: bool) -> TableOptions<'static> {
         let cwd = Path::new("/home/ann/shop");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::format::OutputFormat;
 use super::plugins::PluginRule;
+use super::presence::PresenceRule;
 use super::read_rules::{
     DescriptionRule, DuplicatePolicy, EncodingPolicy, LoadStrategy, NameRule, OnInvalidYaml,
     PathIdentity, Requirement,
@@ -41,6 +42,8 @@ pub struct Profile {
     pub environment: Vec<Text>,
     /// The environment variable that the agent sets for the commands it runs.
     pub run_variable: Option<Text>,
+    /// The signs by which the agent counts as present; `None` if it is never detected.
+    pub presence: Option<PresenceRule>,
     /// The agent's configuration files, lowest precedence first.
     pub settings: Vec<SettingsRule>,
     /// The search roots, in scan order.

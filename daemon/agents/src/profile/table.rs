@@ -7,8 +7,8 @@ use super::{
     AncestorStop, BuiltInSkill, Compaction, DescriptionRule, DisableSwitch, DuplicatePolicy,
     EmptyNameRule, EncodingPolicy, Evidence, ExtensionRule, LinkPolicy, LinkedWorktrees,
     LoadStrategy, NameCheck, NameForm, NameRule, NameSource, NestedConflict, NestedRule,
-    OnInvalidYaml, PathIdentity, PluginRule, Profile, Provider, RootBase, RootContent, RootRule,
-    ScalarRule, Scope, Text, TrustRule, WalkRule, settings,
+    OnInvalidYaml, PathIdentity, PluginRule, PresenceRule, Profile, Provider, RootBase,
+    RootContent, RootRule, ScalarRule, Scope, Text, TrustRule, WalkRule, settings,
 };
 use crate::fence::Fence;
 use crate::field_table::Agent;
@@ -71,6 +71,18 @@ fn variable(name: &'static str, below_home: &'static str) -> RootBase {
     RootBase::Variable { name: name.into(), below_home: below_home.into() }
 }
 
+/// The signs of an agent: its user's directory (a variable, the base below home without it, and the
+/// path below the base), its program, and its own files in a worktree.
+fn present(
+    (variable, below_home, directory): (&'static str, &'static str, &'static str),
+    program: &'static str,
+    in_worktree: &[&'static str],
+) -> PresenceRule {
+    let (variable, below_home) = (variable.into(), below_home.into());
+    let (directory, program) = (directory.into(), program.into());
+    PresenceRule { variable, below_home, directory, program, in_worktree: texts(in_worktree) }
+}
+
 fn texts(list: &[&'static str]) -> Vec<Text> {
     list.iter().map(|it| Text::Borrowed(it)).collect()
 }
@@ -94,6 +106,7 @@ fn agentskills() -> Profile {
         revision: 0,
         environment: texts(&["HOME", "XDG_CONFIG_HOME"]),
         run_variable: None,
+        presence: None,
         settings: Vec::new(),
         linked_worktrees: LinkedWorktrees::Alone,
         sidecar: None,
@@ -197,6 +210,7 @@ fn claude_code() -> Profile {
         revision: 0,
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         run_variable: Some("CLAUDECODE".into()),
+        presence: Some(present(("CLAUDE_CONFIG_DIR", ".claude", ""), "claude", &[".claude"])),
         settings: settings::claude_code(),
         linked_worktrees: LinkedWorktrees::MainIfMissing,
         sidecar: None,
@@ -296,6 +310,11 @@ fn opencode() -> Profile {
             "OPENCODE_PERMISSION",
         ]),
         run_variable: Some("OPENCODE".into()),
+        presence: Some(present(
+            ("XDG_CONFIG_HOME", ".config", "opencode"),
+            "opencode",
+            &[".opencode", "opencode.json", "opencode.jsonc"],
+        )),
         settings: settings::opencode(),
         linked_worktrees: LinkedWorktrees::Alone,
         sidecar: None,
@@ -401,6 +420,7 @@ fn opencode_agent_skills() -> Profile {
         revision: 0,
         environment: texts(&["HOME"]),
         run_variable: None,
+        presence: None,
         settings: Vec::new(),
         linked_worktrees: LinkedWorktrees::Alone,
         sidecar: None,
@@ -480,6 +500,7 @@ fn codex() -> Profile {
         revision: 0,
         environment: texts(&["HOME", "CODEX_HOME"]),
         run_variable: Some("CODEX_THREAD_ID".into()),
+        presence: Some(present(("CODEX_HOME", ".codex", ""), "codex", &[".codex"])),
         settings: settings::codex(),
         linked_worktrees: LinkedWorktrees::Alone,
         sidecar: Some("agents/openai.yaml".into()),
@@ -553,6 +574,7 @@ fn gemini_cli() -> Profile {
         revision: 0,
         environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
         run_variable: Some("GEMINI_CLI".into()),
+        presence: Some(present(("GEMINI_CLI_HOME", "", ".gemini"), "gemini", &[".gemini"])),
         settings: settings::gemini_cli(),
         linked_worktrees: LinkedWorktrees::Alone,
         sidecar: None,

@@ -63,6 +63,12 @@ pub struct CheckResult<F = CheckedFile> {
     /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
+    /// The profiles whose rules were applied.
+    #[serde(default)]
+    pub profiles: Vec<ProfileName>,
+    /// The reason for the profiles, as a sentence fragment; absent if the call names them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Number of skills and commands checked, over all pages. Instructions that mention them are
     /// checked too, but not counted.
     pub checked: u64,
@@ -76,6 +82,15 @@ pub struct CheckResult<F = CheckedFile> {
     /// absent if there are none. A server changes no files and returns none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<UnmendedFile>,
+}
+
+/// A profile with its agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileName {
+    /// The profile's name.
+    pub profile: String,
+    /// The agent's name.
+    pub agent: String,
 }
 
 /// A file that was not fixed, because it changed since the check.

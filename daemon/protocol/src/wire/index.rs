@@ -9,7 +9,7 @@ use crate::wire::{Health, Range, State};
 skills_params! {
     /// Contents of a snapshot.
     SnapshotParams {
-        /// Profiles to include; if empty, `profile`, or the widely used ones if that is absent too.
+        /// Profiles to include; if empty, those that `skills/check` applies.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",

@@ -210,6 +210,21 @@ pub struct DetectResult {
     /// The reason for the choice, as a sentence fragment; absent if the call names the profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The agents that are present, in the order of choice, if the profile is the first of them;
+    /// absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub present: Vec<PresentAgent>,
+}
+
+/// An agent that is installed, or that the worktree is set up for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PresentAgent {
+    /// Its profile.
+    pub profile: String,
+    /// Its name.
+    pub agent: String,
+    /// The sign of its presence, as a sentence fragment.
+    pub sign: String,
 }
 
 skills_params! {

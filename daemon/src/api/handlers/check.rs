@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use skills_agents::profile::DEFAULT_PROFILES;
 use skills_agents::references::is_instruction_file;
 use skills_config::{Config, LevelRow};
 use skills_discovery::levels::Level;
@@ -18,7 +19,7 @@ use skills_syntax::path::AbsPath;
 use crate::api::from_wire::absolute;
 use crate::api::handlers::rules::unknown_rule;
 use crate::api::parts::QueryParts;
-use crate::api::request::{RequestContext, Resolver};
+use crate::api::request::{ProfileSource, RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::bridges::rules_page;
 use crate::rpc::answer::{Answer, Outcome};
@@ -40,10 +41,11 @@ pub(crate) async fn check(
     });
     let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
     let own = params.levels.into_iter().map(level).collect::<Result<Vec<_>, _>>()?;
-    let Active { views, top, mut rows, config } =
+    let Active { views, reason, top, mut rows, config } =
         active(&parts.resolver, &peer, &context, params.profiles).await?;
     rows.extend(own);
     let first = Arc::clone(&views[0]);
+    let profiles = views.iter().map(|it| to_wire::profile_name(&it.ctx.profile)).collect();
     if paths.is_empty() {
         paths.push(first.ctx.cwd.clone());
     }
@@ -68,6 +70,8 @@ pub(crate) async fn check(
     let result = CheckResult {
         clock: page.whole().clock.clone(),
         health: to_wire::health(&first.health),
+        profiles,
+        reason,
         checked: page.whole().n_checked,
         files: page.items(),
         left_alone: Vec::new(),
@@ -80,6 +84,8 @@ pub(crate) async fn check(
 pub(super) struct Active {
     /// One view for each checked profile.
     pub(super) views: Vec<Arc<View>>,
+    /// The reason for the profiles; `None` if the call names them.
+    pub(super) reason: Option<String>,
     /// The top of the worktree.
     pub(super) top: AbsPath,
     /// Configured levels of single rules.
@@ -89,7 +95,7 @@ pub(super) struct Active {
 }
 
 /// Returns the inputs of the rules for a directory: for the given profiles or, if there are none,
-/// the configured ones.
+/// `check.profiles`, else the agents that are detected, else those in wide use.
 pub(super) async fn active(
     resolver: &Resolver,
     peer: &Peer,
@@ -97,15 +103,31 @@ pub(super) async fn active(
     mut profiles: Vec<String>,
 ) -> Result<Active, RpcError> {
     // Any view of the directory knows its worktree, whose configuration may apply.
-    let request = resolver.resolve(peer, context.clone()).await?;
-    let RequestContext { config, repository, view: any, .. } = request;
+    let call = resolver.decode(peer, context.clone()).await?;
+    let source = call.profile_source.clone();
+    let RequestContext { config, repository, view: any, .. } = resolver.complete(call).await?;
     let top = any.resolution.worktree.clone();
     let files = [&*config, &*repository];
+    let mut reason = None;
     if profiles.is_empty() {
-        profiles = match &context.profile {
+        let configured = skills_config::check_profiles(files);
+        (profiles, reason) = match source {
             // A context with a profile asks for that agent's view.
-            Some(profile) => vec![profile.clone()],
-            None => skills_config::check_profiles(files),
+            ProfileSource::Call => (vec![any.ctx.profile.id.to_string()], None),
+            _ if !configured.is_empty() => (configured, Some("`check.profiles`".to_owned())),
+            ProfileSource::Variable(_) => (vec![any.ctx.profile.id.to_string()], source.reason()),
+            ProfileSource::Present(agents) => {
+                let signs: Vec<_> = agents.iter().map(|it| &*it.sign).collect();
+                let reason = format!("detected: {}", signs.join(", "));
+                (agents.into_iter().map(|it| it.profile).collect(), Some(reason))
+            }
+            // Editors send no variables: a rename has to find the skills of every agent.
+            ProfileSource::Default
+            | ProfileSource::Session
+            | ProfileSource::Worktree
+            | ProfileSource::User => {
+                (DEFAULT_PROFILES.map(str::to_owned).to_vec(), ProfileSource::Default.reason())
+            }
         };
     }
     let mut views = Vec::with_capacity(profiles.len());
@@ -117,7 +139,7 @@ pub(super) async fn active(
         let context = Context { profile: Some(profile), ..context.clone() };
         views.push(resolver.resolve(peer, context).await?.view);
     }
-    Ok(Active { views, top, rows: skills_config::level_rows(files), config })
+    Ok(Active { views, reason, top, rows: skills_config::level_rows(files), config })
 }
 
 /// Decodes the level of a rule.

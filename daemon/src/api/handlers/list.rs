@@ -16,7 +16,7 @@ use skills_protocol::wire::{
     ListResult, State,
 };
 
-use crate::api::request::{RequestContext, Resolver};
+use crate::api::request::{ProfileSource, RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
@@ -82,6 +82,15 @@ pub(crate) async fn detect(
         profile: profile.id.to_string(),
         agent: profile.agent.to_string(),
         reason: call.profile_source.reason(),
+        present: match call.profile_source {
+            ProfileSource::Present(agents) => agents,
+            ProfileSource::Call
+            | ProfileSource::Session
+            | ProfileSource::Worktree
+            | ProfileSource::User
+            | ProfileSource::Variable(_)
+            | ProfileSource::Default => Vec::new(),
+        },
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `page` is the URL of the rules page, if there is one.
 
+use skills_agents::profile::Profile;
 use skills_engine::files::inspect::{Checked, Mended};
 use skills_lint::Rule;
 use skills_protocol::path::{encode, encoding_of};
@@ -11,6 +12,11 @@ use skills_syntax::text::LineIndex;
 
 use super::position::PositionConverter;
 use super::value::{hash, severity};
+
+/// Converts a profile to its name.
+pub(crate) fn profile_name(profile: &Profile) -> wire::ProfileName {
+    wire::ProfileName { profile: profile.id.to_string(), agent: profile.agent.to_string() }
+}
 
 /// Converts a checked file with its findings.
 pub(crate) fn checked_file(checked: &Checked, page: Option<&str>) -> wire::CheckedFile {

@@ -1,0 +1,79 @@
+//! First line of a list: the agents whose list it is, and the reason for them.
+
+use skills_protocol::PROFILES;
+use skills_protocol::method::ProfilesDetect;
+use skills_protocol::wire::{DetectParams, DetectResult};
+
+use crate::call_context::CallContext;
+use crate::server_connection::ServerConnection;
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::{parted, plain, series, wrap};
+use skills_client::ClientError;
+
+/// Returns the profile of a command's calls.
+pub(crate) fn detect(
+    server: &mut ServerConnection,
+    context: &CallContext,
+) -> Result<DetectResult, ClientError> {
+    let mut params = DetectParams::default();
+    context.fill(&mut params, None);
+    server.call::<ProfilesDetect>(&params)
+}
+
+/// Returns the profiles of the agents that are present, if there are several.
+pub(crate) fn several(detected: &DetectResult) -> Option<Vec<String>> {
+    let profiles = detected.present.iter().map(|it| it.profile.clone());
+    (detected.present.len() > 1).then(|| profiles.collect())
+}
+
+/// Returns the name of a profile's agent, with the profile's own name if that is another.
+pub(crate) fn agent_name(profile: &str, agent: &str) -> String {
+    let is_agents = PROFILES.contains(&profile) && !profile.contains('@');
+    let (agent, profile) = (plain(agent), plain(profile));
+    if is_agents { agent } else { format!("{agent} ({profile})") }
+}
+
+/// Returns the first line of one agent's list; `counted` is its number of entries.
+pub(crate) fn render_one(
+    detected: &DetectResult,
+    counted: Option<String>,
+    terminal: &Terminal,
+) -> String {
+    let name = agent_name(&detected.profile, &detected.agent);
+    render(&[name], counted, detected.reason.as_deref(), terminal)
+}
+
+/// Returns the agent of a text and the reason for it, for a note beside the text.
+pub(crate) fn note(detected: &DetectResult, terminal: &Terminal) -> String {
+    let whose = format!("as {}", agent_name(&detected.profile, &detected.agent));
+    let reason = detected.reason.as_deref().map(|it| terminal.prose(it));
+    [Some(whose), reason].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Returns the first line of a list for all agents that are present.
+pub(crate) fn render_present(
+    detected: &DetectResult,
+    counted: Option<String>,
+    terminal: &Terminal,
+) -> String {
+    let names = detected.present.iter().map(|it| agent_name(&it.profile, &it.agent));
+    let signs: Vec<_> = detected.present.iter().map(|it| &*it.sign).collect();
+    let reason = format!("detected: {}", signs.join(", "));
+    render(&names.collect::<Vec<_>>(), counted, Some(&reason), terminal)
+}
+
+/// Returns the first line of a list for the agents of these names, with a line break.
+pub(crate) fn render(
+    names: &[String],
+    counted: Option<String>,
+    reason: Option<&str>,
+    terminal: &Terminal,
+) -> String {
+    let whose = format!("as {}", series(names));
+    let reason = reason.map(|it| terminal.prose(it));
+    let parts: Vec<_> = [Some(whose), counted, reason].into_iter().flatten().collect();
+    let lines = parted(&parts, terminal.width);
+    let lines = lines.lines().flat_map(|it| wrap(it, terminal.width));
+    lines.map(|line| paint(style::HEADING, line) + "\n").collect()
+}

@@ -1,0 +1,92 @@
+//! Agents that are present: installed for the user, or with files of their own in the worktree.
+//!
+//! The signs are data in the profile table; this module looks for them on the disk. Nothing is
+//! kept between calls, because agents come and go without a change in a watched directory.
+
+use std::env::split_paths;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use skills_agents::profile::{self, PresenceRule};
+use skills_discovery::discover::Environment;
+use skills_protocol::env::{HOME, PATH};
+use skills_protocol::wire::PresentAgent;
+
+/// Names of directories with skills, which other agents also read and install to.
+const SHARED: [&str; 2] = ["skills", "skill"];
+
+/// Returns the agents that are present, the most likely one first: an agent that is installed and
+/// has files in the worktree, then one that is installed, then the others; among equals in the
+/// order of the profiles. Blocks on the disk.
+pub(super) fn present_agents(environment: &Environment, cwd: &Path) -> Vec<PresentAgent> {
+    let worktree = cwd.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
+    let home = absolute(environment, HOME);
+    // The user's own directories lie below home.
+    let dirs = [Some(cwd), worktree.filter(|it| *it != cwd)].into_iter().flatten();
+    let dirs: Vec<_> = dirs.filter(|it| home.as_deref() != Some(it)).collect();
+    let mut found = Vec::new();
+    for agent in profile::agents() {
+        let Some(rule) = &agent.presence else { continue };
+        let installed = installed(rule, environment, home.as_deref());
+        let in_worktree = in_worktree(rule, &dirs);
+        let rank = (installed.is_none(), in_worktree.is_none());
+        if let Some(sign) = installed.or(in_worktree) {
+            let (profile, agent) = (agent.id.to_string(), agent.agent.to_string());
+            found.push((rank, PresentAgent { profile, agent, sign }));
+        }
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, agent)| agent).collect()
+}
+
+/// Returns the sign that an agent is installed.
+fn installed(
+    rule: &PresenceRule,
+    environment: &Environment,
+    home: Option<&Path>,
+) -> Option<String> {
+    let base =
+        absolute(environment, &rule.variable).or_else(|| home.map(|it| it.join(&*rule.below_home)));
+    let directory = base.map(|it| match &*rule.directory {
+        "" => it,
+        below => it.join(below),
+    });
+    if let Some(directory) = directory.filter(|it| is_sign(it)) {
+        return Some(exists(&directory));
+    }
+    let path = environment.get(PATH)?;
+    split_paths(path)
+        .filter(|dir| dir.is_absolute())
+        .any(|dir| is_program(&dir.join(&*rule.program)))
+        .then(|| format!("`{}` is in PATH", rule.program))
+}
+
+/// Returns the sign that the worktree is set up for an agent.
+fn in_worktree(rule: &PresenceRule, dirs: &[&Path]) -> Option<String> {
+    let all = dirs.iter().flat_map(|dir| rule.in_worktree.iter().map(|it| dir.join(&**it)));
+    all.into_iter().find(|it| is_sign(it)).map(|it| exists(&it))
+}
+
+fn exists(path: &Path) -> String {
+    format!("`{}` exists", path.display())
+}
+
+/// Returns whether this is a file, or a directory that holds more than skills.
+fn is_sign(path: &Path) -> bool {
+    match fs::read_dir(path) {
+        Ok(entries) => {
+            let mut names = entries.flatten().map(|it| it.file_name());
+            names.any(|name| !SHARED.iter().any(|it| name == *it))
+        }
+        Err(_) => path.is_file(),
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+fn absolute(environment: &Environment, name: &str) -> Option<PathBuf> {
+    environment.get(name).map(PathBuf::from).filter(|it| it.is_absolute())
+}
