@@ -1,9 +1,11 @@
-//! Confirmation by the person at the terminal before a command grants anything.
+//! Confirmation by the person at the terminal before a command grants anything or changes files of
+//! other programs.
 //!
 //! An agent that runs a command has no terminal, and is refused.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 
+use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::terminal::Terminal;
@@ -25,6 +27,21 @@ pub(super) fn require_person(command: &str) -> Result<(), CommandError> {
 /// Shows what would be granted, asks, and returns whether the answer is yes.
 pub(super) fn agree(terminal: &Terminal, shown: &str) -> Result<bool, CommandError> {
     terminal.prompt(&format!("{shown} [y/N] "));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(|error| CommandError::output(&error))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Asks whether to make the changes that were shown. `command` is the command without options, to
+/// show in the hint.
+pub(super) fn ask_to_change(cx: &CommandContext<'_>, command: &str) -> Result<bool, CommandError> {
+    if cx.global.json || !io::stdin().is_terminal() {
+        return Err(CommandError::usage("cannot ask for confirmation, so nothing was changed")
+            .with_hint(format!(
+                "Run `skillsd {command} --yes`, or `--dry-run` to see what it does."
+            )));
+    }
+    cx.terminal.print("Make these changes? [y/N] ")?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(|error| CommandError::output(&error))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -9,6 +9,7 @@ use crate::global::GlobalArgs;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Find skills", &["list", "explain", "show", "search", "load", "catalog"]),
     ("Check and write skills", &["check", "new", "lsp"]),
+    ("Switch and link skills", &["enable", "disable", "link", "unlink"]),
     ("Run with an agent", &["mcp", "hook", "touch", "session", "permission", "trust"]),
     ("Daemon", &["status", "doctor", "watch", "top", "logs", "sync", "serve", "stop"]),
     ("Set up", &["install", "uninstall", "completions", "man"]),

@@ -7,16 +7,10 @@
 
 mod agents;
 mod args;
-mod document;
-mod environment;
-mod file;
-mod item;
-mod json;
 mod plan;
 mod record;
 mod show;
 mod target;
-mod toml;
 mod units;
 
 use std::io;
@@ -25,12 +19,13 @@ use std::path::Path;
 use skills_protocol::method::ServerShutdown;
 use skills_protocol::wire::{InstallAction, InstallPart, ShutdownParams};
 
+use crate::agent_config::environment::InstallEnvironment;
+use crate::agent_config::file;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 pub(crate) use args::InstallArgs;
-use environment::InstallEnvironment;
 use plan::{PlannedChange, PlannedTexts, TraceUpdate};
 use record::Record;
 use skills_client::blocking::TIMEOUT;

@@ -7,6 +7,7 @@
 
 pub mod exit;
 
+mod agent_config;
 mod call_context;
 mod check;
 mod confirm;
@@ -19,6 +20,7 @@ mod heading;
 mod help;
 mod hook;
 mod install;
+mod link;
 mod list;
 mod load;
 mod logs;
@@ -33,6 +35,7 @@ mod show;
 mod status;
 mod stop;
 mod style;
+mod switch;
 mod sync;
 mod terminal;
 mod text;
@@ -101,6 +104,24 @@ pub enum Command {
     Check(check::CheckArgs),
     /// Create a skill from a template
     New(new::NewArgs),
+    /// Switch a skill on in its agent's settings
+    ///
+    /// Takes back what `disable` wrote, byte for byte, or removes the entry that switches the skill
+    /// off. Shows the change of the file and asks before it writes.
+    Enable(switch::SwitchArgs),
+    /// Switch a skill off in its agent's settings
+    ///
+    /// Edits the settings of Claude Code, Codex, Gemini CLI or opencode and keeps comments and
+    /// layout. Shows the change of the file and asks before it writes. Refuses if another setting
+    /// is stronger.
+    Disable(switch::SwitchArgs),
+    /// Make a skill visible to another agent by a symlink
+    ///
+    /// Creates a relative link in the agent's directory: of the project for a project's skill, of
+    /// the user for a user's. Refuses if the agent would not take it, and says why.
+    Link(link::LinkArgs),
+    /// Remove a link of `link`
+    Unlink(link::UnlinkArgs),
     /// Show the daemon's state and what it watches
     Status,
     /// Wait until the index has every change on the disk
@@ -230,6 +251,10 @@ fn perform(cx: &CommandContext<'_>, command: &Command) -> Result<Exit, CommandEr
         Command::Explain(args) => explain::run(cx, args),
         Command::Check(args) => check::run(cx, args),
         Command::New(args) => new::run(cx, args),
+        Command::Enable(args) => switch::run(cx, args, true),
+        Command::Disable(args) => switch::run(cx, args, false),
+        Command::Link(args) => link::link(cx, args),
+        Command::Unlink(args) => link::unlink(cx, args),
         Command::Status => status::run(cx),
         Command::Sync => sync::run(cx),
         Command::Watch(args) => watch::run(cx, args),

@@ -330,6 +330,12 @@ fn help_fits_one_screen() {
               check        Find errors in skills
               new          Create a skill from a template
 
+            Switch and link skills:
+              enable       Switch a skill on in its agent's settings
+              disable      Switch a skill off in its agent's settings
+              link         Make a skill visible to another agent by a symlink
+              unlink       Remove a link of `link`
+
             Run with an agent:
               hook         Report an agent's tool calls to the daemon, as the agent's hook
               touch        Report touched files and show which skills they activate

@@ -42,6 +42,9 @@ mod denied_skills;
 
 mod install;
 
+mod link;
+mod switch;
+
 mod terminal_output;
 mod top;
 

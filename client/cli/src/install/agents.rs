@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use skills_protocol::wire::InstallPart;
 
-use crate::install::environment::InstallEnvironment;
-use crate::install::item::{ConfigEntry, FileFormat};
+use crate::agent_config::environment::InstallEnvironment;
+use crate::agent_config::item::{ConfigEntry, FileFormat};
 use crate::install::target::{TargetContent, TargetFile};
 
 const CLAUDE_HOOKS: &str = include_str!("../../../../editors/agents/claude-code/settings.json");
@@ -59,7 +59,7 @@ struct InstallAgent {
 }
 
 fn claude_code(environment: &InstallEnvironment) -> InstallAgent {
-    let place = environment.claude.clone().unwrap_or_else(|| environment.home.join(".claude"));
+    let place = environment.claude_dir();
     // The state file with the MCP servers of all projects is beside the directory.
     let state = environment.claude.as_ref().unwrap_or(&environment.home).join(".claude.json");
     let server = json!({"type": "stdio", "command": environment.word(), "args": ["mcp"]});

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use skills_protocol::wire::{InstallAction, InstallPart};
 
-use crate::install::document::ConfigDocument;
-use crate::install::file;
-use crate::install::item::{ConfigEntry, EditError, FileFormat, Presence};
+use crate::agent_config::document::ConfigDocument;
+use crate::agent_config::file;
+use crate::agent_config::item::{ConfigEntry, EditError, FileFormat, Presence};
 use crate::install::record::{Record, Trace};
 use crate::install::target::{TargetContent, TargetFile};
 

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::InstallPart;
 
-use crate::install::file;
-use crate::install::item::{ConfigEntry, FileFormat};
+use crate::agent_config::file;
+use crate::agent_config::item::{ConfigEntry, FileFormat};
 
 const NAME: &str = "installed.json";
 

@@ -1,12 +1,12 @@
 //! Output of the planned changes as diffs, the confirmation, and the summary.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, IsTerminal as _};
 
-use similar::TextDiff;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{InstallAction, InstallChange, InstallPart, InstallResult};
 
+use crate::agent_config::diff;
+use crate::confirm;
 use crate::context::CommandContext;
 use crate::failure::CommandError;
 use crate::install::args::InstallArgs;
@@ -14,7 +14,7 @@ use crate::install::plan::PlannedChange;
 use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{count, plain_exact};
+use crate::text::count;
 
 /// Shows the planned changes, and returns whether to make them.
 pub(super) fn confirm(
@@ -34,21 +34,7 @@ pub(super) fn confirm(
         return Ok(false);
     }
     // Enabling units changes no file and needs no confirmation.
-    Ok(args.yes || !has_work || ask(cx, what)?)
-}
-
-/// Asks for confirmation on the terminal.
-fn ask(cx: &CommandContext<'_>, what: &str) -> Result<bool, CommandError> {
-    if cx.global.json || !io::stdin().is_terminal() {
-        return Err(CommandError::usage("cannot ask for confirmation, so nothing was changed")
-            .with_hint(format!(
-                "Run `skillsd {what} --yes`, or `--dry-run` to see what it does."
-            )));
-    }
-    cx.terminal.print("Make these changes? [y/N] ")?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|error| CommandError::output(&error))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(args.yes || !has_work || confirm::ask_to_change(cx, what)?)
 }
 
 /// Prints the summary, and the notes after the first `n_shown`.
@@ -112,14 +98,7 @@ fn one(change: &PlannedChange, terminal: &Terminal) -> String {
     };
     let path = paint(style::NAME, terminal.local_path(&change.path));
     let mut text = format!("{path}  {} {part} · {word}\n", change.owner);
-    for line in diff(change).lines() {
-        let style = match line.as_bytes().first() {
-            Some(b'+') => style::GOOD,
-            Some(b'-') => style::BAD,
-            _ => style::FAINT,
-        };
-        let _ = writeln!(text, "  {}", paint(style, plain_exact(&line.replace('\t', "    "))));
-    }
+    text.push_str(&diff::painted(&hunks(change)));
     for note in &change.notes {
         let _ = writeln!(text, "  {} {}", paint(style::HINT, "note:"), terminal.prose(note));
     }
@@ -132,14 +111,8 @@ fn notes(left_out: &[String], terminal: &Terminal) -> String {
     left_out.iter().map(line).collect()
 }
 
-// Only the hunks; the file's name is already shown.
-fn diff(change: &PlannedChange) -> String {
-    let (before, after) = (change.before.as_deref(), change.after.as_deref());
-    if before == after {
-        return String::new();
-    }
-    let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
-    diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string()
+fn hunks(change: &PlannedChange) -> String {
+    diff::hunks(change.before.as_deref(), change.after.as_deref())
 }
 
 fn on_wire(change: &PlannedChange) -> InstallChange {
@@ -150,7 +123,7 @@ fn on_wire(change: &PlannedChange) -> InstallChange {
         path: encode(&change.path, path_encoding),
         path_encoding,
         action: change.action,
-        diff: diff(change),
+        diff: hunks(change),
         notes: change.notes.clone(),
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use skills_protocol::wire::InstallPart;
 
-use crate::install::item::{ConfigEntry, FileFormat};
+use crate::agent_config::item::{ConfigEntry, FileFormat};
 
 /// File that is to be installed or edited.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use skills_protocol::wire::InstallPart;
 
-use crate::install::environment::InstallEnvironment;
+use crate::agent_config::environment::InstallEnvironment;
 use crate::install::target::{TargetContent, TargetFile};
 
 const SERVICE: &str = include_str!("../../../../systemd/skillsd.service");

@@ -6,25 +6,25 @@ use serde_json::Value;
 
 /// Entry in a JSON or TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ConfigEntry {
+pub(crate) struct ConfigEntry {
     /// Path of keys to the list or object.
-    pub(super) at: Vec<String>,
+    pub(crate) at: Vec<String>,
     /// Key of a property; `None` for an element of a list.
-    pub(super) key: Option<String>,
+    pub(crate) key: Option<String>,
     /// Value.
-    pub(super) value: Value,
+    pub(crate) value: Value,
     /// Text that marks a list element as ours, even if the user changed it.
-    pub(super) mark: String,
+    pub(crate) mark: String,
 }
 
 impl ConfigEntry {
     /// Returns an element of the list at `at`.
-    pub(super) fn element(at: &[&str], value: Value, mark: &str) -> Self {
+    pub(crate) fn element(at: &[&str], value: Value, mark: &str) -> Self {
         Self { at: owned(at), key: None, value, mark: mark.to_owned() }
     }
 
     /// Returns a property of the object at `at`.
-    pub(super) fn property(at: &[&str], key: &str, value: Value) -> Self {
+    pub(crate) fn property(at: &[&str], key: &str, value: Value) -> Self {
         Self { at: owned(at), key: Some(key.to_owned()), value, mark: String::new() }
     }
 }
@@ -36,7 +36,7 @@ fn owned(at: &[&str]) -> Vec<String> {
 /// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum FileFormat {
+pub(crate) enum FileFormat {
     /// JSON with comments and trailing commas.
     Json,
     /// TOML.
@@ -45,7 +45,7 @@ pub(super) enum FileFormat {
 
 /// Presence of an item in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Presence {
+pub(crate) enum Presence {
     /// The item is missing.
     Absent,
     /// The item is present unchanged.
@@ -56,16 +56,16 @@ pub(super) enum Presence {
 
 /// Error of editing a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct EditError {
+pub(crate) struct EditError {
     /// Message.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// Line and column, 1-based; `None` for the whole file.
-    pub(super) place: Option<(usize, usize)>,
+    pub(crate) place: Option<(usize, usize)>,
 }
 
 impl EditError {
     /// Returns the error for a value at `at` of another kind than `wanted`.
-    pub(super) fn kind(at: &[String], wanted: &str) -> Self {
+    pub(crate) fn kind(at: &[String], wanted: &str) -> Self {
         let article = if wanted.starts_with('o') { "an" } else { "a" };
         let message = if at.is_empty() {
             format!("the top level is not {article} {wanted}")

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::replace::replace;
 
 /// Suffix of a backup's file name.
-pub(super) const BACKUP: &str = ".before-skillsd";
+pub(crate) const BACKUP: &str = ".before-skillsd";
 
 /// Returns the content of a file; `None` if it does not exist.
-pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
+pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -19,7 +19,7 @@ pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Writes a file atomically, and returns the directories that were created for it, outermost first.
-pub(super) fn write(path: &Path, text: &str) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<Vec<PathBuf>> {
     // A link is followed, because people keep such files elsewhere.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let dir = target.parent().ok_or(io::ErrorKind::InvalidInput)?;
@@ -32,19 +32,19 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Returns the path of a file's backup.
-pub(super) fn backup(path: &Path) -> PathBuf {
+pub(crate) fn backup(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(BACKUP);
     name.into()
 }
 
 /// Copies a file to its backup, with its mode.
-pub(super) fn write_backup(path: &Path) -> io::Result<()> {
+pub(crate) fn write_backup(path: &Path) -> io::Result<()> {
     fs::copy(path, backup(path)).map(drop)
 }
 
 /// Removes a file, if it exists.
-pub(super) fn remove(path: &Path) -> io::Result<()> {
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,

@@ -13,29 +13,29 @@ use skills_client::environment::state_directory;
 
 /// Paths that the installation depends on; all are absolute.
 #[derive(Debug, Clone)]
-pub(super) struct InstallEnvironment {
+pub(crate) struct InstallEnvironment {
     /// Home directory.
-    pub(super) home: PathBuf,
+    pub(crate) home: PathBuf,
     /// Configuration directory.
-    pub(super) config: PathBuf,
+    pub(crate) config: PathBuf,
     /// State directory of skillsd.
-    pub(super) state: PathBuf,
+    pub(crate) state: PathBuf,
     /// This program.
-    pub(super) program: PathBuf,
+    pub(crate) program: PathBuf,
     /// True if `skillsd` in PATH is this program.
-    pub(super) on_path: bool,
+    pub(crate) on_path: bool,
     /// Value of CLAUDE_CONFIG_DIR.
-    pub(super) claude: Option<PathBuf>,
+    pub(crate) claude: Option<PathBuf>,
     /// Directory of Codex.
-    pub(super) codex: PathBuf,
+    pub(crate) codex: PathBuf,
     /// Parent directory of Gemini CLI's `.gemini`.
-    pub(super) gemini: PathBuf,
+    pub(crate) gemini: PathBuf,
     path: OsString,
 }
 
 impl InstallEnvironment {
     /// Reads the environment.
-    pub(super) fn read() -> Result<Self, CommandError> {
+    pub(crate) fn read() -> Result<Self, CommandError> {
         let no_home = || {
             CommandError::usage("HOME is not set to an absolute path")
                 .with_hint("Set HOME: agents and systemd keep their files below it.")
@@ -69,8 +69,13 @@ impl InstallEnvironment {
         Ok(found)
     }
 
+    /// Returns the directory of Claude Code.
+    pub(crate) fn claude_dir(&self) -> PathBuf {
+        self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
+    }
+
     /// Returns the path of a program in PATH.
-    pub(super) fn which(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn which(&self, name: &str) -> Option<PathBuf> {
         let is_program = |path: &PathBuf| {
             path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
         };
@@ -81,12 +86,12 @@ impl InstallEnvironment {
     }
 
     /// Returns the program as an argument list element.
-    pub(super) fn word(&self) -> String {
+    pub(crate) fn word(&self) -> String {
         if self.on_path { "skillsd".to_owned() } else { self.program.display().to_string() }
     }
 
     /// Returns the program quoted for a shell.
-    pub(super) fn shell_word(&self) -> String {
+    pub(crate) fn shell_word(&self) -> String {
         let word = self.word();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@".contains(c);
         if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -1,11 +1,13 @@
 //! Configuration file in JSON or TOML ([`ConfigDocument`]) in which items are added and removed.
 
-use crate::install::item::{ConfigEntry, EditError, FileFormat, Presence};
-use crate::install::json::Json;
-use crate::install::toml::Toml;
+use serde_json::Value;
+
+use crate::agent_config::item::{ConfigEntry, EditError, FileFormat, Presence};
+use crate::agent_config::json::Json;
+use crate::agent_config::toml::Toml;
 
 /// A parsed file.
-pub(super) enum ConfigDocument {
+pub(crate) enum ConfigDocument {
     /// JSON file.
     Json(Json),
     /// TOML file.
@@ -14,7 +16,7 @@ pub(super) enum ConfigDocument {
 
 impl ConfigDocument {
     /// Returns the content of an empty document.
-    pub(super) fn blank(form: FileFormat) -> &'static str {
+    pub(crate) fn blank(form: FileFormat) -> &'static str {
         match form {
             FileFormat::Json => "{}\n",
             FileFormat::Toml => "",
@@ -22,7 +24,7 @@ impl ConfigDocument {
     }
 
     /// Parses the content of a file.
-    pub(super) fn parse(form: FileFormat, text: &str) -> Result<Self, EditError> {
+    pub(crate) fn parse(form: FileFormat, text: &str) -> Result<Self, EditError> {
         match form {
             FileFormat::Json => Json::parse(text).map(Self::Json),
             FileFormat::Toml => Toml::parse(text).map(|it| Self::Toml(Box::new(it))),
@@ -30,7 +32,7 @@ impl ConfigDocument {
     }
 
     /// Returns the content; unchanged parts keep their layout.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Self::Json(it) => it.text(),
             Self::Toml(it) => it.text(),
@@ -38,7 +40,7 @@ impl ConfigDocument {
     }
 
     /// Returns whether the document is empty.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Json(it) => it.is_empty(),
             Self::Toml(it) => it.is_empty(),
@@ -46,7 +48,7 @@ impl ConfigDocument {
     }
 
     /// Returns the presence of an item.
-    pub(super) fn presence(&self, item: &ConfigEntry) -> Presence {
+    pub(crate) fn presence(&self, item: &ConfigEntry) -> Presence {
         match self {
             Self::Json(it) => it.presence(item),
             Self::Toml(it) => it.presence(item),
@@ -54,7 +56,7 @@ impl ConfigDocument {
     }
 
     /// Adds an item, and returns the paths of the containers created for it.
-    pub(super) fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
+    pub(crate) fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
         match self {
             Self::Json(it) => it.add(item),
             Self::Toml(it) => it.add(item),
@@ -62,15 +64,31 @@ impl ConfigDocument {
     }
 
     /// Removes an item if it is present unchanged; returns whether it was.
-    pub(super) fn remove(&mut self, item: &ConfigEntry) -> bool {
+    pub(crate) fn remove(&mut self, item: &ConfigEntry) -> bool {
         match self {
             Self::Json(it) => it.remove(item),
             Self::Toml(it) => it.remove(item),
         }
     }
 
+    /// Returns the value at a path.
+    pub(crate) fn value(&self, at: &[String]) -> Option<Value> {
+        match self {
+            Self::Json(it) => it.value(at),
+            Self::Toml(it) => it.value(at),
+        }
+    }
+
+    /// Replaces the value of a property in JSON; returns whether it exists.
+    pub(crate) fn replace(&mut self, at: &[String], key: &str, value: &Value) -> bool {
+        match self {
+            Self::Json(it) => it.replace(at, key, value),
+            Self::Toml(_) => false,
+        }
+    }
+
     /// Removes empty containers at the paths in `made`, innermost first.
-    pub(super) fn prune(&mut self, made: &[Vec<String>]) {
+    pub(crate) fn prune(&mut self, made: &[Vec<String>]) {
         let mut made: Vec<_> = made.iter().collect();
         made.sort_by_key(|at| std::cmp::Reverse(at.len()));
         for at in made {

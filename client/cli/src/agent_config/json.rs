@@ -5,13 +5,13 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use crate::install::item::{ConfigEntry, EditError, Presence};
+use crate::agent_config::item::{ConfigEntry, EditError, Presence};
 
 /// A JSON file.
-pub(super) struct Json(CstRootNode);
+pub(crate) struct Json(CstRootNode);
 
 impl Json {
-    pub(super) fn parse(text: &str) -> Result<Self, EditError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, EditError> {
         let parsed =
             CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| EditError {
                 message: error.kind().to_string(),
@@ -20,15 +20,15 @@ impl Json {
         Ok(Self(parsed))
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.0.to_string()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.object_value().is_some_and(|it| it.properties().is_empty())
     }
 
-    pub(super) fn presence(&self, item: &ConfigEntry) -> Presence {
+    pub(crate) fn presence(&self, item: &ConfigEntry) -> Presence {
         let Some(key) = &item.key else { return self.presence_in_list(item) };
         match self.object(&item.at).and_then(|it| it.get(key)) {
             None => Presence::Absent,
@@ -50,7 +50,7 @@ impl Json {
     }
 
     /// Adds an item, and returns the paths of the objects and lists created for it.
-    pub(super) fn add(&self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
+    pub(crate) fn add(&self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
         let mut made = Vec::new();
         let root = self.0.object_value_or_create();
         let mut object = root.ok_or_else(|| EditError::kind(&[], "object"))?;
@@ -73,13 +73,15 @@ impl Json {
         }
         let list = object.array_value_or_create(key);
         let list = list.ok_or_else(|| EditError::kind(&item.at, "list"))?;
-        list.ensure_multiline();
+        if item.value.is_object() {
+            list.ensure_multiline();
+        }
         list.append(input(&item.value));
         Ok(made)
     }
 
     /// Removes an item if it is present unchanged; returns whether it was.
-    pub(super) fn remove(&self, item: &ConfigEntry) -> bool {
+    pub(crate) fn remove(&self, item: &ConfigEntry) -> bool {
         if let Some(key) = &item.key {
             let found = self.object(&item.at).and_then(|it| it.get(key));
             let found = found.filter(|it| value_of(it) == item.value);
@@ -89,8 +91,20 @@ impl Json {
         self.elements(item).into_iter().find(is_same).map(CstNode::remove).is_some()
     }
 
+    /// Returns the value at a path.
+    pub(crate) fn value(&self, at: &[String]) -> Option<Value> {
+        let top = self.0.to_serde_value()?;
+        at.iter().try_fold(&top, |value, key| value.get(key)).cloned()
+    }
+
+    /// Replaces the value of a property; returns whether it exists.
+    pub(crate) fn replace(&self, at: &[String], key: &str, value: &Value) -> bool {
+        let found = self.object(at).and_then(|it| it.get(key));
+        found.map(|it| it.set_value(input(value))).is_some()
+    }
+
     /// Removes an empty object or list.
-    pub(super) fn prune(&self, at: &[String]) {
+    pub(crate) fn prune(&self, at: &[String]) {
         let Some((key, above)) = at.split_last() else { return };
         let Some(property) = self.object(above).and_then(|it| it.get(key)) else { return };
         let is_empty = match property.value() {

@@ -1,0 +1,11 @@
+//! Configuration files of agents: their directories, and edits that keep comments, order and
+//! layout.
+
+pub(crate) mod diff;
+pub(crate) mod document;
+pub(crate) mod environment;
+pub(crate) mod file;
+pub(crate) mod item;
+
+mod json;
+mod toml;

@@ -1,0 +1,303 @@
+//! `skillsd enable` and `skillsd disable`: a skill's setting in the configuration of its agent.
+//!
+//! Shows the change of one file, asks, writes it atomically, and asks the daemon whether the skill
+//! is in the new state; otherwise the file is restored. The inverse command restores the bytes.
+
+mod agent;
+mod bounds;
+mod effect;
+pub(crate) mod history;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use skills_protocol::method::SkillsExplain;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{ExplainParams, ExplainResult};
+
+use crate::agent_config::diff;
+use crate::agent_config::environment::InstallEnvironment;
+use crate::agent_config::file;
+use crate::call_context::CallContext;
+use crate::confirm;
+use crate::context::CommandContext;
+use crate::exit::Exit;
+use crate::failure::CommandError;
+use crate::replace::replace;
+use crate::server_connection::ServerConnection;
+use crate::style::{self, paint};
+use agent::{Setting, SettingsScope, SwitchAgent};
+pub(crate) use bounds::{confined, worktree_top};
+use effect::is_off;
+use history::{History, Switched};
+
+/// Arguments of `skillsd enable` and `skillsd disable`.
+#[derive(Debug, Clone, Args)]
+pub struct SwitchArgs {
+    /// Name of the skill
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Change the settings of: user, project, local [default: user]
+    ///
+    /// `local` is Claude Code's file for one person in one project, `settings.local.json`.
+    #[arg(long, value_name = "SCOPE", default_value = "user", hide_possible_values = true)]
+    #[arg(hide_default_value = true)]
+    scope: SettingsScope,
+    /// Show the change without making it
+    #[arg(long)]
+    dry_run: bool,
+    /// Change without asking
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Planned change of a settings file.
+#[derive(Debug)]
+struct Plan {
+    agent: SwitchAgent,
+    file: PathBuf,
+    before: Option<String>,
+    after: Option<String>,
+    /// The record after the change; a change that restores nothing is added when it is made.
+    history: History,
+    switched: Option<Switched>,
+    /// Directories to remove if they are empty, innermost first.
+    dirs: Vec<PathBuf>,
+}
+
+impl Plan {
+    /// Returns true if the change takes an earlier one back.
+    fn is_undo(&self) -> bool {
+        self.switched.is_none()
+    }
+}
+
+/// Switches a skill on or off.
+pub(super) fn run(
+    cx: &CommandContext<'_>,
+    args: &SwitchArgs,
+    on: bool,
+) -> Result<Exit, CommandError> {
+    let context = CallContext::from_args(cx.global, None)?.single_profile()?;
+    let environment = InstallEnvironment::read()?;
+    let mut server = ServerConnection::open(cx)?;
+    let found = explain(&mut server, &context, &args.name)?;
+    // The same agent later, whatever selected it.
+    let context = context.with_profile(&found.profile);
+    let plan = plan(args, on, &context, &environment, &found)?;
+    let hunks = diff::hunks(plan.before.as_deref(), plan.after.as_deref());
+    let shown = cx.terminal.local_path(&plan.file);
+    let is_change = plan.before != plan.after;
+    if is_change && !cx.global.json {
+        let title = plan.agent.title();
+        let path = paint(style::NAME, &shown);
+        cx.terminal.print(&format!("{path}  {title}\n{}\n", diff::painted(&hunks)))?;
+    }
+    let verb = if on { "enable" } else { "disable" };
+    let command = format!("{verb} {}", args.name);
+    let is_written =
+        is_change && !args.dry_run && (args.yes || confirm::ask_to_change(cx, &command)?);
+    if is_written {
+        let mut check = || {
+            let now = explain(&mut server, &context, &args.name)?;
+            // A restored setting may keep the skill for the user.
+            effect::check(plan.agent, &args.name, on, plan.is_undo(), &now)
+        };
+        if plan.is_undo() {
+            apply(&plan, &environment.state, &mut || Ok(()))?;
+            check()?;
+        } else {
+            apply(&plan, &environment.state, &mut check)?;
+        }
+    }
+    if cx.global.json {
+        let encoding = encoding_of([&*plan.file]);
+        let result = json!({
+            "name": args.name,
+            "profile": found.profile,
+            "enabled": on,
+            "file": encode(&plan.file, encoding),
+            "pathEncoding": encoding,
+            "written": is_written,
+            "diff": hunks,
+        });
+        cx.terminal.print(&format!("{result}\n"))?;
+    } else {
+        let name = cx.terminal.prose(&format!("`{}`", args.name));
+        let state = if on { "enabled" } else { "disabled" };
+        let title = plan.agent.title();
+        let good = paint(style::GOOD, "✓");
+        cx.terminal.print(&match (is_change, is_written) {
+            (false, _) => format!("{good} {name} is already {state} for {title}\n"),
+            (true, true) => format!("{good} {name} is {state} for {title}\n"),
+            (true, false) if args.dry_run => "1 file would be changed\n".to_owned(),
+            (true, false) => "Nothing was changed.\n".to_owned(),
+        })?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// Asks the daemon about a skill.
+pub(super) fn explain(
+    server: &mut ServerConnection,
+    context: &CallContext,
+    name: &str,
+) -> Result<ExplainResult, CommandError> {
+    let mut params = ExplainParams { name: Some(name.to_owned()), ..ExplainParams::default() };
+    context.fill(&mut params, None);
+    Ok(server.call::<SkillsExplain>(&params)?)
+}
+
+/// Returns the change, or the reason why this file cannot switch the skill.
+fn plan(
+    args: &SwitchArgs,
+    on: bool,
+    context: &CallContext,
+    environment: &InstallEnvironment,
+    found: &ExplainResult,
+) -> Result<Plan, CommandError> {
+    let name = &*args.name;
+    let agent = SwitchAgent::of(&found.profile).ok_or_else(|| {
+        CommandError::usage(format!("`{}` has no setting for single skills", found.profile))
+            .with_hint("Pass `--profile claude-code`, `codex`, `gemini-cli` or `opencode`.")
+    })?;
+    let top = worktree_top(&context.cwd);
+    let named = agent.file(args.scope, environment, &context.cwd, &top).ok_or_else(|| {
+        let title = agent.title();
+        CommandError::usage(format!("{title} reads `{}` from no file of this scope", agent.key()))
+            .with_hint(if agent == SwitchAgent::Codex {
+                "Only the user's settings switch its skills; leave out `--scope`."
+            } else {
+                "Use `--scope user` or `--scope project`."
+            })
+    })?;
+    let bounds = match args.scope {
+        SettingsScope::User => {
+            vec![environment.home.clone(), named.parent().unwrap_or(&named).to_owned()]
+        }
+        SettingsScope::Project | SettingsScope::Local => vec![top],
+    };
+    let file = confined(&named, &bounds)?;
+    let before = file::read(&file).map_err(|error| failed("read", &file, &error))?;
+    let history = History::read(&environment.state)
+        .map_err(|error| failed("read", &environment.state.join("switches.json"), &error))?;
+    let edit = |text: Option<&str>, setting| {
+        let is_path = |it: &str| effect::is_path_of(it, &file, &environment.home, found);
+        agent.edit(text, name, setting, &is_path).map_err(|error| {
+            let at = error.place.map(|(line, column)| format!(":{line}:{column}"));
+            let file = file.display();
+            CommandError::finding(format!("`{file}{}` cannot be edited", at.unwrap_or_default()))
+                .because(error.message)
+                .with_hint("Fix the file and run the command again; nothing was changed.")
+        })
+    };
+    let unchanged = |history| Plan {
+        agent,
+        file: file.clone(),
+        before: before.clone(),
+        after: before.clone(),
+        history,
+        switched: None,
+        dirs: Vec::new(),
+    };
+    let redo = |text: Option<&str>, it: &Switched| {
+        let setting = if it.on { Setting::Unset } else { Setting::Off };
+        agent.edit(text, &it.name, setting, &|_| false).ok()
+    };
+    let undone = history.undo(&file, before.as_deref(), name, on, redo);
+    let is_valid = |text: &String| agent.parses(text);
+    if let Some(undone) = undone.filter(|it| it.text.as_ref().is_none_or(is_valid)) {
+        return Ok(Plan { after: undone.text, dirs: undone.dirs, ..unchanged(undone.history) });
+    }
+    if found.verdict.state.is_none() {
+        let error = CommandError::finding(found.verdict.summary.trim_end_matches('.'));
+        return Err(match &found.verdict.next {
+            Some(next) => error.with_hint(next),
+            None => error,
+        });
+    }
+    effect::check_readable(&named, found)?;
+    if is_off(found, on) != on {
+        return if on {
+            effect::check_listed(found).map(|()| unchanged(history))
+        } else {
+            Ok(unchanged(history))
+        };
+    }
+    let setting = if on {
+        effect::setting_to_enable(agent, name, &named, found)?
+    } else {
+        effect::check_can_disable(agent, name, &named, found)?;
+        Setting::Off
+    };
+    let mut after = Some(edit(before.as_deref(), setting)?);
+    let mut history = history;
+    let is_ours = history.forget(&file, name);
+    let is_empty = |it: &str| it.trim().is_empty() || it.trim() == "{}";
+    if is_ours && after.as_deref().is_some_and(is_empty) {
+        after = None;
+    }
+    if after == before {
+        return Err(effect::other_setting(agent, name, found));
+    }
+    let switched = after.as_deref().map(|it| Switched::new(&file, name, on, before.as_deref(), it));
+    Ok(Plan { after, switched, ..unchanged(history) })
+}
+
+/// Makes the change, and restores the file if `check` fails.
+fn apply(
+    plan: &Plan,
+    state: &Path,
+    check: &mut dyn FnMut() -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let dirs = write(&plan.file, plan.before.as_deref(), plan.after.as_deref())
+        .map_err(|error| failed("write", &plan.file, &error))?;
+    let mut history = plan.history.clone();
+    if let Some(switched) = &plan.switched {
+        history.keep(switched.clone(), &dirs);
+    }
+    let checked = check().and_then(|()| {
+        history.write(state).map_err(|error| failed("write", &state.join("switches.json"), &error))
+    });
+    if let Err(error) = checked {
+        write(&plan.file, plan.after.as_deref(), plan.before.as_deref())
+            .map_err(|error| failed("restore", &plan.file, &error))?;
+        remove_empty(dirs.iter().rev());
+        return Err(error);
+    }
+    remove_empty(plan.dirs.iter());
+    Ok(())
+}
+
+/// Removes directories that are empty, innermost first.
+pub(super) fn remove_empty<'a>(dirs: impl Iterator<Item = &'a PathBuf>) {
+    for dir in dirs {
+        // Fails for a directory that is not empty, which is intended.
+        let _ = fs::remove_dir(dir);
+    }
+}
+
+/// Replaces a file if its content is still `before`, and returns the directories that were created,
+/// outermost first.
+fn write(path: &Path, before: Option<&str>, after: Option<&str>) -> io::Result<Vec<PathBuf>> {
+    let is_same = || Ok(file::read(path)?.as_deref() == before);
+    let changed = || io::Error::other("the file changed meanwhile");
+    let Some(after) = after else {
+        return if is_same()? { file::remove(path).map(|()| Vec::new()) } else { Err(changed()) };
+    };
+    let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let missing = dir.ancestors().take_while(|it| !it.exists()).map(Path::to_owned);
+    let mut missing: Vec<_> = missing.collect();
+    missing.reverse();
+    fs::create_dir_all(dir)?;
+    if replace(path, after.as_bytes(), is_same)? { Ok(missing) } else { Err(changed()) }
+}
+
+/// Returns the error for a file.
+pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> CommandError {
+    CommandError::finding(format!("failed to {verb} `{}`", path.display()))
+        .because(error.to_string())
+}

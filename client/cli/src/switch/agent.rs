@@ -1,0 +1,399 @@
+//! Settings of each agent that switch a skill on and off ([`SwitchAgent`]): the file and the edit.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::agent_config::document::ConfigDocument;
+use crate::agent_config::environment::InstallEnvironment;
+use crate::agent_config::item::{ConfigEntry, EditError, FileFormat};
+
+/// Agent with a setting for single skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SwitchAgent {
+    ClaudeCode,
+    Codex,
+    GeminiCli,
+    Opencode,
+}
+
+/// Owner of a settings file, as named by `--scope`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum SettingsScope {
+    User,
+    Project,
+    Local,
+}
+
+/// State of a skill in one settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Setting {
+    /// Switched off.
+    Off,
+    /// Switched on, against a weaker file.
+    On,
+    /// Not mentioned.
+    Unset,
+}
+
+impl SwitchAgent {
+    /// Returns the agent of a profile or of its variant.
+    pub(super) fn of(profile: &str) -> Option<Self> {
+        let base = profile.split_once('@').map_or(profile, |(base, _)| base);
+        match base {
+            "claude-code" => Some(Self::ClaudeCode),
+            "codex" => Some(Self::Codex),
+            "gemini-cli" => Some(Self::GeminiCli),
+            "opencode" => Some(Self::Opencode),
+            _ => None,
+        }
+    }
+
+    /// Returns the agent's name for messages.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::GeminiCli => "Gemini CLI",
+            Self::Opencode => "opencode",
+        }
+    }
+
+    /// Returns the key of the setting, for messages.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "skillOverrides",
+            Self::Codex => "skills.config",
+            Self::GeminiCli => "skills.disabled",
+            Self::Opencode => "permission.skill",
+        }
+    }
+
+    /// Returns the format of the settings file.
+    pub(super) fn format(self) -> FileFormat {
+        if self == Self::Codex { FileFormat::Toml } else { FileFormat::Json }
+    }
+
+    /// Returns the settings file to change; `None` if the agent has none for the scope. `top` is
+    /// the worktree's top.
+    pub(super) fn file(
+        self,
+        scope: SettingsScope,
+        environment: &InstallEnvironment,
+        cwd: &Path,
+        top: &Path,
+    ) -> Option<PathBuf> {
+        use SettingsScope::{Local, Project, User};
+        match (self, scope) {
+            (Self::ClaudeCode, User) => Some(environment.claude_dir().join("settings.json")),
+            (Self::ClaudeCode, Project) => Some(cwd.join(".claude/settings.json")),
+            (Self::ClaudeCode, Local) => Some(cwd.join(".claude/settings.local.json")),
+            (Self::Codex, User) => Some(environment.codex.join("config.toml")),
+            (Self::GeminiCli, User) => Some(environment.gemini.join(".gemini/settings.json")),
+            (Self::GeminiCli, Project) => Some(cwd.join(".gemini/settings.json")),
+            (Self::Opencode, User) => {
+                let dir = environment.config.join("opencode");
+                Some(preferred(&dir, &["opencode.jsonc", "opencode.json"]))
+            }
+            (Self::Opencode, Project) => {
+                let dirs = cwd.ancestors().take_while(|it| it.starts_with(top));
+                let names = ["opencode.jsonc", "opencode.json"];
+                let mut files = dirs.flat_map(|dir| names.map(|name| dir.join(name)));
+                Some(files.find(|it| it.exists()).unwrap_or_else(|| top.join("opencode.json")))
+            }
+            (Self::Codex, Project | Local) | (Self::GeminiCli | Self::Opencode, Local) => None,
+        }
+    }
+
+    /// Returns whether a text is well formed; an empty one is.
+    pub(super) fn parses(self, text: &str) -> bool {
+        text.trim().is_empty() || ConfigDocument::parse(self.format(), text).is_ok()
+    }
+
+    /// Returns the text with the skill in this state. `is_path` tells whether a path in the
+    /// settings is that of the skill.
+    pub(super) fn edit(
+        self,
+        text: Option<&str>,
+        name: &str,
+        setting: Setting,
+        is_path: &dyn Fn(&str) -> bool,
+    ) -> Result<String, EditError> {
+        let form = self.format();
+        let text = text.filter(|it| !it.trim().is_empty());
+        let mut document =
+            ConfigDocument::parse(form, text.unwrap_or(ConfigDocument::blank(form)))?;
+        match self {
+            Self::ClaudeCode => edit_overrides(&mut document, name, setting)?,
+            Self::Codex => edit_config(&mut document, name, setting, is_path)?,
+            Self::GeminiCli => edit_disabled(&mut document, name, setting)?,
+            Self::Opencode => edit_permission(&mut document, name, setting)?,
+        }
+        Ok(document.text())
+    }
+}
+
+/// Returns the first of the files that exists, else the last one.
+fn preferred(dir: &Path, names: &[&str; 2]) -> PathBuf {
+    let first = dir.join(names[0]);
+    if first.is_file() { first } else { dir.join(names[1]) }
+}
+
+fn path(keys: &[&str]) -> Vec<String> {
+    keys.iter().map(|it| (*it).to_owned()).collect()
+}
+
+/// Claude Code: `"skillOverrides": {"NAME": "off"}`.
+fn edit_overrides(
+    document: &mut ConfigDocument,
+    name: &str,
+    setting: Setting,
+) -> Result<(), EditError> {
+    let at = ["skillOverrides"];
+    let value = match setting {
+        Setting::Off => json!("off"),
+        Setting::On => json!("on"),
+        Setting::Unset => {
+            remove_property(document, &at, name);
+            return Ok(());
+        }
+    };
+    if !document.replace(&path(&at), name, &value) {
+        document.add(&ConfigEntry::property(&at, name, value))?;
+    }
+    Ok(())
+}
+
+/// Removes a property, and the objects that are empty without it.
+fn remove_property(document: &mut ConfigDocument, at: &[&str], name: &str) {
+    let Some(value) = document.value(&path(&[at, &[name]].concat())) else { return };
+    document.remove(&ConfigEntry::property(at, name, value));
+    prune(document, at);
+}
+
+fn prune(document: &mut ConfigDocument, at: &[&str]) {
+    let made: Vec<_> = (1..=at.len()).map(|length| path(&at[..length])).collect();
+    document.prune(&made);
+}
+
+/// Gemini CLI: `"skills": {"disabled": ["NAME"]}`, whose names ignore case.
+fn edit_disabled(
+    document: &mut ConfigDocument,
+    name: &str,
+    setting: Setting,
+) -> Result<(), EditError> {
+    let at = ["skills", "disabled"];
+    let listed = document.value(&path(&at));
+    let listed = listed.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
+    let is_it = |it: &Value| it.as_str().is_some_and(|it| it.to_lowercase() == name.to_lowercase());
+    if setting != Setting::Off {
+        for it in listed.into_iter().filter(is_it) {
+            document.remove(&ConfigEntry::element(&at, it, ""));
+        }
+        prune(document, &at);
+    } else if !listed.iter().any(is_it) {
+        document.add(&ConfigEntry::element(&at, json!(name), ""))?;
+    }
+    Ok(())
+}
+
+/// Codex: a table `[[skills.config]]` with `name = "NAME"` and `enabled = false`.
+fn edit_config(
+    document: &mut ConfigDocument,
+    name: &str,
+    setting: Setting,
+    is_path: &dyn Fn(&str) -> bool,
+) -> Result<(), EditError> {
+    let at = ["skills", "config"];
+    let listed = document.value(&path(&at));
+    let listed = listed.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
+    let is_it = |it: &Value| {
+        let text = |key| it.get(key).and_then(Value::as_str);
+        text("name").is_some_and(|it| it.trim() == name) || text("path").is_some_and(is_path)
+    };
+    // The last entry counts, so one that says the opposite goes.
+    let is_opposite = |it: &Value| it.get("enabled") == Some(&json!(setting == Setting::Off));
+    for it in listed.into_iter().filter(|it| is_it(it) && is_opposite(it)) {
+        document.remove(&ConfigEntry::element(&at, it, ""));
+    }
+    if setting == Setting::Off {
+        let value = json!({"name": name, "enabled": false});
+        document.add(&ConfigEntry::element(&at, value, ""))?;
+    } else {
+        prune(document, &at);
+    }
+    Ok(())
+}
+
+/// opencode: `"permission": {"skill": {"NAME": "deny"}}`. The last matching pattern counts, so the
+/// entry comes last.
+fn edit_permission(
+    document: &mut ConfigDocument,
+    name: &str,
+    setting: Setting,
+) -> Result<(), EditError> {
+    let at = ["permission", "skill"];
+    let skill = document.value(&path(&at));
+    let is_denied = |key: &str, it: &Value| {
+        key != name && key.contains(['*', '?']) && it.as_str() != Some("allow")
+    };
+    let patterns = skill.as_ref().and_then(Value::as_object);
+    let is_denied = patterns.is_some_and(|it| it.iter().any(|(key, it)| is_denied(key, it)));
+    let action = match setting {
+        Setting::Off => "deny",
+        Setting::Unset if !is_denied => {
+            remove_property(document, &at, name);
+            return Ok(());
+        }
+        // A pattern may deny it.
+        Setting::On | Setting::Unset => "allow",
+    };
+    if let Some(Value::String(all)) = document.value(&path(&["permission"])) {
+        let value = json!({"*": all, "skill": {name: action}});
+        document.replace(&[], "permission", &value);
+        return Ok(());
+    }
+    if let Some(Value::String(all)) = skill {
+        document.replace(&path(&at[..1]), "skill", &json!({"*": all, name: action}));
+        return Ok(());
+    }
+    if let Some(old) = document.value(&path(&[&at[..], &[name]].concat())) {
+        document.remove(&ConfigEntry::property(&at, name, old));
+    }
+    document.add(&ConfigEntry::property(&at, name, json!(action)))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(agent: SwitchAgent, text: Option<&str>, setting: Setting, expected: &Expect) {
+        let edited = agent.edit(text, "pdf", setting, &|it| it == "/s/pdf/SKILL.md");
+        expected.assert_eq(&edited.unwrap_or_else(|error| format!("{error:?}")));
+    }
+
+    #[test]
+    fn skill_is_switched_off_and_the_rest_is_kept() {
+        let claude = "{\n  \"model\": \"opus\",\n  \"skillOverrides\": {\"a\": \"off\", \"pdf\": \"name-only\"}\n}\n";
+        check(
+            SwitchAgent::ClaudeCode,
+            Some(claude),
+            Setting::Off,
+            &expect![[r#"
+                {
+                  "model": "opus",
+                  "skillOverrides": {"a": "off", "pdf": "off"}
+                }
+            "#]],
+        );
+        check(
+            SwitchAgent::GeminiCli,
+            Some("{\n  // Dark.\n  \"theme\": \"x\",\n  \"skills\": {\"disabled\": [\"a\"]}\n}\n"),
+            Setting::Off,
+            &expect![[r#"
+                {
+                  // Dark.
+                  "theme": "x",
+                  "skills": {"disabled": ["a", "pdf"]}
+                }
+            "#]],
+        );
+        check(
+            SwitchAgent::Codex,
+            Some("model = \"x\" # why\n\n[[skills.config]]\nname = \"a\"\nenabled = false\n"),
+            Setting::Off,
+            &expect![[r#"
+                model = "x" # why
+
+                [[skills.config]]
+                name = "a"
+                enabled = false
+
+                [[skills.config]]
+                name = "pdf"
+                enabled = false
+            "#]],
+        );
+        check(
+            SwitchAgent::Opencode,
+            Some("{\n  \"permission\": {\"edit\": \"ask\", \"skill\": \"ask\"} // mine\n}\n"),
+            Setting::Off,
+            &expect![[r#"
+                {
+                  "permission": {"edit": "ask", "skill": {
+                      "*": "ask",
+                      "pdf": "deny"
+                    }} // mine
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn missing_file_is_created_with_the_setting_only() {
+        let claude = expect![[r#"
+            {
+              "skillOverrides": {
+                "pdf": "off"
+              }
+            }
+        "#]];
+        check(SwitchAgent::ClaudeCode, None, Setting::Off, &claude);
+        let codex = expect![[r#"
+            [[skills.config]]
+            name = "pdf"
+            enabled = false
+        "#]];
+        check(SwitchAgent::Codex, Some(""), Setting::Off, &codex);
+    }
+
+    #[test]
+    fn skill_is_switched_on_by_removing_what_switches_it_off() {
+        check(
+            SwitchAgent::GeminiCli,
+            Some("{\"skills\": {\"disabled\": [\"PDF\"]}, \"theme\": 1}"),
+            Setting::Unset,
+            &expect![[r#"{ "theme": 1}"#]],
+        );
+        check(
+            SwitchAgent::Codex,
+            Some("[[skills.config]]\npath = \"/s/pdf/SKILL.md\"\nenabled = false\n"),
+            Setting::Unset,
+            &expect![""],
+        );
+        check(
+            SwitchAgent::Opencode,
+            Some("{\"permission\": {\"skill\": {\"pdf\": \"deny\", \"p*\": \"deny\"}}}"),
+            Setting::Unset,
+            &expect![[r#"
+                {"permission": {"skill": {
+                      "p*": "deny",
+                      "pdf": "allow"
+                    }}}"#]],
+        );
+    }
+
+    #[test]
+    fn only_well_formed_texts_are_restored() {
+        assert!(SwitchAgent::GeminiCli.parses("{\"skills\": {\"disabled\": []}}"));
+        assert!(!SwitchAgent::GeminiCli.parses("{\"skills\": {\"disabled\": [, \"x\"]}}"));
+        assert!(SwitchAgent::Codex.parses("") && !SwitchAgent::Codex.parses("a = ["));
+    }
+
+    #[test]
+    fn setting_of_another_kind_is_refused() {
+        check(
+            SwitchAgent::ClaudeCode,
+            Some("{\"skillOverrides\": []}"),
+            Setting::Off,
+            &expect![[
+                r#"EditError { message: "`skillOverrides` is not an object", place: None }"#
+            ]],
+        );
+    }
+}

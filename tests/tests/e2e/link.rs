@@ -1,0 +1,135 @@
+//! `skillsd link` and `skillsd unlink` between the directories of agents.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use skills_testkit::Home;
+
+use crate::support::{run, run_json, stderr, stdout};
+
+const FILES: &str = "//- /.agents/skills/pdf/SKILL.md
+---
+name: pdf
+description: Reads PDF files.
+---
+Read it.
+//- /skills/report/SKILL.md
+---
+name: report
+description: Writes a report.
+---
+Write it.
+//- /broken/bad/SKILL.md
+---
+name: [
+---
+";
+
+/// Returns every file, directory and link below `top` but git's own.
+fn all(top: &Path) -> BTreeSet<PathBuf> {
+    let mut all = BTreeSet::new();
+    let mut dirs = vec![top.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.is_symlink() && !path.ends_with(".git") {
+                dirs.push(path.clone());
+            }
+            all.insert(path);
+        }
+    }
+    all
+}
+
+fn sees(home: &Home, top: &Path, profile: &str, name: &str) -> bool {
+    let list = run_json(home, top, &["list", "--profile", profile]);
+    list["skills"].as_array().unwrap().iter().any(|it| it["name"] == name)
+}
+
+#[track_caller]
+fn check(home: &Home, top: &Path, args: &[&str], code: i32) -> String {
+    let output = run(home, top, args);
+    let shown = format!("{}{}", stdout(&output), stderr(&output));
+    assert_eq!(output.status.code(), Some(code), "{args:?} {shown}");
+    shown
+}
+
+#[test]
+fn link_shows_a_skill_to_each_agent_and_unlink_takes_it_back() {
+    let home = Home::new();
+    home.lay_out("//- /home/.gemini/settings.json\n{\"security\": {\"folderTrust\": {\"enabled\": false}}}\n");
+    let top = home.worktree("w", FILES);
+    fs::create_dir(top.join(".codex")).unwrap();
+    let before = all(&top);
+    for (agent, link) in
+        [("claude-code", ".claude/skills"), ("opencode-agent-skills", ".opencode/skills")]
+    {
+        assert!(!sees(&home, &top, agent, "pdf"), "{agent}");
+        check(&home, &top, &["link", "pdf", "--to", agent], 0);
+        assert!(sees(&home, &top, agent, "pdf"), "{agent}");
+        let text = fs::read_link(top.join(link).join("pdf")).unwrap();
+        assert_eq!(text, Path::new("../../.agents/skills/pdf"));
+        let again = check(&home, &top, &["link", "pdf", "--to", agent], 1);
+        assert!(again.contains("already finds"), "{again}");
+        check(&home, &top, &["unlink", "pdf", "--from", agent], 0);
+        assert_eq!(all(&top), before, "{agent}");
+        check(&home, &top, &["unlink", "pdf", "--from", agent], 1);
+    }
+    // These read `.agents/skills` themselves, but no other directory.
+    for agent in ["codex", "gemini-cli", "opencode", "agentskills"] {
+        let shown = check(&home, &top, &["link", "pdf", "--to", agent], 1);
+        assert!(shown.contains("already finds"), "{shown}");
+        check(&home, &top, &["link", "./skills/report", "--to", agent], 0);
+        assert!(sees(&home, &top, agent, "report"), "{agent}");
+        check(&home, &top, &["unlink", "report", "--from", agent], 0);
+        assert_eq!(all(&top), before, "{agent}");
+    }
+}
+
+#[test]
+fn skill_of_the_user_is_linked_in_the_home_directory() {
+    let home = Home::new();
+    home.lay_out(
+        "//- /home/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads it.\n---\nx\n",
+    );
+    let top = home.worktree("w", "//- /a\n");
+    let link = home.path().join(".claude/skills/pdf");
+    check(&home, &top, &["link", "pdf", "--to", "claude-code"], 0);
+    assert_eq!(fs::read_link(&link).unwrap(), Path::new("../../.agents/skills/pdf"));
+    assert!(sees(&home, &top, "claude-code", "pdf"));
+    check(&home, &top, &["unlink", "pdf", "--from", "claude-code"], 0);
+    assert!(!home.path().join(".claude").exists());
+}
+
+#[test]
+fn link_that_the_agent_would_refuse_is_not_made() {
+    let home = Home::new();
+    let top = home.worktree("w", FILES);
+    let other = "---\nname: report\ndescription: Another one.\n---\nx\n";
+    fs::create_dir_all(top.join(".claude/skills/report")).unwrap();
+    fs::write(top.join(".claude/skills/report/SKILL.md"), other).unwrap();
+    fs::create_dir_all(home.path().join("out/secret")).unwrap();
+    fs::write(home.path().join("out/secret/SKILL.md"), other).unwrap();
+    symlink(home.path().join("out"), top.join(".opencode")).unwrap();
+    symlink(home.path().join("out/secret"), top.join("secret")).unwrap();
+    let before = all(&top);
+    let taken = check(&home, &top, &["link", "./skills/report", "--to", "claude-code"], 1);
+    assert!(taken.contains("already has another `report`"), "{taken}");
+    // The folder is not trusted, the file is broken, and a directory leads out of the worktree.
+    let untrusted = check(&home, &top, &["link", "./skills/report", "--to", "gemini-cli"], 5);
+    assert!(untrusted.contains("does not take the link"), "{untrusted}");
+    let broken = check(&home, &top, &["link", "./broken/bad", "--to", "codex"], 5);
+    assert!(broken.contains("does not take the link"), "{broken}");
+    let out = check(&home, &top, &["link", "pdf", "--to", "opencode-agent-skills"], 5);
+    assert!(out.contains("outside of its worktree"), "{out}");
+    check(&home, &top, &["link", "pdf", "--to", "emacs"], 2);
+    check(&home, &top, &["link", "gone", "--to", "codex"], 1);
+    let shown = check(&home, &top, &["unlink", "report", "--from", "claude-code"], 5);
+    assert!(shown.contains("is not a link"), "{shown}");
+    check(&home, &top, &["unlink", "../../skills", "--from", "claude-code"], 2);
+    assert_eq!(all(&top), before);
+}
