@@ -43,6 +43,7 @@ mod denied_skills;
 mod install;
 
 mod link;
+mod new;
 mod switch;
 
 mod terminal_output;
