@@ -4,6 +4,7 @@
 //! loaders, the skill record, commands, hooks, and references to skills in texts. Performs no I/O
 //! and reads no clock or environment.
 
+pub mod claude_text;
 pub mod command;
 pub mod fence;
 pub mod field_table;

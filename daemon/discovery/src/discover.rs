@@ -39,7 +39,7 @@ mod walker;
 mod worktree;
 
 use owner::Owners;
-use skills_agents::profile::{OutputFormat, Scope};
+use skills_agents::profile::{NameCheck, OutputFormat, Scope};
 use worktree::WorktreeLocation;
 
 pub use address::{address_of, is_built_in, path_of, prompt_of, prompt_path, server_path, shown};
@@ -106,6 +106,10 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
         naming::apply(&ctx.profile, root, within, &mut candidate);
         if ctx.profile.output == OutputFormat::Claude {
             evaluate::hide_undescribed(root, &mut candidate);
+        }
+        let is_provided = matches!(root.scope, Scope::Mcp | Scope::Remote | Scope::Bundled);
+        if ctx.profile.name.check == NameCheck::Visible && !is_provided {
+            evaluate::refuse_name(&mut candidate);
         }
         (may_have_sidecar, candidate)
     };

@@ -13,7 +13,7 @@ mod expand;
 mod invisible_chars;
 mod load;
 mod load_request;
-mod locale;
+pub mod locale;
 mod metadata;
 mod placeholder;
 pub mod prompt_listing;

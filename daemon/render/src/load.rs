@@ -1,5 +1,6 @@
 //! Renders a loaded skill: the text for the model, and its metadata.
 
+use skills_agents::claude_text;
 use skills_agents::field_table;
 use skills_agents::profile::OutputFormat;
 
@@ -10,7 +11,7 @@ use super::load_request::{Invoker, LoadRequest};
 use super::metadata::{Metadata, hook_faults, list, metadata};
 use super::placeholder::PlaceholderSyntax;
 use super::substitute::Substitutions;
-use super::{invisible_chars, xml};
+use super::{invisible_chars, locale, xml};
 
 /// A rendered skill.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +48,8 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
             if loading.is_command {
                 filled.text
             } else {
-                format!("Base directory for this skill: {}\n\n{}", loading.dir, filled.text)
+                let (dir, variants) = (loading.dir, variants(loading));
+                format!("Base directory for this skill: {dir}\n\n{}{variants}", filled.text)
             }
         }
         OutputFormat::Opencode if is_slash => {
@@ -86,6 +88,21 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
     LoadedSkill { title, output, metadata, commands, has_disabled_commands, warnings }
 }
 
+/// Returns Claude Code's reminder of the variants of a skill; empty if it has none.
+fn variants(loading: &LoadRequest<'_>) -> String {
+    let LoadRequest { name, variants, .. } = loading;
+    let mut dirs = variants.clone();
+    dirs.sort_by(|a, b| locale::compare(a, b));
+    if dirs.is_empty() {
+        return String::new();
+    }
+    let parts = |it| ["- `", it, ":", name, "` — for files under ", it, "/\n"];
+    let lines: String = dirs.into_iter().flat_map(parts).collect();
+    format!(
+        "\n\n<system-reminder>\nDirectory-scoped variants of the \"{name}\" skill exist in this repo:\n{lines}The bare name always resolves to this unscoped skill; the variants are reachable only by their exact qualified names. If the files you are working on are under a variant's directory, invoke that variant now with the Skill tool and follow it instead — it carries that subtree's own instructions. If your changes span more than one variant's directory, run each matching variant.\n</system-reminder>"
+    )
+}
+
 /// An expanded body.
 struct FilledBody {
     text: String,
@@ -103,7 +120,10 @@ fn fill(
     // Claude Code's pattern for the closing line also consumes the white space after it.
     let body = if marks == CommandSyntax::Claude { body.trim_start() } else { body };
     let names = list(loading.body, &field_table::ARGUMENTS);
-    let arguments = loading.arguments;
+    let arguments = match (loading.format, loading.by) {
+        (OutputFormat::Claude, Invoker::User) => claude_text::trim(loading.arguments),
+        _ => loading.arguments,
+    };
     // opencode 1.18.33; its tool uses another example in the parentheses.
     let base = (marks == CommandSyntax::Slash && !loading.is_command).then(|| {
         format!(
@@ -113,8 +133,13 @@ fn fill(
     });
     let base = base.unwrap_or_default();
     let whole = format!("{body}{base}");
+    // Claude Code leaves the variable in a command as it is.
+    let dir = match loading.format {
+        OutputFormat::Claude if loading.is_command => "",
+        _ => loading.dir,
+    };
     let mut values =
-        Substitutions::new(placeholders, arguments, &names, loading.dir, loading.variables, &whole);
+        Substitutions::new(placeholders, arguments, &names, dir, loading.variables, &whole);
     let mut expanded = expand(body, marks, &mut values, loading.shell, loading.results);
     if !base.is_empty() {
         expanded.text.push_str(&values.fill(&base));

@@ -42,6 +42,8 @@ pub struct LoadRequest<'a> {
     pub by: Invoker,
     /// The name that the agent uses.
     pub name: &'a str,
+    /// The directories that have a skill of this name for their own files, as prefixes of its name.
+    pub variants: Vec<&'a str>,
     /// The source label that opencode-agent-skills shows.
     pub label: Option<&'a str>,
     /// True for a command file, which has no directory of its own.

@@ -31,7 +31,7 @@ const MARKED: [(char, &str); 16] = [
 ];
 
 /// Compares two names.
-pub(super) fn compare(a: &str, b: &str) -> Ordering {
+pub fn compare(a: &str, b: &str) -> Ordering {
     let by = |key: fn(&Weight) -> u32| {
         let keys = |text: &str| text.chars().map(|it| key(&weight(it))).collect::<Vec<_>>();
         keys(a).cmp(&keys(b))

@@ -246,7 +246,7 @@ impl<'a> Substitutions<'a> {
     fn variable(&self, name: &str) -> Option<String> {
         let variables = self.variables;
         match name {
-            "CLAUDE_SKILL_DIR" => Some(self.dir.to_owned()),
+            "CLAUDE_SKILL_DIR" => Some(self.dir.to_owned()).filter(|it| !it.is_empty()),
             "CLAUDE_PROJECT_DIR" => variables.project_dir.clone(),
             "CLAUDE_SESSION_ID" => variables.session_id.clone(),
             "CLAUDE_EFFORT" => variables.effort.clone(),

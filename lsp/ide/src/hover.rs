@@ -152,6 +152,8 @@ fn write_listings(name: &str, description: &str, is_hidden: bool, shown: &mut St
     ];
     let path = Path::new("/").join(name).join("SKILL.md");
     let skill = ListedSkill {
+        label: None,
+        note: None,
         name,
         description,
         when_to_use: None,

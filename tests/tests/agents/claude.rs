@@ -15,7 +15,7 @@ use skills_discovery::discover::{DiscoveryContext, Policy, TrustDecisions};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::model::ModelRequest;
-use skills_testkit::{Model, Turn};
+use skills_testkit::{Daemon, Framing, Home, Model, Turn, Wire};
 
 use crate::agent_fixture::{CLAUDE_ENVIRONMENT, finish};
 
@@ -50,9 +50,18 @@ pub(crate) struct Tree {
     pub(crate) cwd: String,
     pub(crate) has_config_dir: bool,
     pub(crate) additional: Vec<&'static str>,
+    /// A model with a context of 200,000 tokens instead of 1,000,000.
+    pub(crate) is_model_small: bool,
 }
 
 impl Tree {
+    /// Returns a tree with the working directory `w` and the usual settings.
+    pub(crate) fn plain(entries: Vec<(String, Entry)>) -> Self {
+        let (cwd, additional) = ("w".to_owned(), Vec::new());
+        let (has_config_dir, is_model_small) = (false, false);
+        Self { entries, home: "h", cwd, has_config_dir, additional, is_model_small }
+    }
+
     pub(crate) fn lay_out(&self, top: &Path) {
         lay_out(&self.entries, &self.cwd, top);
     }
@@ -127,6 +136,43 @@ impl Ours {
     }
 }
 
+/// Our daemon, which answers for trees as the agent's user would ask it.
+pub(crate) struct OurDaemon {
+    _home: Home,
+    daemon: Daemon,
+    wire: Wire,
+}
+
+impl OurDaemon {
+    pub(crate) fn start() -> Self {
+        let home = Home::new();
+        let daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
+        let wire = daemon.connect(Framing::Header);
+        Self { _home: home, daemon, wire }
+    }
+
+    /// Trusts a directory, because the agent follows a repository's links and settings without.
+    pub(crate) fn trust(&self, top: &Path) {
+        let mut wire = self.daemon.connect_consent(Framing::Header);
+        wire.call("trust/set", &json!({"dir": top, "trusted": true}));
+    }
+
+    /// Calls a method for a tree with the agent's profile.
+    pub(crate) fn call(&mut self, method: &str, tree: &Tree, top: &Path, params: Value) -> Value {
+        let additional: Vec<_> = tree.additional.iter().map(|it| top.join(it)).collect();
+        let environment: BTreeMap<_, _> = tree
+            .environment(top)
+            .into_iter()
+            .map(|(name, value)| (name, value.into_string().unwrap()))
+            .collect();
+        let mut all = json!({"cwd": top.join(&tree.cwd), "profile": "claude-code",
+            "additionalDirs": additional, "environment": environment});
+        let Value::Object(params) = params else { panic!("parameters are an object: {params}") };
+        all.as_object_mut().unwrap().extend(params);
+        self.wire.try_call(method, &all).unwrap_or_else(|error| json!({"error": error.to_string()}))
+    }
+}
+
 /// Heading of the agent's list of skills.
 const HEADER: &str = "The following skills are available for use with the Skill tool:\n\n";
 
@@ -141,20 +187,59 @@ pub(crate) struct Run {
 /// Runs the agent on a tree, with a model that follows `script`.
 #[track_caller]
 pub(crate) fn run(program: &Path, tree: &Tree, top: &Path, prompt: &str, script: Vec<Turn>) -> Run {
+    let ask = |command: &mut Command| {
+        command.args(["--", prompt]).stdin(Stdio::null());
+    };
+    run_asked(program, tree, top, script, ask)
+}
+
+/// Runs the agent with several prompts in one conversation.
+#[track_caller]
+pub(crate) fn run_prompts(
+    program: &Path,
+    tree: &Tree,
+    top: &Path,
+    prompts: &[String],
+    script: Vec<Turn>,
+) -> Run {
+    let message = |it: &String| {
+        let message = json!({"role": "user", "content": it});
+        format!("{}\n", json!({"type": "user", "message": message}))
+    };
+    let path = top.join("prompts.jsonl");
+    fs::write(&path, prompts.iter().map(message).collect::<String>()).unwrap();
+    let ask = |command: &mut Command| {
+        command.args(["--input-format", "stream-json"]).stdin(fs::File::open(&path).unwrap());
+    };
+    run_asked(program, tree, top, script, ask)
+}
+
+#[track_caller]
+fn run_asked(
+    program: &Path,
+    tree: &Tree,
+    top: &Path,
+    script: Vec<Turn>,
+    ask: impl FnOnce(&mut Command),
+) -> Run {
     let model = Model::start(script);
     let mut command = Command::new(program);
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command.envs(tree.environment(top)).env("ANTHROPIC_BASE_URL", model.url());
-    command.envs(CLAUDE_ENVIRONMENT);
+    command.envs(CLAUDE_ENVIRONMENT).current_dir(top.join(&tree.cwd));
     command.args(["-p", "--output-format", "stream-json", "--verbose", "--settings"]);
     command.arg(
-        json!({"disableBundledSkills": true, "permissions": {"allow": ["Skill"]}}).to_string(),
+        json!({"disableBundledSkills": true, "permissions": {"allow": ["Skill"]},
+            "skillOverrides": {"doctor": "off", "plugin-authoring": "off"}})
+        .to_string(),
     );
+    if tree.is_model_small {
+        command.args(["--model", "claude-haiku-4-5"]);
+    }
     if !tree.additional.is_empty() {
         command.arg("--add-dir").args(tree.additional.iter().map(|it| top.join(it)));
-        command.arg("--");
     }
-    command.arg(prompt).current_dir(top.join(&tree.cwd)).stdin(Stdio::null());
+    ask(&mut command);
     let output = finish(&mut command);
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
@@ -168,5 +253,28 @@ pub(crate) fn run(program: &Path, tree: &Tree, top: &Path, prompt: &str, script:
 pub(crate) fn listing(asked: &ModelRequest) -> String {
     let text = asked.text();
     let listing = text.rsplit_once(HEADER).map_or("", |it| it.1);
-    listing.split("\n\n").next().unwrap_or_default().trim_end().to_owned()
+    let listing = listing.split("\n\n").next().unwrap_or_default();
+    listing
+        .split("\n</system-reminder>")
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches('\n')
+        .to_owned()
+}
+
+/// Returns what the agent handed out for the last tool call in a request: the text behind its
+/// result, or else the result, which is an error.
+pub(crate) fn handed_out(asked: &ModelRequest) -> Result<String, String> {
+    let messages = asked.body["messages"].as_array().unwrap();
+    let is_result = |it: &Value| it["type"] == "tool_result";
+    let parts = messages.iter().rev().filter_map(|it| it["content"].as_array());
+    let parts = parts.into_iter().find(|it| it.iter().any(is_result)).expect("a result");
+    let result = parts.iter().find(|it| is_result(it)).unwrap();
+    // The agent divides a text before a reminder.
+    let texts: Vec<_> = parts.iter().filter_map(|it| it["text"].as_str()).collect();
+    if texts.is_empty() || result["is_error"] == true {
+        Err(result["content"].to_string())
+    } else {
+        Ok(texts.join("\n"))
+    }
 }

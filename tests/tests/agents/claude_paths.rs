@@ -277,8 +277,7 @@ fn tree() -> Tree {
     let files = FILES.iter().map(|it| (format!("w/{it}"), Entry::File("x\n".to_owned())));
     let git = ("w/.git/HEAD".to_owned(), Entry::File("ref: refs/heads/main\n".to_owned()));
     let entries = skills.chain(files).chain([git, ("h".to_owned(), Entry::Dir)]).collect();
-    let (cwd, additional) = ("w".to_owned(), Vec::new());
-    Tree { entries, home: "h", cwd, has_config_dir: false, additional }
+    Tree::plain(entries)
 }
 
 /// Skills by number.

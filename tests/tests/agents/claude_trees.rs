@@ -1,10 +1,12 @@
-//! Random trees: discovery lists the same skills as the running Claude Code.
+//! Random trees: our listing, commands and loads equal those of the running Claude Code.
 //!
 //! Each SKILL.md and command has its own description, so that the agent's listing names the winner.
+//! Many long descriptions in some trees exceed the listing's budget.
 //! A failing tree is printed as a fixture. `CLAUDE_TREES` sets the number of trees, `CLAUDE_SEED`
 //! runs a single one and shrinks it; all trees run before the test fails.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,22 +16,15 @@ use skills_testkit::Turn;
 use skills_testkit::random::Random;
 
 use crate::agent_fixture::claude_code;
-use crate::claude::{Entry, Ours, Tree, listing, run};
+use crate::claude::{Entry, OurDaemon, Ours, Tree, handed_out, listing, run};
 
 /// Number of trees.
 const TREES: u64 = 20;
 
-/// Built-in skills that stay listed with `disableBundledSkills`.
-const BUILT_IN: [&str; 2] = ["doctor", "plugin-authoring"];
-
 /// The first slash command of the agent's own, after those of the tree.
 const FIRST_OWN: &str = "agents";
 
-/// A skill as listed: its name, and the description's word that is unique in the tree. Both lists
-/// leave the word out for skills that only the user may invoke.
-type Listed = BTreeSet<(String, String)>;
-
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 17] = [
     "a",
     "b",
     "c",
@@ -45,7 +40,12 @@ const NAMES: [&str; 15] = [
     "x:a",
     "_x",
     "dup",
+    "a<b",
+    "x: y",
 ];
+
+const LABELS: [&str; 10] =
+    ["Label", "b", "c", "Two words", "é", "x:y", "clear", "plg:s", "7", "e-mail_1"];
 
 struct Builder<'a> {
     random: &'a mut Random,
@@ -61,7 +61,8 @@ impl Builder<'_> {
     fn text(&mut self) -> String {
         self.n_texts += 1;
         let word = format!("d{}d", self.n_texts);
-        match self.random.below(16) {
+        let label = self.random.pick(&LABELS);
+        match self.random.below(30) {
             0 => format!("Only a body {word}\n"),
             1 => format!("---\ndescription: {word}\ndisable-model-invocation: true\n---\nBody.\n"),
             2 => format!("---\ndescription: {word}\nuser-invocable: false\n---\nBody.\n"),
@@ -73,8 +74,28 @@ impl Builder<'_> {
             8 if self.random.chance(3) => {
                 format!("---\ndescription: {word}\n---\n{}\n", "x".repeat(1_000_000))
             }
+            9 => format!("---\nname: {label}\ndescription: {word}\n---\nBody.\n"),
+            10 => format!("---\nname: {label}\n---\n\n# Head <b> {word}\n"),
+            11 => format!("---\ndescription: <{word}> a\u{200B}b\n---\nBody.\n"),
+            12 => format!("---\ndescription: |\n  {word}\n\n  - b: c\n---\n\nBody.\n"),
+            13 => format!("---\ndescription: {word}\nwhen_to_use: {label} <x>\n---\nBody.\n"),
+            14 => format!("---\nwhen_to_use: {label}\n---\nBody {word}\n"),
+            15 => format!("---\ndescription: \"{word} \\t x  y \"\n---\nBody.\n"),
+            16 => format!("---\ndescription: {word}\n---\n\nAll: $ARGUMENTS, first: $0.\n"),
+            17 => format!(
+                "---\ndescription: {word}\nname: \"{label}\"\n---\nIn ${{CLAUDE_SKILL_DIR}}\n"
+            ),
             _ => format!("---\ndescription: {word}\n---\nBody.\n"),
         }
+    }
+
+    /// Returns a skill with a description that strains the listing's budget.
+    fn long_text(&mut self) -> String {
+        const WORDS: [&str; 6] = ["word ", "漢字", "é", "😀", "<b>", "x"];
+        let length = if self.random.chance(4) { 20 } else { 1000 };
+        let description = self.random.pick(&WORDS).repeat(self.random.below(length));
+        let when = ["", "when_to_use: then\n", "name: Long\n"][self.random.below(3)];
+        format!("---\ndescription: d{description}\n{when}---\nBody.\n")
     }
 
     fn skill(&mut self, base: &str) {
@@ -239,75 +260,123 @@ fn random_tree(random: &mut Random) -> Tree {
             additional.push(dir);
         }
     }
+    let is_model_small = tree.random.chance(2);
+    if tree.random.chance(4) {
+        for number in 0..tree.random.below(120) {
+            let base = tree.random.pick(&all);
+            let text = tree.long_text();
+            tree.file(format!("{base}/skills/l{number}/SKILL.md"), text);
+        }
+    }
     let entries = tree.entries;
-    Tree { entries, home, cwd, has_config_dir, additional }
+    Tree { entries, home, cwd, has_config_dir, additional, is_model_small }
 }
 
-/// Returns the unique word of a description.
-fn word(text: &str) -> String {
-    let is_word = |it: &&str| {
-        let digits = it.strip_prefix('d').and_then(|it| it.strip_suffix('d'));
-        digits.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
-    };
-    text.split([' ', '\n']).find(is_word).unwrap_or_default().to_owned()
+/// A tree as the agent shows it: its listing, its commands, and a loaded skill.
+#[derive(PartialEq)]
+struct Shown {
+    listing: String,
+    commands: BTreeSet<String>,
+    body: Option<Result<String, ()>>,
 }
 
-/// Runs the agent on a tree.
-fn theirs(program: &Path, tree: &Tree, top: &Path) -> Listed {
-    let run = run(program, tree, top, "hi", vec![Turn::say("Done.")]);
-    let listing = run.turns.first().map(listing).unwrap_or_default();
-    let mut listed = Listed::new();
-    let mut names = BTreeSet::new();
-    for line in listing.lines().filter_map(|it| it.strip_prefix("- ")) {
-        let name = line.split_once(": ").map_or(line, |it| it.0);
-        let name = name.split_once(" (").map_or(name, |it| it.0);
-        if !BUILT_IN.contains(&name) {
-            names.insert(name.to_owned());
-            listed.insert((name.to_owned(), word(line)));
-        }
+/// Runs the agent on a tree, and loads a skill.
+fn theirs(program: &Path, tree: &Tree, top: &Path, skill: Option<&str>) -> Shown {
+    let load = skill.map(|it| Turn::call("Skill", json!({"skill": it})));
+    let script = load.into_iter().chain([Turn::say("Done.")]).collect();
+    let run = run(program, tree, top, "hi", script);
+    let commands = run.init["slash_commands"].as_array().unwrap().iter().filter_map(Value::as_str);
+    Shown {
+        listing: listing(&run.turns[0]),
+        commands: commands.take_while(|it| *it != FIRST_OWN).map(str::to_owned).collect(),
+        body: skill.map(|_| handed_out(&run.turns[1]).map_err(|_| ())),
     }
-    let slash = run.init["slash_commands"].as_array().unwrap().iter().filter_map(Value::as_str);
-    for name in slash.take_while(|it| *it != FIRST_OWN) {
-        if !BUILT_IN.contains(&name) && !names.contains(name) {
-            listed.insert((name.to_owned(), String::new()));
-        }
-    }
-    listed
 }
 
-/// Returns our list of a tree.
-fn listed(ours: &Ours, tree: &Tree, top: &Path) -> Listed {
-    let view = ours.view(tree, top);
-    let shown = view.resolution.candidates.iter().filter_map(|it| {
-        let record = it.record()?;
-        let is_hidden = it.state == SkillState::Hidden && record.user_invocable;
-        let text = it.description.as_deref().filter(|_| !is_hidden && !it.name_only);
+/// Returns our answers for a tree.
+fn ours(ours: &mut Both, tree: &Tree, top: &Path, skill: Option<&str>) -> Shown {
+    let view = ours.engine.view(tree, top);
+    let commands = view.resolution.candidates.iter().filter(|it| {
         // A denied skill stays in the listing, and is refused.
-        let is_listed = it.state.is_listed() || it.state == SkillState::Denied;
-        (is_listed || is_hidden).then(|| (it.name.clone(), word(text.unwrap_or_default())))
+        let is_shown = matches!(it.state, SkillState::Hidden | SkillState::Denied);
+        (is_shown || it.state.is_listed()) && it.record().is_some_and(|it| it.user_invocable)
     });
-    shown.collect()
+    let commands = commands.map(|it| it.name.clone()).collect();
+    let tokens = if tree.is_model_small { 200_000 } else { 1_000_000 };
+    let budget = json!({"contextTokens": tokens});
+    let listing = ours.daemon.call("catalog/render", tree, top, budget)["text"].take();
+    let body = skill.map(|it| {
+        let loaded = ours.daemon.call("skills/load", tree, top, json!({"name": it}));
+        loaded["output"].as_str().map(str::to_owned).ok_or(())
+    });
+    Shown { listing: listing.as_str().unwrap_or("an error").to_owned(), commands, body }
 }
 
-/// Returns the difference between the agent's list and ours, if any.
-fn difference(ours: &Ours, program: &Path, tree: &Tree) -> Option<String> {
+/// Our engine and our daemon.
+struct Both {
+    engine: Ours,
+    daemon: OurDaemon,
+}
+
+impl Both {
+    pub(crate) fn start() -> Self {
+        Self { engine: Ours::new(), daemon: OurDaemon::start() }
+    }
+
+    pub(crate) fn stop(self) {
+        self.engine.engine.stop();
+    }
+}
+
+/// Returns the difference between the agent's answers and ours, if any.
+fn difference(both: &mut Both, program: &Path, tree: &Tree) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
     tree.lay_out(&top);
-    let (theirs, ours) = (theirs(program, tree, &top), listed(ours, tree, &top));
-    let only = |one: &Listed, other: &Listed| -> String {
-        one.difference(other)
-            .fold(String::new(), |all, (name, word)| format!("{all}    {name:?} {word}\n"))
-    };
+    difference_at(both, program, tree, &top)
+}
+
+/// Returns the difference on a tree that is laid out at `top`.
+fn difference_at(both: &mut Both, program: &Path, tree: &Tree, top: &Path) -> Option<String> {
+    both.daemon.trust(top);
+    let view = both.engine.view(tree, top);
+    let skills: Vec<_> = view.resolution.listed().map(|it| it.name.as_str()).collect();
+    let skill = skills.get(tree.entries.len() % skills.len().max(1)).copied();
+    let (theirs, ours) = (theirs(program, tree, top, skill), ours(both, tree, top, skill));
     (theirs != ours).then(|| {
-        format!("only the agent:\n{}only we:\n{}", only(&theirs, &ours), only(&ours, &theirs))
+        let mut fault = String::new();
+        if theirs.listing != ours.listing {
+            let lines = |it: &Shown| it.listing.lines().map(str::to_owned).collect();
+            fault += &only(&lines(&theirs), &lines(&ours));
+            let is_order = lines(&theirs) == lines(&ours);
+            if is_order {
+                let _ = write!(fault, "  order\n{}\n---\n{}\n", theirs.listing, ours.listing);
+            }
+        }
+        fault += &only(&theirs.commands, &ours.commands);
+        if theirs.body != ours.body {
+            let _ = write!(fault, "  {skill:?}\n  {:?}\n  {:?}\n", theirs.body, ours.body);
+        }
+        fault
     })
 }
 
+/// Describes the lines that only one side has.
+fn only(theirs: &BTreeSet<String>, ours: &BTreeSet<String>) -> String {
+    let lines = |one: &BTreeSet<String>, other: &BTreeSet<String>, name: &str| -> String {
+        let lines = one.difference(other).map(|it| {
+            let short: String = it.chars().take(300).collect();
+            format!("  only {name}: {short:?} ({})\n", it.len())
+        });
+        lines.collect()
+    };
+    lines(theirs, ours, "the agent") + &lines(ours, theirs, "we")
+}
+
 /// Leaves out entries as long as the tree still differs.
-fn shrunk(ours: &Ours, program: &Path, mut tree: Tree) -> Tree {
+fn shrunk(both: &mut Both, program: &Path, mut tree: Tree) -> Tree {
     loop {
-        let smaller = tree.smaller().find(|it| difference(ours, program, it).is_some());
+        let smaller = tree.smaller().find(|it| difference(both, program, it).is_some());
         let Some(smaller) = smaller else { return tree };
         tree = smaller;
     }
@@ -320,19 +389,19 @@ fn claude_code_lists_of_random_trees_equal_ours() {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let only = number("CLAUDE_SEED");
     let n_trees = number("CLAUDE_TREES").unwrap_or(TREES);
-    let ours = Ours::new();
+    let mut both = Both::start();
     let (mut faults, mut n_seen) = (Vec::new(), 0);
     for seed in only.map_or(0..n_trees, |seed| seed..seed + 1) {
         n_seen += 1;
         let mut tree = random_tree(&mut Random::new(seed));
-        let Some(mut fault) = difference(&ours, &program, &tree) else { continue };
+        let Some(mut fault) = difference(&mut both, &program, &tree) else { continue };
         if only.is_some() {
-            tree = shrunk(&ours, &program, tree);
-            fault = difference(&ours, &program, &tree).unwrap_or(fault);
+            tree = shrunk(&mut both, &program, tree);
+            fault = difference(&mut both, &program, &tree).unwrap_or(fault);
         }
         faults.push(format!("seed {seed}: {fault}{}", tree.shown()));
     }
-    ours.engine.stop();
+    both.stop();
     println!("{} of {n_seen} trees are equal", n_seen - faults.len());
     assert!(faults.is_empty(), "{} trees differ\n{}", faults.len(), faults.join("\n"));
 }

@@ -15,6 +15,7 @@ mod agent_trees;
 mod catalogs;
 mod claude;
 mod claude_paths;
+mod claude_slash;
 mod claude_trees;
 mod detection;
 mod hooks;

@@ -211,14 +211,14 @@ fn missing_name_description_or_frontmatter_is_reported() {
     );
     check_bytes(
         b"# Title\n\nText.\n",
-        &expect![[r##"
-        agentskills: dropped, 1:1 frontmatter/required: the file has no frontmatter
-        claude-code: accepted "dir" Some("# Title")
-        opencode: dropped, 1:1 frontmatter/required: the file has no frontmatter
-        opencode-agent-skills: dropped, 1:1 frontmatter/required: the file has no frontmatter
-        codex: dropped, 1:1 frontmatter/required: the file has no frontmatter
-        gemini-cli: dropped, 1:1 frontmatter/required: the file has no frontmatter
-    "##]],
+        &expect![[r#"
+            agentskills: dropped, 1:1 frontmatter/required: the file has no frontmatter
+            claude-code: accepted "dir" Some("Title")
+            opencode: dropped, 1:1 frontmatter/required: the file has no frontmatter
+            opencode-agent-skills: dropped, 1:1 frontmatter/required: the file has no frontmatter
+            codex: dropped, 1:1 frontmatter/required: the file has no frontmatter
+            gemini-cli: dropped, 1:1 frontmatter/required: the file has no frontmatter
+        "#]],
     );
 }
 

@@ -4,6 +4,7 @@ use skills_syntax::text::LineColumn;
 
 use super::dialect::{Mapping, TypedValue};
 use super::outcome::{RecordLoader, START, remark};
+use crate::claude_text::line_description;
 use crate::profile::{DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, ScalarRule};
 use crate::scalar::YamlType;
 
@@ -70,7 +71,8 @@ impl RecordLoader<'_> {
                     format!("the name has {length} characters; at most {max} are allowed");
                 self.drop_skill("name/length", message, Some(at), "Give the skill a shorter name.");
             }
-            NameCheck::Any | NameCheck::AtMost(_) => {}
+            // Discovery checks the name with its prefix.
+            NameCheck::Any | NameCheck::AtMost(_) | NameCheck::Visible => {}
             NameCheck::LowerCase => {
                 let fits = |it: char| it.is_lowercase() || it.is_numeric() || it == '-';
                 if !name.chars().all(fits) {
@@ -144,7 +146,8 @@ impl RecordLoader<'_> {
             }
             Rule::ElseUnlisted => self.drop_skill("description/text", what, at, next),
             Rule::ElseFirstBodyLine => {
-                self.reading.description = self.record.first_body_line.as_deref().map(Into::into);
+                self.reading.description =
+                    self.record.first_body_line.as_deref().map(line_description);
             }
             Rule::ElseFirstHeading => {
                 let heading = self.record.first_heading.as_deref();

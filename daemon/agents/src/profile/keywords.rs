@@ -172,13 +172,14 @@ keywords! {
 }
 
 /// The keywords of [`RuleValueKind::Check`](super::RuleValueKind::Check) besides `at-most-N`.
-pub const CHECKS: [&str; 3] = ["any", "lower-case", "standard-warn"];
+pub const CHECKS: [&str; 4] = ["any", "lower-case", "standard-warn", "visible"];
 
 pub(super) fn check_word(check: NameCheck) -> String {
     match check {
         NameCheck::Any => CHECKS[0].to_owned(),
         NameCheck::LowerCase => CHECKS[1].to_owned(),
         NameCheck::StandardWarn => CHECKS[2].to_owned(),
+        NameCheck::Visible => CHECKS[3].to_owned(),
         NameCheck::AtMost(max) => format!("at-most-{max}"),
     }
 }
@@ -188,7 +189,8 @@ pub fn parse_name_check(word: &str) -> Option<NameCheck> {
     match CHECKS.iter().position(|it| *it == word) {
         Some(0) => Some(NameCheck::Any),
         Some(1) => Some(NameCheck::LowerCase),
-        Some(_) => Some(NameCheck::StandardWarn),
+        Some(2) => Some(NameCheck::StandardWarn),
+        Some(_) => Some(NameCheck::Visible),
         None => word.strip_prefix("at-most-")?.parse().ok().map(NameCheck::AtMost),
     }
 }

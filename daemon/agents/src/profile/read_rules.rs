@@ -65,6 +65,9 @@ pub enum NameCheck {
     AtMost(usize),
     /// Lower-case letters of any script, digits and hyphens; skills with other names are dropped.
     LowerCase,
+    /// Claude Code's: no invisible characters, `<`, `>` or stray blanks; skills with other names are
+    /// dropped.
+    Visible,
     /// The open standard's form; other names are loaded with a warning.
     StandardWarn,
 }

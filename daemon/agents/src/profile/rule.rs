@@ -185,7 +185,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "name_check",
-        doc: "The names that are accepted: any; lower-case letters, digits and hyphens; at most N characters; or the standard's form, with a warning for others.",
+        doc: "The names that are accepted: any; lower-case letters, digits and hyphens; at most N characters; Claude Code's, without invisible characters, `<`, `>` and stray blanks (`visible`); or the standard's form, with a warning for others.",
         kind: RuleValueKind::Check,
         lines: |it| vec![check_word(it.name.check)],
         set: |it, setting| {

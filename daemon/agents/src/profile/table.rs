@@ -177,7 +177,7 @@ fn claude_code() -> Profile {
         max_bytes: Some(1_000_000),
         ..WalkRule::plain()
     };
-    let in_plugins = walk.clone();
+    let in_plugins = WalkRule { max_bytes: Some(1_048_576), ..walk.clone() };
     let walk = WalkRule { reserved: texts(&["synced"]), ..walk };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     let commands = |base: RootBase, relative: &[&'static str], scope| RootRule {
@@ -237,7 +237,7 @@ fn claude_code() -> Profile {
             scalars: ScalarRule::Text,
             empty: EmptyNameRule::Missing,
             form: NameForm::AsWritten,
-            check: NameCheck::Any,
+            check: NameCheck::Visible,
         },
         description: DescriptionRule::ElseFirstBodyLine,
         one_line: false,

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::sync::Arc;
 
+use skills_agents::claude_text;
 use skills_agents::loaders::{LoadOutcome, Remark, load_as};
 use skills_agents::profile::Profile;
 use skills_agents::skill::RecordField;
@@ -95,6 +96,19 @@ pub(super) fn hide_undescribed(root: &SearchRoot, candidate: &mut Candidate) {
         let message = "the agent lists a plugin's skill only with a description".to_owned();
         let next = "Add a `description`.";
         candidate.reason = Some(Box::new(reason("description/plugin", message, None, next)));
+    }
+}
+
+/// Drops a skill whose name has characters that Claude Code does not offer.
+pub(super) fn refuse_name(candidate: &mut Candidate) {
+    if !candidate.state.is_out() && !claude_text::is_name(&candidate.name) {
+        candidate.state = SkillState::Invalid;
+        let message = format!(
+            "the name `{}` has invisible characters, `<`, `>` or blanks at an end",
+            claude_text::shown(&candidate.name)
+        );
+        let next = "Rename the file or directory.";
+        candidate.reason = Some(Box::new(reason("name/form", message, None, next)));
     }
 }
 

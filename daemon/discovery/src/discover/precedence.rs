@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use skills_agents::profile::{DuplicatePolicy, PathIdentity, Profile, Scope};
+use skills_agents::profile::{DuplicatePolicy, NameCheck, PathIdentity, Profile, Scope};
 use skills_syntax::path::AbsPath;
 
 use super::address::shown;
@@ -151,7 +151,12 @@ fn same_file(profile: &Profile, real_paths: &RealPaths, candidates: &mut [Candid
         let last_wins = profile.duplicates.last_wins();
         let index = if last_wins { candidates.len() - 1 - turn } else { turn };
         let candidate = &candidates[index];
-        if matches!(candidate.state, SkillState::Shadowed | SkillState::Untrusted) {
+        // A file with a refused name is listed under its other name.
+        let is_refused =
+            profile.name.check == NameCheck::Visible && candidate.state == SkillState::Invalid;
+        let is_passed_over =
+            matches!(candidate.state, SkillState::Shadowed | SkillState::Untrusted);
+        if is_passed_over || is_refused {
             continue;
         }
         let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };

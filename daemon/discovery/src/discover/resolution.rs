@@ -85,6 +85,19 @@ impl Resolution {
         self.candidates.iter().filter(move |it| it.state.is_listed() || is_refused_later(it))
     }
 
+    /// Returns the prefixes of nested and added skills that are named like a skill without prefix.
+    pub fn variants_of(&self, candidate: &Candidate) -> Vec<&str> {
+        let scoped = self.candidates.iter().filter(|it| {
+            matches!(self.roots[it.root].scope, Scope::Nested | Scope::Additional)
+                && it.state.is_listed()
+        });
+        let prefixes = scoped.filter_map(|it| {
+            let prefix = it.namespace.as_deref()?;
+            (it.name.strip_prefix(prefix)?.strip_prefix(':')? == candidate.name).then_some(prefix)
+        });
+        prefixes.collect()
+    }
+
     /// Returns the number of candidates in a state.
     pub fn count(&self, state: SkillState) -> usize {
         self.candidates.iter().filter(|it| it.state == state).count()

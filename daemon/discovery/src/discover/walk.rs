@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use skills_agents::profile::{PathIdentity, RootContent, RootRule, Scope, WalkRule};
+use skills_agents::claude_text::is_name;
+use skills_agents::profile::{NameCheck, PathIdentity, RootContent, RootRule, Scope, WalkRule};
 use skills_syntax::path::AbsPath;
 
 use super::candidate::SKILL_FILE;
@@ -370,7 +371,10 @@ impl Walker<'_> {
                 let reason = SkipReason::SameDirectory(first.clone());
                 // The root itself is not a skill, but a link to it from below is.
                 let was_root = *earlier == 0 && depth > 0 && !descent.walk.root_skill;
-                if was_root && self.skill_files(descent, path, depth, &listing) {
+                // A directory with a refused name is no skill either.
+                let name = first.file_name().unwrap_or_default().to_string_lossy();
+                let was_refused = self.profile.name.check == NameCheck::Visible && !is_name(&name);
+                if (was_root || was_refused) && self.skill_files(descent, path, depth, &listing) {
                     return Ok(());
                 }
                 descent.skip(path.clone(), reason);

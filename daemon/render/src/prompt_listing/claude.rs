@@ -2,15 +2,21 @@
 
 use std::borrow::Cow;
 
+use skills_agents::claude_text;
+use unicode_width::UnicodeWidthStr;
+
 use super::budget::{ListingBudget, PromptListing};
 use super::listed_skill::ListedSkill;
 
-/// The maximum length of a description, including `when_to_use`.
+/// The maximum length of a description, including `when_to_use`; in UTF-16 units today.
 const LONGEST: usize = 1536;
 const LONGEST_FOUNDING: usize = 250;
 
 /// The budget in characters if the context size is unknown: that of 200,000 tokens.
 const FALLBACK: u64 = 8000;
+
+/// The maximum of a budget that follows from the context size.
+const LARGEST: u64 = 30_000;
 
 /// The minimum length of a shown description; shorter ones are dropped.
 const WORTH: usize = 20;
@@ -20,20 +26,38 @@ const ELLIPSIS: char = '…';
 
 /// A line under construction.
 struct ListingLine<'a> {
-    skill: &'a ListedSkill<'a>,
+    /// The skill's name, with its label.
+    name: Cow<'a, str>,
     /// The shown description; empty for the name alone.
-    description: Cow<'a, str>,
+    description: String,
     is_shortened: bool,
 }
 
 impl<'a> ListingLine<'a> {
-    fn new(skill: &'a ListedSkill<'a>, longest: usize) -> Self {
-        let mut description = Cow::Borrowed(skill.description);
-        if let Some(more) = skill.when_to_use.as_deref().filter(|it| !it.trim().is_empty()) {
-            description = Cow::Owned(format!("{description} - {more}"));
+    /// Returns the line of today's listing.
+    fn current(skill: &'a ListedSkill<'a>) -> Self {
+        let name = match &skill.label {
+            Some(label) => format!("{} ({label})", skill.name).into(),
+            None => skill.name.into(),
+        };
+        let description = with_when_to_use(with_note(skill), skill);
+        let description = claude_text::shown(&description);
+        let mut line = Self { name, description, is_shortened: false };
+        let units: Vec<u16> = line.description.encode_utf16().take(LONGEST + 1).collect();
+        if units.len() > LONGEST {
+            // Half a character becomes U+FFFD.
+            line.description = String::from_utf16_lossy(&units[..LONGEST - 1]);
+            line.description.push(ELLIPSIS);
+            line.is_shortened = true;
         }
-        let mut line = Self { skill, description, is_shortened: false };
-        line.cut(longest);
+        line
+    }
+
+    /// Returns the line of the founding documents' listing.
+    fn founding(skill: &'a ListedSkill<'a>) -> Self {
+        let description = with_when_to_use(skill.description.into(), skill).into_owned();
+        let mut line = Self { name: skill.name.into(), description, is_shortened: false };
+        line.cut(LONGEST_FOUNDING);
         line
     }
 
@@ -41,28 +65,48 @@ impl<'a> ListingLine<'a> {
     fn cut(&mut self, longest: usize) {
         if self.description.chars().count() > longest {
             let kept = self.description.chars().take(longest.saturating_sub(1));
-            self.description = kept.chain([ELLIPSIS]).collect::<String>().into();
+            self.description = kept.chain([ELLIPSIS]).collect();
             self.is_shortened = true;
         }
     }
 
     fn drop_description(&mut self) {
         self.is_shortened |= !self.description.is_empty();
-        self.description = Cow::Borrowed("");
+        self.description.clear();
     }
 
     fn text(&self) -> String {
-        let name = self.skill.name;
-        if self.description.is_empty() {
-            return format!("- {name}");
+        let Self { name, description, .. } = self;
+        if description.is_empty() {
+            format!("- {name}")
+        } else {
+            format!("- {name}: {description}")
         }
-        format!("- {name}: {}", self.description)
     }
 
     fn length(&self) -> usize {
-        let description = self.description.chars().count();
-        let colon = if description == 0 { 0 } else { 2 };
-        2 + self.skill.name.chars().count() + colon + description
+        self.text().chars().count()
+    }
+
+    /// Returns the number of columns that the line takes in a terminal, by which the agent budgets.
+    fn width(&self) -> usize {
+        self.text().width()
+    }
+}
+
+/// Returns the description with the note behind it.
+fn with_note<'a>(skill: &'a ListedSkill<'_>) -> Cow<'a, str> {
+    let description = claude_text::trim(skill.description);
+    match &skill.note {
+        Some(note) => format!("{description} {note}").into(),
+        None => description.into(),
+    }
+}
+
+fn with_when_to_use<'a>(description: Cow<'a, str>, skill: &ListedSkill<'_>) -> Cow<'a, str> {
+    match skill.when_to_use.as_deref().filter(|it| !it.is_empty()) {
+        Some(more) => format!("{description} - {more}").into(),
+        None => description,
     }
 }
 
@@ -87,20 +131,26 @@ fn finish(lines: &[ListingLine<'_>]) -> PromptListing {
     }
 }
 
-/// The current listing. If it exceeds the budget, the least used skills lose their descriptions
-/// first, later ones before earlier ones. Every name stays.
+/// The current listing. If it exceeds the budget, the most used skills keep their descriptions,
+/// then earlier ones before later ones; each that still fits is kept. Every name stays.
 pub(super) fn current(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
-    let mut lines: Vec<_> = skills.iter().map(|it| ListingLine::new(it, LONGEST)).collect();
+    let mut lines: Vec<_> = skills.iter().map(ListingLine::current).collect();
+    let budget =
+        room.characters.map_or_else(|| budget(room).min(LARGEST as usize), |it| it as usize);
     let mut by_use: Vec<_> = (0..lines.len()).filter(|it| !skills[*it].is_bundled).collect();
-    by_use.sort_by(|a, b| skills[*a].use_score.total_cmp(&skills[*b].use_score).then(b.cmp(a)));
-    let mut left = length(&lines);
+    by_use.sort_by(|a, b| skills[*b].use_score.total_cmp(&skills[*a].use_score));
+    let width_of_description = |it: &ListingLine<'_>| it.width() - it.name.width() - 2;
+    // With the line ends between the lines.
+    let whole = lines.iter().map(|it| it.width() + 1).sum::<usize>().saturating_sub(1);
+    let sum: usize = by_use.iter().map(|it| width_of_description(&lines[*it])).sum();
+    let mut taken = whole - sum;
     for index in by_use {
-        if left <= budget(room) {
-            break;
+        let more = width_of_description(&lines[index]);
+        if taken + more <= budget {
+            taken += more;
+        } else {
+            lines[index].drop_description();
         }
-        let before = lines[index].length();
-        lines[index].drop_description();
-        left -= before - lines[index].length();
     }
     finish(&lines)
 }
@@ -108,23 +158,22 @@ pub(super) fn current(skills: &[ListedSkill<'_>], room: &ListingBudget) -> Promp
 /// The listing of the founding documents. If it exceeds the budget, all descriptions share equally
 /// the budget that names and bundled skills leave.
 pub(super) fn founding(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
-    let mut lines: Vec<_> =
-        skills.iter().map(|it| ListingLine::new(it, LONGEST_FOUNDING)).collect();
+    let mut lines: Vec<_> = skills.iter().map(ListingLine::founding).collect();
     let budget = budget(room);
     if length(&lines) > budget {
         let mut taken = lines.len() - 1;
         let mut n_sharing = 0;
-        for line in &lines {
-            if line.skill.is_bundled {
+        for (line, skill) in lines.iter().zip(skills) {
+            if skill.is_bundled {
                 taken += line.length();
             } else {
                 // `- `, the name and `: `.
-                taken += line.skill.name.chars().count() + 4;
+                taken += line.name.chars().count() + 4;
                 n_sharing += 1;
             }
         }
         let share = budget.saturating_sub(taken) / usize::max(n_sharing, 1);
-        for line in lines.iter_mut().filter(|it| !it.skill.is_bundled) {
+        for (line, _) in lines.iter_mut().zip(skills).filter(|it| !it.1.is_bundled) {
             if share < WORTH { line.drop_description() } else { line.cut(share) }
         }
     }

@@ -12,8 +12,12 @@ use crate::xml::escape;
 pub struct ListedSkill<'a> {
     /// Its name.
     pub name: &'a str,
+    /// Its other name, which Claude Code shows behind the name.
+    pub label: Option<String>,
     /// Its description; empty if missing.
     pub description: &'a str,
+    /// The places it is for, which Claude Code adds to the description.
+    pub note: Option<String>,
     /// Its `when_to_use` field.
     pub when_to_use: Option<String>,
     /// Its SKILL.md.

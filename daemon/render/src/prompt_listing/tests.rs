@@ -29,6 +29,8 @@ fn listed(skills: &[Skill]) -> Vec<ListedSkill<'_>> {
     fn one(skill: &Skill) -> ListedSkill<'_> {
         ListedSkill {
             name: &skill.name,
+            label: None,
+            note: None,
             description: &skill.description,
             when_to_use: None,
             path: &skill.path,
@@ -162,7 +164,7 @@ fn markdown_json_and_claude_listings() {
     check(
         ListingFormat::Claude,
         &expect![[r#"
-            - b&c: Does <b> & "c".
+            - b&c: Does &lt;b&gt; & "c".
             - A: Does a."#]],
     );
     check(

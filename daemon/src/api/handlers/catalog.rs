@@ -1,5 +1,7 @@
 //! `catalog/render` and `catalog/tool`: the prompt listing as an agent gives it to its model.
 
+mod claude;
+
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -250,7 +252,19 @@ fn listed<'v>(view: &'v View, uses: &Uses) -> Vec<ListedSkill<'v>> {
     if view.ctx.profile.output == OutputFormat::OpencodeFounding {
         in_registry_order(view, &mut listed);
     }
-    listed.into_iter().map(|it| one(view, it, score(uses, it))).collect()
+    let mut additions = None;
+    if view.ctx.profile.output == OutputFormat::Claude {
+        claude::sort(&view.resolution, &mut listed);
+        additions = Some(claude::Additions::of(view));
+    }
+    let one = |it: &'v Candidate| {
+        let mut skill = one(view, it, score(uses, it));
+        if let Some(additions) = &mut additions {
+            additions.apply(it, &mut skill);
+        }
+        skill
+    };
+    listed.into_iter().map(one).collect()
 }
 
 /// Sorts skills like the registry in the founding notes on opencode: a name keeps the place at
@@ -281,6 +295,8 @@ fn one<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSk
     let shown = view.resolution.with_text(candidate).filter(|it| !it.name_only);
     ListedSkill {
         name: &candidate.name,
+        label: None,
+        note: None,
         description: shown.and_then(|it| it.description.as_deref()).unwrap_or_default(),
         when_to_use: shown.and_then(when_to_use),
         path: &candidate.path,

@@ -122,6 +122,10 @@ impl PreparedLoad {
             format: material.format,
             by: format::by(params.by),
             name: &candidate.name,
+            variants: match material.format {
+                OutputFormat::Claude => view.resolution.variants_of(candidate),
+                _ => Vec::new(),
+            },
             label: material.label.as_deref(),
             is_command: material.is_command,
             dir: &copy.map_or(&*candidate.dir(), |it| &*it.skill).to_string_lossy(),

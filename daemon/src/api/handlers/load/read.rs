@@ -79,7 +79,8 @@ pub(super) fn read(
     let shell = fields.and_then(|it| it.word(&field_table::SHELL)).filter(|_| body.has_fields());
     let label = Some(root.plugin_label().to_owned());
     let plugin = root.plugin.clone();
-    let is_command = root.scope == Scope::Command;
+    let is_command = root.scope == Scope::Command
+        && (root.plugin.is_some() || !file.eq_ignore_ascii_case(SKILL_FILE));
     Ok(SkillContent {
         format,
         body,
