@@ -108,8 +108,8 @@ pub(crate) fn run() -> ExitCode {
     let program = definition
         .try_get_matches_from_mut(std::env::args_os())
         .and_then(|mut it| Program::from_arg_matches_mut(&mut it));
-    let Program { mut global, command } = program
-        .unwrap_or_else(|error| skills_cli::refuse_arguments(&error.format(&mut definition)));
+    let Program { mut global, command } =
+        program.unwrap_or_else(|error| skills_cli::refuse_arguments(error, &mut definition));
     global.profile_variables = Some(settings::profile_variables);
     match command {
         Command::Ask(command) => {

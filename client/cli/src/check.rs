@@ -12,7 +12,8 @@ mod sarif;
 mod source;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -23,12 +24,16 @@ use skills_protocol::wire::{
     CheckFinding, CheckParams, CheckResult, RuleDescription, RulesDescribeParams, Severity,
 };
 
+use crate::agent_config::diff;
 use crate::call_context::CallContext;
+use crate::confirm::{agree, has_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
-use fix::Fixes;
+use crate::style::{self, paint};
+use crate::text::{count, plain_exact};
+use fix::{FixPreview, Fixes};
 use skills_client::blocking::TIMEOUT;
 
 /// Arguments of `skillsd check`.
@@ -41,6 +46,15 @@ pub struct CheckArgs {
     /// Apply the fixes that have exactly one right result
     #[arg(long)]
     fix: bool,
+    /// With --fix: print the changes as a diff, change nothing, and exit with 1 if there are any
+    #[arg(long, requires = "fix", conflicts_with = "format")]
+    diff: bool,
+    /// Report errors only: leave out warnings and hints
+    #[arg(long)]
+    errors_only: bool,
+    /// Print the number of findings of each rule instead of the findings
+    #[arg(long, conflicts_with_all = ["format", "diff"])]
+    summary: bool,
     /// Output format: human, json, sarif, github [default: human]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
@@ -77,6 +91,12 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
     }
     let format = format(cx, args)?;
     let mut context = CallContext::from_args(cx.global, None)?;
+    let cwd = &context.cwd;
+    let is_wide = cwd.parent().is_none() || cx.terminal.is_around_home(cwd);
+    if args.paths.is_empty() && is_wide && !confirm_wide(cx, cwd)? {
+        cx.terminal.prompt("Nothing was checked.\n");
+        return Ok(Exit::Denied);
+    }
     let mut params = CheckParams { fix_all: args.fix, ..CheckParams::default() };
     if context.wants_several_profiles() {
         params.profiles =
@@ -87,6 +107,9 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
     params.paths = context.fill_all(&mut params, &paths);
     let mut result = call(cx, &params)?;
     let mut fixes = Fixes::default();
+    if args.diff {
+        return print_diff(cx, &context, &result);
+    }
     if args.fix {
         for _ in 0..MAX_FIX_PASSES {
             if !fixes.apply(&result)? {
@@ -96,19 +119,73 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
         }
         result.left_alone = fixes.skipped();
     }
-    print(cx, format, &context, &result, fixes.n_fixed)?;
+    if args.errors_only {
+        keep_errors(&mut result);
+    }
+    if args.summary {
+        cx.terminal.print(&human::render_rules(&result, cx.terminal))?;
+        cx.terminal.print_health(&result.health);
+    } else {
+        print(cx, format, &context, &result, fixes.n_fixed)?;
+    }
     print_left_alone(cx, &result);
     cx.terminal.print_notes(&fixes.outside().collect::<Vec<_>>());
     if args.watch {
-        return watch(cx, format, &context, &params, result);
+        return watch(cx, args, format, &context, &params, result);
     }
     let fails = |it: &CheckFinding| matches!(it.severity, Severity::Error | Severity::Warning);
     let is_bad = result.files.iter().flat_map(|it| &it.findings).any(fails);
     Ok(if is_bad || !result.left_alone.is_empty() { Exit::Findings } else { Exit::Fine })
 }
 
+/// Asks whether to search everything below a directory.
+fn confirm_wide(cx: &CommandContext<'_>, dir: &Path) -> Result<bool, CommandError> {
+    let dir = cx.terminal.local_path(dir);
+    if has_person() {
+        return agree(cx.terminal, &format!("Search everything below `{dir}` for skills?"));
+    }
+    let message = format!("`skillsd check` would search everything below `{dir}`");
+    Err(CommandError::usage(message)
+        .with_hint("Name the directories to check, or run `skillsd check .` to search it."))
+}
+
+/// Removes all findings but errors.
+fn keep_errors(result: &mut CheckResult) {
+    result.files.retain_mut(|file| {
+        file.findings.retain(|it| it.severity == Severity::Error);
+        !file.findings.is_empty()
+    });
+}
+
+/// Prints what `--fix` would change.
+fn print_diff(
+    cx: &CommandContext<'_>,
+    context: &CallContext,
+    result: &CheckResult,
+) -> Result<Exit, CommandError> {
+    let previews = Fixes::preview(result);
+    let mut text = String::new();
+    for FixPreview { path, before, after } in &previews {
+        let shown = match path.strip_prefix(&context.cwd) {
+            Ok(relative) => plain_exact(&relative.to_string_lossy()),
+            Err(_) => cx.terminal.local_path(path),
+        };
+        let _ = writeln!(text, "{}", paint(style::NAME, shown));
+        text.push_str(&diff::painted(&diff::hunks(Some(before), Some(after))));
+    }
+    let files = count(previews.len() as u64, "file");
+    let _ = writeln!(text, "{files} would be changed");
+    cx.terminal.print(&text)?;
+    Ok(if previews.is_empty() { Exit::Fine } else { Exit::Findings })
+}
+
 /// Returns the output format; `--json` selects one too.
 fn format(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Format, CommandError> {
+    if cx.global.json && (args.diff || args.summary) {
+        let flag = if args.diff { "--diff" } else { "--summary" };
+        let message = format!("`{flag}` cannot be combined with `--json`");
+        return Err(CommandError::usage(message).with_hint("Pass only one of them."));
+    }
     match (args.format, cx.global.json) {
         (None | Some(Format::Json), true) => Ok(Format::Json),
         (Some(_), true) => {
@@ -208,6 +285,7 @@ fn print_left_alone(cx: &CommandContext<'_>, result: &CheckResult) {
 /// Checks repeatedly and prints each changed result.
 fn watch(
     cx: &CommandContext<'_>,
+    args: &CheckArgs,
     format: Format,
     context: &CallContext,
     params: &CheckParams,
@@ -215,7 +293,10 @@ fn watch(
 ) -> Result<Exit, CommandError> {
     loop {
         thread::sleep(WATCH_INTERVAL);
-        let result = call(cx, params)?;
+        let mut result = call(cx, params)?;
+        if args.errors_only {
+            keep_errors(&mut result);
+        }
         if result.files != last.files || result.checked != last.checked {
             if format == Format::Human {
                 cx.terminal.print("\n")?;

@@ -35,6 +35,7 @@ mod show;
 mod status;
 mod stop;
 mod style;
+mod suggestion;
 mod switch;
 mod sync;
 mod terminal;
@@ -44,6 +45,7 @@ mod touch;
 mod trust;
 mod watch;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::rc::Rc;
 
@@ -142,7 +144,7 @@ pub enum Command {
     /// Discovers skill directories near the files and activates skills whose `paths` match, for the
     /// rest of the agent's session.
     Touch(touch::TouchArgs),
-    /// Open, show, close or list agents' sessions
+    /// Open, get, close or list agents' sessions
     Session(session::SessionArgs),
     /// Show and answer agents' requests for approval
     ///
@@ -210,15 +212,24 @@ pub fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
     Ok(params.take_context())
 }
 
+/// Prints a note if standard input is a terminal, for a person who starts a server by hand.
+pub fn print_server_note(global: &GlobalArgs, note: &str) {
+    if std::io::stdin().is_terminal() {
+        Terminal::detect(global).print_notes(&[note.to_owned()]);
+    }
+}
+
 /// Prints an error of a command and returns its exit code.
 pub fn refuse(global: &GlobalArgs, error: &CommandError) -> ExitCode {
     Terminal::detect(global).print_error(error);
     error.exit().into()
 }
 
-/// Prints an error about arguments, or the help, and exits.
-/// Control characters in arguments are escaped.
-pub fn refuse_arguments(error: &clap::Error) -> ! {
+/// Prints an error about arguments of a program, or the help, and exits. Suggests a command for an
+/// unknown one. Control characters in arguments are escaped.
+pub fn refuse_arguments(mut error: clap::Error, program: &mut clap::Command) -> ! {
+    suggestion::suggest(&mut error);
+    let error = error.format(program);
     let text = error.render().to_string();
     let harmless = text::plain_lines(&text);
     if text == harmless {

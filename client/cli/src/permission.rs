@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use clap::{Args, Subcommand, ValueEnum};
 use skills_protocol::method::{
     PermissionCheck, PermissionGranted, PermissionPending, PermissionReply, PermissionRevoke,
+    SkillsGet,
 };
 use skills_protocol::wire::{
-    Health, PendingPermission, PermissionAction, PermissionCheckParams, PermissionCheckResult,
-    PermissionGrantedParams, PermissionGrantedResult, PermissionPendingParams,
-    PermissionPendingResult, PermissionReplyParams, PermissionReplyResult, PermissionRevokeParams,
-    PermissionRevokeResult, Reply,
+    GetParams, Health, PendingPermission, PermissionAction, PermissionCheckParams,
+    PermissionCheckResult, PermissionGrantedParams, PermissionGrantedResult,
+    PermissionPendingParams, PermissionPendingResult, PermissionReplyParams, PermissionReplyResult,
+    PermissionRevokeParams, PermissionRevokeResult, Reply,
 };
 
 use crate::call_context::CallContext;
@@ -119,13 +120,18 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             ask_over::<PermissionReply>(server, cx, &params, render_reply)
         }
         PermissionCommand::Check { name } => {
+            let mut server = ServerConnection::open(cx)?;
+            // The rules answer for any name, also a mistyped one.
+            let mut skill = GetParams { name: Some(name.clone()), ..GetParams::default() };
+            context()?.fill(&mut skill, None);
+            server.call::<SkillsGet>(&skill)?;
             let mut params = PermissionCheckParams {
                 permission: SKILL.to_owned(),
                 patterns: vec![name.clone()],
                 ..PermissionCheckParams::default()
             };
             context()?.fill(&mut params, None);
-            ask::<PermissionCheck>(cx, &params, render_check)
+            ask_over::<PermissionCheck>(server, cx, &params, render_check)
         }
         PermissionCommand::Granted => {
             let mut params = PermissionGrantedParams::default();

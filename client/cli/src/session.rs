@@ -1,4 +1,4 @@
-//! `skillsd session`: opens, shows, closes and lists agents' sessions.
+//! `skillsd session`: opens, gets, closes and lists agents' sessions.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ enum SessionCommand {
         #[arg(long)]
         auto: bool,
     },
-    /// Show a session
+    /// Get a session: its directory, touched files and skills
     Get {
         /// Id of the session
         #[arg(value_name = "SESSION")]

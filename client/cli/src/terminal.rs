@@ -149,6 +149,11 @@ impl Terminal {
         }
     }
 
+    /// Returns true if a directory is the home directory or contains it.
+    pub(super) fn is_around_home(&self, dir: &Path) -> bool {
+        self.home.as_deref().is_some_and(|home| home.starts_with(dir))
+    }
+
     /// Returns a local path for display, escaped and with `~`.
     pub(super) fn local_path(&self, path: &Path) -> String {
         let beneath = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());

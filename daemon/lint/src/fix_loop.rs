@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
 use skills_syntax::text::Span;
 
@@ -65,11 +66,12 @@ pub fn apply_fixes(
 }
 
 /// Returns the edits of all unambiguous fixes that do not touch each other, in text order, and the
-/// number of these fixes.
+/// number of these fixes. Fixes of hints are left to the user.
 fn chosen(text: &str, findings: &[Finding]) -> (Vec<Edit>, usize) {
     let mut chosen = DisjointFixes::default();
     let fits = |it: &Edit| text.get(it.span.start..it.span.end).is_some();
-    let fixes = findings.iter().filter_map(Finding::only_fix);
+    let findings = findings.iter().filter(|it| it.diagnostic.severity != Severity::Hint);
+    let fixes = findings.filter_map(Finding::only_fix);
     let n_made = fixes.filter(|it| it.edits.iter().all(fits) && chosen.take(it)).count();
     (chosen.edits.into_values().cloned().collect(), n_made)
 }

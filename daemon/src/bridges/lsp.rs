@@ -30,6 +30,10 @@ const DEFAULT_LEVEL: &str = "warn";
 
 /// Serves until the editor sends `exit` or closes standard input.
 pub(crate) fn run(global: &GlobalArgs) -> ExitCode {
+    skills_cli::print_server_note(
+        global,
+        "this is a language server, which an editor starts; `skillsd check` prints its findings here, and Ctrl-D ends it",
+    );
     let settings = Settings::load(config_file());
     let mut config = Config::clone(&settings.user());
     config.log_level.get_or_insert_with(|| DEFAULT_LEVEL.to_owned());

@@ -57,6 +57,10 @@ pub(crate) struct McpOptions {
 
 /// Serves until the client closes standard input.
 pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
+    skills_cli::print_server_note(
+        global,
+        "this is an MCP server, which an agent starts; `skillsd install --only mcp` registers it with agents, and Ctrl-D ends it",
+    );
     let place = match ClientPlace::new(global.clone(), options.session) {
         Ok(place) => place,
         Err(error) => return skills_cli::refuse(global, &error),

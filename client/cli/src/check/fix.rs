@@ -61,6 +61,26 @@ impl Fixes {
         Ok(self.n_fixed > before)
     }
 
+    /// Returns the files that [`Fixes::apply`] would change, with their text before and after, as
+    /// far as it is UTF-8.
+    pub(super) fn preview(result: &CheckResult) -> Vec<FixPreview> {
+        let mut seen = BTreeSet::new();
+        let fixed = result.files.iter().filter_map(|file| {
+            let edits = &file.fix_all.as_ref()?.edits;
+            let path = decode(&file.path, file.path_encoding).ok()?;
+            let target = path.canonicalize().ok()?;
+            if leads_out(&path, &target) || !seen.insert(target.clone()) {
+                return None;
+            }
+            let before = source::read(&target).ok()?;
+            let after = edited(&before, edits)?;
+            let [before, after] = [before, after].map(String::from_utf8);
+            let (before, after) = (before.ok()?, after.ok()?);
+            (before != after).then_some(FixPreview { path, before, after })
+        });
+        fixed.collect()
+    }
+
     /// Returns a note for each file outside of the worktree that was not fixed.
     pub(super) fn outside(&self) -> impl Iterator<Item = String> + '_ {
         self.outside.iter().map(|(path, target)| {
@@ -77,6 +97,13 @@ impl Fixes {
         };
         self.skipped.values().map(to_wire).collect()
     }
+}
+
+/// A file with its text before and after the fixes.
+pub(super) struct FixPreview {
+    pub(super) path: PathBuf,
+    pub(super) before: String,
+    pub(super) after: String,
 }
 
 /// Result of fixing a file.

@@ -1,5 +1,7 @@
 //! Findings for people: with source and carets on a terminal, one line per finding in a pipe.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -10,10 +12,13 @@ use super::source;
 use crate::heading::{self, agent_name};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{count, parted, plain, plain_exact, width, wrap};
+use crate::text::{count, pad, parted, plain, plain_exact, width, wrap};
 
 /// Maximum number of columns of a source line that are shown around a finding.
 const MAX_EXCERPT: usize = 100;
+
+/// Width of the longest word for a severity.
+const SEVERITY_WIDTH: usize = 7;
 
 /// Renders the findings and a summary line.
 pub(super) fn render(
@@ -41,6 +46,33 @@ pub(super) fn render(
         text.push('\n');
     }
     push_summary(result, n_fixed, terminal, &mut text);
+    text
+}
+
+/// Renders the number of findings of each rule, the most severe and most frequent first, and a
+/// summary line.
+pub(super) fn render_rules(result: &CheckResult, terminal: &Terminal) -> String {
+    let mut rules: BTreeMap<(Severity, &str), (u64, u64)> = BTreeMap::new();
+    for file in &result.files {
+        let mut seen = BTreeSet::new();
+        for finding in &file.findings {
+            let rule = (finding.severity, &*finding.code);
+            let (n_findings, n_files) = rules.entry(rule).or_default();
+            *n_findings += 1;
+            *n_files += u64::from(seen.insert(rule));
+        }
+    }
+    let mut rules: Vec<_> = rules.into_iter().collect();
+    rules.sort_by_key(|((severity, _), (n_findings, _))| (*severity, Reverse(*n_findings)));
+    let longest = rules.iter().map(|((_, code), _)| width(code)).max().unwrap_or_default();
+    let mut text = String::new();
+    for ((severity, code), (n_findings, n_files)) in rules {
+        let word = style::severity_word(severity);
+        let severity = paint(style::severity_style(severity), pad(word, SEVERITY_WIDTH));
+        let (code, files) = (pad(&plain(code), longest), count(n_files, "file"));
+        let _ = writeln!(text, "{n_findings:>5}  {severity}  {code}  in {files}");
+    }
+    push_summary(result, 0, terminal, &mut text);
     text
 }
 
@@ -142,8 +174,16 @@ fn push_notes(finding: &CheckFinding, terminal: &Terminal, text: &mut String) {
         note("see:", &format!("{path} ({})", terminal.prose(&related.message)));
     }
     if let [fix] = &finding.fixes[..] {
-        note("fix:", &format!("{} (`skillsd check --fix`)", plain(&fix.title)));
+        let title = plain(&fix.title);
+        // `--fix` leaves hints to the user.
+        let command = if is_fixed(finding) { " (`skillsd check --fix`)" } else { "" };
+        note("fix:", &format!("{title}{command}"));
     }
+}
+
+/// Returns true if `--fix` fixes a finding: it has one fix, and is more than a hint.
+fn is_fixed(finding: &CheckFinding) -> bool {
+    finding.fixes.len() == 1 && finding.severity != Severity::Hint
 }
 
 // Line ends as editors count them: `\n`, `\r\n` or a lone `\r`.
@@ -179,7 +219,7 @@ fn push_summary(result: &CheckResult, n_fixed: u64, terminal: &Terminal, text: &
         let _ = writeln!(text, "{} {checked} checked, no findings", paint(style::GOOD, "✓"));
         return;
     }
-    let n_fixable = findings().filter(|it| it.fixes.len() == 1).count();
+    let n_fixable = findings().filter(|it| is_fixed(it)).count();
     let mark = if counted(Severity::Error) + counted(Severity::Warning) > 0 {
         paint(style::BAD, "✗")
     } else {

@@ -22,7 +22,7 @@ pub(crate) use rules::{IgnoreOptions, walk};
 pub(crate) struct Git {
     top: PathBuf,
     /// The worktree's own git directory.
-    git_dir: Option<AbsPath>,
+    repository: Option<AbsPath>,
     /// Patterns for the whole worktree, the weakest first.
     exclude: Vec<Gitignore>,
     /// Patterns of each directory's `.gitignore`.
@@ -48,9 +48,9 @@ impl Git {
         let exclude =
             global.into_iter().chain(own).filter_map(|it| patterns(top, &it, Links::Followed));
         let exclude = exclude.collect();
-        let git_dir = repository.git_dir(top);
+        let repository = repository.git_dir(top);
         let top = top.to_path_buf();
-        Self { top, git_dir, exclude, files: Vec::new(), known: Vec::new(), index: None }
+        Self { top, repository, exclude, files: Vec::new(), known: Vec::new(), index: None }
     }
 
     /// Returns true if git ignores a directory below the top, or a parent of it. Git ignores none
@@ -61,7 +61,7 @@ impl Git {
 
     fn tracks(&mut self, dir: &Path) -> bool {
         let Ok(relative) = dir.strip_prefix(&self.top) else { return false };
-        let read = || self.git_dir.as_deref().map(Index::read).unwrap_or_default();
+        let read = || self.repository.as_deref().map(Index::read).unwrap_or_default();
         self.index.get_or_insert_with(read).tracks_below(relative)
     }
 
