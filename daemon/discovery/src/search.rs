@@ -65,6 +65,49 @@ const STOP_WORDS: [&str; 48] = [
     "your",
 ];
 
+/// Everyday words of requests, and the terms that skills use instead. Sorted by the word.
+const ALTERNATIVES: [(&str, &[&str]); 33] = [
+    ("broken", &["debug", "fix", "failing"]),
+    ("changed", &["changelog"]),
+    ("clean", &["refactor"]),
+    ("cleanup", &["refactor"]),
+    ("container", &["docker"]),
+    ("crash", &["debug", "error"]),
+    ("crashes", &["debug", "error"]),
+    ("deps", &["dependencies"]),
+    ("diff", &["changes"]),
+    ("docs", &["documentation"]),
+    ("excel", &["xlsx", "spreadsheet"]),
+    ("fast", &["performance", "optimize"]),
+    ("faster", &["performance", "optimize"]),
+    ("good", &["review", "quality"]),
+    ("hang", &["debug", "performance"]),
+    ("hangs", &["debug", "performance"]),
+    ("ideas", &["brainstorm"]),
+    ("leak", &["memory", "performance"]),
+    ("powerpoint", &["pptx", "slides"]),
+    ("pr", &["pull request"]),
+    ("red", &["failing"]),
+    ("save", &["commit"]),
+    ("secure", &["security"]),
+    ("ship", &["deploy", "release"]),
+    ("slow", &["performance", "optimize"]),
+    ("sluggish", &["performance", "optimize"]),
+    ("speed", &["performance", "optimize"]),
+    ("tests", &["testing"]),
+    ("ticket", &["issue", "jira"]),
+    ("tickets", &["issue", "jira"]),
+    ("tidy", &["refactor"]),
+    ("wiki", &["documentation", "confluence"]),
+    ("word", &["docx"]),
+];
+
+/// Returns the terms that skills use instead of an everyday word.
+pub fn alternatives(term: &str) -> &'static [&'static str] {
+    let found = ALTERNATIVES.binary_search_by_key(&term, |(word, _)| word);
+    found.map_or(&[], |index| ALTERNATIVES[index].1)
+}
+
 /// Full-text score of a skill for a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextScore {
@@ -263,6 +306,13 @@ mod tests {
     #[test]
     fn stop_words_are_sorted() {
         assert!(STOP_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn alternatives_are_found_by_their_word() {
+        assert!(ALTERNATIVES.is_sorted_by_key(|(word, _)| word));
+        assert_eq!(alternatives("pr"), ["pull request"]);
+        assert_eq!(alternatives("review"), [""; 0]);
     }
 
     #[test]

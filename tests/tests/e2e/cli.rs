@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::daemon::listener;
 use skills_testkit::fixture::write_skill;
-use skills_testkit::{Framing, Home, Wire};
+use skills_testkit::{Framing, Home, Screen, Wire};
 
 use crate::configuration::configure;
 use crate::support::{run, run_json, skillsd, stderr, stdout};
@@ -310,4 +310,50 @@ fn agent_that_started_the_daemon_is_not_the_agent_of_other_clients() {
     assert_eq!(detect(Value::Null), "agentskills");
     assert_eq!(detect(json!({"HOME": home.path()})), "agentskills");
     assert_eq!(detect(json!({"HOME": home.path(), "GEMINI_CLI": "1"})), "gemini-cli");
+}
+
+#[test]
+fn unknown_command_suggests_the_one_that_is_meant() {
+    let home = Home::new();
+    for (word, command) in [
+        ("serach", "search"),
+        ("lint", "check"),
+        ("ls", "list"),
+        ("why", "explain"),
+        ("find", "search"),
+        ("remove", "uninstall"),
+        ("restart", "stop"),
+        ("log", "logs"),
+    ] {
+        let output = run(&home, home.path(), &[word]);
+        assert_eq!(output.status.code(), Some(2), "{word}");
+        let text = stderr(&output);
+        assert!(text.contains(&format!("a similar subcommand exists: '{command}'")), "{text}");
+    }
+}
+
+#[test]
+fn permission_check_of_an_unknown_skill_is_an_error() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    write_skill(&top.join(".agents/skills/deploy"), "deploy", "d");
+    let output = run(&home, &top, &["permission", "check", "deplyo"]);
+    assert_ne!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("no skill `deplyo`"), "{}", stderr(&output));
+    assert_eq!(run(&home, &top, &["permission", "check", "deploy"]).status.code(), Some(0));
+}
+
+#[test]
+fn servers_started_on_a_terminal_explain_themselves() {
+    let home = Home::new();
+    for (server, explanation) in
+        [("mcp", "this is an MCP server"), ("lsp", "this is a language server")]
+    {
+        let mut screen = Screen::start(skillsd(&home, &[server]).current_dir(home.path()), 20, 160);
+        screen.wait_for(explanation);
+        // Ctrl-D.
+        screen.type_in("\u{4}");
+        screen.wait();
+    }
+    run(&home, home.path(), &["stop"]);
 }

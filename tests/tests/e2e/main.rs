@@ -77,6 +77,7 @@ mod worktrees;
 mod agent_files;
 
 mod check;
+mod check_options;
 
 mod snapshot;
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, params};
 use skills_agents::skill::SkillRecord;
-use skills_discovery::search::{NameRating, TextScore, blend, indexed, terms};
+use skills_discovery::search::{NameRating, TextScore, alternatives, blend, indexed, terms};
 use skills_syntax::parse::{Frontmatter, Value};
 
 /// Searchable texts of one skill.
@@ -192,11 +192,13 @@ impl SearchIndex {
     }
 }
 
-/// Returns the FTS5 phrase of a term; the last term matches as a prefix because it may be
-/// incomplete.
+/// Returns the FTS5 expression of a term and its alternatives; the last term matches as a prefix
+/// because it may be incomplete.
 fn phrase(term: &str, is_last: bool) -> String {
     // Terms contain only letters, digits and spaces.
-    if is_last { format!("\"{term}\" *") } else { format!("\"{term}\"") }
+    let own = if is_last { format!("\"{term}\" *") } else { format!("\"{term}\"") };
+    let others = alternatives(term).iter().map(|it| format!(" OR \"{it}\""));
+    format!("({own}{})", others.collect::<String>())
 }
 
 fn rowid(document: usize) -> i64 {

@@ -1,0 +1,99 @@
+//! Options of `skillsd check` that change its scope or its output.
+
+use std::fs;
+use std::path::PathBuf;
+
+use skills_testkit::Home;
+
+use crate::support::{run, run_at_terminal, stderr, stdout};
+
+const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use when: asked\nmetadata:\n  version: 1.10\n---\nBody.\n\
+     //- /.agents/skills/b/SKILL.md\n---\nname: b\ndescription: Use when: asked\nlicence: MIT\n---\nSee [x](references/x.md).\n\
+     //- /.agents/skills/c/SKILL.md\n---\nname: c\ndescription: [\n---\nBody.\n";
+
+fn fixture() -> (Home, PathBuf) {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    (home, top)
+}
+
+#[test]
+fn check_with_errors_only_reports_and_fails_for_errors_alone() {
+    let (home, top) = fixture();
+    let all = stdout(&run(&home, &top, &["check"]));
+    assert!(all.contains("error[") && all.contains("warning["), "{all}");
+    let output = run(&home, &top, &["check", "--errors-only"]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("error[yaml/") && !text.contains("warning"), "{text}");
+    let text = "---\nname: b\ndescription: Use when asked.\nlicence: MIT\n---\nB.\n";
+    for name in ["a", "b", "c"] {
+        let text = text.replace("name: b", &format!("name: {name}"));
+        fs::write(top.join(format!(".agents/skills/{name}/SKILL.md")), text).expect("written");
+    }
+    assert_eq!(run(&home, &top, &["check"]).status.code(), Some(1));
+    let output = run(&home, &top, &["check", "--errors-only"]);
+    assert_eq!((output.status.code(), stdout(&output).contains("no findings")), (Some(0), true));
+}
+
+#[test]
+fn check_with_summary_counts_findings_per_rule() {
+    let (home, top) = fixture();
+    let text = stdout(&run(&home, &top, &["check", "--summary"]));
+    let colon = text.lines().find(|it| it.contains("yaml/unquoted-colon")).expect("counted");
+    assert_eq!(colon.split_whitespace().collect::<Vec<_>>()[..2], ["2", "warning"], "{text}");
+    assert!(colon.ends_with("in 2 files"), "{text}");
+    assert!(!text.contains("SKILL.md"), "{text}");
+    let output = run(&home, &top, &["check", "--summary", "--json"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+#[test]
+fn diff_of_fixes_changes_no_file() {
+    let (home, top) = fixture();
+    let file = top.join(".agents/skills/a/SKILL.md");
+    let before = fs::read_to_string(&file).expect("there");
+    let output = run(&home, &top, &["check", "--fix", "--diff"]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains(".agents/skills/a/SKILL.md\n"), "{text}");
+    assert!(text.contains("  -description: Use when: asked\n"), "{text}");
+    assert!(text.contains("  +description: \"Use when: asked\"\n"), "{text}");
+    assert!(text.ends_with("2 files would be changed\n"), "{text}");
+    assert_eq!(fs::read_to_string(&file).expect("there"), before);
+    run(&home, &top, &["check", "--fix"]);
+    assert_eq!(run(&home, &top, &["check", "--fix", "--diff"]).status.code(), Some(0));
+}
+
+#[test]
+fn fix_leaves_hints_to_the_user() {
+    let (home, top) = fixture();
+    let hint = stdout(&run(&home, &top, &["check"]));
+    assert!(hint.contains("hint[yaml/ambiguous-scalar]"), "{hint}");
+    run(&home, &top, &["check", "--fix"]);
+    let text = fs::read_to_string(top.join(".agents/skills/a/SKILL.md")).expect("there");
+    assert!(text.contains("version: 1.10\n") && text.contains("\"Use when: asked\""), "{text}");
+    // The level of a rule is the user's choice.
+    let config = "[check.rules]\n\"yaml/ambiguous-scalar\" = \"warning\"\n";
+    fs::write(top.join(".skillsd.toml"), config).expect("written");
+    run(&home, &top, &["check", "--fix"]);
+    let text = fs::read_to_string(top.join(".agents/skills/a/SKILL.md")).expect("there");
+    assert!(text.contains("version: \"1.10\"\n"), "{text}");
+}
+
+#[test]
+fn check_of_the_home_directory_asks_first() {
+    let (home, _) = fixture();
+    let dir = home.path();
+    let output = run(&home, dir, &["check"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    assert!(text.contains("would search everything below `~`"), "{text}");
+    assert!(text.contains("skillsd check ."), "{text}");
+    let root = run(&home, std::path::Path::new("/"), &["check"]);
+    assert_eq!(root.status.code(), Some(2), "{}", stderr(&root));
+    let (code, shown) = run_at_terminal(&home, dir, &["check"], "n");
+    assert_ne!(code, Some(0));
+    assert!(shown.contains("Nothing was checked"), "{shown}");
+    assert_eq!(run(&home, dir, &["check", "."]).status.code(), Some(0));
+}
