@@ -43,7 +43,7 @@ use skills_agents::profile::{NameCheck, OutputFormat, Scope};
 use worktree::WorktreeLocation;
 
 pub use address::{address_of, is_built_in, path_of, prompt_of, prompt_path, server_path, shown};
-pub use candidate::{Candidate, Reason, SkillState};
+pub use candidate::{Candidate, Reason, ShownPath, SkillState};
 pub use context::{DiscoveryContext, Environment};
 pub use disk::{
     Entry, Fault, FaultKind, FileId, ItemKind, ListedItem, Listing, PathStatus, SkillFile,

@@ -114,8 +114,8 @@ static VALUE: Rule = Rule::new(
 static DEPRECATED: Rule = Rule::new(
     RuleId::FieldDeprecated,
     Severity::Warning,
-    "The value has a form that only older versions read.",
-    "Newer versions ignore the field.",
+    "The value has a form that the agent reads but no longer documents.",
+    "A later version may ignore the field.",
     "Write the current form.",
 )
 .agents(&[Agent::ClaudeCode])
@@ -462,7 +462,8 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
     let span = entry.value.span;
     if let FieldValue::Integer(_) = reading {
         if field.key == EFFORT.key {
-            let message = "newer versions of Claude Code ignore a number in `effort`";
+            let message =
+                "Claude Code reads a number in `effort`, but documents only names such as `high`";
             out.push(Finding::new(&DEPRECATED, span, message).tag(Tag::Deprecated));
         }
         return;

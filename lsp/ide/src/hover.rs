@@ -159,6 +159,7 @@ fn write_listings(name: &str, description: &str, is_hidden: bool, shown: &mut St
         when_to_use: None,
         path: &path,
         root: Path::new("/"),
+        shown: None,
         scope: Scope::Project,
         is_bundled: false,
         use_score: 0.0,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skills_testkit::wait::within;
 use skills_testkit::{Home, Model, Turn};
 
@@ -129,17 +129,7 @@ impl AgentFixture {
         let url = self.model.url();
         match self.agent {
             Agent::OpenCode => {
-                let model = json!({"name": "Scripted", "tool_call": true,
-                    "limit": {"context": 100_000, "output": 10_000}});
-                let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
-                    "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
-                    "models": {"scripted": model}});
-                // opencode's built-in skill is in its prompt unless denied, and never in our
-                // listings, because only opencode has its text.
-                let config = json!({"provider": {"scripted": provider},
-                    "model": "scripted/scripted", "small_model": "scripted/scripted",
-                    "permission": {"*": "allow", "skill": {"customize-opencode": "deny"}},
-                    "autoupdate": false, "share": "disabled"});
+                let config = scripted_provider(&url);
                 self.write(".config/opencode/opencode.json", &config.to_string());
             }
             Agent::Codex => {
@@ -267,6 +257,21 @@ impl AgentFixture {
         );
         output
     }
+}
+
+/// Returns opencode's configuration of a scripted model.
+pub(crate) fn scripted_provider(url: &str) -> Value {
+    let model = json!({"name": "Scripted", "tool_call": true,
+        "limit": {"context": 100_000, "output": 10_000}});
+    let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
+        "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
+        "models": {"scripted": model}});
+    // opencode's built-in skill is in its prompt unless denied, and never in our listings, because
+    // only opencode has its text.
+    json!({"provider": {"scripted": provider}, "model": "scripted/scripted",
+        "small_model": "scripted/scripted",
+        "permission": {"*": "allow", "skill": {"customize-opencode": "deny"}},
+        "autoupdate": false, "share": "disabled"})
 }
 
 /// Runs a command until it exits, or kills it after the timeout.

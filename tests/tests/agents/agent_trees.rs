@@ -1,7 +1,9 @@
-//! Random trees: discovery finds the same skills as the running opencode, Codex and Gemini CLI.
+//! Random trees: discovery finds the same skills as the running opencode, Codex and Gemini CLI, and
+//! the listing for the model is the same.
 //!
-//! The agents' own commands list the skills; no model takes part. `AGENT_TREES` sets the number of
-//! trees, `AGENT_SEED` runs a single one and shrinks it; all trees run before a test fails.
+//! The agents' own commands list the skills, and a scripted model receives the listing.
+//! `AGENT_TREES` sets the number of trees, `AGENT_SEED` runs a single one and shrinks it; all trees
+//! run before a test fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,12 +16,16 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skills_agents::profile;
-use skills_discovery::discover::{Candidate, DiscoveryContext, Policy, SkillState, TrustDecisions};
+use skills_discovery::discover::{
+    Candidate, DiscoveryContext, Policy, SkillState, SkipReason, TrustDecisions,
+};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::random::Random;
+use skills_testkit::{Daemon, Framing, Home, Model, Turn, Wire};
 
-use crate::agent_fixture::{Agent, finish};
+use crate::agent_fixture::{Agent, finish, scripted_provider};
+use crate::catalogs::between;
 use crate::claude::{Entry, lay_out};
 
 /// Directories of skills below the top of a tree; `h` is HOME, `w` or `h/w` the worktree.
@@ -66,8 +72,24 @@ struct Tree {
 const DIRS: [&str; 13] =
     ["a", "b", "c", "d", "Up", "é", "e\u{301}", ".h", "a b", "node_modules", "_x", "a.b", "x-1"];
 
-const NAMES: [&str; 12] =
-    ["a", "b", "c", "d", "Up", "é", "two words", "x:y", "under_score", "n-1", "'quoted'", "\"a\""];
+const NAMES: [&str; 16] = [
+    "a",
+    "b",
+    "c",
+    "d",
+    "Up",
+    "é",
+    "e\u{301}",
+    "e\u{301}a",
+    "fb",
+    "ea",
+    "two words",
+    "x:y",
+    "under_score",
+    "n-1",
+    "'quoted'",
+    "\"a\"",
+];
 
 struct Builder<'a> {
     random: &'a mut Random,
@@ -84,7 +106,10 @@ impl Builder<'_> {
     fn text(&mut self) -> String {
         self.n_texts += 1;
         let word = format!("d{}d", self.n_texts);
-        let name = self.random.pick(&NAMES);
+        let mut name = self.random.pick(&NAMES).to_owned();
+        if !name.ends_with(['"', '\'']) && !self.random.chance(3) {
+            let _ = write!(name, "{}", self.n_texts);
+        }
         let plain = format!("---\nname: {name}\ndescription: {word}\n---\nBody.\n");
         match self.random.below(40) {
             0 => format!("---\nname: {name}\n---\nBody {word}\n"),
@@ -200,7 +225,11 @@ fn random_tree(agent: Agent, random: &mut Random) -> Tree {
             tree.file("h/.codex/config.toml".to_owned(), config);
         }
         Agent::GeminiCli => {
-            let settings = json!({"security": {"folderTrust": {"enabled": false}}});
+            let settings = json!({
+                "security": {"auth": {"selectedType": "gemini-api-key"},
+                    "folderTrust": {"enabled": false}},
+                "skills": {"disabled": ["skill-creator", "antigravity-support"]},
+            });
             tree.file("h/.gemini/settings.json".to_owned(), settings.to_string());
         }
         Agent::OpenCode => {}
@@ -249,12 +278,57 @@ fn is_circular(path: &Path) -> bool {
     path.ancestors().filter_map(|it| fs::canonicalize(it).ok()).any(|it| !met.insert(it))
 }
 
-/// Runs the agent on a tree; returns the skills that it lists.
-fn theirs(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Found {
+/// Returns the agent's command on a tree.
+fn command(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Command {
     let (first, rest) = program.split_first().unwrap();
     let mut command = Command::new(first);
-    command.args(rest).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let mut path: Vec<_> =
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
+    if agent == Agent::OpenCode {
+        let tools = Agent::Codex.program().unwrap().remove(0);
+        path.insert(0, tools.parent().unwrap().parent().unwrap().join("codex-path"));
+    }
+    command.args(rest).env_clear().env("PATH", std::env::join_paths(path).unwrap());
     command.env("HOME", top.join("h")).current_dir(top.join(&tree.cwd)).stdin(Stdio::null());
+    match agent {
+        Agent::OpenCode => {
+            for switch in ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE"]
+            {
+                command.env(format!("OPENCODE_DISABLE_{switch}"), "1");
+            }
+        }
+        Agent::Codex => {}
+        Agent::GeminiCli => {
+            command.env("GEMINI_API_KEY", "none").env("GEMINI_CLI_TRUST_WORKSPACE", "true");
+        }
+    }
+    command
+}
+
+/// Takes out of a listing what differs between two runs of opencode: skills with one name, and the
+/// locations if links lead in a circle.
+fn without_races(view: &View, listing: &str) -> String {
+    let resolution = &view.resolution;
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    for it in resolution.candidates.iter().filter(|it| it.state != SkillState::Invalid) {
+        *names.entry(&it.name).or_default() += 1;
+    }
+    let is_raced = |skill: &str| {
+        let name = between(skill, "<name>", "</name>");
+        let name = name.trim_start_matches("<name>").trim_end_matches("</name>");
+        names.get(name).is_some_and(|it| *it > 1)
+    };
+    let skips = resolution.roots.iter().flat_map(|it| it.skips.iter());
+    let is_circular = skips.clone().any(|it| matches!(it.reason, SkipReason::SameDirectory(_)));
+    let skills = listing.split_inclusive("  </skill>\n").filter(|it| !is_raced(it));
+    let lines = skills.flat_map(str::lines);
+    let is_shown = |it: &&str| !is_circular || !it.starts_with("    <location>");
+    lines.filter(is_shown).fold(String::new(), |all, it| all + it + "\n")
+}
+
+/// Runs the agent on a tree; returns the skills that it lists.
+fn theirs(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Found {
+    let mut command = command(agent, program, tree, top);
     match agent {
         Agent::OpenCode => opencode(&mut command, top),
         Agent::Codex => codex(&mut command, &top.join(&tree.cwd), top),
@@ -262,15 +336,39 @@ fn theirs(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Found {
     }
 }
 
+/// Runs the agent on a tree; returns the listing that its model receives, or an empty text.
+fn their_listing(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> String {
+    let model = Model::start(vec![Turn::say("Done.")]);
+    let mut command = command(agent, program, tree, top);
+    let (start, end) = match agent {
+        Agent::OpenCode => {
+            let config = scripted_provider(&model.url()).to_string();
+            command.env("OPENCODE_CONFIG_CONTENT", config).args(["run", "hi"]);
+            ("Skills provide specialized instructions", "</available_skills>")
+        }
+        Agent::Codex => {
+            let provider = format!(
+                "model_providers.scripted={{name = \"Scripted\", base_url = \"{}/v1\", wire_api = \"responses\"}}",
+                model.url()
+            );
+            let settings = ["model=\"scripted\"", "model_provider=\"scripted\"", &provider];
+            command.args(["exec", "--skip-git-repo-check"]);
+            command.args(settings.iter().flat_map(|it| ["-c", it])).arg("hi");
+            ("<skills_instructions>", "</skills_instructions>")
+        }
+        Agent::GeminiCli => {
+            command.env("GOOGLE_GEMINI_BASE_URL", model.url());
+            command.args(["--yolo", "--model", "gemini-2.5-pro", "--prompt", "hi"]);
+            ("# Available Agent Skills", "</available_skills>")
+        }
+    };
+    let output = finish(&mut command);
+    let turns = model.turns();
+    let first = turns.first().unwrap_or_else(|| panic!("no request: {output:?}"));
+    between(&first.text(), start, end).to_owned()
+}
+
 fn opencode(command: &mut Command, top: &Path) -> Found {
-    for switch in ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE"] {
-        command.env(format!("OPENCODE_DISABLE_{switch}"), "1");
-    }
-    let tools = Agent::Codex.program().unwrap().remove(0);
-    let tools = tools.parent().unwrap().parent().unwrap().join("codex-path");
-    let mut path = vec![tools];
-    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
-    command.env("PATH", std::env::join_paths(path).unwrap());
     let output = finish(command.args(["debug", "skill"]));
     let listed: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!("{error}: {output:?}");
@@ -311,7 +409,6 @@ fn codex(command: &mut Command, cwd: &Path, top: &Path) -> Found {
 }
 
 fn gemini(command: &mut Command, top: &Path) -> Found {
-    command.env("GEMINI_API_KEY", "none").env("GEMINI_CLI_TRUST_WORKSPACE", "true");
     let output = finish(command.args(["skills", "list"]));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut found = Found::new();
@@ -328,8 +425,11 @@ fn gemini(command: &mut Command, top: &Path) -> Found {
     found
 }
 
-/// One engine for all trees; each tree has its own directory.
+/// One engine and one daemon for all trees; each tree has its own directory.
 struct Ours {
+    _home: Home,
+    _daemon: Daemon,
+    wire: Wire,
     engine: Engine,
     runtime: tokio::runtime::Runtime,
     agent: Agent,
@@ -342,7 +442,22 @@ impl Ours {
         let trusts = TrustDecisions::new([(AbsPath::new(Path::new("/")).unwrap(), true)]);
         engine.set_policy(Policy { trusts, ..Policy::default() });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        Self { engine, runtime, agent }
+        let home = Home::new();
+        let daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
+        let wire = daemon.connect(Framing::Header);
+        Self { _home: home, _daemon: daemon, wire, engine, runtime, agent }
+    }
+
+    /// Returns our listing of a tree for the model.
+    fn listing(&mut self, tree: &Tree, top: &Path) -> String {
+        self.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+        let params = json!({"cwd": top.join(&tree.cwd), "profile": self.agent.name(),
+            "environment": {"HOME": top.join("h")}});
+        let listing = self.wire.call("catalog/render", &params);
+        let text = listing["text"].as_str().unwrap();
+        // Without skills, opencode has a sentence instead of the list.
+        let is_list = self.agent != Agent::OpenCode || text.ends_with("</available_skills>");
+        text.to_owned().split_off(if is_list { 0 } else { text.len() })
     }
 
     fn view(&self, tree: &Tree, top: &Path) -> Arc<View> {
@@ -364,7 +479,7 @@ impl Ours {
     }
 
     /// Returns the difference between the agent's skills and ours, if any.
-    fn difference(&self, program: &[PathBuf], tree: &Tree) -> Option<String> {
+    fn difference(&mut self, program: &[PathBuf], tree: &Tree) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         lay_out(&tree.entries, &tree.cwd, &top);
@@ -399,13 +514,26 @@ impl Ours {
         let only = |one: &Found, other: &Found| -> String {
             one.difference(other).fold(String::new(), |all, it| format!("{all}    {it:?}\n"))
         };
-        (theirs != ours).then(|| {
-            format!("only the agent:\n{}only we:\n{}", only(&theirs, &ours), only(&ours, &theirs))
-        })
+        let mut fault = String::new();
+        if theirs != ours {
+            let (theirs, ours) = (only(&theirs, &ours), only(&ours, &theirs));
+            let _ = write!(fault, "only the agent:\n{theirs}only we:\n{ours}");
+        }
+        let agent = self.agent;
+        let settle = |text: String| match agent {
+            Agent::OpenCode => without_races(&view, &text),
+            Agent::Codex | Agent::GeminiCli => text,
+        };
+        let theirs = settle(their_listing(agent, program, tree, &top));
+        let ours = settle(self.listing(tree, &top));
+        if theirs != ours {
+            let _ = write!(fault, "the agent's listing:\n{theirs}\nours:\n{ours}\n");
+        }
+        (!fault.is_empty()).then_some(fault)
     }
 
     /// Leaves out entries as long as the tree still differs.
-    fn shrunk(&self, program: &[PathBuf], mut tree: Tree) -> Tree {
+    fn shrunk(&mut self, program: &[PathBuf], mut tree: Tree) -> Tree {
         loop {
             let smaller = tree.smaller().find(|it| self.difference(program, it).is_some());
             let Some(smaller) = smaller else { return tree };
@@ -421,7 +549,7 @@ fn compare(agent: Agent, default: u64) {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let only = number("AGENT_SEED");
     let n_trees = number("AGENT_TREES").unwrap_or(default);
-    let ours = Ours::new(agent);
+    let mut ours = Ours::new(agent);
     let (mut faults, mut n_seen) = (Vec::new(), 0);
     for seed in only.map_or(0..n_trees, |seed| seed..seed + 1) {
         n_seen += 1;
@@ -440,15 +568,15 @@ fn compare(agent: Agent, default: u64) {
 
 #[test]
 fn opencode_finds_the_skills_of_random_trees_as_we_do() {
-    compare(Agent::OpenCode, 8);
+    compare(Agent::OpenCode, 4);
 }
 
 #[test]
 fn codex_finds_the_skills_of_random_trees_as_we_do() {
-    compare(Agent::Codex, 20);
+    compare(Agent::Codex, 10);
 }
 
 #[test]
 fn gemini_cli_finds_the_skills_of_random_trees_as_we_do() {
-    compare(Agent::GeminiCli, 8);
+    compare(Agent::GeminiCli, 4);
 }

@@ -31,7 +31,7 @@ pub(crate) fn check(fixture: &AgentFixture, name: &str, text: &str) {
 }
 
 /// Returns the text from `start` to `end`, both included, or an empty text.
-fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+pub(crate) fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     let Some(from) = text.find(start).map(|at| &text[at..]) else { return "" };
     let length = from.find(end).map_or(0, |at| at + end.len());
     &from[..length]

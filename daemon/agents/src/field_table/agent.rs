@@ -72,10 +72,12 @@ impl Agent {
     }
 
     /// Returns the budget of the agent's skill listing in characters, if it has one: Claude Code
-    /// 2.1.330 with its default context window, and Codex 0.169.0 if it does not know the window.
+    /// 2.1.330 with its default context window, and Codex 0.169.0 with a window of 272,000 tokens,
+    /// which it assumes for an unknown model: 2 % of them, of four characters each.
     pub const fn listing_budget(self) -> Option<usize> {
         match self {
-            Self::ClaudeCode | Self::Codex => Some(8000),
+            Self::ClaudeCode => Some(8000),
+            Self::Codex => Some(272_000 / 50 * 4),
             Self::AgentSkills
             | Self::OpenCode
             | Self::OpenCodeAgentSkills

@@ -163,7 +163,7 @@ pub static EFFORT: Field = Field {
     key: "effort",
     shape: Shape::Choice { open: false, integer: true },
     summary: "The model's effort while the skill runs.",
-    details: "Older versions accept an integer.",
+    details: "An integer is read too, but is not documented.",
     default: Some("the session's level"),
     values: &[
         value("low", "The lowest level."),

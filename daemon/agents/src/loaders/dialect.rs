@@ -45,6 +45,9 @@ pub(super) struct TypedValue {
 const OPENING: &str = "---\n";
 const CLOSING: &str = "---\n";
 
+/// Line separators of Unicode, which end a line for libyaml.
+const LINE_SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
 /// Spaces inserted before a line that continues at column 0 and has to be deeper than its parent.
 const DEEP_INDENT: usize = 64;
 
@@ -218,7 +221,11 @@ impl Mapping {
             Some(entry) => entry,
             None => self.merged(key)?,
         };
-        Some(self.typed_value(entry))
+        let mut typed = self.typed_value(entry);
+        if self.library == YamlLibrary::SerdeYaml && !is_quoted(entry) {
+            typed.text.truncate(end_at_break(&typed.text));
+        }
+        Some(typed)
     }
 
     /// Returns the items of the list at `key`, or `None` if the value is not a list.
@@ -370,23 +377,15 @@ impl Mapping {
     /// Finds unquoted text after a line separator of Unicode. libyaml ends the value there, because
     /// the text is not indented, and then misses the colon of a key.
     fn unindented_break(&self) -> Option<(String, Span)> {
-        let quoted = |it: &Entry| match it.value.kind {
-            ValueKind::Scalar { style, .. } => {
-                matches!(style, ScalarStyle::DoubleQuoted | ScalarStyle::SingleQuoted)
-            }
-            _ => true,
-        };
-        let plain = self.entries().iter().filter(|it| !quoted(it));
-        let breaks = |it: char| matches!(it, '\u{85}' | '\u{2028}' | '\u{2029}');
+        let plain = self.entries().iter().filter(|it| !is_quoted(it));
         plain.map(|it| it.value.span).find_map(|span| {
-            let mut lines = span.slice(&self.text).split(breaks);
+            let mut lines = span.slice(&self.text).split(LINE_SEPARATORS);
             let first = lines.next()?.len();
-            let is_text = |it: &str| !it.is_empty() && !it.starts_with([' ', '\n', '#']);
             let is_key = |it: &str| {
                 let line = it.lines().next().unwrap_or_default();
                 line.contains(": ") || line.ends_with(':')
             };
-            let is_lost = lines.any(|it| is_text(it) && !is_key(it));
+            let is_lost = lines.any(|it| is_unindented(it) && !is_key(it));
             let message = "a line separator of Unicode ends the value";
             is_lost.then(|| (message.to_owned(), Span::empty(span.start + first)))
         })
@@ -412,6 +411,28 @@ impl Mapping {
             ValueKind::Null | ValueKind::Alias { .. } => false,
         }
     }
+}
+
+/// Returns true unless the value of an entry is text without quotes.
+fn is_quoted(entry: &Entry) -> bool {
+    match entry.value.kind {
+        ValueKind::Scalar { style, .. } => {
+            matches!(style, ScalarStyle::DoubleQuoted | ScalarStyle::SingleQuoted)
+        }
+        _ => true,
+    }
+}
+
+/// Returns true if a line is text that is not indented.
+fn is_unindented(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with([' ', '\n', '#'])
+}
+
+/// Returns the length of unquoted text as libyaml reads it: it ends at a line separator of Unicode
+/// before a key.
+fn end_at_break(text: &str) -> usize {
+    let mut breaks = text.match_indices(LINE_SEPARATORS);
+    breaks.find(|(at, it)| is_unindented(&text[at + it.len()..])).map_or(text.len(), |it| it.0)
 }
 
 /// Finds a duplicate key in any map.

@@ -648,6 +648,11 @@ fn line_separator_of_unicode_ends_an_unquoted_value_for_codex() {
         for value in ["x*y", "x *y z", ">\n  x*y", "|\n  x*y\n  z"] {
             assert!(!reads(&value.replace('*', &mark.to_string())), "{value} {mark:?}");
         }
+        for value in [">\n  x*k: y", "|\n  x*k: y\n"] {
+            let text = format!("name: a\ndescription: {}\n", value.replace('*', &mark.to_string()));
+            let read = parse_strict(&text, YamlLibrary::SerdeYaml).unwrap();
+            assert_eq!(read.typed("description").unwrap().text.trim(), "x", "{value} {mark:?}");
+        }
         for value in ["x* y", "x*", "x*# y", "\"x*y\"", "'x*y'", "x**  y"] {
             assert!(reads(&value.replace('*', &mark.to_string())), "{value} {mark:?}");
         }

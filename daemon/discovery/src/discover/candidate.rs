@@ -38,6 +38,17 @@ pub struct Candidate {
     pub namespace: Option<String>,
     /// True if the agent lists the name without a description.
     pub name_only: bool,
+    /// The path that the agent shows its model, if it is not `path` below its root.
+    pub shown: Option<Box<ShownPath>>,
+}
+
+/// A path that an agent shows its model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownPath {
+    /// The root, with links resolved.
+    pub root: AbsPath,
+    /// The path below that root by which discovery reached the file.
+    pub path: AbsPath,
 }
 
 impl Candidate {

@@ -30,6 +30,7 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, reads_paths: bool, met: FoundFile
         name: known,
         may_have_sidecar: _,
         command,
+        shown,
     } = met;
     let directory = command.map_or_else(|| directory_name(&path), |it| it.name);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -45,6 +46,7 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, reads_paths: bool, met: FoundFile
         notes: Vec::new(),
         namespace: None,
         name_only: false,
+        shown: shown.clone(),
     };
     match file {
         Err(fault) => {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use skills_agents::profile::{
-    BuiltInSkill, LinkedWorktrees, Provider, RootBase, RootContent, RootRule, Scope,
+    BuiltInSkill, LinkedWorktrees, OutputFormat, Provider, RootBase, RootContent, RootRule, Scope,
 };
 use skills_syntax::path::AbsPath;
 
@@ -121,8 +121,7 @@ impl RootSearch<'_, '_> {
     /// Walks one root of the row at `index`.
     fn walk(&mut self, RootLocation { path, declared, held, origin }: RootLocation, index: usize) {
         let rule = &self.ctx.profile.roots[index];
-        let walker = &mut *self.walker;
-        let (start, root) = (walker.candidates.len(), self.roots.len());
+        let (start, root) = (self.walker.candidates.len(), self.roots.len());
         let named = path.as_ref().unwrap_or_else(|it| &it.0);
         let owner = match (&held, declared) {
             (Some(held), _) => held.owner,
@@ -164,6 +163,8 @@ impl RootSearch<'_, '_> {
             }
             path => path,
         };
+        let path = path.and_then(|it| self.not_codex_home(rule, it));
+        let walker = &mut *self.walker;
         let (path, (outcome, skips)) = match path {
             Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
             Ok(path) => {
@@ -201,6 +202,22 @@ impl RootSearch<'_, '_> {
             is_held_back: false,
             withholds_text: false,
         });
+    }
+
+    /// Refuses Codex's own directory as a project's. Measured: it is the user's also if the working
+    /// directory contains it.
+    fn not_codex_home(&self, rule: &RootRule, path: AbsPath) -> RootPath {
+        let is_upwards = matches!(rule.base, RootBase::Ancestors { .. });
+        if self.ctx.profile.output != OutputFormat::Codex || !is_upwards {
+            return Ok(path);
+        }
+        let rules = self.ctx.profile.roots.iter();
+        let own = rules.filter(|it| matches!(it.base, RootBase::Variable { .. }));
+        let mut own = own.flat_map(|it| root_paths(self.ctx, it, self.worktree, &[])).flatten();
+        if own.any(|it| it == path) {
+            return Err((path, "it is searched as the user's".to_owned()));
+        }
+        Ok(path)
     }
 
     /// Returns the plugins found in the root that was walked last.

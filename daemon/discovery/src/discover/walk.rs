@@ -11,7 +11,7 @@ use skills_agents::claude_text::is_name;
 use skills_agents::profile::{NameCheck, PathIdentity, RootContent, RootRule, Scope, WalkRule};
 use skills_syntax::path::AbsPath;
 
-use super::candidate::SKILL_FILE;
+use super::candidate::{SKILL_FILE, ShownPath};
 use super::disk::{Fault, FaultKind, FileId, ItemKind, ListedItem, Listing, PathStatus, SkillFile};
 use super::owner::Owner;
 use super::plugins::plugin::PluginPathKind;
@@ -26,6 +26,7 @@ const MAX_REPEATED_DIRS: usize = 100;
 /// State of the walk of one root.
 struct RootWalk<'a> {
     walk: &'a WalkRule,
+    path: &'a AbsPath,
     root: usize,
     skips: Vec<SkippedEntry>,
     /// Directories already walked below this root, with the depth and path of the visit. A
@@ -65,12 +66,12 @@ impl Walker<'_> {
             return (RootOutcome::Walked, Vec::new());
         }
         let start = (self.candidates.len(), self.plugins.len());
-        let mut descent = RootWalk::new(walk, root, &survey);
+        let mut descent = RootWalk::new(walk, path, root, &survey);
         let mut walked = self.directory(&mut descent, path, 0);
         if descent.has_too_many_repeats() {
             self.candidates.truncate(start.0);
             self.plugins.truncate(start.1);
-            descent = RootWalk { nearest_only: true, ..RootWalk::new(walk, root, &survey) };
+            descent = RootWalk { nearest_only: true, ..RootWalk::new(walk, path, root, &survey) };
             walked = self.directory(&mut descent, path, 0);
         }
         let outcome = match walked {
@@ -172,7 +173,7 @@ impl Walker<'_> {
             self.complete = false;
             return (RootOutcome::Walked, Vec::new());
         }
-        let mut descent = RootWalk::new(&walk, root, &survey);
+        let mut descent = RootWalk::new(&walk, path, root, &survey);
         let outcome = match self.command_directory(&mut descent, path, &[]) {
             Ok(()) => RootOutcome::Walked,
             Err(fault) => RootOutcome::Fault(fault),
@@ -287,6 +288,7 @@ impl Walker<'_> {
             name: None,
             may_have_sidecar: false,
             command,
+            shown: None,
         });
     }
 
@@ -315,6 +317,7 @@ impl Walker<'_> {
                     name: name_in(profile, it),
                     may_have_sidecar: false,
                     command: None,
+                    shown: None,
                 });
                 self.candidates.extend(met);
                 (RootOutcome::Walked, Vec::new())
@@ -442,7 +445,9 @@ impl Walker<'_> {
                     descent.skip(path, SkipReason::TooLarge(max));
                     continue;
                 }
-                let Some(path) = self.agent_path(path, file.is_ok()) else { continue };
+                let reached = path;
+                let Some(path) = self.agent_path(reached.clone(), file.is_ok()) else { continue };
+                let shown = self.shown(descent.path, &reached, &path);
                 let may_have_sidecar = self.may_have_sidecar(listing);
                 let root = descent.root;
                 let directory = Some(directory_of(&file, item.kind, listing.id));
@@ -455,6 +460,7 @@ impl Walker<'_> {
                     name: None,
                     may_have_sidecar,
                     command,
+                    shown,
                 });
             } else {
                 found = true;
@@ -480,6 +486,24 @@ impl Walker<'_> {
         let known = self.tree.canonical(&path);
         self.complete &= known.is_some();
         known
+    }
+
+    /// Returns the root and the path that the agent shows its model, if they are not those by which
+    /// it knows the file: the links below the root, but not the root, stay.
+    fn shown(
+        &mut self,
+        root: &AbsPath,
+        reached: &AbsPath,
+        path: &AbsPath,
+    ) -> Option<Box<ShownPath>> {
+        if self.profile.paths != PathIdentity::Canonical {
+            return None;
+        }
+        let real = self.tree.canonical(root);
+        self.complete &= real.is_some();
+        let (real, below) = (real?, reached.strip_prefix(&**root).ok()?);
+        let shown = real.child(below);
+        (real != *root || shown != *path).then(|| Box::new(ShownPath { root: real, path: shown }))
     }
 
     fn read(&self, path: &AbsPath, kind: ItemKind) -> Option<Result<SkillFile, Fault>> {
@@ -549,6 +573,7 @@ impl Walker<'_> {
                 name: None,
                 may_have_sidecar: false,
                 command: None,
+                shown: None,
             }),
             Some(_) => descent.skip(dir, SkipReason::Fault(fault)),
         }
@@ -556,9 +581,10 @@ impl Walker<'_> {
 }
 
 impl<'a> RootWalk<'a> {
-    fn new(walk: &'a WalkRule, root: usize, survey: &'a Survey) -> Self {
+    fn new(walk: &'a WalkRule, path: &'a AbsPath, root: usize, survey: &'a Survey) -> Self {
         Self {
             walk,
+            path,
             root,
             skips: Vec::new(),
             walked: HashMap::new(),

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use skills_agents::profile::{LinkPolicy, Profile, Text, WalkRule};
 use skills_syntax::path::AbsPath;
 
-use super::candidate::SKILL_FILE;
+use super::candidate::{SKILL_FILE, ShownPath};
 use super::context::DiscoveryContext;
 use super::disk::{Fault, FileId, ItemKind, ListedItem, PathStatus, SkillFile};
 use super::links::{LinkRule, LinkTargets};
@@ -41,6 +41,8 @@ pub(super) struct FoundFile {
     pub(super) may_have_sidecar: bool,
     /// Name and directories, if it is a command.
     pub(super) command: Option<Command>,
+    /// See [`Candidate::shown`](super::Candidate::shown).
+    pub(super) shown: Option<Box<ShownPath>>,
 }
 
 /// Name of a command.

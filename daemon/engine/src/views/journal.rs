@@ -263,6 +263,7 @@ fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash 
         notes: _,
         namespace,
         name_only,
+        shown,
     } = candidate;
     let root = &resolution.roots[*root];
     let file = file.as_ref().map(|SkillFile { id: _, directory: _, record, stale }| {
@@ -274,5 +275,6 @@ fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash 
         (rule, message, file, at.map(|it| (it.line, it.column)))
     });
     let place = (root.scope as u8, root.path.as_os_str(), &root.label, root.owner);
-    (name, description, place, state, file, reason, namespace, name_only)
+    let shown = shown.as_ref().map(|it| (it.root.as_os_str(), it.path.as_os_str()));
+    (name, description, place, state, file, reason, namespace, (name_only, shown))
 }

@@ -156,24 +156,22 @@ impl SearchIndex {
             }
         }
         let mut by_name = NameRating::new(query);
-        let mut hits: Vec<RankedHit> = (0..self.names.len())
-            .filter(|it| wanted(*it))
-            .filter_map(|document| {
-                let name = by_name.score(&self.names[document]);
-                let text = found[document];
-                (name.is_some() || text.is_some()).then(|| RankedHit {
-                    document,
-                    score: blend(name, text),
-                    matched: name.iter().map(|_| FIELDS[0]).collect(),
-                })
-            })
-            .collect();
-        let uses = |it: &RankedHit| use_score(it.document);
-        hits.sort_by(|a, b| {
-            let by_score = b.score.total_cmp(&a.score).then_with(|| uses(b).total_cmp(&uses(a)));
+        let hits = (0..self.names.len()).filter(|it| wanted(*it)).filter_map(|document| {
+            let name = by_name.score(&self.names[document]);
+            let text = found[document];
+            let hit = || RankedHit {
+                document,
+                score: blend(name, text),
+                matched: name.iter().map(|_| FIELDS[0]).collect(),
+            };
+            (name.is_some() || text.is_some()).then(|| (hit(), use_score(document)))
+        });
+        let mut hits: Vec<_> = hits.collect();
+        hits.sort_by(|(a, a_use), (b, b_use)| {
+            let by_score = b.score.total_cmp(&a.score).then_with(|| b_use.total_cmp(a_use));
             by_score.then(a.document.cmp(&b.document))
         });
-        hits.truncate(limit);
+        let mut hits: Vec<_> = hits.into_iter().take(limit).map(|it| it.0).collect();
         for field in FIELDS {
             let mut select =
                 texts.prepare_cached("SELECT 1 FROM skill WHERE skill MATCH ? AND rowid = ?")?;

@@ -101,13 +101,14 @@ pub(super) fn codex(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptL
 fn roots<'a>(skills: &[&ListedSkill<'a>]) -> Vec<&'a Path> {
     let mut roots: Vec<&Path> = Vec::new();
     for skill in skills {
-        if !roots.contains(&skill.root) {
-            roots.push(skill.root);
+        let (root, _) = skill.place();
+        if !roots.contains(&root) {
+            roots.push(root);
         }
     }
     let is_shared = |root: &Path| {
         root.ends_with(".agents/skills")
-            && skills.iter().any(|it| it.root == root && it.scope == Scope::Project)
+            && skills.iter().any(|it| it.place().0 == root && it.scope == Scope::Project)
     };
     let mut outermost: Vec<&Path> = roots.iter().copied().filter(|it| is_shared(it)).collect();
     outermost.sort_by_key(|it| it.components().count());
@@ -145,11 +146,12 @@ fn line<'a>(skill: &ListedSkill<'a>, roots: &[&Path]) -> CodexLine<'a> {
     } else {
         skill.description.to_owned()
     };
-    let alias = roots.iter().position(|it| *it == skill.root);
-    let below = skill.path.strip_prefix(skill.root).ok();
+    let (root, path) = skill.place();
+    let alias = roots.iter().position(|it| *it == root);
+    let below = path.strip_prefix(root).ok();
     let file = match (alias, below) {
         (Some(alias), Some(below)) => format!("r{alias}/{}", below.display()),
-        _ => skill.path.display().to_string(),
+        _ => path.display().to_string(),
     };
     CodexLine { name: skill.name, shown: description.chars().count(), description, file, is_cut }
 }

@@ -24,12 +24,21 @@ pub struct ListedSkill<'a> {
     pub path: &'a Path,
     /// The search root that contains it.
     pub root: &'a Path,
+    /// The root and the path that the agent shows, if it shows others.
+    pub shown: Option<(&'a Path, &'a Path)>,
     /// The scope of that root.
     pub scope: Scope,
     /// True if it is bundled with the agent.
     pub is_bundled: bool,
     /// The score of its recorded uses; a higher one keeps its description longer.
     pub use_score: f64,
+}
+
+impl<'a> ListedSkill<'a> {
+    /// Returns the root and the path that the agent shows.
+    pub(super) fn place(&self) -> (&'a Path, &'a Path) {
+        self.shown.unwrap_or((self.root, self.path))
+    }
 }
 
 /// The texts of skills, each reduced to one line.

@@ -35,6 +35,7 @@ fn listed(skills: &[Skill]) -> Vec<ListedSkill<'_>> {
             when_to_use: None,
             path: &skill.path,
             root: &skill.root,
+            shown: None,
             scope: skill.scope,
             is_bundled: false,
             use_score: 0.0,

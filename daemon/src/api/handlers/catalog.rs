@@ -249,7 +249,8 @@ pub(crate) async fn tool(
 /// shorten the descriptions of the least used skills.
 fn listed<'v>(view: &'v View, uses: &Uses) -> Vec<ListedSkill<'v>> {
     let mut listed: Vec<_> = view.resolution.listed_by_agent(view.ctx.profile.output).collect();
-    if view.ctx.profile.output == OutputFormat::OpencodeFounding {
+    // Gemini CLI keeps its skills in a map as well.
+    if matches!(view.ctx.profile.output, OutputFormat::OpencodeFounding | OutputFormat::Gemini) {
         in_registry_order(view, &mut listed);
     }
     let mut additions = None;
@@ -301,6 +302,7 @@ fn one<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSk
         when_to_use: shown.and_then(when_to_use),
         path: &candidate.path,
         root: &root.path,
+        shown: candidate.shown.as_ref().map(|it| (&*it.root, &*it.path)),
         scope: root.scope,
         is_bundled: root.scope == Scope::Bundled || root.path.ends_with(SYSTEM),
         use_score,

@@ -3,6 +3,8 @@
 //! Values of an argument come from the choices in the skill's `argument-hint` (`add|remove`); those
 //! of a URI are skill names and file paths.
 
+use std::collections::HashMap;
+
 use rmcp::ErrorData;
 use rmcp::model::{
     ArgumentInfo, CompleteRequestParams, CompleteResult, CompletionContext, CompletionInfo,
@@ -68,9 +70,11 @@ async fn complete_uri(
             names.dedup();
             // The most used ones first.
             let used = mcp.ask::<SkillsUsage>(UsageParams::default()).await?.skills;
-            names.sort_by_cached_key(|it| {
-                used.iter().position(|used| used.name == *it).unwrap_or(used.len())
-            });
+            let mut places = HashMap::new();
+            for (place, it) in used.iter().enumerate() {
+                places.entry(&*it.name).or_insert(place);
+            }
+            names.sort_by_cached_key(|it| places.get(&**it).copied().unwrap_or(used.len()));
             Ok(names)
         }
         "path" => {
