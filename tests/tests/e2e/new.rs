@@ -1,7 +1,5 @@
 //! `skillsd new`: the directory that gets the skill.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use skills_testkit::Home;
 
 use crate::support::{run, run_at_terminal, run_json, stderr, stdout};
@@ -76,7 +76,7 @@ impl SwitchFixture {
         }
         let folders = home.path().join(".gemini/trustedFolders.json");
         fs::create_dir_all(folders.parent().unwrap()).unwrap();
-        fs::write(folders, format!("{{{:?}: \"TRUST_FOLDER\"}}\n", top)).unwrap();
+        fs::write(folders, json!({top.to_str().unwrap(): "TRUST_FOLDER"}).to_string()).unwrap();
         SwitchFixture { home, top }
     }
 
@@ -141,7 +141,7 @@ fn disable_and_enable_change_the_list_and_restore_every_byte() {
             };
             assert_eq!(fixture.state(profile, "pdf"), "active", "{profile}");
             let shown = switch("disable", "pdf");
-            assert!(shown.contains("+") && shown.contains("pdf"), "{shown}");
+            assert!(shown.contains('+') && shown.contains("pdf"), "{shown}");
             let off = fixture.state(profile, "pdf");
             assert!(["ignored", "denied"].contains(&&*off), "{profile}: {off}");
             assert_eq!(fixture.state(profile, "commit"), "active");
