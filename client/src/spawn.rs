@@ -41,14 +41,10 @@ pub fn pauses() -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(FIRST_DELAY), |delay| Some(*delay * 2)).take(6)
 }
 
-/// Variables that make glibc's allocator return freed memory to the system. By default it makes
-/// eight heaps per core, and raises both thresholds when large blocks are freed: under load the
+/// Maximum number of heaps of glibc's allocator in the daemon. With its default of eight per core,
+/// short-lived allocations of many threads leave memory that is never returned: under load the
 /// daemon held three times its live data.
-const ALLOCATOR: [(&str, &str); 3] = [
-    ("MALLOC_ARENA_MAX", "2"),
-    ("MALLOC_MMAP_THRESHOLD_", "131072"),
-    ("MALLOC_TRIM_THRESHOLD_", "131072"),
-];
+const MALLOC_ARENA_MAX: &str = "MALLOC_ARENA_MAX";
 
 // Enough for a panic message with its location; a whole log would not help in an error.
 const LOG_LINES: usize = 8;
@@ -282,7 +278,9 @@ fn start(options: &StartOptions, timeout: Duration) -> Result<(), ClientError> {
     for name in DISCOVERY.iter().filter(|it| ![HOME, XDG_CONFIG_HOME].contains(it)) {
         command.env_remove(name);
     }
-    command.envs(ALLOCATOR.into_iter().filter(|(name, _)| env::var_os(name).is_none()));
+    if env::var_os(MALLOC_ARENA_MAX).is_none() {
+        command.env(MALLOC_ARENA_MAX, "2");
+    }
     if options.location.source() == SocketSource::Variable {
         command.env(SKILLSD_SOCKET, options.location.path());
     }

@@ -17,8 +17,9 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 
 const [program, worktree] = process.argv.slice(2);
-// The roots decide, not the directory it was started in.
-const started = { command: program, args: ["mcp"], cwd: "/", env: process.env };
+// The roots decide, not the directory it was started in. The home has files of Claude Code, which
+// would be the default.
+const started = { command: program, args: ["mcp", "--profile", "agentskills"], cwd: "/", env: process.env };
 
 const write = (name) => {
   const dir = join(worktree, ".agents/skills", name);
@@ -66,7 +67,7 @@ write("pdf");
 }
 {
   const client = new Present({ name: "client", version: "2" }, { versionNegotiation: { mode: "auto" } });
-  await client.connect(new PresentTransport({ ...started, args: ["mcp", "--cwd", worktree] }));
+  await client.connect(new PresentTransport({ ...started, args: ["mcp", "--profile", "agentskills", "--cwd", worktree] }));
   assert.deepEqual(await names(client), ["deploy", "pdf"]);
   const skills = new SkillsClient(client);
   assert.equal(skills.supported, true);

@@ -46,13 +46,8 @@ fn main() -> io::Result<ExitCode> {
     };
     let program = env!("CARGO_BIN_EXE_test-skillsd");
     let home = Home::new();
-    // The values that commands and the systemd unit set.
-    let allocator = [
-        ("MALLOC_ARENA_MAX", Path::new("2")),
-        ("MALLOC_MMAP_THRESHOLD_", Path::new("131072")),
-        ("MALLOC_TRIM_THRESHOLD_", Path::new("131072")),
-    ];
-    let daemon = Daemon::start_with(&home, program, &allocator);
+    // The limit that commands and the systemd unit set.
+    let daemon = Daemon::start_with(&home, program, &[("MALLOC_ARENA_MAX", Path::new("2"))]);
     let soak = SoakState::new(&home, Duration::from_secs_f64(hours * 3600.0));
     let samples = thread::scope(|scope| {
         let soak = &soak;

@@ -16,6 +16,7 @@ use skills_protocol::wire::{ExplainResult, Outcome, Scope, State, Step, StepKind
 
 use crate::agent_config::environment::InstallEnvironment;
 use crate::call_context::{CallContext, SkillArgument};
+use crate::confirm::{agree, has_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
@@ -154,7 +155,7 @@ pub(super) fn unlink(cx: &CommandContext<'_>, args: &UnlinkArgs) -> Result<Exit,
     let top = worktree_top(&context.cwd);
     let levels = context.cwd.ancestors().take_while(|it| it.starts_with(&top));
     let levels = levels.map(|it| (it.join(dirs.project), top.clone()));
-    let places = levels.chain([(dirs.user, environment.home.clone())]);
+    let places = levels.chain([(dirs.user.clone(), environment.home.clone())]);
     let mut places = places.map(|(dir, top)| (dir.join(&args.name), top));
     let Some((link, top)) = places.find(|(link, _)| link.symlink_metadata().is_ok()) else {
         return Err(CommandError::finding(format!("{} has no link `{}`", args.from, args.name))
@@ -165,7 +166,22 @@ pub(super) fn unlink(cx: &CommandContext<'_>, args: &UnlinkArgs) -> Result<Exit,
         .parent()
         .and_then(|it| it.canonicalize().ok())
         .map_or(link.clone(), |it| it.join(&args.name));
+    let link = confined(link.parent().unwrap_or(&link), &[top, dirs.user])?.join(&args.name);
     let mut history = read_history(&environment)?;
+    if !history.has_link(&link) {
+        // A repository or another program may have made it.
+        let shown = cx.terminal.local_path(&link);
+        if !has_person() {
+            let message = format!("`{shown}` is not a link that `skillsd link` has made");
+            return Err(CommandError::refused(message)
+                .with_hint("Run `skillsd unlink` in a terminal and answer its question."));
+        }
+        let question = format!("`skillsd link` has not made `{shown}`. Remove it?");
+        if !agree(cx.terminal, &question)? {
+            cx.terminal.prompt("Nothing was removed.\n");
+            return Ok(Exit::Denied);
+        }
+    }
     fs::remove_file(&link).map_err(|error| failed("remove", &link, &error))?;
     let made = history.forget_link(&link);
     write_history(&history, &environment)?;
@@ -218,7 +234,18 @@ fn source_at(path: &Path, cwd: &Path, top: &Path) -> Result<LinkSource, CommandE
     }
     let name = dir.file_name().and_then(OsStr::to_str).unwrap_or_default().to_owned();
     check_name(&name)?;
-    let is_project = top.canonicalize().is_ok_and(|top| real.starts_with(top));
+    let real_top = top.canonicalize().map_err(|error| failed("read", top, &error))?;
+    let is_project = real.starts_with(&real_top);
+    let place = dir.parent().and_then(|it| it.canonicalize().ok());
+    let is_written_inside =
+        dir.starts_with(top) || place.is_some_and(|it| it.starts_with(&real_top));
+    if is_written_inside && !is_project {
+        let (dir, real) = (dir.display(), real.display());
+        return Err(CommandError::refused(format!(
+            "`{dir}` is a link out of the worktree, to `{real}`"
+        ))
+        .with_hint("Name the directory that it leads to, if you trust it."));
+    }
     Ok(LinkSource { name, dir: real, base: is_project.then(|| cwd.to_owned()) })
 }
 

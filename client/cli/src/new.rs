@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, BufRead as _};
+use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -51,7 +51,11 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &NewArgs) -> Result<Exit, Comma
             .with_hint("Use lower-case words joined by hyphens, for example `release-notes`."));
     }
     let dir = match &args.dir {
-        Some(dir) => context.cwd.join(dir),
+        Some(dir) => {
+            let (dir, top) = (context.cwd.join(dir), worktree_top(&context.cwd));
+            // A repository may have made it a link to somewhere else.
+            if dir.starts_with(&top) { confined(&dir, &[top])? } else { dir }
+        }
         None => agent_directory(cx, &context)?,
     };
     let dir = dir.join(name);
@@ -64,8 +68,11 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &NewArgs) -> Result<Exit, Comma
         return Err(CommandError::usage(format!("`{}` already exists", dir.display()))
             .with_hint("Choose another name, or edit the existing skill."));
     }
-    fs::create_dir_all(&dir).map_err(failed)?;
-    fs::write(&file, text(name)).map_err(failed)?;
+    let above = dir.parent().unwrap_or(&dir);
+    fs::create_dir_all(above).map_err(failed)?;
+    fs::create_dir(&dir).map_err(failed)?;
+    let mut new = fs::File::create_new(&file).map_err(failed)?;
+    new.write_all(text(name).as_bytes()).map_err(failed)?;
     let shown = cx.terminal.local_path(&file);
     cx.terminal.print(&format!("{} {shown}\n", paint(style::GOOD, "✓")))?;
     Ok(Exit::Fine)

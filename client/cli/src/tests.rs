@@ -339,7 +339,7 @@ fn help_fits_one_screen() {
             Run with an agent:
               hook         Report an agent's tool calls to the daemon, as the agent's hook
               touch        Report touched files and show which skills they activate
-              session      Open, show, close or list agents' sessions
+              session      Open, get, close or list agents' sessions
               permission   Show and answer agents' requests for approval
               trust        Trust a worktree, so that its skills may run scripts
 

@@ -129,6 +129,11 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     trust::hold_back_plugins(&roots, &mut candidates);
     trust::hold_back(ctx, &policy, &settings, &mut roots, &mut candidates);
     precedence::resolve_conflicts(ctx, &roots, &real_paths, &mut candidates);
+    if ctx.profile.name.check == NameCheck::Visible {
+        // The names of nested skills have their directory now.
+        let prefixed = candidates.iter_mut().filter(|it| it.namespace.is_some());
+        prefixed.filter(|it| roots[it.root].scope == Scope::Nested).for_each(evaluate::refuse_name);
+    }
     denied::apply(ctx, &settings.rules, &mut candidates);
     let WorktreeLocation { top, in_git, foreign, repository } = worktree;
     Resolution {

@@ -215,7 +215,6 @@ fn every_reason_names_agent_place_rule_and_next_step() {
     ask("shop", "claude-code", "generated");
     ask("shop", "gemini-cli", "waiting");
     ask("shop", "agentskills", &format!("{user}/.agents/skills/good"));
-    ask("shop", "gemini-cli", &format!("{user}/.agents/skills/good"));
     ask("shop", "claude-code", "tools:build");
     ask("feature", "claude-code", "later");
     ask("shop", "codex", "feature/.agents/skills/good");
@@ -290,9 +289,6 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             next: Trust the folder in Gemini CLI, set `GEMINI_CLI_TRUST_WORKSPACE` to `true`, or run `skillsd trust` in it.
         agentskills $HOME/.agents/skills/good: An Agent Skills client does not use this `good`: `$WORK/shop/.agents/skills/good/SKILL.md` has the same name and is found earlier.
             name/unique of Agent Skills standard 69ef37e (standard)
-            next: Rename one of the two, or remove the one you do not want.
-        gemini-cli $HOME/.agents/skills/good: Gemini CLI does not use this `good`: `$WORK/shop/.agents/skills/good/SKILL.md` has the same name and is found later.
-            name/unique of Gemini CLI 0.61.0 (running)
             next: Rename one of the two, or remove the one you do not want.
         claude-code tools:build: Claude Code finds no skill called `tools:build`. There is `$HOME/plugins/tools/skills/build`, but its plugin is off: `$HOME/.claude/settings.json:2:23` switches `tools@market` off.
             plugin/enabled of Claude Code 2.1.330 (running)

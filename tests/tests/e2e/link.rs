@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use skills_testkit::Home;
 
-use crate::support::{run, run_json, stderr, stdout};
+use crate::support::{run, run_at_terminal, run_json, stderr, stdout};
 
 const FILES: &str = "//- /.agents/skills/pdf/SKILL.md
 ---
@@ -132,4 +132,37 @@ fn link_that_the_agent_would_refuse_is_not_made() {
     assert!(shown.contains("is not a link"), "{shown}");
     check(&home, &top, &["unlink", "../../skills", "--from", "claude-code"], 2);
     assert_eq!(all(&top), before);
+}
+
+#[test]
+fn link_out_of_the_worktree_is_not_linked_for_the_user() {
+    let home = Home::new();
+    let top = home.worktree("w", FILES);
+    let other = "---\nname: evil\ndescription: Another one.\n---\nx\n";
+    fs::create_dir_all(home.path().join("clone/evil")).unwrap();
+    fs::write(home.path().join("clone/evil/SKILL.md"), other).unwrap();
+    symlink(home.path().join("clone/evil"), top.join("skills/evil")).unwrap();
+    symlink(home.path().join("clone"), top.join("more")).unwrap();
+    for path in ["./skills/evil", "./more/evil"] {
+        let shown = check(&home, &top, &["link", path, "--to", "claude-code"], 5);
+        assert!(shown.contains("is a link out of the worktree"), "{shown}");
+    }
+    assert!(!home.path().join(".claude").exists());
+}
+
+#[test]
+fn unlink_asks_before_it_removes_a_link_of_somebody_else() {
+    let home = Home::new();
+    let top = home.worktree("w", FILES);
+    let link = top.join(".claude/skills/report");
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    symlink("../../skills/report", &link).unwrap();
+    let args = ["unlink", "report", "--from", "claude-code"];
+    let shown = check(&home, &top, &args, 5);
+    assert!(shown.contains("is not a link that `skillsd link` has made"), "{shown}");
+    let (code, shown) = run_at_terminal(&home, &top, &args, "n");
+    assert!(code != Some(0) && shown.contains("Nothing was removed"), "{shown}");
+    assert!(link.is_symlink());
+    let (code, shown) = run_at_terminal(&home, &top, &args, "y");
+    assert_eq!((code, link.is_symlink()), (Some(0), false), "{shown}");
 }

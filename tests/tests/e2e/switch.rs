@@ -283,3 +283,21 @@ fn link_out_of_the_worktree_is_not_written_through() {
     assert!(stderr(&refused).contains("outside of"), "{}", stderr(&refused));
     assert_eq!(fs::read_to_string(home.join("x.json")).unwrap(), "{}\n");
 }
+
+#[test]
+fn settings_that_are_no_regular_file_do_not_hang_a_switch() {
+    let home = Home::new();
+    let top = home.worktree(
+        "w",
+        "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: d\n---\nx\n",
+    );
+    for device in ["/dev/zero", "/dev/tty"] {
+        let settings = top.join(".claude/settings.json");
+        let _ = fs::remove_file(&settings);
+        std::os::unix::fs::symlink(device, &settings).unwrap();
+        let args = ["disable", "pdf", "--profile", "claude-code", "--yes"];
+        let output = run(&home, &top, &args);
+        assert!(matches!(output.status.code(), Some(0..=5)), "{device}: {}", stderr(&output));
+        run(&home, &top, &["enable", "pdf", "--profile", "claude-code", "--yes"]);
+    }
+}

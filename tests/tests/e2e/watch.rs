@@ -84,9 +84,8 @@ fn watch_prints_each_change_across_a_daemon_restart() {
     // Changes made while no daemon runs are reported by the next one.
     let daemon = listener(&home.socket()).expect("a daemon listens");
     let environment = fs::read(format!("/proc/{daemon}/environ")).expect("our own process");
-    let variables: Vec<_> = environment.split(|it| *it == 0).collect();
-    assert!(variables.contains(&&b"MALLOC_ARENA_MAX=2"[..]), "heaps are limited");
-    assert!(variables.contains(&&b"MALLOC_TRIM_THRESHOLD_=131072"[..]), "they are trimmed");
+    let variables = environment.split(|it| *it == 0);
+    assert!(variables.into_iter().any(|it| it == b"MALLOC_ARENA_MAX=2"), "heaps are limited");
     kill(daemon);
     write_skill(&skill("c"), "c", "made meanwhile");
     fs::remove_dir_all(skill("a")).expect("it was there");

@@ -1,18 +1,34 @@
 //! Reads, writes and backs up configuration files of other programs.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::replace::replace;
 
 /// Suffix of a backup's file name.
 pub(crate) const BACKUP: &str = ".before-skillsd";
 
-/// Returns the content of a file; `None` if it does not exist.
+/// Maximum size of a configuration file, in bytes.
+const MOST: u64 = 16 * 1024 * 1024;
+
+/// Returns the content of a regular file; `None` if it does not exist. A repository may have put a
+/// pipe or a device there.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
+        Ok(file) => {
+            let file = File::from(file);
+            let metadata = file.metadata()?;
+            if !metadata.is_file() || metadata.len() > MOST {
+                return Err(io::Error::other("it is not a regular file of at most 16 MiB"));
+            }
+            let mut text = String::new();
+            file.take(MOST).read_to_string(&mut text)?;
+            Ok(Some(text))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

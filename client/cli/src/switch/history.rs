@@ -198,6 +198,11 @@ impl History {
         self.links.push(Linked { link: RecordedPath::new(link), dirs });
     }
 
+    /// Returns true if a symlink was added and not removed.
+    pub(crate) fn has_link(&self, link: &Path) -> bool {
+        self.links.iter().any(|it| it.link.path().as_deref() == Some(link))
+    }
+
     /// Removes a symlink, and returns the directories to remove if they are empty, innermost first.
     /// Another link in one of them inherits them.
     pub(crate) fn forget_link(&mut self, link: &Path) -> Vec<PathBuf> {

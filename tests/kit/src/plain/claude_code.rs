@@ -26,12 +26,14 @@ pub fn claude_code(location: &AgentLocation) -> Vec<Skill> {
         let path = dir.join("SKILL.md");
         let Some(text) = read(&path) else { continue };
         let Ok(target) = fs::canonicalize(&dir) else { continue };
-        if !targets.insert(target) || !names.insert(name.clone()) {
+        if !targets.insert(target) {
             continue;
         }
         let frontmatter = Frontmatter::strict_or_quoted(&text).unwrap_or_default();
-        if frontmatter.is_true("disable-model-invocation") || !frontmatter.items("paths").is_empty()
-        {
+        let is_hidden = frontmatter.is_true("disable-model-invocation")
+            || !frontmatter.items("paths").is_empty();
+        // A hidden skill leaves its name to others.
+        if is_hidden || !names.insert(name.clone()) {
             continue;
         }
         let description = frontmatter.text("description").unwrap_or_else(|| first_line(&text));
@@ -47,7 +49,17 @@ fn read(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
 }
 
+/// Returns the first line of the body without the marks of a heading, cut at 100 UTF-16 units.
 fn first_line(text: &str) -> String {
     let line = body_of(text).lines().map(str::trim).find(|line| !line.is_empty());
-    line.unwrap_or_default().to_owned()
+    let line = line.unwrap_or_default();
+    let heading = line.trim_start_matches('#');
+    let is_heading = heading.len() < line.len() && heading.starts_with(char::is_whitespace);
+    let line = if is_heading { heading.trim() } else { line };
+    let units: Vec<u16> = line.encode_utf16().collect();
+    if units.len() <= 100 {
+        return line.to_owned();
+    }
+    let kept = char::decode_utf16(units.into_iter().take(97)).map(|it| it.unwrap_or(' '));
+    kept.chain("...".chars()).collect()
 }

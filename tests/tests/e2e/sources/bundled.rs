@@ -75,13 +75,13 @@ fn user_skill_shadows_a_bundled_skill() {
         fs::create_dir_all(&dir).expect("it can be made");
         fs::write(dir.join("SKILL.md"), own).expect("it can be written");
     }
+    live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
     for profile in ["agentskills", "claude-code", "opencode", "gemini-cli", "opencode-agent-skills"]
     {
         let all = live.list_all(&top, profile);
         let of_name: Vec<_> = all.iter().filter(|it| it["name"] == "debug-skills").collect();
         let active: Vec<_> = of_name.iter().filter(|it| it["state"] == "active").collect();
-        let untrusted = of_name.iter().any(|it| it["state"] == "untrusted");
-        assert!(untrusted || active.len() == 1, "{profile}: {of_name:?}");
+        assert_eq!(active.len(), 1, "{profile}: {of_name:?}");
         assert!(active.iter().all(|it| it["scope"] != "bundled"), "{profile}: {active:?}");
         let bundled = of_name.iter().find(|it| it["scope"] == "bundled").expect("it is there");
         assert_eq!(bundled["state"], "shadowed", "{profile}");
