@@ -203,10 +203,8 @@ fn plan(
         switched: None,
         dirs: Vec::new(),
     };
-    let redo = |text: Option<&str>, it: &Switched| {
-        let setting = if it.on { Setting::Unset } else { Setting::Off };
-        agent.edit(text, &it.name, setting, &|_| false).ok()
-    };
+    let redo =
+        |text: Option<&str>, it: &Switched| agent.edit(text, &it.name, it.setting, &|_| false).ok();
     let undone = history.undo(&file, before.as_deref(), name, on, redo);
     let is_valid = |text: &String| agent.parses(text);
     if let Some(undone) = undone.filter(|it| it.text.as_ref().is_none_or(is_valid)) {
@@ -243,7 +241,8 @@ fn plan(
     if after == before {
         return Err(effect::other_setting(agent, name, found));
     }
-    let switched = after.as_deref().map(|it| Switched::new(&file, name, on, before.as_deref(), it));
+    let switched =
+        after.as_deref().map(|it| Switched::new(&file, name, setting, before.as_deref(), it));
     Ok(Plan { after, switched, ..unchanged(history) })
 }
 

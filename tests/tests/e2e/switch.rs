@@ -11,7 +11,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use crate::support::{run, run_at_terminal, run_json, stderr, stdout};
+use crate::support::{run, run_at_terminal, run_json, stderr, stdout, trust_at_terminal};
 
 /// One skill for all agents, and their settings with comments and an order of their own.
 const HOME: &str = r#"
@@ -300,4 +300,20 @@ fn settings_that_are_no_regular_file_do_not_hang_a_switch() {
         assert!(matches!(output.status.code(), Some(0..=5)), "{device}: {}", stderr(&output));
         run(&home, &top, &["enable", "pdf", "--profile", "claude-code", "--yes"]);
     }
+}
+
+#[test]
+fn undo_of_one_skill_keeps_the_override_of_another_in_the_same_file() {
+    let user = "//- /home/.claude/settings.json\n{\"skillOverrides\": {\"pdf\": \"off\"}}\n";
+    let fixture = SwitchFixture::new(user);
+    // Settings of a worktree switch nothing on before it is trusted.
+    trust_at_terminal(&fixture.home, &fixture.top, &[]);
+    let local = ["--profile", "claude-code", "--scope", "local", "--yes"];
+    let switch = |verb: &str, name: &str| fixture.run(&[&[verb, name], &local[..]].concat(), 0);
+    switch("disable", "commit");
+    switch("enable", "pdf");
+    assert_eq!(fixture.state("claude-code", "pdf"), "active");
+    switch("enable", "commit");
+    assert_eq!(fixture.state("claude-code", "pdf"), "active");
+    assert_eq!(fixture.state("claude-code", "commit"), "active");
 }

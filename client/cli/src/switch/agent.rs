@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agent_config::document::ConfigDocument;
@@ -27,7 +28,8 @@ pub(super) enum SettingsScope {
 }
 
 /// State of a skill in one settings file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) enum Setting {
     /// Switched off.
     Off,

@@ -198,8 +198,9 @@ pub(super) fn check(
     let summary = now.verdict.summary.trim_end_matches('.');
     let title = agent.title();
     let error = CommandError::refused(format!("{title} has a stronger setting for `{name}`"))
-        .because(summary.to_owned())
-        .because("the file was restored");
+        .because(summary.to_owned());
+    // An undo stays: the file has its old content again.
+    let error = if is_undo { error } else { error.because("the file was restored") };
     let step = decisive(now).and_then(|it| it.next.as_deref());
     Err(match step {
         Some(next) => error.with_hint(next),

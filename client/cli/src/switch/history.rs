@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 
+use super::agent::Setting;
 use crate::agent_config::file;
 
 const NAME: &str = "switches.json";
@@ -29,8 +30,8 @@ pub(crate) struct Switched {
     file: RecordedPath,
     /// Name of the skill.
     pub(crate) name: String,
-    /// True if the skill was switched on.
-    pub(crate) on: bool,
+    /// The skill's setting after the change.
+    pub(super) setting: Setting,
     /// Byte offset of the change.
     start: usize,
     removed: String,
@@ -79,10 +80,10 @@ impl RecordedPath {
 
 impl Switched {
     /// Returns the record of a change that has not been made yet.
-    pub(crate) fn new(
+    pub(super) fn new(
         path: &Path,
         name: &str,
-        on: bool,
+        setting: Setting,
         before: Option<&str>,
         after: &str,
     ) -> Self {
@@ -96,7 +97,7 @@ impl Switched {
         Self {
             file: RecordedPath::new(path),
             name: name.to_owned(),
-            on,
+            setting,
             start,
             removed: old[..old.len() - end].to_owned(),
             inserted: new[..new.len() - end].to_owned(),
@@ -168,7 +169,7 @@ impl History {
         let (of_file, others): (Vec<_>, Vec<_>) =
             self.switches.iter().cloned().partition(is_of_file);
         let nth = of_file.iter().rposition(|it| it.name == name)?;
-        if of_file[nth].on == on {
+        if (of_file[nth].setting != Setting::Off) == on {
             return None;
         }
         let mut text = current.map(str::to_owned);
@@ -180,7 +181,7 @@ impl History {
         let mut dirs = of_file[nth].dirs.clone();
         for it in &of_file[nth + 1..] {
             let new = redo(text.as_deref(), it)?;
-            let mut again = Switched::new(path, &it.name, it.on, text.as_deref(), &new);
+            let mut again = Switched::new(path, &it.name, it.setting, text.as_deref(), &new);
             again.dirs = std::mem::take(&mut dirs);
             again.dirs.extend(it.dirs.iter().cloned());
             kept.push(again);
@@ -237,7 +238,7 @@ mod tests {
         for name in ["a", "b", "c"] {
             let new = format!("{}{name}\n", text.as_deref().unwrap_or_default());
             let dirs = if name == "a" { vec![PathBuf::from("/d")] } else { Vec::new() };
-            history.keep(Switched::new(path, name, false, text.as_deref(), &new), &dirs);
+            history.keep(Switched::new(path, name, Setting::Off, text.as_deref(), &new), &dirs);
             text = Some(new);
         }
         assert!(history.undo(path, Some("x"), "b", true, line).is_none());
@@ -256,7 +257,7 @@ mod tests {
     fn other_parts_of_the_file_may_change_before_a_change_is_undone() {
         let path = Path::new("/f");
         let mut history = History::default();
-        history.keep(Switched::new(path, "pdf", false, Some("a\nz\n"), "a\n-pdf\nz\n"), &[]);
+        history.keep(Switched::new(path, "pdf", Setting::Off, Some("a\nz\n"), "a\n-pdf\nz\n"), &[]);
         let none = |_: Option<&str>, _: &Switched| None;
         let undo = |text| history.undo(path, Some(text), "pdf", true, none).and_then(|it| it.text);
         assert_eq!(undo("new\na\n-pdf\nz\n").as_deref(), Some("new\na\nz\n"));
