@@ -53,7 +53,7 @@ pub struct CheckArgs {
     #[arg(long)]
     errors_only: bool,
     /// Print the number of findings of each rule instead of the findings
-    #[arg(long, conflicts_with_all = ["format", "diff"])]
+    #[arg(long, conflicts_with_all = ["format", "diff", "watch"])]
     summary: bool,
     /// Output format: human, json, sarif, github [default: human]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]

@@ -88,3 +88,19 @@ fn new_writes_through_no_link_out_of_the_worktree() {
     assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
+
+#[test]
+fn new_skill_does_not_leave_the_worktree_through_a_link() {
+    let home = Home::new();
+    let top = home.worktree("w", "//- /README.md\n");
+    let outside = home.path().join(".claude/skills");
+    fs::create_dir_all(&outside).unwrap();
+    symlink(&outside, top.join("skills")).unwrap();
+    let output = run(&home, &top, &["new", "a-skill", "--dir", "skills"]);
+    assert_ne!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("outside"), "{}", stderr(&output));
+    assert!(!outside.join("a-skill").exists());
+    // An absolute path outside of the worktree is allowed.
+    make(&home, &top, &["a-skill", "--dir", outside.to_str().unwrap()]);
+    assert!(outside.join("a-skill/SKILL.md").is_file());
+}

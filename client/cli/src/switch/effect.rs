@@ -153,10 +153,12 @@ fn stronger_override(
     file: &Path,
     found: &ExplainResult,
 ) -> Option<PathBuf> {
+    if agent != SwitchAgent::ClaudeCode {
+        return None;
+    }
     let files = settings_files(found);
     let ours = files.iter().position(|it| it == file)?;
-    let is_claude = agent == SwitchAgent::ClaudeCode;
-    files.into_iter().skip(ours + 1).rfind(|it| is_claude && overrides(it, name))
+    files.into_iter().skip(ours + 1).rfind(|it| overrides(it, name))
 }
 
 /// Returns whether a settings file of Claude Code has an entry for the skill.
