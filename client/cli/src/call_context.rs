@@ -146,6 +146,11 @@ impl CallContext {
         Self { profile: Some(profile.to_owned()), ..self.clone() }
     }
 
+    /// Returns the same context without a profile, for calls that name theirs.
+    pub(super) fn without_profile(&self) -> Self {
+        Self { profile: None, ..self.clone() }
+    }
+
     /// Returns the same context without `SKILLSD_PROFILE`, and without the variables by which an
     /// agent is detected.
     pub(super) fn with_profile_or_default(self, profile: Option<String>) -> Self {
@@ -188,7 +193,7 @@ impl CallContext {
         if self.wants_several_profiles() {
             let given = self.profile.unwrap_or_default();
             let message = format!(
-                "only `list`, `explain` and `check` accept several profiles, not this command with `--profile {given}`"
+                "only `list`, `explain`, `check` and `report` accept several profiles, not this command with `--profile {given}`"
             );
             return Err(CommandError::usage(message)
                 .with_hint("Pass one profile, for example `--profile claude-code`."));

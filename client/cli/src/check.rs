@@ -9,7 +9,7 @@ mod github;
 mod human;
 mod rule;
 mod sarif;
-mod source;
+pub(crate) mod source;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -92,8 +92,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
     let format = format(cx, args)?;
     let mut context = CallContext::from_args(cx.global, None)?;
     let cwd = &context.cwd;
-    let is_wide = cwd.parent().is_none() || cx.terminal.is_around_home(cwd);
-    if args.paths.is_empty() && is_wide && !confirm_wide(cx, cwd)? {
+    if args.paths.is_empty() && !confirm_wide(cx, cwd, "check", "check .")? {
         cx.terminal.prompt("Nothing was checked.\n");
         return Ok(Exit::Denied);
     }
@@ -138,15 +137,24 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
     Ok(if is_bad || !result.left_alone.is_empty() { Exit::Findings } else { Exit::Fine })
 }
 
-/// Asks whether to search everything below a directory.
-fn confirm_wide(cx: &CommandContext<'_>, dir: &Path) -> Result<bool, CommandError> {
+/// Asks whether to search everything below a directory that is the home directory or contains it.
+/// `anyway` is the command that searches it without a question.
+pub(super) fn confirm_wide(
+    cx: &CommandContext<'_>,
+    dir: &Path,
+    command: &str,
+    anyway: &str,
+) -> Result<bool, CommandError> {
+    if dir.parent().is_some() && !cx.terminal.is_around_home(dir) {
+        return Ok(true);
+    }
     let dir = cx.terminal.local_path(dir);
     if has_person() {
         return agree(cx.terminal, &format!("Search everything below `{dir}` for skills?"));
     }
-    let message = format!("`skillsd check` would search everything below `{dir}`");
+    let message = format!("`skillsd {command}` would search everything below `{dir}`");
     Err(CommandError::usage(message)
-        .with_hint("Name the directories to check, or run `skillsd check .` to search it."))
+        .with_hint(format!("Name another directory, or run `skillsd {anyway}` to search it.")))
 }
 
 /// Removes all findings but errors.
@@ -224,7 +232,7 @@ fn rules_of(
 }
 
 /// Connects to the running daemon, or else to a server within this process.
-fn connect(cx: &CommandContext<'_>) -> Result<ServerConnection, CommandError> {
+pub(super) fn connect(cx: &CommandContext<'_>) -> Result<ServerConnection, CommandError> {
     if !cx.global.no_daemon
         && let Ok(server) = ServerConnection::open_running(TIMEOUT)
     {

@@ -28,6 +28,7 @@ mod manual;
 mod new;
 mod permission;
 mod replace;
+mod report;
 mod search;
 mod server_connection;
 mod session;
@@ -104,6 +105,12 @@ pub enum Command {
     /// not start one. Without `--profile` it applies the rules of the agents that `list` lists for,
     /// or else of the widely used agents.
     Check(check::CheckArgs),
+    /// Write a page about a worktree's skills
+    ///
+    /// Writes one HTML file: skills with their state for each agent and the reason, their size,
+    /// conflicts, findings, and references between skills. The page needs no network. Without
+    /// `--profile` it covers all agents. Does not start a daemon.
+    Report(report::ReportArgs),
     /// Create a skill from a template
     New(new::NewArgs),
     /// Switch a skill on in its agent's settings
@@ -261,6 +268,7 @@ fn perform(cx: &CommandContext<'_>, command: &Command) -> Result<Exit, CommandEr
         Command::Catalog(args) => load::catalog(cx, args),
         Command::Explain(args) => explain::run(cx, args),
         Command::Check(args) => check::run(cx, args),
+        Command::Report(args) => report::run(cx, args),
         Command::New(args) => new::run(cx, args),
         Command::Enable(args) => switch::run(cx, args, true),
         Command::Disable(args) => switch::run(cx, args, false),

@@ -33,6 +33,22 @@ pub(super) fn state_style(state: State) -> Style {
     }
 }
 
+/// Returns the mark of a skill's state in a table of several agents, different for each state.
+pub(super) fn table_mark(state: State) -> &'static str {
+    match state {
+        State::Active => "✓",
+        State::Activated => "◆",
+        State::Conditional => "○",
+        State::Untrusted => "?",
+        State::Shadowed => "=",
+        State::Hidden => "-",
+        State::Ignored => "0",
+        State::Denied => "!",
+        State::Invalid => "✗",
+        State::Refused => "⊘",
+    }
+}
+
 /// Returns the painted mark of a skill's state; `None` for a missing skill.
 pub(super) fn mark(state: Option<State>) -> String {
     match state {

@@ -144,7 +144,7 @@ impl Terminal {
     pub(super) fn prose(&self, text: &str) -> String {
         let text = plain(text);
         match self.home.as_deref().and_then(Path::to_str) {
-            Some(home) => with_tilde(&text, home),
+            Some(home) => with_short_paths(&text, home, "~", "~/"),
             None => text,
         }
     }
@@ -238,19 +238,24 @@ impl Terminal {
     }
 }
 
-/// Returns a sentence with `~` for the home directory at the beginning of paths. Paths in single
-/// quotes are kept, because a shell does not expand `~` there.
-fn with_tilde(text: &str, home: &str) -> String {
+/// Returns a sentence with `alone` for a directory, and `above` before the paths below it, for
+/// example `~` and `~/`. Paths in single quotes are kept, because a shell does not expand `~` there.
+pub(super) fn with_short_paths(text: &str, dir: &str, alone: &str, above: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(home) {
-        let (before, after) = (&rest[..at], &rest[at + home.len()..]);
+    while let Some(at) = rest.find(dir) {
+        let (before, after) = (&rest[..at], &rest[at + dir.len()..]);
         shown.push_str(before);
         let begins = shown.chars().next_back().is_none_or(|it| matches!(it, ' ' | '`' | '('));
         let ends =
             after.chars().next().is_none_or(|it| matches!(it, '/' | ' ' | '`' | ')' | ':' | ','));
-        shown.push_str(if begins && ends { "~" } else { home });
-        rest = after;
+        let below = after.strip_prefix('/').filter(|_| begins);
+        shown.push_str(match below {
+            Some(_) => above,
+            None if begins && ends => alone,
+            None => dir,
+        });
+        rest = below.unwrap_or(after);
     }
     shown + rest
 }
@@ -300,7 +305,7 @@ mod tests {
 
     #[test]
     fn home_directory_is_shown_as_tilde_at_path_start() {
-        let shown = |text: &str| with_tilde(text, "/home/ann");
+        let shown = |text: &str| with_short_paths(text, "/home/ann", "~", "~/");
         assert_eq!(shown("`/home/ann/.codex/config.toml`"), "`~/.codex/config.toml`");
         assert_eq!(
             shown("switched off by /home/ann/.codex/config.toml:1:1 (/home/ann)"),

@@ -216,7 +216,7 @@ fn error_responses_become_messages_hints_and_exit_codes() {
         &["show", "x", "--profile", "all"],
         refused(0, ""),
         &expect![[r#"
-        error: only `list`, `explain` and `check` accept several profiles, not this command with `--profile all`
+        error: only `list`, `explain`, `check` and `report` accept several profiles, not this command with `--profile all`
         hint: Pass one profile, for example `--profile claude-code`.
         exit 2
     "#]],
@@ -328,6 +328,7 @@ fn help_fits_one_screen() {
 
             Check and write skills:
               check        Find errors in skills
+              report       Write a page about a worktree's skills
               new          Create a skill from a template
 
             Switch and link skills:

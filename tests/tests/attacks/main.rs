@@ -18,6 +18,7 @@ mod listing;
 mod loosening;
 mod names;
 mod patterns;
+mod report;
 mod requests;
 mod sources;
 mod trust;

@@ -78,6 +78,7 @@ mod agent_files;
 
 mod check;
 mod check_options;
+mod report;
 
 mod snapshot;
 

@@ -324,7 +324,10 @@ fn mcp_without_a_client_or_with_all_profiles_exits() {
     let output = crate::support::run(&home, &top, &["mcp", "--profile", "all"]);
     assert_eq!(output.status.code(), Some(2));
     let said = crate::support::stderr(&output);
-    assert!(said.contains("only `list`, `explain` and `check` accept several profiles"), "{said}");
+    assert!(
+        said.contains("only `list`, `explain`, `check` and `report` accept several profiles"),
+        "{said}"
+    );
 }
 
 async fn skill_enum(agent: &Agent) -> Vec<String> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use skills_protocol::path::decode;
 use skills_protocol::wire::{CheckFinding, CheckResult, CheckedFile, Severity};
 
-use super::source;
+use super::source::{self, Excerpt};
 use crate::heading::{self, agent_name};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
@@ -40,7 +40,8 @@ pub(super) fn render(
         // Read again: the server only sends positions. A removed file has no excerpts.
         let source = if terminal.width.is_some() { source::read(&path).ok() } else { None };
         let source = source.map(|it| String::from_utf8_lossy(&it).into_owned());
-        push_file(file, &shown, source.as_deref(), terminal, &mut text);
+        let lines = source.as_deref().map(source::lines);
+        push_file(file, &shown, lines.as_deref(), terminal, &mut text);
     }
     if !result.files.is_empty() && terminal.width.is_none() {
         text.push('\n');
@@ -79,7 +80,7 @@ pub(super) fn render_rules(result: &CheckResult, terminal: &Terminal) -> String 
 fn push_file(
     file: &CheckedFile,
     path: &str,
-    source: Option<&str>,
+    source: Option<&[&str]>,
     terminal: &Terminal,
     text: &mut String,
 ) {
@@ -126,37 +127,21 @@ fn wrap_after(lead: usize, indent: usize, message: &str, columns: Option<usize>)
 }
 
 /// Writes the source line of a finding with carets below it.
-fn push_excerpt(finding: &CheckFinding, source: &str, columns: Option<usize>, text: &mut String) {
-    let source = source.strip_prefix('\u{FEFF}').unwrap_or(source);
-    let (start, end) = (finding.range.start, finding.range.end);
-    let Some(line) = lines(source).nth(start.line.saturating_sub(1) as usize) else { return };
-    let letters: Vec<char> = line.chars().collect();
-    let from = (start.column.saturating_sub(1) as usize).min(letters.len());
-    let to =
-        if end.line == start.line { end.column.saturating_sub(1) as usize } else { letters.len() };
-    let to = to.clamp(from, letters.len());
-    let number = start.line.to_string();
+fn push_excerpt(finding: &CheckFinding, lines: &[&str], columns: Option<usize>, text: &mut String) {
+    let number = finding.range.start.line.to_string();
     // Leaves space for the gutter and for ellipses on both sides.
     let room = columns
         .map_or(MAX_EXCERPT, |it| it.saturating_sub(number.len() + 6).clamp(20, MAX_EXCERPT));
-    // Shows the part of a long line around the finding.
-    let first = if letters.len() > room { from.saturating_sub(room / 3) } else { 0 };
-    let last = letters.len().min(first + room);
-    let part = |from: usize, to: usize| {
-        let part: String = letters[from.min(last)..to.min(last)].iter().collect();
-        plain_exact(&part.replace('\t', "    "))
-    };
+    let Some(excerpt) = source::excerpt(lines, finding.range, room) else { return };
+    let Excerpt { before, marked, behind } = excerpt;
     let gutter = " ".repeat(number.len());
     let bar = paint(style::FAINT, "|");
-    let (before, marked, behind) = (part(first, from), part(from, to), part(to, last));
-    let cut = if first > 0 { "…" } else { "" };
-    let more = if last < letters.len() { "…" } else { "" };
     let carets = "^".repeat(width(&marked).max(1));
     let carets = paint(style::severity_style(finding.severity), carets);
-    let blanks = " ".repeat(width(cut) + width(&before));
+    let blanks = " ".repeat(width(&before));
     let _ = writeln!(text, " {gutter} {bar}");
     let shown = paint(style::FAINT, &number);
-    let _ = writeln!(text, " {shown} {bar} {cut}{before}{marked}{behind}{more}");
+    let _ = writeln!(text, " {shown} {bar} {before}{marked}{behind}");
     let _ = writeln!(text, " {gutter} {bar} {blanks}{carets}");
 }
 
@@ -184,11 +169,6 @@ fn push_notes(finding: &CheckFinding, terminal: &Terminal, text: &mut String) {
 /// Returns true if `--fix` fixes a finding: it has one fix, and is more than a hint.
 fn is_fixed(finding: &CheckFinding) -> bool {
     finding.fixes.len() == 1 && finding.severity != Severity::Hint
-}
-
-// Line ends as editors count them: `\n`, `\r\n` or a lone `\r`.
-fn lines(source: &str) -> impl Iterator<Item = &str> {
-    source.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }
 
 fn push_summary(result: &CheckResult, n_fixed: u64, terminal: &Terminal, text: &mut String) {

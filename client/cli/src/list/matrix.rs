@@ -144,19 +144,7 @@ fn rows(lists: &[(String, ListResult)]) -> Vec<MatrixRow<'_>> {
 
 fn cell(state: Option<State>) -> String {
     let Some(state) = state else { return paint(style::FAINT, NOT_FOUND) };
-    let mark = match state {
-        State::Active => "✓",
-        State::Activated => "◆",
-        State::Conditional => "○",
-        State::Untrusted => "?",
-        State::Shadowed => "=",
-        State::Hidden => "-",
-        State::Ignored => "0",
-        State::Denied => "!",
-        State::Invalid => "✗",
-        State::Refused => "⊘",
-    };
-    paint(style::state_style(state), mark)
+    paint(style::state_style(state), style::table_mark(state))
 }
 
 #[cfg(test)]
