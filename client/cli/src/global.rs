@@ -25,12 +25,12 @@ pub struct GlobalArgs {
     /// Apply the rules of this agent, of several (`a,b`) or of `all` [default: detected]
     ///
     /// For example `claude-code`. With several agents, `list` and `explain` show them side by side,
-    /// and `check` applies the rules of each. `all` leaves out variants such as
+    /// `budget` one after the other, and `check` applies the rules of each. `all` leaves out variants such as
     /// `claude-code@founding`; name them. The default is, in this order: the variable
     /// SKILLSD_PROFILE, `profile` in the worktree's `.skillsd.toml`, `profile` in `config.toml`,
     /// the agent that runs the command, the agents that are installed or that the worktree is set up
-    /// for, `agentskills`. With several such agents, `list`, `explain` and `check` answer for each;
-    /// the other commands take the first, and say so.
+    /// for, `agentskills`. With several such agents, `list`, `explain`, `check` and `budget` answer
+    /// for each; the other commands take the first, and say so.
     #[arg(
         long,
         global = true,

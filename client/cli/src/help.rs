@@ -7,7 +7,7 @@ use crate::global::GlobalArgs;
 
 /// The groups of commands in the order in which `skillsd --help` shows them.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Find skills", &["list", "explain", "show", "search", "load", "catalog"]),
+    ("Find skills", &["list", "explain", "show", "search", "load", "catalog", "budget"]),
     ("Check and write skills", &["check", "report", "new", "lsp"]),
     ("Switch and link skills", &["enable", "disable", "link", "unlink"]),
     ("Run with an agent", &["mcp", "hook", "touch", "session", "permission", "trust"]),

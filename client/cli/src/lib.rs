@@ -8,6 +8,7 @@
 pub mod exit;
 
 mod agent_config;
+mod budget;
 mod call_context;
 mod check;
 mod confirm;
@@ -22,6 +23,7 @@ mod hook;
 mod install;
 mod link;
 mod list;
+mod listing_costs;
 mod load;
 mod logs;
 mod manual;
@@ -96,6 +98,13 @@ pub enum Command {
     Load(load::LoadArgs),
     /// Print the skill listing of an agent's prompt
     Catalog(load::CatalogArgs),
+    /// Show the cost of each skill in the agent's listing
+    ///
+    /// Agents limit the listing of skills that they give to their model, and drop or shorten
+    /// descriptions that do not fit. Shows the size of the listing and its limit, the characters
+    /// and tokens of each skill's entry, by the agent's own estimate if it is known, the tokens
+    /// that a skill adds when it is loaded, and what to shorten first.
+    Budget(budget::BudgetArgs),
     /// Explain why an agent sees a skill, or why not
     Explain(explain::ExplainArgs),
     /// Find errors in skills
@@ -266,6 +275,7 @@ fn perform(cx: &CommandContext<'_>, command: &Command) -> Result<Exit, CommandEr
         Command::Search(args) => search::run(cx, args),
         Command::Load(args) => load::run(cx, args),
         Command::Catalog(args) => load::catalog(cx, args),
+        Command::Budget(args) => budget::run(cx, args),
         Command::Explain(args) => explain::run(cx, args),
         Command::Check(args) => check::run(cx, args),
         Command::Report(args) => report::run(cx, args),

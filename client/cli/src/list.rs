@@ -12,8 +12,7 @@ use clap::Args;
 use serde_json::value::{RawValue, to_raw_value};
 use skills_protocol::method::{SkillsExplain, SkillsList};
 use skills_protocol::wire::{
-    DetectResult, Entry, ExplainParams, ExplainResult, Include, ListParams, ListResult, Step,
-    StepKind,
+    DetectResult, Entry, ExplainParams, ExplainResult, Include, ListParams, Step, StepKind,
 };
 
 use crate::call_context::{CallContext, SessionFlag};
@@ -21,6 +20,7 @@ use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::heading;
+use crate::listing_costs::{ListingCosts, listing_costs};
 use crate::server_connection::ServerConnection;
 use skills_client::ClientError;
 use skills_client::pages::has_next_page;
@@ -34,6 +34,9 @@ pub struct ListArgs {
     /// Also list skills that the model does not see, each with the reason
     #[arg(long, short)]
     all: bool,
+    /// Show the tokens of each skill's entry in the agent's listing
+    #[arg(long)]
+    tokens: bool,
     #[command(flatten)]
     session: SessionFlag,
 }
@@ -41,6 +44,10 @@ pub struct ListArgs {
 pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
     let context =
         CallContext::from_args(cx.global, args.dir.as_deref())?.with_session(&args.session);
+    if args.tokens && cx.global.json {
+        return Err(CommandError::usage("`--tokens` adds a column to the table, not to JSON")
+            .with_hint("`skillsd budget --json` has the tokens."));
+    }
     let mut server = ServerConnection::open(cx)?;
     if !context.wants_several_profiles() {
         return list_detected(cx, args, &mut server, &context);
@@ -77,7 +84,7 @@ fn list_detected(
         let lists = lists(cx, args, server, context, profiles)?;
         let is_shown = |skill: &Entry| args.all || skill.state.is_listed();
         // For an empty list, the searched roots say more than a table.
-        if lists.iter().any(|(_, list)| list.skills.iter().any(is_shown)) {
+        if lists.iter().any(|it| it.result.skills.iter().any(is_shown)) {
             print_matrix(cx, args, &lists, Some(&detected))?;
             return Ok(Exit::Fine);
         }
@@ -93,24 +100,40 @@ fn lists(
     server: &mut ServerConnection,
     context: &CallContext,
     profiles: Vec<String>,
-) -> Result<Vec<(String, ListResult)>, CommandError> {
+) -> Result<Vec<matrix::Column>, CommandError> {
     let mut lists = Vec::new();
     for profile in profiles {
-        let params = params(cx, args, &context.with_profile(&profile));
-        lists.push((profile, server.call_whole::<SkillsList>(params)?));
+        let context = context.with_profile(&profile);
+        let result = server.call_whole::<SkillsList>(params(cx, args, &context))?;
+        let costs = costs(args, server, &context)?;
+        lists.push(matrix::Column { profile, result, costs });
     }
     Ok(lists)
+}
+
+/// Returns the costs of the skills that are marked, or with `--tokens` of all.
+fn costs(
+    args: &ListArgs,
+    server: &mut ServerConnection,
+    context: &CallContext,
+) -> Result<ListingCosts, CommandError> {
+    match listing_costs(server, context, !args.tokens) {
+        Err(error) if args.tokens => Err(error.into()),
+        // A daemon of an older version does not know the costs, which only add marks.
+        costs => Ok(costs.unwrap_or_default()),
+    }
 }
 
 fn print_matrix(
     cx: &CommandContext<'_>,
     args: &ListArgs,
-    lists: &[(String, ListResult)],
+    lists: &[matrix::Column],
     detected: Option<&DetectResult>,
 ) -> Result<(), CommandError> {
-    cx.terminal.print(&matrix::render(lists, args.all, detected, cx.terminal))?;
-    if let Some((_, list)) = lists.first() {
-        cx.terminal.print_health(&list.health);
+    let options = matrix::MatrixOptions { all: args.all, tokens: args.tokens, detected };
+    cx.terminal.print(&matrix::render(lists, &options, cx.terminal))?;
+    if let Some(first) = lists.first() {
+        cx.terminal.print_health(&first.result.health);
     }
     Ok(())
 }
@@ -139,8 +162,11 @@ fn print_one(
     detected: &DetectResult,
 ) -> Result<(), CommandError> {
     let result = server.call_whole::<SkillsList>(params(cx, args, context))?;
+    let costs = costs(args, server, context)?;
     let options = table::TableOptions {
         all: args.all,
+        tokens: args.tokens,
+        costs: &costs,
         detected,
         cwd: &context.cwd,
         in_checkout: is_checkout(&context.cwd),

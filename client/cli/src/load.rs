@@ -7,9 +7,10 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use skills_protocol::method::{CatalogRender, SkillsLoad};
+use skills_protocol::method::{CatalogBudget, CatalogRender, SkillsList, SkillsLoad};
 use skills_protocol::wire::{
-    By, CatalogFormat, CatalogParams, CatalogResult, LoadFormat, LoadParams, LoadResult, Shell,
+    BudgetParams, By, CatalogFormat, CatalogParams, CatalogResult, Include, ListParams, LoadFormat,
+    LoadParams, LoadResult, Shell, State,
 };
 
 use crate::call_context::{CallContext, SessionFlag, SkillArgument};
@@ -18,6 +19,7 @@ use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::heading;
+use crate::listing_costs::cut_mark;
 use crate::server_connection::ServerConnection;
 use crate::terminal::Terminal;
 use crate::text::{count, plain};
@@ -174,10 +176,58 @@ pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exi
     }
     // The text itself is what the model gets, so its agent is named beside it.
     let whose = heading::note(&detected, cx.terminal);
-    cx.terminal.print_notes(&[whose, summary(&result)]);
+    let mut notes = vec![whose, summary(&result)];
+    if args.query.is_none() {
+        // A daemon of an older version does not know the costs, which only add notes.
+        let format = params.format;
+        notes.extend(cut_notes(&mut server, &context, args, format).unwrap_or_default());
+    }
+    cx.terminal.print_notes(&notes);
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)
 }
+
+/// Returns notes on the skills that the listing does not show whole, and on those hidden from the
+/// model.
+fn cut_notes(
+    server: &mut ServerConnection,
+    context: &CallContext,
+    args: &CatalogArgs,
+    format: Option<CatalogFormat>,
+) -> Result<Vec<String>, CommandError> {
+    let mut params = BudgetParams {
+        format,
+        context_tokens: args.context_tokens,
+        budget_chars: args.budget_chars,
+        only_cut: Some(true),
+        ..BudgetParams::default()
+    };
+    context.fill(&mut params, None);
+    let cut = server.call::<CatalogBudget>(&params)?.skills;
+    let mut params = ListParams { include: vec![Include::All], ..ListParams::default() };
+    context.fill(&mut params, None);
+    let mut hidden = server.call_whole::<SkillsList>(params)?.skills;
+    hidden.retain(|it| it.state == State::Hidden);
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    let marks = cut.iter().filter_map(|it| Some((cut_mark(it.shown)?, it.name.as_str())));
+    for (mark, name) in marks.chain(hidden.iter().map(|it| ("hidden", it.name.as_str()))) {
+        match groups.iter_mut().find(|it| it.0 == mark) {
+            Some(group) => group.1.push(name),
+            None => groups.push((mark, vec![name])),
+        }
+    }
+    let note = |(mark, names): (&str, Vec<&str>)| {
+        let first = names.iter().take(MAX_NAMED).map(|it| format!("`{}`", plain(it)));
+        let first = first.collect::<Vec<_>>().join(", ");
+        let n_more = names.len().saturating_sub(MAX_NAMED);
+        let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
+        format!("{mark}: {first}{more}.")
+    };
+    Ok(groups.into_iter().map(note).collect())
+}
+
+/// Maximum number of skills that a note names.
+const MAX_NAMED: usize = 10;
 
 /// Returns whether an argument is a skill as typed to an agent, `/name`, and no file.
 fn is_slash_command(argument: &str) -> bool {

@@ -94,11 +94,18 @@ fn list_flags_become_call_parameters() {
     assert_eq!(asked(&["--cwd", dir, "list", "--json"])["cwd"], dir);
 }
 
-/// Answers `profiles/detect`, and every other call with this result.
+/// Answers `profiles/detect` and `catalog/budget`, and every other call with this result.
 fn answer_list(message: &Value, list: &Value) -> Value {
     let detected = json!({"profile": "agentskills", "agent": "Agent Skills standard",
         "reason": "by default"});
-    answer(message, if message["method"] == "profiles/detect" { &detected } else { list })
+    let budget = json!({"clock": "c", "profile": "agentskills", "agent": "Agent Skills standard",
+        "count": 0, "characters": 0, "tokens": 0, "skills": []});
+    let result = match message["method"].as_str() {
+        Some("profiles/detect") => &detected,
+        Some("catalog/budget") => &budget,
+        _ => list,
+    };
+    answer(message, result)
 }
 
 #[test]
@@ -325,6 +332,7 @@ fn help_fits_one_screen() {
               search       Search skills by name and description
               load         Print a skill as its agent gives it to the model
               catalog      Print the skill listing of an agent's prompt
+              budget       Show the cost of each skill in the agent's listing
 
             Check and write skills:
               check        Find errors in skills
@@ -378,6 +386,7 @@ fn help_fits_one_screen() {
 
             Options:
               -a, --all                Also list skills that the model does not see, each with the reason
+                  --tokens             Show the tokens of each skill's entry in the agent's listing
                   --session <SESSION>  Apply this session: its activated and discovered skills
               -h, --help               Print help
 

@@ -58,7 +58,8 @@ pub struct Ranked {
     pub name: String,
     /// The part of the name in front of its own name: `plugin:`.
     pub prefix: String,
-    /// Number of characters of the description that the agent reads; `None` without a description.
+    /// Number of characters of the description that the agent reads; `None` without a description,
+    /// and if settings limit the skill to its name.
     pub description: Option<usize>,
     /// State of the skill.
     pub state: SkillState,
@@ -118,7 +119,11 @@ impl Rank {
             path: candidate.path.clone(),
             name: candidate.name.clone(),
             prefix: candidate.name[..self.prefix].to_owned(),
-            description: candidate.description.as_deref().map(|it| it.chars().count()),
+            description: candidate
+                .description
+                .as_deref()
+                .filter(|_| !candidate.name_only)
+                .map(|it| it.chars().count()),
             state: candidate.state,
             reason: candidate.reason.as_ref().map(|it| it.message.clone()),
             turn: self.turn as usize,

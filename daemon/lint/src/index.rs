@@ -127,8 +127,8 @@ static OVER_BUDGET: Rule = rule(
     RuleId::IndexBudget,
     Severity::Information,
     "The agent's skill listing exceeds its budget.",
-    "Claude Code shortens the descriptions of rarely used skills, then drops them; Codex shortens all of them.",
-    "Shorten descriptions, or hide skills that only users start from the model.",
+    "Claude Code drops the descriptions of rarely used skills, so that its model sees only their names; Codex shortens all of them. The finding is shown once for each agent, at the project's skill with the longest entry.",
+    "Shorten descriptions, or hide skills that only users start from the model; `skillsd budget` shows what each skill costs.",
     "//- /w/.claude/skills/pdf/SKILL.md budget\n---\nname: pdf\ndescription: Reads PDF files, their text, tables, forms, pictures, notes, outlines and fonts, turns them into other files, joins and cuts them, and draws what is on a page. Use when asked about a PDF file, a form, a scan or a page of one.\n---\nRead the file.\n",
 );
 
@@ -401,24 +401,23 @@ fn check_duplicates(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     }
 }
 
+/// Reports a listing over its budget once for each agent, at the project's skill with the longest entry.
 fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
     for place in cx.skill_set().ranked(path) {
         let profile = &*place.ranking.profile;
         let Some(budget) = profile.reader.and_then(Agent::listing_budget) else { continue };
-        let Some(own) = place.skills().find(|it| it.state.is_listed()) else { continue };
         let (n_listed, total) = place.list();
-        if total <= budget {
+        if total <= budget || !place.is_anchor() {
             continue;
         }
-        // Only descriptions above the average share are worth shortening.
-        let own = length_in_list(own);
-        if own * n_listed > budget {
-            let message = format!(
-                "the skill listing of {} has {total} characters, over the budget of {budget}; this skill uses {own}",
-                names(&[profile])
-            );
-            out.push(Finding::new(&OVER_BUDGET, span, message).about(&[profile]));
-        }
+        let longest = place.longest();
+        let longest = longest.iter().map(|it| format!("`{}` ({})", it.name, length_in_list(it)));
+        let message = format!(
+            "the skill listing of {} has {total} characters for {n_listed} skills, over the budget of {budget}; the longest: {}",
+            names(&[profile]),
+            longest.collect::<Vec<_>>().join(", ")
+        );
+        out.push(Finding::new(&OVER_BUDGET, span, message).about(&[profile]));
     }
 }

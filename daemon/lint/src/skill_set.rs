@@ -3,12 +3,13 @@
 //! The caller builds one set for all files it checks: scanning all skills for each file would take
 //! hours with thousands of skills.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
 use skills_agents::command;
-use skills_agents::profile::Profile;
+use skills_agents::profile::{Profile, Scope};
 use skills_discovery::discover::{FileId, SkillState, is_built_in};
 use skills_discovery::ranking::{Ranked, Ranking};
 use skills_syntax::path::AbsPath;
@@ -60,6 +61,11 @@ struct RankingIndex {
     n_listed: usize,
     /// Length of the listing in characters.
     n_characters: usize,
+    /// Positions of the longest entries, the longest first.
+    longest: Vec<usize>,
+    /// Position of the skill at which a finding about the whole listing is reported: the longest
+    /// entry of the project, or else of all, because a check may leave the user's skills out.
+    anchor: Option<usize>,
 }
 
 impl SkillSet {
@@ -170,6 +176,9 @@ fn shadowed(rankings: &[Ranking]) -> HashSet<&AbsPath> {
     skills.filter(|it| it.state == SkillState::Shadowed).map(|it| &it.path).collect()
 }
 
+/// Maximum number of longest entries that are kept.
+const MAX_LONGEST: usize = 5;
+
 impl RankingIndex {
     fn of(ranking: &Ranking) -> Self {
         let mut at: HashMap<AbsPath, Vec<usize>> = HashMap::new();
@@ -182,7 +191,17 @@ impl RankingIndex {
         }
         let n_listed = ranking.listed().count();
         let n_characters = ranking.listed().map(length_in_list).sum();
-        Self { at, losers, n_listed, n_characters }
+        let is_listed = |it: &usize| ranking.skills[*it].state.is_listed();
+        let mut longest: Vec<_> = (0..ranking.skills.len()).filter(is_listed).collect();
+        longest.sort_by_key(|it| Reverse(length_in_list(&ranking.skills[*it])));
+        let is_of_project = |it: &&usize| {
+            let mut roots = ranking.roots.iter().filter(|root| root.skills.contains(*it));
+            let scope = roots.next().and_then(|it| Some(ranking.profile.roots.get(it.rule)?.scope));
+            matches!(scope, Some(Scope::Project | Scope::Nested))
+        };
+        let anchor = longest.iter().find(is_of_project).or(longest.first()).copied();
+        longest.truncate(MAX_LONGEST);
+        Self { at, losers, n_listed, n_characters, longest, anchor }
     }
 }
 
@@ -223,6 +242,16 @@ impl<'a> RankedSkill<'a> {
     /// Returns the number of listed skills and the listing's length in characters.
     pub(super) fn list(&self) -> (usize, usize) {
         (self.index_of_ranking.n_listed, self.index_of_ranking.n_characters)
+    }
+
+    /// Returns whether findings about the whole listing are reported at this skill.
+    pub(super) fn is_anchor(&self) -> bool {
+        self.index_of_ranking.anchor.is_some_and(|it| self.indices.contains(&it))
+    }
+
+    /// Returns the skills with the longest entries in the listing, the longest first.
+    pub(super) fn longest(&self) -> Vec<&'a Ranked> {
+        self.index_of_ranking.longest.iter().map(|it| &self.ranking.skills[*it]).collect()
     }
 }
 

@@ -93,11 +93,11 @@ impl Fixture {
                 }
                 Some("+x") => executable.push(path.clone()),
                 Some("budget") => {
-                    for at in 0..40 {
+                    for at in 0..60 {
                         let dir = path.parent().unwrap().parent().unwrap().join(format!("n{at}"));
                         let text = format!(
                             "---\nname: n{at}\ndescription: Use. {}\n---\nb\n",
-                            "x".repeat(300)
+                            "x".repeat(200)
                         );
                         let _ = write!(tree, "//- {}/SKILL.md\n{text}", dir.display());
                     }

@@ -14,11 +14,11 @@ use serde::de::DeserializeOwned;
 use crate::error::RpcError;
 use crate::params;
 use crate::wire::{
-    CancelParams, CatalogParams, CatalogResult, CheckParams, CheckResult, DetectParams,
-    DetectResult, DirsParams, DirsResult, EventParams, ExplainParams, ExplainResult, GetParams,
-    GetResult, HooksDoneParams, HooksDoneResult, HooksMatchParams, HooksMatchResult,
-    InitializeParams, InitializeResult, ListParams, ListResult, LoadParams, LoadResult,
-    PathsMatchParams, PathsMatchResult, PermissionCheckParams, PermissionCheckResult,
+    BudgetParams, BudgetResult, CancelParams, CatalogParams, CatalogResult, CheckParams,
+    CheckResult, DetectParams, DetectResult, DirsParams, DirsResult, EventParams, ExplainParams,
+    ExplainResult, GetParams, GetResult, HooksDoneParams, HooksDoneResult, HooksMatchParams,
+    HooksMatchResult, InitializeParams, InitializeResult, ListParams, ListResult, LoadParams,
+    LoadResult, PathsMatchParams, PathsMatchResult, PermissionCheckParams, PermissionCheckResult,
     PermissionGrantedParams, PermissionGrantedResult, PermissionPendingParams,
     PermissionPendingResult, PermissionReplyParams, PermissionReplyResult, PermissionRequestParams,
     PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, ReadParams,
@@ -131,6 +131,7 @@ pub mod names {
         EVENTS_EVENT = "events/event",
         SKILLS_RUN = "skills/run",
         CATALOG_RENDER = "catalog/render",
+        CATALOG_BUDGET = "catalog/budget",
         CATALOG_TOOL = "catalog/tool",
         CANCEL_REQUEST = "$/cancelRequest",
     }
@@ -283,6 +284,8 @@ requests! {
     "Runs a script of a skill in the skill's directory, without input and with a time limit. For a skill that is not the user's own it runs a private copy of all its files, so that exactly the checked files run. Disabled unless `run.scripts` in the configuration allows it, and only for trusted skills; the user is asked if any file of the skill has changed since it was trusted.";
     CatalogRender, CATALOG_RENDER, CatalogParams => CatalogResult, "1.0", AGAIN,
     "Renders the skill listing for a prompt in the format of the profile's agent or of another one, within that agent's limit. The text is empty if there are no skills. A text that exceeds one message is refused with `-32007`, never shortened, and its skills do not count as announced.";
+    CatalogBudget, CATALOG_BUDGET, BudgetParams => BudgetResult, "1.0", AGAIN,
+    "Returns what each skill costs in the agent's prompt listing and when it is loaded, and which descriptions the agent's limit cuts or drops. Descriptions of skills that are used most are dropped last.";
     CatalogTool, CATALOG_TOOL, ToolParams => ToolResult, "1.0", AGAIN,
     "Returns the definition of the tool with which a model loads skills, with the names as an enum in its JSON Schema. Null if the agent's rules disable the tool, or if there are no skills; `opencode@founding` keeps its tool without skills, and its description says so. A definition that exceeds one message is refused with `-32007`.";
 }
@@ -492,6 +495,9 @@ mod tests {
             catalog/render
               (format contextTokens budgetChars onlyNew query emptyText cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health text count skillCount isInitial shortened omitted tokens}
+            catalog/budget
+              (format contextTokens budgetChars onlyCut cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health profile agent count characters tokens budget skills}
             catalog/tool
               (style contextTokens budgetChars cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health tool tools}

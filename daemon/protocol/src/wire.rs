@@ -25,7 +25,10 @@ mod skills;
 mod trust;
 mod worktree;
 
-pub use catalog::{CatalogFormat, CatalogParams, CatalogResult, SkillTool, ToolParams, ToolResult};
+pub use catalog::{
+    BudgetParams, BudgetResult, BudgetUnit, CatalogFormat, CatalogParams, CatalogResult,
+    ListedForm, ListingBudget, SkillCost, SkillTool, ToolParams, ToolResult,
+};
 pub use check::{
     CheckEdit, CheckFinding, CheckFix, CheckParams, CheckResult, CheckedFile, FindingTag, FixAll,
     ProfileName, RelatedFile, UnmendedFile,

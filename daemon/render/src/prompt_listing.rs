@@ -6,6 +6,7 @@
 mod budget;
 mod claude;
 mod codex;
+mod cost;
 mod listed_skill;
 mod lists;
 pub mod plugin_search;
@@ -14,6 +15,7 @@ use serde_json::json;
 use skills_agents::profile::OutputFormat;
 
 pub use budget::{ListingBudget, PromptListing};
+pub use cost::{EntryCost, ListingCost, ListingForm, ListingUnit, ListingUse};
 pub use listed_skill::ListedSkill;
 pub(super) use listed_skill::OneLineTexts;
 pub(super) use lists::markdown;
@@ -62,6 +64,25 @@ impl ListingFormat {
     }
 }
 
+impl ListingFormat {
+    /// Estimates the tokens of a listing as its agent does: Claude Code at four characters each;
+    /// Codex, and skillsd for agents that do not count, at four bytes.
+    pub fn estimate_tokens(self, text: &str) -> u64 {
+        match self {
+            Self::Claude | Self::ClaudeFounding => (text.chars().count() as u64).div_ceil(4),
+            Self::Xml
+            | Self::Markdown
+            | Self::Codex
+            | Self::Gemini
+            | Self::Plugin
+            | Self::SkillsRef
+            | Self::Opencode
+            | Self::OpencodeFounding
+            | Self::Json => estimate_tokens(text),
+        }
+    }
+}
+
 /// Estimates a text's tokens, at four bytes each.
 pub fn estimate_tokens(text: &str) -> u64 {
     (text.len() as u64).div_ceil(4)
@@ -88,9 +109,9 @@ pub fn write_listing(
     match format {
         ListingFormat::Xml => whole(lists::standard(skills)),
         ListingFormat::Markdown => whole(lists::markdown_escaped(skills)),
-        ListingFormat::Claude => claude::current(skills, room),
-        ListingFormat::ClaudeFounding => claude::founding(skills, room),
-        ListingFormat::Codex => codex::codex(skills, room),
+        ListingFormat::Claude => claude::current(skills, room).render(),
+        ListingFormat::ClaudeFounding => claude::founding(skills, room).render_reminder(),
+        ListingFormat::Codex => codex::listing(skills, room).render(),
         ListingFormat::Gemini => whole(lists::gemini(skills)),
         ListingFormat::Plugin => whole(lists::plugin(skills)),
         ListingFormat::SkillsRef => whole(lists::skills_ref(skills)),
@@ -98,6 +119,44 @@ pub fn write_listing(
         ListingFormat::OpencodeFounding => whole(lists::opencode_founding(skills)),
         ListingFormat::Json => whole(json_text(skills)),
     }
+}
+
+/// Returns the costs of the listing that [`write_listing`] renders.
+pub fn listing_cost(
+    format: ListingFormat,
+    skills: &[ListedSkill<'_>],
+    room: &ListingBudget,
+) -> ListingCost {
+    match format {
+        ListingFormat::Claude => claude::current(skills, room).cost(),
+        ListingFormat::ClaudeFounding => claude::founding(skills, room).cost(),
+        ListingFormat::Codex => codex::listing(skills, room).cost(),
+        ListingFormat::Xml
+        | ListingFormat::Markdown
+        | ListingFormat::Gemini
+        | ListingFormat::Plugin
+        | ListingFormat::SkillsRef
+        | ListingFormat::Opencode
+        | ListingFormat::OpencodeFounding
+        | ListingFormat::Json => {
+            let entries = skills.iter().map(|it| repeated_entry_cost(format, it, room)).collect();
+            ListingCost { budget: None, entries }
+        }
+    }
+}
+
+/// Returns the cost of an entry in a listing without a budget: what a second one adds.
+fn repeated_entry_cost(
+    format: ListingFormat,
+    skill: &ListedSkill<'_>,
+    room: &ListingBudget,
+) -> EntryCost {
+    let text = |n| write_listing(format, &vec![skill.clone(); n], room).text;
+    let (one, two) = (text(1), text(2));
+    let characters = (two.chars().count() - one.chars().count()) as u64;
+    let tokens = ((two.len() - one.len()) as u64).div_ceil(4);
+    let form = ListingForm::Whole;
+    EntryCost { form, characters, whole_characters: characters, tokens }
 }
 
 /// Returns whether a format is skillsd's own; the others reproduce their agents' output exactly.

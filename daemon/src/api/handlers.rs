@@ -3,6 +3,7 @@
 //! A handler decodes its parameters, asks the resolver for the call's context and converts the
 //! result. It does no discovery of its own; the rules are in the pure crates.
 
+mod budget;
 mod catalog;
 mod check;
 mod events;
@@ -24,14 +25,14 @@ mod worktree;
 
 use jsonrpsee::Methods;
 use skills_protocol::method::{
-    CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, HooksDone, HooksMatch,
-    IndexSnapshot, Initialize, PathsMatch, PermissionCheck, PermissionGranted, PermissionPending,
-    PermissionReply, PermissionRequest, PermissionRevoke, ProfilesDetect, RulesDescribe,
-    ServerShutdown, ServerStatus, ServerSync, SessionAgentEnd, SessionClose, SessionCompacted,
-    SessionGet, SessionInvoked, SessionList, SessionOpen, SessionTouch, SkillsCheck, SkillsDirs,
-    SkillsExplain, SkillsGet, SkillsList, SkillsLoad, SkillsRead, SkillsReferences,
-    SkillsResources, SkillsRun, SkillsSearch, SkillsUsage, TrustGet, TrustSet, WorktreeClose,
-    WorktreeList, WorktreeOpen,
+    CatalogBudget, CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, HooksDone,
+    HooksMatch, IndexSnapshot, Initialize, PathsMatch, PermissionCheck, PermissionGranted,
+    PermissionPending, PermissionReply, PermissionRequest, PermissionRevoke, ProfilesDetect,
+    RulesDescribe, ServerShutdown, ServerStatus, ServerSync, SessionAgentEnd, SessionClose,
+    SessionCompacted, SessionGet, SessionInvoked, SessionList, SessionOpen, SessionTouch,
+    SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsLoad, SkillsRead,
+    SkillsReferences, SkillsResources, SkillsRun, SkillsSearch, SkillsUsage, TrustGet, TrustSet,
+    WorktreeClose, WorktreeList, WorktreeOpen,
 };
 
 use crate::api::parts::Parts;
@@ -53,7 +54,7 @@ pub(crate) fn register_all(methods: &mut Methods, parts: &Parts) {
     register::<SkillsSearch, _, _, _>(methods, &parts.queries, search::search);
     register::<SkillsLoad, _, _, _>(methods, &parts.guarded, load::load);
     register::<SkillsUsage, _, _, _>(methods, &parts.sessions, search::usage);
-    register::<SkillsExplain, _, _, _>(methods, &parts.resolver, explain::explain);
+    register::<SkillsExplain, _, _, _>(methods, &parts.queries, explain::explain);
     register::<SkillsResources, _, _, _>(methods, &parts.guarded, files::resources);
     register::<SkillsRead, _, _, _>(methods, &parts.guarded, files::read);
     register::<SkillsCheck, _, _, _>(methods, &parts.queries, check::check);
@@ -75,6 +76,7 @@ pub(crate) fn register_all(methods: &mut Methods, parts: &Parts) {
     register::<TrustSet, _, _, _>(methods, &parts.guarded, trust::set);
     register::<SkillsRun, _, _, _>(methods, &parts.guarded, run::run);
     register::<CatalogRender, _, _, _>(methods, &parts.queries, catalog::render);
+    register::<CatalogBudget, _, _, _>(methods, &parts.queries, budget::budget);
     register::<CatalogTool, _, _, _>(methods, &parts.sessions, catalog::tool);
     register::<SessionOpen, _, _, _>(methods, &parts.sessions, session::open);
     register::<SessionGet, _, _, _>(methods, &parts.sessions, session::get);

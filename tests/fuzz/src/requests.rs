@@ -57,6 +57,7 @@ methods! {
     EventsUnsubscribe,
     SkillsRun,
     CatalogRender,
+    CatalogBudget,
     CatalogTool,
 }
 

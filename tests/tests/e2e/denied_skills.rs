@@ -71,6 +71,7 @@ fn denied_skill_is_listed_as_denied_and_hidden_from_the_model() {
         ("skills/search", json!({"query": "quarks"})),
         ("catalog/render", json!({})),
         ("catalog/tool", json!({})),
+        ("catalog/budget", json!({})),
         ("skills/dirs", json!({})),
         ("skills/list", json!({})),
     ] {

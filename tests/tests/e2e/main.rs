@@ -27,6 +27,7 @@ mod lifecycle;
 
 mod mcp;
 
+mod budget;
 mod clients;
 
 mod present_agents;

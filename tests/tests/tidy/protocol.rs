@@ -65,6 +65,7 @@ fn example(method: &str) -> Option<Value> {
         "skills/load" => json!({"name": "commit", "args": "now", "cwd": null}),
         "skills/run" => json!({"name": "tidy", "relative": "count", "args": ["1"], "cwd": null}),
         "catalog/render" => json!({"format": "claude", "contextTokens": 200_000, "cwd": null}),
+        "catalog/budget" => json!({"profile": "claude-code", "cwd": null}),
         "catalog/tool" => json!({"style": "claude", "cwd": null}),
         "skills/get" | "skills/resources" | "skills/references" => {
             json!({"name": "commit", "cwd": null})
@@ -246,6 +247,8 @@ fn normalize(value: &mut Value, home: &Home) {
                     }
                     "pid" => *value = json!(4711),
                     "uptime" => *value = json!(3600),
+                    // The listing's use of its limit is no time.
+                    "budget" => {}
                     "created" | "used" | "at" | "expires" if value.is_u64() => {
                         *value = json!(1_795_268_700_000_u64);
                     }

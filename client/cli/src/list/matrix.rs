@@ -7,15 +7,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use skills_protocol::path::PathEncoding;
-use skills_protocol::wire::{DetectResult, ListResult, State};
+use skills_protocol::wire::{DetectResult, ListResult, SkillCost, State};
 
 use crate::heading;
+use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, cut, cut_start, pad, plain, width};
 
 /// Cell of an agent that does not find the skill.
 const NOT_FOUND: &str = "·";
+
+/// Cell of a listed skill that the agent's listing does not show whole.
+const CUT: &str = "◐";
+
+/// The list of one profile.
+pub(crate) struct Column {
+    pub(crate) profile: String,
+    pub(crate) result: ListResult,
+    /// The costs of the skills that are marked, or of all.
+    pub(crate) costs: ListingCosts,
+}
+
+/// Options of rendering the table.
+#[derive(Clone, Copy)]
+pub(crate) struct MatrixOptions<'a> {
+    pub(crate) all: bool,
+    /// True to show the tokens of each entry.
+    pub(crate) tokens: bool,
+    /// The detected agents, if the columns are those that are present.
+    pub(crate) detected: Option<&'a DetectResult>,
+}
 
 /// A skill with its state in each profile.
 struct MatrixRow<'a> {
@@ -25,14 +47,26 @@ struct MatrixRow<'a> {
     cells: Vec<Option<State>>,
 }
 
-/// Renders the table with its legend. `lists` contains the profiles in the order of the columns;
-/// `detected` is given if they are the agents that are present.
-pub(crate) fn render(
-    lists: &[(String, ListResult)],
-    all: bool,
-    detected: Option<&DetectResult>,
-    terminal: &Terminal,
-) -> String {
+impl MatrixRow<'_> {
+    /// Returns the skill's cost in a column.
+    fn cost<'c>(&self, column: &'c Column) -> Option<&'c SkillCost> {
+        column.costs.get(&(self.path.to_owned(), self.name.to_owned()))
+    }
+
+    fn is_cut(&self, column: &Column) -> bool {
+        self.cost(column).is_some_and(|it| cut_mark(it.shown).is_some())
+    }
+
+    /// Returns the tokens of the entry in each column.
+    fn tokens(&self, lists: &[Column]) -> Vec<String> {
+        let one = |it| self.cost(it).map_or(NOT_FOUND.to_owned(), |it| it.tokens.to_string());
+        lists.iter().map(one).collect()
+    }
+}
+
+/// Renders the table with its legend, with a column for each list.
+pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &Terminal) -> String {
+    let MatrixOptions { all, detected, tokens: has_tokens } = *options;
     let rows: Vec<_> = rows(lists)
         .into_iter()
         .filter(|row| all || row.cells.iter().flatten().any(|state| state.is_listed()))
@@ -42,12 +76,23 @@ pub(crate) fn render(
     let mut text = heading.map_or_else(String::new, |it| it + "\n");
     let names = rows.iter().map(|row| width(&plain(row.name))).max().unwrap_or(0);
     push_columns(lists, names, terminal, &mut text);
+    let tokens = rows.iter().flat_map(|row| row.tokens(lists)).map(|it| width(&it)).max();
+    let tokens = tokens.filter(|_| has_tokens);
+    let is_cut = rows.iter().any(|row| lists.iter().any(|it| row.is_cut(it)));
     for row in &rows {
-        let cells: Vec<String> = row.cells.iter().map(|state| cell(*state)).collect();
+        let one = |(state, column): (&Option<State>, &Column)| match state {
+            Some(state) if state.is_listed() && row.is_cut(column) => paint(style::WAITING, CUT),
+            state => cell(*state),
+        };
+        let mut cells: Vec<String> = row.cells.iter().zip(lists).map(one).collect();
+        let marks = 2 * cells.len();
+        if let Some(wide) = tokens {
+            cells.extend(row.tokens(lists).iter().map(|it| format!("{it:>wide$}")));
+        }
         let name = paint(style::NAME, pad(&plain(row.name), names));
         let path = terminal.path(row.path, row.encoding);
         // The end of a path differs most between rows.
-        let taken = names + 2 + 2 * cells.len() + 1;
+        let taken = names + 2 + marks + tokens.map_or(0, |it| (it + 1) * lists.len()) + 1;
         let room = terminal.width.map(|width| width.saturating_sub(taken).max(10));
         let path = paint(style::FAINT, room.map_or(path.clone(), |room| cut_start(&path, room)));
         let path = terminal.link(row.path, row.encoding, path);
@@ -58,7 +103,9 @@ pub(crate) fn render(
     let nothing = rows.iter().any(|row| row.cells.contains(&None));
     let mut marks: Vec<String> =
         used.iter().map(|state| format!("{} {state}", cell(Some(*state)))).collect();
+    marks.extend(is_cut.then(|| format!("{} not shown whole", paint(style::WAITING, CUT))));
     marks.extend(nothing.then(|| format!("{} not found", cell(None))));
+    marks.extend(has_tokens.then(|| "numbers: tokens of each entry".to_owned()));
     text.push_str(if rows.is_empty() { "" } else { "\n" });
     if detected.is_none() {
         let summary = format!("{counted} for {}", profiles(lists.len()));
@@ -96,13 +143,8 @@ fn profiles(number: usize) -> String {
 }
 
 // Writes one line per profile, with a line down to its column.
-fn push_columns(
-    lists: &[(String, ListResult)],
-    names: usize,
-    terminal: &Terminal,
-    text: &mut String,
-) {
-    for (nth, (profile, result)) in lists.iter().enumerate() {
+fn push_columns(lists: &[Column], names: usize, terminal: &Terminal, text: &mut String) {
+    for (nth, Column { profile, result, .. }) in lists.iter().enumerate() {
         let listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count() as u64;
         let lead = format!("{}{}", " ".repeat(names + 2), "│ ".repeat(nth));
         let rule = "──".repeat(lists.len() - nth - 1);
@@ -117,10 +159,10 @@ fn push_columns(
     }
 }
 
-fn rows(lists: &[(String, ListResult)]) -> Vec<MatrixRow<'_>> {
+fn rows(lists: &[Column]) -> Vec<MatrixRow<'_>> {
     let mut rows: Vec<MatrixRow<'_>> = Vec::new();
     let mut known: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for (column, (_, result)) in lists.iter().enumerate() {
+    for (column, Column { result, .. }) in lists.iter().enumerate() {
         for skill in &result.skills {
             let key = (skill.name.as_str(), skill.path.as_str());
             let at = *known.entry(key).or_insert(rows.len());
@@ -150,16 +192,56 @@ fn cell(state: Option<State>) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use skills_protocol::wire::PresentAgent;
+    use skills_protocol::wire::{ListedForm, PresentAgent};
 
     use super::*;
     use crate::sample::{detected, in_state, list, shop, skill, terminal, uncolored};
 
     #[track_caller]
     fn check(lists: &[(&str, ListResult)], all: bool, columns: usize, expected: &Expect) {
-        let lists: Vec<_> =
-            lists.iter().map(|(name, list)| ((*name).to_owned(), list.clone())).collect();
-        expected.assert_eq(&uncolored(&render(&lists, all, None, &terminal(Some(columns)))));
+        let lists: Vec<_> = lists.iter().map(|(name, list)| column(name, list)).collect();
+        let options = MatrixOptions { all, tokens: false, detected: None };
+        expected.assert_eq(&uncolored(&render(&lists, &options, &terminal(Some(columns)))));
+    }
+
+    fn column(profile: &str, list: &ListResult) -> Column {
+        let (profile, result) = (profile.to_owned(), list.clone());
+        Column { profile, result, costs: ListingCosts::new() }
+    }
+
+    #[test]
+    fn skills_not_shown_whole_have_a_mark_and_tokens_have_columns() {
+        let mut claude = column("claude-code", &shop());
+        for (skill, (shown, tokens)) in
+            claude.result.skills.iter().zip([(ListedForm::Whole, 31), (ListedForm::Name, 4)])
+        {
+            let cost = SkillCost {
+                name: skill.name.clone(),
+                path: skill.path.clone(),
+                path_encoding: None,
+                shown,
+                characters: 4 * tokens,
+                whole_characters: 200,
+                tokens,
+                loaded_tokens: None,
+            };
+            claude.costs.insert((skill.path.clone(), skill.name.clone()), cost);
+        }
+        let lists = [claude, column("gemini-cli", &other())];
+        let options = MatrixOptions { all: false, tokens: true, detected: None };
+        expect![[r#"
+                           ┌─── claude-code  3 skills
+                           │ ┌─ gemini-cli  1 skill
+            commit         ✓ ? 31  ·  ~/shop/.agents/skills/commit/SKILL.md
+            accessibility  ◐ ·  4  ·  ~/shop/.agents/skills/accessibility/SKILL.md
+            pdf            ✓ ✓  ·  ·  ~/shop/.agents/skills/pdf/SKILL.md
+
+            3 skills for 2 profiles
+            ✓ active  ? untrusted  ◐ not shown whole  · not found
+            numbers: tokens of each entry
+            Explain one of them: `skillsd explain NAME --profile all`
+        "#]]
+        .assert_eq(&uncolored(&render(&lists, &options, &terminal(Some(80)))));
     }
 
     fn other() -> ListResult {
@@ -266,9 +348,9 @@ mod tests {
             ],
             ..detected()
         };
-        let lists = [("claude-code".to_owned(), shop()), ("gemini-cli".to_owned(), other())];
-        let render =
-            |columns| uncolored(&render(&lists, false, Some(&detected), &terminal(Some(columns))));
+        let lists = [column("claude-code", &shop()), column("gemini-cli", &other())];
+        let options = MatrixOptions { all: false, tokens: false, detected: Some(&detected) };
+        let render = |columns| uncolored(&render(&lists, &options, &terminal(Some(columns))));
         expect![[r#"
             as Claude Code and Gemini CLI · 3 skills · detected: `~/.claude` exists, `gemini` is in PATH
 

@@ -6,6 +6,7 @@ use skills_agents::claude_text;
 use unicode_width::UnicodeWidthStr;
 
 use super::budget::{ListingBudget, PromptListing};
+use super::cost::{EntryCost, ListingCost, ListingForm, ListingUnit, ListingUse};
 use super::listed_skill::ListedSkill;
 
 /// The maximum length of a description, including `when_to_use`; in UTF-16 units today.
@@ -34,7 +35,7 @@ struct ListingLine<'a> {
 }
 
 impl<'a> ListingLine<'a> {
-    /// Returns the line of today's listing.
+    /// Returns the line of today's listing, not yet cut.
     fn current(skill: &'a ListedSkill<'a>) -> Self {
         let name = match &skill.label {
             Some(label) => format!("{} ({label})", skill.name).into(),
@@ -42,23 +43,24 @@ impl<'a> ListingLine<'a> {
         };
         let description = with_when_to_use(with_note(skill), skill);
         let description = claude_text::shown(&description);
-        let mut line = Self { name, description, is_shortened: false };
-        let units: Vec<u16> = line.description.encode_utf16().take(LONGEST + 1).collect();
-        if units.len() > LONGEST {
-            // Half a character becomes U+FFFD.
-            line.description = String::from_utf16_lossy(&units[..LONGEST - 1]);
-            line.description.push(ELLIPSIS);
-            line.is_shortened = true;
-        }
-        line
+        Self { name, description, is_shortened: false }
     }
 
-    /// Returns the line of the founding documents' listing.
+    /// Returns the line of the founding documents' listing, not yet cut.
     fn founding(skill: &'a ListedSkill<'a>) -> Self {
         let description = with_when_to_use(skill.description.into(), skill).into_owned();
-        let mut line = Self { name: skill.name.into(), description, is_shortened: false };
-        line.cut(LONGEST_FOUNDING);
-        line
+        Self { name: skill.name.into(), description, is_shortened: false }
+    }
+
+    /// Truncates the description to the longest of today's listing.
+    fn cut_units(&mut self) {
+        let units: Vec<u16> = self.description.encode_utf16().take(LONGEST + 1).collect();
+        if units.len() > LONGEST {
+            // Half a character becomes U+FFFD.
+            self.description = String::from_utf16_lossy(&units[..LONGEST - 1]);
+            self.description.push(ELLIPSIS);
+            self.is_shortened = true;
+        }
     }
 
     /// Truncates the description to `longest` characters.
@@ -84,13 +86,84 @@ impl<'a> ListingLine<'a> {
         }
     }
 
-    fn length(&self) -> usize {
-        self.text().chars().count()
+    fn form(&self) -> ListingForm {
+        match (self.is_shortened, self.description.is_empty()) {
+            (false, _) => ListingForm::Whole,
+            (true, false) => ListingForm::Shortened,
+            (true, true) => ListingForm::Name,
+        }
+    }
+}
+
+/// Measures a text as the agent does for its budget.
+type Measure = fn(&str) -> usize;
+
+/// The agent budgets by the columns that a text takes in a terminal.
+const COLUMNS: Measure = |text| text.width();
+
+/// The founding documents budget by characters.
+const CHARACTERS: Measure = |text| text.chars().count();
+
+/// The lines of a listing after cuts.
+pub(super) struct ClaudeListing<'a> {
+    lines: Vec<ListingLine<'a>>,
+    /// The length of each line before cuts, by the agent's measure.
+    whole: Vec<usize>,
+    measure: Measure,
+    /// The budget.
+    limit: usize,
+}
+
+impl<'a> ClaudeListing<'a> {
+    fn new(lines: Vec<ListingLine<'a>>, measure: Measure, limit: usize) -> Self {
+        let whole = lines.iter().map(|it| measure(&it.text())).collect();
+        Self { lines, whole, measure, limit }
     }
 
-    /// Returns the number of columns that the line takes in a terminal, by which the agent budgets.
-    fn width(&self) -> usize {
-        self.text().width()
+    /// Returns the length of a line.
+    fn length(&self, line: &ListingLine<'_>) -> usize {
+        (self.measure)(&line.text())
+    }
+
+    /// Returns the length of all lines and the line ends between them.
+    fn used(&self) -> usize {
+        self.lines.iter().map(|it| self.length(it) + 1).sum::<usize>().saturating_sub(1)
+    }
+
+    /// Returns the listing's text and counts.
+    pub(super) fn render(&self) -> PromptListing {
+        let texts: Vec<_> = self.lines.iter().map(ListingLine::text).collect();
+        PromptListing {
+            text: texts.join("\n"),
+            n_listed: self.lines.len(),
+            n_shortened: self.lines.iter().filter(|it| it.is_shortened).count(),
+            n_omitted: 0,
+        }
+    }
+
+    /// Returns the listing in the reminder of the founding documents.
+    pub(super) fn render_reminder(&self) -> PromptListing {
+        let listing = self.render();
+        let text = format!(
+            "<system-reminder>\nThe following skills are available for use with the Skill tool:\n\n{}\n</system-reminder>",
+            listing.text
+        );
+        PromptListing { text, ..listing }
+    }
+
+    /// Returns the costs of the entries. A token is four characters, by the agent's own estimate.
+    pub(super) fn cost(&self) -> ListingCost {
+        let entry = |(line, whole): (&ListingLine<'_>, &usize)| EntryCost {
+            form: line.form(),
+            characters: self.length(line) as u64 + 1,
+            whole_characters: *whole as u64 + 1,
+            tokens: (line.text().chars().count() as u64 + 1).div_ceil(4),
+        };
+        let (limit, used) = (self.limit as u64, self.used() as u64);
+        ListingCost {
+            budget: Some(ListingUse { unit: ListingUnit::Characters, limit, used }),
+            entries: self.lines.iter().zip(&self.whole).map(entry).collect(),
+        }
     }
 }
 
@@ -116,70 +189,61 @@ fn budget(room: &ListingBudget) -> usize {
     room.characters.or(of_context).unwrap_or(FALLBACK) as usize
 }
 
-fn length(lines: &[ListingLine<'_>]) -> usize {
-    // Line ends between the lines.
-    lines.iter().map(|it| it.length() + 1).sum::<usize>().saturating_sub(1)
-}
-
-fn finish(lines: &[ListingLine<'_>]) -> PromptListing {
-    let texts: Vec<_> = lines.iter().map(ListingLine::text).collect();
-    PromptListing {
-        text: texts.join("\n"),
-        n_listed: lines.len(),
-        n_shortened: lines.iter().filter(|it| it.is_shortened).count(),
-        n_omitted: 0,
-    }
-}
-
-/// The current listing. If it exceeds the budget, the most used skills keep their descriptions,
-/// then earlier ones before later ones; each that still fits is kept. Every name stays.
-pub(super) fn current(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
-    let mut lines: Vec<_> = skills.iter().map(ListingLine::current).collect();
-    let budget =
+/// Returns the current listing. If it exceeds the budget, the most used skills keep their
+/// descriptions, then earlier ones before later ones; each that still fits is kept. Every name stays.
+pub(super) fn current<'a>(
+    skills: &'a [ListedSkill<'a>],
+    room: &ListingBudget,
+) -> ClaudeListing<'a> {
+    let limit =
         room.characters.map_or_else(|| budget(room).min(LARGEST as usize), |it| it as usize);
-    let mut by_use: Vec<_> = (0..lines.len()).filter(|it| !skills[*it].is_bundled).collect();
+    let lines = skills.iter().map(ListingLine::current).collect();
+    let mut listing = ClaudeListing::new(lines, COLUMNS, limit);
+    listing.lines.iter_mut().for_each(ListingLine::cut_units);
+    let mut by_use: Vec<_> = (0..skills.len()).filter(|it| !skills[*it].is_bundled).collect();
     by_use.sort_by(|a, b| skills[*b].use_score.total_cmp(&skills[*a].use_score));
-    let width_of_description = |it: &ListingLine<'_>| it.width() - it.name.width() - 2;
-    // With the line ends between the lines.
-    let whole = lines.iter().map(|it| it.width() + 1).sum::<usize>().saturating_sub(1);
-    let sum: usize = by_use.iter().map(|it| width_of_description(&lines[*it])).sum();
-    let mut taken = whole - sum;
+    // The line without `- ` and the name.
+    let width_of_description = |it: &ListingLine<'_>| COLUMNS(&it.text()) - COLUMNS(&it.name) - 2;
+    let sum: usize = by_use.iter().map(|it| width_of_description(&listing.lines[*it])).sum();
+    let mut taken = listing.used() - sum;
     for index in by_use {
-        let more = width_of_description(&lines[index]);
-        if taken + more <= budget {
+        let line = &mut listing.lines[index];
+        let more = width_of_description(line);
+        if taken + more <= limit {
             taken += more;
         } else {
-            lines[index].drop_description();
+            line.drop_description();
         }
     }
-    finish(&lines)
+    listing
 }
 
-/// The listing of the founding documents. If it exceeds the budget, all descriptions share equally
-/// the budget that names and bundled skills leave.
-pub(super) fn founding(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
-    let mut lines: Vec<_> = skills.iter().map(ListingLine::founding).collect();
-    let budget = budget(room);
-    if length(&lines) > budget {
-        let mut taken = lines.len() - 1;
+/// Returns the listing of the founding documents. If it exceeds the budget, all descriptions share
+/// equally the budget that names and bundled skills leave.
+pub(super) fn founding<'a>(
+    skills: &'a [ListedSkill<'a>],
+    room: &ListingBudget,
+) -> ClaudeListing<'a> {
+    let limit = budget(room);
+    let lines = skills.iter().map(ListingLine::founding).collect();
+    let mut listing = ClaudeListing::new(lines, CHARACTERS, limit);
+    listing.lines.iter_mut().for_each(|it| it.cut(LONGEST_FOUNDING));
+    if listing.used() > limit {
+        let mut taken = skills.len() - 1;
         let mut n_sharing = 0;
-        for (line, skill) in lines.iter().zip(skills) {
+        for (line, skill) in listing.lines.iter().zip(skills) {
             if skill.is_bundled {
-                taken += line.length();
+                taken += listing.length(line);
             } else {
                 // `- `, the name and `: `.
                 taken += line.name.chars().count() + 4;
                 n_sharing += 1;
             }
         }
-        let share = budget.saturating_sub(taken) / usize::max(n_sharing, 1);
-        for (line, _) in lines.iter_mut().zip(skills).filter(|it| !it.1.is_bundled) {
+        let share = limit.saturating_sub(taken) / usize::max(n_sharing, 1);
+        for (line, _) in listing.lines.iter_mut().zip(skills).filter(|it| !it.1.is_bundled) {
             if share < WORTH { line.drop_description() } else { line.cut(share) }
         }
     }
-    let PromptListing { text, n_listed, n_shortened, n_omitted } = finish(&lines);
-    let text = format!(
-        "<system-reminder>\nThe following skills are available for use with the Skill tool:\n\n{text}\n</system-reminder>"
-    );
-    PromptListing { text, n_listed, n_shortened, n_omitted }
+    listing
 }

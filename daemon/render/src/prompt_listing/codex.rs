@@ -6,6 +6,7 @@ use std::path::Path;
 use skills_agents::profile::Scope;
 
 use super::budget::{ListingBudget, PromptListing};
+use super::cost::{EntryCost, ListingCost, ListingForm, ListingUnit, ListingUse};
 use super::listed_skill::ListedSkill;
 
 const INTRODUCTION: &str = "A skill is a set of local instructions to follow that is stored in a `SKILL.md` file. Below is the list of skills that can be used. Each entry includes a name, description, and a short path that can be expanded into an absolute path using the skill roots table.";
@@ -57,6 +58,8 @@ impl LineBudget {
 
 /// A line under construction.
 struct CodexLine<'a> {
+    /// The index of the skill.
+    index: usize,
     name: &'a str,
     description: String,
     file: String,
@@ -73,32 +76,99 @@ impl CodexLine<'_> {
         format!("- {}:{blank}{description} (file: {})", self.name, self.file)
     }
 
+    /// Returns the number of characters of the description.
     fn length(&self) -> usize {
         self.description.chars().count()
     }
+
+    /// Returns the number of characters of the line as shown, with its end.
+    fn characters(&self) -> u64 {
+        self.text().chars().count() as u64 + 1
+    }
+
+    fn form(&self) -> ListingForm {
+        match (self.shown, self.length()) {
+            (0, 1..) => ListingForm::Name,
+            (shown, length) if self.is_cut || shown < length => ListingForm::Shortened,
+            _ => ListingForm::Whole,
+        }
+    }
 }
 
-pub(super) fn codex(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
-    let mut skills: Vec<_> = skills.iter().collect();
-    let roots = roots(&skills);
-    skills.sort_by(|a, b| rank(a).cmp(&rank(b)).then(a.name.cmp(b.name)).then(a.path.cmp(b.path)));
-    let mut lines: Vec<_> = skills.iter().map(|it| line(it, &roots)).collect();
+/// The lines of a listing after cuts.
+pub(super) struct CodexListing<'a> {
+    roots: Vec<&'a Path>,
+    /// The entries that fit.
+    lines: Vec<CodexLine<'a>>,
+    /// The number of characters of each skill's entry before cuts, with its line end.
+    whole: Vec<u64>,
+    budget: LineBudget,
+}
+
+/// Returns the listing, cut to the budget.
+pub(super) fn listing<'a>(skills: &'a [ListedSkill<'a>], room: &ListingBudget) -> CodexListing<'a> {
+    let roots = roots(skills);
+    let mut sorted: Vec<_> = skills.iter().enumerate().collect();
+    sorted.sort_by(|(_, a), (_, b)| {
+        rank(a).cmp(&rank(b)).then(a.name.cmp(b.name)).then(a.path.cmp(b.path))
+    });
+    let mut lines: Vec<_> = sorted.into_iter().map(|(index, it)| line(index, it, &roots)).collect();
+    let mut whole = vec![0; skills.len()];
+    for line in &lines {
+        let n_cut = skills[line.index].description.chars().count().saturating_sub(line.length());
+        whole[line.index] = line.characters() + n_cut as u64;
+    }
     let budget = LineBudget::of(room);
-    let n_omitted = fit(&mut lines, budget);
-    let n_shortened = lines.iter().filter(|it| it.is_cut || it.shown < it.length()).count();
-    let mut text = vec!["<skills_instructions>".to_owned(), "## Skills".to_owned()];
-    text.extend([INTRODUCTION.to_owned(), "### Skill roots".to_owned()]);
-    let table = roots.iter().enumerate();
-    text.extend(table.map(|(nth, root)| format!("- `r{nth}` = `{}`", root.display())));
-    text.push("### Available skills".to_owned());
-    text.extend(lines.iter().map(CodexLine::text));
-    text.push("</skills_instructions>".to_owned());
-    PromptListing { text: text.join("\n"), n_listed: lines.len(), n_shortened, n_omitted }
+    fit(&mut lines, budget);
+    CodexListing { roots, lines, whole, budget }
+}
+
+impl CodexListing<'_> {
+    /// Returns the listing's text and counts.
+    pub(super) fn render(&self) -> PromptListing {
+        let mut text = vec!["<skills_instructions>".to_owned(), "## Skills".to_owned()];
+        text.extend([INTRODUCTION.to_owned(), "### Skill roots".to_owned()]);
+        let table = self.roots.iter().enumerate();
+        text.extend(table.map(|(nth, root)| format!("- `r{nth}` = `{}`", root.display())));
+        text.push("### Available skills".to_owned());
+        text.extend(self.lines.iter().map(CodexLine::text));
+        text.push("</skills_instructions>".to_owned());
+        PromptListing {
+            text: text.join("\n"),
+            n_listed: self.lines.len(),
+            n_shortened: self.lines.iter().filter(|it| it.form() != ListingForm::Whole).count(),
+            n_omitted: self.whole.len() - self.lines.len(),
+        }
+    }
+
+    /// Returns the costs of the entries.
+    pub(super) fn cost(&self) -> ListingCost {
+        let omitted = |whole: &u64| EntryCost {
+            form: ListingForm::Omitted,
+            characters: 0,
+            whole_characters: *whole,
+            tokens: 0,
+        };
+        let mut entries: Vec<_> = self.whole.iter().map(omitted).collect();
+        for line in &self.lines {
+            let entry = &mut entries[line.index];
+            entry.form = line.form();
+            entry.characters = line.characters();
+            entry.tokens = LineBudget::Tokens(0).cost(&line.text());
+        }
+        let unit = match self.budget {
+            LineBudget::Tokens(_) => ListingUnit::Tokens,
+            LineBudget::Characters(_) => ListingUnit::Characters,
+        };
+        let used = self.lines.iter().map(|it| self.budget.cost(&it.text())).sum();
+        let budget = Some(ListingUse { unit, limit: self.budget.limit(), used });
+        ListingCost { budget, entries }
+    }
 }
 
 /// Returns the roots that contain skills, in the profile's order. Measured: of the worktree's
 /// `.agents/skills` the outermost comes first.
-fn roots<'a>(skills: &[&ListedSkill<'a>]) -> Vec<&'a Path> {
+fn roots<'a>(skills: &[ListedSkill<'a>]) -> Vec<&'a Path> {
     let mut roots: Vec<&Path> = Vec::new();
     for skill in skills {
         let (root, _) = skill.place();
@@ -139,7 +209,7 @@ fn rank(skill: &ListedSkill<'_>) -> u8 {
     }
 }
 
-fn line<'a>(skill: &ListedSkill<'a>, roots: &[&Path]) -> CodexLine<'a> {
+fn line<'a>(index: usize, skill: &ListedSkill<'a>, roots: &[&Path]) -> CodexLine<'a> {
     let is_cut = skill.description.chars().count() > LONGEST;
     let description = if is_cut {
         skill.description.chars().take(CUT).chain("...".chars()).collect()
@@ -153,25 +223,23 @@ fn line<'a>(skill: &ListedSkill<'a>, roots: &[&Path]) -> CodexLine<'a> {
         (Some(alias), Some(below)) => format!("r{alias}/{}", below.display()),
         _ => path.display().to_string(),
     };
-    CodexLine { name: skill.name, shown: description.chars().count(), description, file, is_cut }
+    let shown = description.chars().count();
+    CodexLine { index, name: skill.name, shown, description, file, is_cut }
 }
 
 /// Fits the lines into the budget. Descriptions get one character each in turn while the budget
-/// lasts; if the names alone exceed it, lines that do not fit are removed. Returns the number of
-/// removed lines.
-fn fit(lines: &mut Vec<CodexLine<'_>>, budget: LineBudget) -> usize {
+/// lasts; if the names alone exceed it, lines that do not fit are removed.
+fn fit(lines: &mut Vec<CodexLine<'_>>, budget: LineBudget) {
     if lines.iter().map(|it| budget.cost(&it.text())).sum::<u64>() <= budget.limit() {
-        return 0;
+        return;
     }
     for line in &mut *lines {
         line.shown = 0;
     }
     let mut spent: u64 = lines.iter().map(|it| budget.cost(&it.text())).sum();
     if spent <= budget.limit() {
-        distribute(lines, budget, &mut spent);
-        return 0;
+        return distribute(lines, budget, &mut spent);
     }
-    let n_before = lines.len();
     let mut spent = 0;
     lines.retain(|it| {
         let cost = budget.cost(&it.text());
@@ -179,7 +247,6 @@ fn fit(lines: &mut Vec<CodexLine<'_>>, budget: LineBudget) -> usize {
         spent += if fits { cost } else { 0 };
         fits
     });
-    n_before - lines.len()
 }
 
 /// Extends each description by one character in turn until the budget is spent.

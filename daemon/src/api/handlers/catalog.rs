@@ -167,7 +167,12 @@ const TOO_LONG_FOR_TOOL: &str = "Use a `style` with a budget, such as `claude`."
 const AROUND: usize = 1024;
 
 /// Refuses an oversized answer: a truncated one would differ from what the agent shows its model.
-fn fits(config: &Config, length: usize, n_skills: usize, hint: &str) -> Result<(), RpcError> {
+pub(super) fn fits(
+    config: &Config,
+    length: usize,
+    n_skills: usize,
+    hint: &str,
+) -> Result<(), RpcError> {
     let (length, limit) = (length as u64, config.message_bytes_out);
     if length <= limit {
         return Ok(());
@@ -248,6 +253,14 @@ pub(crate) async fn tool(
 /// Returns the listed skills with the scores of their use. With a limited budget, some agents
 /// shorten the descriptions of the least used skills.
 fn listed<'v>(view: &'v View, uses: &Uses) -> Vec<ListedSkill<'v>> {
+    listed_candidates(view, uses).into_iter().map(|(_, it)| it).collect()
+}
+
+/// Returns the listed skills in the order of the agent's list, each with the text that it shows.
+pub(super) fn listed_candidates<'v>(
+    view: &'v View,
+    uses: &Uses,
+) -> Vec<(&'v Candidate, ListedSkill<'v>)> {
     let mut listed: Vec<_> = view.resolution.listed_by_agent(view.ctx.profile.output).collect();
     // Gemini CLI keeps its skills in a map as well.
     if matches!(view.ctx.profile.output, OutputFormat::OpencodeFounding | OutputFormat::Gemini) {
@@ -263,7 +276,7 @@ fn listed<'v>(view: &'v View, uses: &Uses) -> Vec<ListedSkill<'v>> {
         if let Some(additions) = &mut additions {
             additions.apply(it, &mut skill);
         }
-        skill
+        (it, skill)
     };
     listed.into_iter().map(one).collect()
 }
@@ -290,6 +303,7 @@ fn is_tool_disabled(view: &View, agent: Option<&str>) -> bool {
         && [Author::Agent, Author::AgentUntrusted].into_iter().any(denies)
 }
 
+/// Returns a skill for a listing.
 fn one<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSkill<'a> {
     let root = &view.resolution.roots[candidate.root];
     // Settings may limit a skill to its name.

@@ -6,27 +6,31 @@ use skills_discovery::discover::{self, Explanation, NearMisses, Query, Resolutio
 use skills_engine::View;
 use skills_engine::files::near_miss;
 use skills_protocol::path::encoding_of;
-use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
+use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, State, Verdict};
 
 use crate::api::from_wire::{SkillTarget, target};
-use crate::api::request::{RequestContext, Resolver};
+use crate::api::handlers::budget::describe_cut;
+use crate::api::parts::QueryParts;
+use crate::api::request::RequestContext;
+use crate::api::session::Uses;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
 pub(crate) async fn explain(
-    resolver: Arc<Resolver>,
+    parts: Arc<QueryParts>,
     peer: Arc<Peer>,
     mut params: ExplainParams,
 ) -> Outcome {
     let context = params.take_context();
-    let RequestContext { view, .. } = resolver.resolve(&peer, context).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
+    let uses = parts.sessions.uses().await;
     // It searches the disk, and large views have many steps.
-    blocking(move || explain_in(&view, &params)).await
+    blocking(move || explain_in(&view, &params, &uses)).await
 }
 
-fn explain_in(view: &View, params: &ExplainParams) -> Outcome {
+fn explain_in(view: &View, params: &ExplainParams, uses: &Uses) -> Outcome {
     if params.name.is_none() && params.path.is_none() {
         return Answer::new(&explain_place(view));
     }
@@ -44,7 +48,14 @@ fn explain_in(view: &View, params: &ExplainParams) -> Outcome {
     if found.is_none() || is_below {
         explanation = explain(&find_near_misses(view, &target));
     }
-    Answer::new(&explain_skill(view, &target, &explanation))
+    let mut result = explain_skill(view, &target, &explanation);
+    let shown = explanation.candidate.map(|index| &view.resolution.candidates[index]);
+    if result.verdict.state.is_some_and(State::is_listed)
+        && let Some(cut) = shown.and_then(|it| describe_cut(view, it, uses))
+    {
+        (result.verdict.summary, result.verdict.next) = (cut.summary, Some(cut.next));
+    }
+    Answer::new(&result)
 }
 
 fn query<'a>(target: &'a SkillTarget<'_>) -> Query<'a> {

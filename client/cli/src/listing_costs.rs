@@ -1,0 +1,37 @@
+//! Costs of the skills in an agent's listing, for the marks of other lists.
+
+use std::collections::BTreeMap;
+
+use skills_protocol::method::CatalogBudget;
+use skills_protocol::wire::{BudgetParams, ListedForm, SkillCost};
+
+use crate::call_context::CallContext;
+use crate::server_connection::ServerConnection;
+use skills_client::ClientError;
+
+/// Returns the costs of an agent's skills by path and name; with `only_cut`, of those that its
+/// listing does not show whole.
+pub(crate) fn listing_costs(
+    server: &mut ServerConnection,
+    context: &CallContext,
+    only_cut: bool,
+) -> Result<ListingCosts, ClientError> {
+    let mut params = BudgetParams { only_cut: Some(only_cut), ..BudgetParams::default() };
+    context.fill(&mut params, None);
+    let result = server.call::<CatalogBudget>(&params)?;
+    Ok(result.skills.into_iter().map(|it| ((it.path.clone(), it.name.clone()), it)).collect())
+}
+
+/// Costs of skills by path and name.
+pub(crate) type ListingCosts = BTreeMap<(String, String), SkillCost>;
+
+/// Returns the mark of a skill that is not shown whole.
+pub(crate) fn cut_mark(shown: ListedForm) -> Option<&'static str> {
+    match shown {
+        ListedForm::Whole => None,
+        ListedForm::Shortened => Some("shortened"),
+        ListedForm::Name => Some("name only, no room"),
+        ListedForm::NameOnly => Some("name only"),
+        ListedForm::Omitted => Some("left out, no room"),
+    }
+}

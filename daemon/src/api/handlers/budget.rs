@@ -1,0 +1,149 @@
+//! `catalog/budget`: the cost of each skill in an agent's prompt listing, and the skills that
+//! are cut.
+
+use std::sync::Arc;
+
+use skills_discovery::discover::Candidate;
+use skills_engine::View;
+use skills_protocol::path::encoding_of;
+use skills_protocol::wire::{self, BudgetParams, BudgetResult, Contextual, ListedForm};
+use skills_render::prompt_listing::{
+    EntryCost, ListingBudget, ListingForm, ListingFormat, ListingUnit, listing_cost, write_listing,
+};
+
+use crate::api::from_wire::format;
+use crate::api::handlers::catalog::{fits, listed_candidates};
+use crate::api::parts::QueryParts;
+use crate::api::request::RequestContext;
+use crate::api::session::Uses;
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
+use crate::rpc::peer::Peer;
+
+pub(crate) async fn budget(
+    parts: Arc<QueryParts>,
+    peer: Arc<Peer>,
+    mut params: BudgetParams,
+) -> Outcome {
+    let context = params.take_context();
+    let RequestContext { config, view, .. } = parts.resolver.resolve(&peer, context).await?;
+    let format = params.format.map(format::catalog);
+    let room = format::listing_budget(params.context_tokens, params.budget_chars, None);
+    let only_cut = params.only_cut == Some(true);
+    let uses = parts.sessions.uses().await;
+    blocking(move || {
+        let format = format.unwrap_or(ListingFormat::of(view.ctx.profile.output));
+        let result = result(&view, format, &room, &uses, only_cut);
+        let answer = Answer::new(&result)?;
+        fits(&config, answer.len(), result.skills.len(), TOO_LONG)?;
+        Ok(answer)
+    })
+    .await
+}
+
+/// Hint for an answer that exceeds the message limit.
+const TOO_LONG: &str = "Ask with `onlyCut`, or in a directory with fewer skills.";
+
+fn result(
+    view: &View,
+    format: ListingFormat,
+    room: &ListingBudget,
+    uses: &Uses,
+    only_cut: bool,
+) -> BudgetResult {
+    let (candidates, skills): (Vec<_>, Vec<_>) = listed_candidates(view, uses).into_iter().unzip();
+    let cost = listing_cost(format, &skills, room);
+    let text = write_listing(format, &skills, room).text;
+    let costs = candidates.iter().zip(&cost.entries).map(|(it, cost)| skill_cost(it, cost));
+    BudgetResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        profile: view.ctx.profile.id.to_string(),
+        agent: view.ctx.profile.agent.to_string(),
+        count: skills.len() as u64,
+        characters: text.chars().count() as u64,
+        tokens: format.estimate_tokens(&text),
+        budget: cost.budget.map(|it| wire::ListingBudget {
+            unit: match it.unit {
+                ListingUnit::Characters => wire::BudgetUnit::Characters,
+                ListingUnit::Tokens => wire::BudgetUnit::Tokens,
+            },
+            limit: it.limit,
+            used: it.used,
+        }),
+        skills: costs.filter(|it| !only_cut || it.shown != ListedForm::Whole).collect(),
+    }
+}
+
+/// Converts the form of a skill in a listing.
+fn listed_form(candidate: &Candidate, form: ListingForm) -> ListedForm {
+    match form {
+        ListingForm::Whole if candidate.name_only => ListedForm::NameOnly,
+        ListingForm::Whole => ListedForm::Whole,
+        ListingForm::Shortened => ListedForm::Shortened,
+        ListingForm::Name => ListedForm::Name,
+        ListingForm::Omitted => ListedForm::Omitted,
+    }
+}
+
+fn skill_cost(candidate: &Candidate, cost: &EntryCost) -> wire::SkillCost {
+    let path_encoding = encoding_of([&*candidate.path]);
+    let body = |it: &skills_agents::skill::SkillRecord| {
+        it.facts.size.saturating_sub(it.head.len() as u64).div_ceil(4)
+    };
+    wire::SkillCost {
+        name: candidate.name.clone(),
+        path: to_wire::path(&candidate.path, path_encoding),
+        path_encoding,
+        shown: listed_form(candidate, cost.form),
+        characters: cost.characters,
+        whole_characters: cost.whole_characters,
+        tokens: cost.tokens,
+        loaded_tokens: candidate.record().filter(|_| !candidate.is_built_in()).map(body),
+    }
+}
+
+/// A listed skill that is not shown whole, in words.
+pub(super) struct CutSkill {
+    pub(super) summary: String,
+    pub(super) next: String,
+}
+
+/// Describes how the listing of the view's agent shows a skill; `None` if it shows it whole.
+pub(super) fn describe_cut(view: &View, candidate: &Candidate, uses: &Uses) -> Option<CutSkill> {
+    let (name, agent) = (&candidate.name, &view.ctx.profile.agent);
+    let format = ListingFormat::of(view.ctx.profile.output);
+    let all = result(view, format, &ListingBudget::default(), uses, false);
+    let path_encoding = encoding_of([&*candidate.path]);
+    let path = to_wire::path(&candidate.path, path_encoding);
+    let shown = all.skills.iter().find(|it| it.name == *name && it.path == path)?.shown;
+    let n_same = all.skills.iter().filter(|it| it.shown == shown).count();
+    let of = format!("{n_same} of {}", all.count);
+    let limit = all.budget.map_or(String::new(), |it| format!("{} {}", it.limit, it.unit));
+    let shorten = "Shorten descriptions; `skillsd budget` shows the longest.";
+    let (summary, next) = match shown {
+        ListedForm::Whole => return None,
+        ListedForm::Shortened => (
+            format!("{agent} shortens the description of `{name}`: {of} are too long for it."),
+            shorten.to_owned(),
+        ),
+        ListedForm::Name => (
+            format!(
+                "{agent} lists `{name}` by name only: its description did not fit; {of} did not; the listing is limited to {limit}."
+            ),
+            shorten.to_owned(),
+        ),
+        ListedForm::NameOnly => (
+            format!("{agent} lists `{name}` by name only, because its settings say so."),
+            format!("Remove `{name}` from `skillOverrides`."),
+        ),
+        ListedForm::Omitted => (
+            format!(
+                "{agent} leaves `{name}` out of its listing: {of} do not fit; the listing is limited to {limit}."
+            ),
+            "Remove or hide skills; `skillsd budget` shows what each costs.".to_owned(),
+        ),
+    };
+    Some(CutSkill { summary, next })
+}
