@@ -8,8 +8,10 @@ use crate::global::GlobalArgs;
 /// The groups of commands in the order in which `skillsd --help` shows them.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Find skills", &["list", "explain", "show", "search", "load", "catalog", "budget"]),
-    ("Check and write skills", &["check", "report", "new", "lsp"]),
-    ("Switch and link skills", &["enable", "disable", "link", "unlink"]),
+    (
+        "Check, write and switch skills",
+        &["check", "report", "new", "lsp", "enable", "disable", "link", "unlink"],
+    ),
     ("Run with an agent", &["mcp", "hook", "touch", "session", "permission", "trust"]),
     ("Daemon", &["status", "doctor", "watch", "top", "logs", "sync", "serve", "stop"]),
     ("Set up", &["install", "uninstall", "completions", "man"]),

@@ -334,12 +334,10 @@ fn help_fits_one_screen() {
               catalog      Print the skill listing of an agent's prompt
               budget       Show the cost of each skill in the agent's listing
 
-            Check and write skills:
+            Check, write and switch skills:
               check        Find errors in skills
               report       Write a page about a worktree's skills
               new          Create a skill from a template
-
-            Switch and link skills:
               enable       Switch a skill on in its agent's settings
               disable      Switch a skill off in its agent's settings
               link         Make a skill visible to another agent by a symlink
