@@ -22,6 +22,9 @@ pub(crate) struct History {
     switches: Vec<Switched>,
     #[serde(default)]
     links: Vec<Linked>,
+    /// Content of the file when it was read; `None` if there was no file.
+    #[serde(skip)]
+    read: Option<String>,
 }
 
 /// One change of a settings file, in the order in which they were made.
@@ -127,14 +130,18 @@ impl History {
     /// Reads the record; returns an empty one if there is no file.
     pub(crate) fn read(state: &Path) -> io::Result<Self> {
         match file::read(&state.join(NAME))? {
-            Some(text) => serde_json::from_str(&text).map_err(io::Error::from),
+            Some(text) => Ok(Self { read: Some(text.clone()), ..serde_json::from_str(&text)? }),
             None => Ok(Self::default()),
         }
     }
 
-    /// Writes the record, or removes the file if the record is empty.
+    /// Writes the record, or removes the file if the record is empty. Fails if another command
+    /// changed the file since it was read.
     pub(crate) fn write(&self, state: &Path) -> io::Result<()> {
         let path = state.join(NAME);
+        if file::read(&path)? != self.read {
+            return Err(io::Error::other("another command changed it; run this one again"));
+        }
         if self.switches.is_empty() && self.links.is_empty() {
             return file::remove(&path);
         }
@@ -189,7 +196,8 @@ impl History {
         }
         let dirs = dirs.iter().rev().filter_map(RecordedPath::path).collect();
         let switches = others.into_iter().chain(kept).collect();
-        Some(Undone { text, dirs, history: Self { switches, links: self.links.clone() } })
+        let history = Self { switches, links: self.links.clone(), read: self.read.clone() };
+        Some(Undone { text, dirs, history })
     }
 
     /// Adds a symlink, with the directories that were created for it.
@@ -251,6 +259,21 @@ mod tests {
             (history, text) = (undone.history, undone.text);
         }
         assert!(history.switches.is_empty());
+    }
+
+    #[test]
+    fn record_changed_by_another_command_is_not_overwritten() {
+        let state = tempfile::TempDir::new().expect("made");
+        let switched = |name| Switched::new(Path::new("/f"), name, Setting::Off, None, name);
+        let mut first = History::read(state.path()).expect("no file is an empty record");
+        let mut second = History::read(state.path()).expect("no file is an empty record");
+        first.keep(switched("a"), &[]);
+        first.write(state.path()).expect("nobody else wrote it");
+        second.keep(switched("b"), &[]);
+        second.write(state.path()).expect_err("the first command wrote it");
+        let kept = History::read(state.path()).expect("it was written");
+        assert_eq!(kept.switches.len(), 1);
+        assert_eq!(kept.switches[0].name, "a");
     }
 
     #[test]
