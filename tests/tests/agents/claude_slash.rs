@@ -1,25 +1,28 @@
-//! Claude Code's slash commands: the text that `/name arguments` becomes, compared with ours.
+//! Arguments of Claude Code's skills: the text that `/name arguments` becomes, compared with ours,
+//! and the text that its tool returns, compared with the recording.
 //!
-//! One process of the agent answers all prompts, each for a skill of its own, because a skill that
-//! is loaded again says so. `CLAUDE_SLASH` sets the number of prompts.
+//! One process of the agent loads all skills, each argument text in a skill of its own, because a
+//! skill that is loaded again says so. `CLAUDE_SLASH` sets the number of argument texts;
+//! `UPDATE_EXPECT=1` records all of the tool's.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use skills_testkit::Turn;
 
 use crate::agent_fixture::claude_code;
-use crate::claude::{Entry, OurDaemon, Tree, run_prompts};
+use crate::claude::{Entry, OurDaemon, Tree, run, run_prompts};
 
 /// The body of each skill.
 const BODY: &str = r"0=<$0> 1=<$1> 2=<$2> 3=<$3> i=<$ARGUMENTS[1]> x=<$x> y=<$y> e=<\$0> f=<\\$0> all=<$ARGUMENTS>";
 
-/// The argument texts that are recorded for the agent's tool.
+/// Argument texts, and the body that the agent's tool returned for each.
 const RECORDED: &str = include_str!("../../golden/agents/claude-code/arguments.jsonl");
 
-/// Number of prompts by default; all of them take about a minute.
-const PROMPTS: usize = 160;
+/// Number of argument texts of the tool by default; the slash commands take all of them.
+const CALLS: usize = 30;
 
 fn name(number: usize) -> String {
     format!("s{number:03}")
@@ -36,20 +39,63 @@ fn bodies(messages: &Value) -> BTreeMap<String, String> {
     texts.filter_map(body).collect()
 }
 
-#[test]
-fn claude_code_slash_commands_give_the_same_text() {
-    let Some(program) = claude_code() else { return };
+/// Returns the recorded argument texts, at most `CLAUDE_SLASH` or `default` of them.
+fn recorded(default: usize) -> Vec<(String, String)> {
     let count = std::env::var("CLAUDE_SLASH").ok().and_then(|it| it.parse().ok());
+    let field = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
     let lines = RECORDED.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
-    let arguments = lines.map(|it| it["arguments"].as_str().unwrap().to_owned());
-    // All kinds of arguments, also if only some are used.
-    let mut arguments: Vec<_> = arguments.collect();
-    arguments.truncate(count.unwrap_or(PROMPTS));
+    let pair = |it| (field(&it, "arguments"), field(&it, "body"));
+    lines.take(count.unwrap_or(default)).map(pair).collect()
+}
+
+/// Returns a worktree with one skill for each of `count` argument texts.
+fn tree(count: usize) -> Tree {
     let text = format!("---\ndescription: d\narguments: x y\n---\n{BODY}\n");
     let skill = |it| (format!("w/.claude/skills/{}/SKILL.md", name(it)), Entry::File(text.clone()));
     let git = ("w/.git/HEAD".to_owned(), Entry::File("ref: refs/heads/main\n".to_owned()));
     let home = ("h".to_owned(), Entry::Dir);
-    let tree = Tree::plain((0..arguments.len()).map(skill).chain([git, home]).collect());
+    Tree::plain((0..count).map(skill).chain([git, home]).collect())
+}
+
+#[test]
+fn claude_code_tool_returns_the_recorded_text() {
+    let Some(program) = claude_code() else { return };
+    let is_update = std::env::var_os("UPDATE_EXPECT").is_some();
+    let recorded = recorded(if is_update { usize::MAX } else { CALLS });
+    let tree = tree(recorded.len());
+    let dir = tempfile::tempdir().unwrap();
+    let top = fs::canonicalize(dir.path()).unwrap();
+    tree.lay_out(&top);
+    let call = |(nth, (args, _)): (usize, &(String, String))| {
+        Turn::call("Skill", json!({"skill": name(nth), "args": args}))
+    };
+    let calls = recorded.iter().enumerate().map(call);
+    let script = calls.chain([Turn::say("Done.")]).collect();
+    let run = run(&program, &tree, &top, "Load the skills.", script);
+    let theirs = bodies(&run.turns.last().unwrap().body["messages"]);
+    let body = |it| {
+        let text = theirs.get(&name(it)).map_or("", |it| it.split_once("\n\n").unwrap().1);
+        text.to_owned()
+    };
+    if is_update {
+        let line = |(nth, (arguments, _)): (usize, &(String, String))| {
+            format!("{}\n", json!({"arguments": arguments, "body": body(nth)}))
+        };
+        let text: String = recorded.iter().enumerate().map(line).collect();
+        let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        fs::write(dir.join("golden/agents/claude-code/arguments.jsonl"), text).unwrap();
+        return;
+    }
+    for (nth, (arguments, recorded)) in recorded.iter().enumerate() {
+        assert_eq!(&body(nth), recorded, "{arguments:?}");
+    }
+}
+
+#[test]
+fn claude_code_slash_commands_give_the_same_text() {
+    let Some(program) = claude_code() else { return };
+    let arguments: Vec<_> = recorded(usize::MAX).into_iter().map(|it| it.0).collect();
+    let tree = tree(arguments.len());
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
     tree.lay_out(&top);
