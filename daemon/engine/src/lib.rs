@@ -31,7 +31,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use skills_discovery::discover::{DiscoveryContext, Policy, prompt_of};
+use skills_discovery::discover::{DiscoveryContext, Policy, Repository, prompt_of};
 use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -265,12 +265,18 @@ impl Engine {
         &self.write_trees
     }
 
-    /// Follows writes below a directory, with at most `limit` watches. Returns once every later
-    /// write is reported.
-    pub async fn follow_writes(&self, dir: AbsPath, limit: usize) -> Result<(), EngineError> {
+    /// Follows writes below a directory, with at most `limit` watches. `worktree` is the top of the
+    /// directory's git worktree, with its repository. Returns once every later write is reported.
+    pub async fn follow_writes(
+        &self,
+        dir: AbsPath,
+        limit: usize,
+        worktree: Option<(AbsPath, Repository)>,
+    ) -> Result<(), EngineError> {
         let trees = self.write_trees.clone();
+        let follow = move || trees.follow(&dir, limit, worktree.as_ref());
         // Fails if the runtime ends, and everything with it.
-        spawn_blocking(move || trees.follow(&dir, limit)).await.map_err(|_| EngineError::Stopped)
+        spawn_blocking(follow).await.map_err(|_| EngineError::Stopped)
     }
 
     /// Returns the matcher of a view's conditional skills, built on first use.

@@ -160,7 +160,7 @@ async fn unrelated_writes_wake_no_thread() {
     }
 
     // Followed writes in the worktree arrive, but none above it.
-    engine.follow_writes(AbsPath::new(&top).unwrap(), 100).await.unwrap();
+    engine.follow_writes(AbsPath::new(&top).unwrap(), 100, None).await.unwrap();
     fs::write(&beside[1], "fn main() {}").unwrap();
     assert_eq!(engine.writes().next().await, [beside[1].clone()].into());
     wakes_nobody(|| [&beside[0], &beside[2]].into_iter().for_each(|it| write_again_and_again(it)));

@@ -352,7 +352,13 @@ impl Resolver {
             return;
         }
         let limit = self.settings.user().sessions_auto_directories as usize;
-        if let Err(error) = self.engine.follow_writes(session.cwd.clone(), limit).await {
+        let view = match self.context_for(None, Context::default(), Some(session)) {
+            Ok(asked) => self.view_for(&asked).await.ok(),
+            Err(_) => None,
+        };
+        let worktree =
+            view.map(|it| &it.resolution).map(|it| (it.worktree.clone(), it.repository.clone()));
+        if let Err(error) = self.engine.follow_writes(session.cwd.clone(), limit, worktree).await {
             tracing::error!(%error, "failed to watch for writes");
         }
     }

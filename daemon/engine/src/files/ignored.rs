@@ -15,6 +15,8 @@ use skills_syntax::path::AbsPath;
 
 use index::Index;
 
+#[cfg(test)]
+pub(crate) use index::file as index_file;
 pub(crate) use patterns::{Links, patterns};
 pub(crate) use rules::{IgnoreOptions, walk};
 
@@ -59,10 +61,20 @@ impl Git {
         self.excludes(dir) && !self.tracks(dir)
     }
 
+    /// Returns the directories below the top that contain tracked files.
+    pub(crate) fn tracked_dirs(&mut self) -> Vec<PathBuf> {
+        let top = self.top.clone();
+        self.index().dirs().map(|it| top.join(it)).collect()
+    }
+
     fn tracks(&mut self, dir: &Path) -> bool {
-        let Ok(relative) = dir.strip_prefix(&self.top) else { return false };
+        let Ok(relative) = dir.strip_prefix(&self.top).map(Path::to_owned) else { return false };
+        self.index().tracks_below(&relative)
+    }
+
+    fn index(&mut self) -> &Index {
         let read = || self.repository.as_deref().map(Index::read).unwrap_or_default();
-        self.index.get_or_insert_with(read).tracks_below(relative)
+        self.index.get_or_insert_with(read)
     }
 
     /// Returns true if the patterns exclude a directory below the top, or a parent of it.

@@ -1,6 +1,7 @@
 //! [`WriteTrees`]: watches of the directories in which automatic sessions follow writes.
 //!
-//! A tree is every directory below a session's directory that git does not ignore. Directories up
+//! A tree is every directory below a session's directory that git does not ignore or that contained
+//! a tracked file when the session began. Directories up
 //! to a limit are watched. In a git worktree, the files of further directories are compared with
 //! the time of the last comparison instead.
 
@@ -13,11 +14,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use skills_discovery::discover::Repository;
 use skills_syntax::path::AbsPath;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use crate::files::ignored::{IgnoreOptions, walk};
+use crate::files::ignored::{Git, IgnoreOptions, walk};
 use crate::lock::lock;
 use crate::views::view::Health;
 use crate::watch::backend::WatchScope;
@@ -80,6 +82,8 @@ struct WriteTree {
     subscription: Option<Subscription>,
     /// Watched directories with their identities.
     watched: BTreeMap<PathBuf, DirIdentity>,
+    /// Directories with tracked files that ignore rules exclude.
+    forced: Vec<PathBuf>,
     /// Compared directories with their identities.
     compared: BTreeMap<PathBuf, DirIdentity>,
     is_partial: bool,
@@ -95,8 +99,9 @@ impl WriteTrees {
     }
 
     /// Follows writes below a directory, with at most `limit` watches: every later write is
-    /// reported by [`Writes::next`] or [`Self::compare`]. Blocks on the disk.
-    pub fn follow(&self, dir: &AbsPath, limit: usize) {
+    /// reported by [`Writes::next`] or [`Self::compare`]. `worktree` is the top of the directory's
+    /// git worktree, with its repository. Blocks on the disk.
+    pub fn follow(&self, dir: &AbsPath, limit: usize, worktree: Option<&(AbsPath, Repository)>) {
         self.0.writes.follow(dir);
         let top = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
         // The index and other programs of the user need watches too.
@@ -108,6 +113,7 @@ impl WriteTrees {
             limit: limit.min(share.saturating_sub(others)),
             subscription: self.0.watch.subscribe(),
             watched: BTreeMap::new(),
+            forced: Vec::new(),
             compared: BTreeMap::new(),
             is_partial: false,
             compared_at: SystemTime::now(),
@@ -116,7 +122,13 @@ impl WriteTrees {
             top: top.clone(),
         };
         let followed = FollowedTree { tree: Mutex::new(tree), top, figures: Mutex::default() };
-        followed.change(|it| it.add(&[it.top.clone()].into()));
+        let tracked =
+            worktree.map(|(top, it)| Git::new(top, it).tracked_dirs()).unwrap_or_default();
+        followed.change(|it| {
+            it.add(&[it.top.clone()].into());
+            it.force(tracked);
+            Vec::new()
+        });
         lock(&self.0.trees).insert(dir.clone(), Arc::new(followed));
         self.0.writes.heard(dir);
         self.0.added.notify_one();
@@ -257,7 +269,32 @@ impl WriteTree {
                 break;
             }
         }
+        for path in self.forced.clone().into_iter().filter(|it| is_below(dirs, it)) {
+            self.take_forced(path);
+        }
         files
+    }
+
+    /// Follows those of the tracked directories that the ignore rules exclude.
+    fn force(&mut self, mut tracked: Vec<PathBuf>) {
+        tracked.retain(|it| it.starts_with(&self.top));
+        tracked.retain(|it| !self.watched.contains_key(it) && !self.compared.contains_key(it));
+        tracked.sort_unstable();
+        tracked.truncate(MAX_COMPARED);
+        for path in &tracked {
+            self.take_forced(path.clone());
+        }
+        self.forced = tracked;
+    }
+
+    /// Follows a directory that the ignore rules exclude, if it exists.
+    fn take_forced(&mut self, dir: PathBuf) {
+        let Ok(found) = dir.symlink_metadata() else { return };
+        // The index is the repository's: a path in it may lead out of the tree.
+        let is_real = found.is_dir() && dir.canonicalize().is_ok_and(|it| it == dir);
+        if is_real && !self.take(dir, (found.ino(), found.created().ok())) {
+            self.is_partial = true;
+        }
     }
 
     /// Watches or compares a directory. Returns false if it does neither.
@@ -334,6 +371,7 @@ fn changed_at(found: &fs::Metadata) -> SystemTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::ignored::index_file;
     use crate::watch::hints::HintQueue;
     use crate::watch::notify_watcher::{portable, recommended};
 
@@ -352,7 +390,13 @@ mod tests {
         let watch = WatchService::start(start(root.join("cookies")), queue).unwrap();
         let trees = WriteTrees::new(writes, watch);
         let top = AbsPath::new(&top).unwrap();
-        trees.follow(&top, limit);
+        fs::create_dir_all(top.join("target/forced")).unwrap();
+        let outside = root.join("outside");
+        fs::create_dir(&outside).unwrap();
+        std::os::unix::fs::symlink(&outside, top.join("target/link")).unwrap();
+        let tracked = index_file(2, 20, &["target/forced/f", "target/link/f"], None);
+        fs::write(top.join(".git/index"), tracked).unwrap();
+        trees.follow(&top, limit, Some(&(top.clone(), Repository::Own)));
         (trees, top, guard)
     }
 
@@ -371,7 +415,9 @@ mod tests {
 
     async fn every_write_is_reported(limit: usize, is_portable: bool) {
         let (trees, top, _guard) = followed(limit, is_portable);
-        for file in ["a", "src/deep/er/b", "new/below/c", "new/below/d", ".github/e"] {
+        for file in
+            ["a", "src/deep/er/b", "new/below/c", "new/below/d", ".github/e", "target/forced/f"]
+        {
             let file = top.join(file);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, "x").unwrap();
@@ -400,6 +446,7 @@ mod tests {
     async fn write_in_an_ignored_directory_is_not_reported() {
         let (trees, top, _guard) = followed(100, false);
         fs::write(top.join("target/debug/x"), "x").unwrap();
+        fs::write(top.join("target/link/x"), "x").unwrap();
         fs::create_dir_all(top.join("docs/target/new")).unwrap();
         fs::write(top.join("docs/target/new/y"), "y").unwrap();
         fs::write(top.join("docs/z"), "z").unwrap();
@@ -428,7 +475,7 @@ mod tests {
         let health = trees.health(&top).unwrap();
         assert_eq!(health.code, "auto-watch");
         assert!(health.message.contains("watches 2 directories"), "{health:?}");
-        assert!(health.message.contains("compares 3 others"), "{health:?}");
+        assert!(health.message.contains("compares 5 others"), "{health:?}");
         let (trees, top, _guard) = followed(100, false);
         assert_eq!(trees.health(&top), None);
         trees.retain(|_| false);

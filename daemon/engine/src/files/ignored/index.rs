@@ -5,6 +5,7 @@
 //! It is bounded, and treats a file that it cannot read as an index without entries.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -48,6 +49,11 @@ impl Index {
     /// Returns whether a file below a directory is tracked. `dir` is relative to the top.
     pub(super) fn tracks_below(&self, dir: &Path) -> bool {
         self.dirs.contains(dir.as_os_str().as_bytes())
+    }
+
+    /// Returns the directories that contain tracked files, relative to the top.
+    pub(super) fn dirs(&self) -> impl Iterator<Item = &Path> {
+        self.dirs.iter().map(|it| Path::new(OsStr::from_bytes(it)))
     }
 
     /// Adds the entries of a file. Returns the id of the shared index that it refers to.
@@ -152,7 +158,7 @@ fn offset(bytes: &[u8]) -> Option<(usize, &[u8])> {
 
 /// Returns the contents of an index with these paths.
 #[cfg(test)]
-pub(super) fn file(version: u32, id_size: usize, paths: &[&str], link: Option<u8>) -> Vec<u8> {
+pub(crate) fn file(version: u32, id_size: usize, paths: &[&str], link: Option<u8>) -> Vec<u8> {
     let mut bytes = b"DIRC".to_vec();
     bytes.extend(version.to_be_bytes());
     bytes.extend(u32::try_from(paths.len()).unwrap().to_be_bytes());
