@@ -118,6 +118,10 @@ pub trait Backend: Send + Sync + 'static {
     /// `None`.
     fn references(&self, root: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>>;
 
+    /// Returns the skills that a profile sees from a root and that were loaded, the one with the
+    /// highest score of use first.
+    fn used(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>>;
+
     /// Returns the findings for the skills below a root, as they are on the disk.
     ///
     /// Without `profiles`, those of the configuration apply. `levels` override the configured
@@ -193,6 +197,10 @@ impl Backend for NoBackend {
     }
 
     fn references(&self, _: AbsPath, _: Option<String>) -> Answer<Vec<SkillReference>> {
+        none()
+    }
+
+    fn used(&self, _: AbsPath, _: String) -> Answer<Vec<AbsPath>> {
         none()
     }
 

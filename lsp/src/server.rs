@@ -142,8 +142,13 @@ impl LanguageServer for Server {
         let document = self.session.document(text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
+        let used = if handlers::completion::can_name_skill(&it, position, settings) {
+            self.session.used_skills(&it).await
+        } else {
+            Vec::new()
+        };
         let complete = |analysis: &AnalysisContext| {
-            handlers::completion::completion(&it, position, analysis, settings)
+            handlers::completion::completion(&it, position, analysis, &used, settings)
         };
         Ok(self.session.with_complete_analysis(&it, complete).await)
     }

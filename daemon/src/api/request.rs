@@ -357,7 +357,7 @@ impl Resolver {
             Err(_) => None,
         };
         let worktree =
-            view.map(|it| &it.resolution).map(|it| (it.worktree.clone(), it.repository.clone()));
+            view.map(|it| (it.resolution.worktree.clone(), it.resolution.repository.clone()));
         if let Err(error) = self.engine.follow_writes(session.cwd.clone(), limit, worktree).await {
             tracing::error!(%error, "failed to watch for writes");
         }

@@ -3,6 +3,7 @@
 //! [`skills_ide`] computes the items. Their documentation is long and rarely shown, so it is sent
 //! only when the client resolves an item.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,16 +22,23 @@ use crate::settings::Settings;
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::{from_proto, to_proto};
 
+/// Returns true if a skill can be named at a position.
+pub(crate) fn can_name_skill(document: &Document, position: Position, settings: Settings) -> bool {
+    let offset = from_proto::offset(document, position, settings.encoding);
+    skills_ide::mention::name_at(document.text(), document.parsed(), offset).is_some()
+}
+
 /// Returns the completions at a position: skill names, and in a skill also fields, values and
-/// paths.
+/// paths. `used` are the skills that were loaded, in the order in which they are offered.
 pub(crate) fn completion(
     document: &Document,
     position: Position,
     analysis: &AnalysisContext,
+    used: &[AbsPath],
     settings: Settings,
 ) -> Option<CompletionResponse> {
     let offset = from_proto::offset(document, position, settings.encoding);
-    let mut items = skill_items(document, offset, analysis, settings);
+    let mut items = skill_items(document, offset, analysis, used, settings);
     if from_proto::is_skill(document.uri()) {
         items.extend(field_items(document, offset, settings).into_iter().flatten());
         items.extend(path_items(document, offset, analysis, settings).into_iter().flatten());
@@ -43,8 +51,10 @@ fn skill_items(
     document: &Document,
     offset: usize,
     analysis: &AnalysisContext,
+    used: &[AbsPath],
     settings: Settings,
 ) -> Vec<CompletionItem> {
+    let places: HashMap<_, _> = used.iter().enumerate().map(|(place, it)| (it, place)).collect();
     let word = skills_ide::mention::name_at(document.text(), document.parsed(), offset);
     let Some(word) = word else { return Vec::new() };
     let range = to_proto::range(document, word, settings.encoding);
@@ -55,6 +65,8 @@ fn skill_items(
         label: skill.name.clone(),
         kind: Some(CompletionItemKind::REFERENCE),
         detail: Some(skill.path.display().to_string()),
+        // Clients sort alphabetically; this puts the used skills first.
+        sort_text: places.get(&skill.path).map(|place| format!("{place:04}")),
         text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, skill.name.clone()))),
         data: Some(json!({"skill": skill.path.to_string_lossy()})),
         ..CompletionItem::default()
@@ -193,6 +205,7 @@ mod tests {
             &document,
             Position { line, character },
             &AnalysisContext::default(),
+            &[],
             settings,
         ) {
             Some(CompletionResponse::Array(items)) => items,
@@ -232,7 +245,7 @@ mod tests {
         let document = Document::new(uri, 1, Revision::default(), String::new());
         let position = Position::default();
         let found =
-            completion(&document, position, &AnalysisContext::default(), Settings::default());
+            completion(&document, position, &AnalysisContext::default(), &[], Settings::default());
         let Some(CompletionResponse::Array(items)) = found else { panic!("{found:?}") };
         assert_eq!((items.len(), &*items[0].label), (1, "command"));
     }

@@ -102,6 +102,18 @@ impl Session {
         analysis.root.is_some().then_some(analysis.snapshot)
     }
 
+    /// Returns the skills that the first checked profile sees from a document's root and that were
+    /// loaded, the most used one first; none if the backend does not answer in time.
+    pub(crate) async fn used_skills(&self, document: &Document) -> Vec<AbsPath> {
+        let asked = self.with_analysis(document, |it| {
+            let ranking = it.snapshot.skill_set.rankings().first()?;
+            Some((it.root.clone()?, ranking.profile.id.to_string()))
+        });
+        let Some((root, profile)) = asked else { return Vec::new() };
+        let used = timeout(LOOKUP_TIMEOUT, self.backend().used(root, profile)).await;
+        used.ok().flatten().unwrap_or_default()
+    }
+
     /// Returns the snapshots that contain a skill, that of its own root first.
     pub(crate) fn snapshots_containing(
         &self,

@@ -173,6 +173,10 @@ impl Backend for MockBackend {
         Box::pin(std::future::ready(Some(matches.collect())))
     }
 
+    fn used(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
+        NoBackend.used(root, profile)
+    }
+
     fn references(&self, _: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
         *lock(&self.reference_requests) += 1;
         let root = json!({"line": 1, "column": 1, "offset": 0});

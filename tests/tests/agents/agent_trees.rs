@@ -425,6 +425,13 @@ fn gemini(command: &mut Command, top: &Path) -> Found {
     found
 }
 
+/// Returns the lines of a listing in alphabetical order.
+fn sorted(listing: &str) -> Vec<&str> {
+    let mut lines: Vec<_> = listing.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
 /// One engine and one daemon for all trees; each tree has its own directory.
 struct Ours {
     _home: Home,
@@ -524,8 +531,14 @@ impl Ours {
             Agent::OpenCode => without_races(&view, &text),
             Agent::Codex | Agent::GeminiCli => text,
         };
-        let theirs = settle(their_listing(agent, program, tree, &top));
         let ours = settle(self.listing(tree, &top));
+        let mut theirs = settle(their_listing(agent, program, tree, &top));
+        for _ in 0..2 {
+            // Gemini CLI lists skills in the order in which its reads of linked directories end.
+            if agent == Agent::GeminiCli && theirs != ours && sorted(&theirs) == sorted(&ours) {
+                theirs = settle(their_listing(agent, program, tree, &top));
+            }
+        }
         if theirs != ours {
             let _ = write!(fault, "the agent's listing:\n{theirs}\nours:\n{ours}\n");
         }

@@ -32,13 +32,13 @@ use skills_lsp::{
 };
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
-    SessionClose, SessionTouch, SkillsCheck, SkillsReferences,
+    SessionClose, SessionTouch, SkillsCheck, SkillsReferences, SkillsUsage,
 };
-use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::path::{decode_absolute, encode, encoding_of};
 use skills_protocol::wire::{
-    CheckParams, CheckResult, EventKind, Freshness, PathMatches, PathsMatchParams,
+    CheckParams, CheckResult, EventKind, Freshness, Include, PathMatches, PathsMatchParams,
     ReferencesParams, RuleLevel, SessionCloseParams, SessionTouchParams, SkillReference,
-    SnapshotParams, SnapshotResult, SubscribeParams, TouchOp,
+    SkillUsage, SnapshotParams, SnapshotResult, SubscribeParams, TouchOp, UsageParams,
 };
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
@@ -359,6 +359,20 @@ impl Backend for LspBackend {
             ..ReferencesParams::default()
         });
         Box::pin(async move { Some(answer.await?.references) })
+    }
+
+    fn used(&self, place: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
+        let encoding = encoding_of([&*place]);
+        let answer = self.ask::<SkillsUsage>(UsageParams {
+            profile: Some(profile),
+            include: Include::ALL.to_vec(),
+            cwd: Some(encode(&place, encoding)),
+            path_encoding: encoding,
+            ..UsageParams::default()
+        });
+        let path =
+            |it: SkillUsage| AbsPath::new(&decode_absolute(&it.path, it.path_encoding).ok()?).ok();
+        Box::pin(async move { Some(answer.await?.skills.into_iter().filter_map(path).collect()) })
     }
 
     fn check(

@@ -220,6 +220,13 @@ fn skill_names_resolve_in_symbols_definition_hover_references_and_completion() {
     let resolved = editor.request("completionItem/resolve", items[0].clone()).expect("answered");
     let text = resolved["documentation"]["value"].as_str().expect("a text");
     assert!(text.contains("Reads PDF files"), "{text}");
+    // A skill that was loaded comes first; clients sort by `sortText`, else by label.
+    run(&home, &top, &["load", "notes"]);
+    let items =
+        editor.ask("textDocument/completion", &claude, (0, 5), json!({})).expect("answered");
+    let order = |it: &Value| it["sortText"].as_str().or(it["label"].as_str()).map(str::to_owned);
+    let first = items.as_array().expect("a list").iter().min_by_key(|it| order(it));
+    assert_eq!(first.expect("an item")["label"], "notes", "{items}");
     // An unsaved name is completed.
     let text = fs::read_to_string(&notes).expect("there").replace("name: notes", "name: memos");
     editor.edit(&notes, &text);
