@@ -46,7 +46,16 @@ pub fn shown(text: &str) -> String {
 
 /// Returns a text without the white space around it, as JavaScript's `trim` does.
 pub fn trim(text: &str) -> &str {
-    text.trim_matches(|it: char| (it.is_whitespace() && it != '\u{85}') || it == '\u{FEFF}')
+    text.trim_matches(is_blank)
+}
+
+/// Returns a text without the white space before it, by JavaScript's rules.
+pub fn trim_start(text: &str) -> &str {
+    text.trim_start_matches(is_blank)
+}
+
+fn is_blank(letter: char) -> bool {
+    (letter.is_whitespace() && letter != '\u{85}') || letter == '\u{FEFF}'
 }
 
 /// Returns the first line of a body as a description: without the marks of a heading, and at most

@@ -1,9 +1,12 @@
 //! Finds the frontmatter between `---` lines by each agent's rule ([`Fence`]).
 //!
 //! skillsd's own parser recovers the author's evident intention. Agents are stricter, each in its
-//! own way; two of them end the frontmatter at any line that begins with `---`.
+//! own way; two of them end the frontmatter at any line that begins with `---`, and Claude Code at
+//! any `---`.
 
 use skills_syntax::text::Span;
+
+use crate::claude_text::trim_start;
 
 /// An agent's rule for finding the frontmatter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -13,6 +16,9 @@ pub enum Fence {
     /// The first line and a later one are `---` with optional white space around it, with at least
     /// one line between them (Codex, read in its source).
     TrimmedLines,
+    /// Claude Code 2.1.330: `---` with only white space up to the line end opens; the next `---`,
+    /// wherever it is, closes. The agent also leaves out the white space before the body.
+    Anywhere,
     /// gray-matter 4: `---` opens, optionally followed by the name of a language; the next line
     /// that begins with `---` closes, or else the end of the file (opencode).
     GrayMatter,
@@ -75,6 +81,7 @@ impl Fence {
         match self {
             Self::FirstLine => Err(FenceError::NOT_OPENED),
             Self::TrimmedLines => trimmed_lines(text),
+            Self::Anywhere => anywhere(text),
             Self::GrayMatter => gray_matter(text),
             Self::Prefix => prefix(text),
             Self::Exact => exact(text),
@@ -82,11 +89,15 @@ impl Fence {
     }
 }
 
-/// Returns the end of the longest frontmatter that any agent recognises, including its closing
-/// line.
-pub(crate) fn longest_head(text: &str) -> usize {
-    let rules = [Fence::TrimmedLines, Fence::GrayMatter, Fence::Prefix, Fence::Exact];
-    rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body).max().unwrap_or(0)
+/// Returns the text up to the end of the longest frontmatter that any agent recognises, and at least
+/// up to `end`. It ends with a whole line.
+pub(crate) fn longest_head(text: &str, end: usize) -> &str {
+    let rules =
+        [Fence::TrimmedLines, Fence::Anywhere, Fence::GrayMatter, Fence::Prefix, Fence::Exact];
+    let ends = rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body);
+    let end = ends.fold(end, usize::max);
+    let is_inside = end > 0 && !text[..end].ends_with('\n');
+    &text[..if is_inside { next_line(text, end) } else { end }]
 }
 
 /// Returns the line spans of a text, without `
@@ -115,6 +126,18 @@ fn trimmed_lines(text: &str) -> Result<FrontmatterRange, FenceError> {
         return Err(FenceError { offset: closing.start, ..FenceError::EMPTY });
     }
     Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+}
+
+fn anywhere(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let rest = text.strip_prefix("---").ok_or(FenceError::NOT_OPENED)?;
+    let blanks = &rest[..rest.len() - trim_start(rest).len()];
+    let start = 3 + blanks.rfind('\n').ok_or(FenceError::NOT_OPENED)? + 1;
+    let closing = start + text[start..].find("---").ok_or(FenceError::NOT_CLOSED)?;
+    let behind = closing + "---".len();
+    let line_end = text[behind..].find('\n').map_or(text.len(), |at| behind + at);
+    let is_alone = trim_start(&text[behind..line_end]).is_empty();
+    let body = if is_alone { next_line(text, line_end) } else { behind };
+    Ok(FrontmatterRange { content: Span::new(start, closing), language: Language::Yaml, body })
 }
 
 fn gray_matter(text: &str) -> Result<FrontmatterRange, FenceError> {
@@ -224,8 +247,8 @@ mod tests {
     #[test]
     fn unclosed_frontmatter_is_accepted_by_gray_matter_only() {
         check("---\na: b\nx\n", [Some(("a: b\nx\n", "")), None, None, None]);
-        assert_eq!(longest_head("---\na: b\nx\n"), 11);
-        assert_eq!(longest_head("# x\n"), 0);
+        assert_eq!(longest_head("---\na: b\nx\n", 0).len(), 11);
+        assert_eq!(longest_head("# x\n", 0), "");
     }
 
     #[test]
@@ -254,6 +277,27 @@ mod tests {
         let others = Some(("a: |+\n  b\n\n\n", "x\n"));
         let text = "---\na: |+\n  b\n\n\n---\nx\n";
         check(text, [Some(("a: |+\n  b\n\n", "x\n")), others, others, others]);
+    }
+
+    #[test]
+    fn any_dashes_close_for_claude_code() {
+        for (text, expected) in [
+            ("---\na: b\n---\nx\n", Some(("a: b\n", "x\n"))),
+            ("--- \n\na: --- b\n---\n x\n", Some(("a: ", " b\n---\n x\n"))),
+            ("---\na: b---\u{FEFF}\n\n  x\n", Some(("a: b", "\n  x\n"))),
+            ("---\n---\n---\nx\n", Some(("", "---\nx\n"))),
+            ("---\na: b\n----\n", Some(("a: b\n", "-\n"))),
+            ("---\na: b\n--\n", None),
+            ("---\n---", Some(("", ""))),
+            ("---\ra: b\r---\r", None),
+            ("---yaml\na: b\n---\n", None),
+            (" ---\na: b\n---\n", None),
+        ] {
+            let found = Fence::Anywhere.find(text).ok();
+            let found = found.map(|it| (it.content.slice(text), &text[it.body..]));
+            assert_eq!(found, expected, "{text:?}");
+        }
+        assert_eq!(longest_head("x\ry\nz\n", 2), "x\ry\n");
     }
 
     #[test]

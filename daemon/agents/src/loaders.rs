@@ -9,6 +9,7 @@
 //! [`crate::fields`].
 
 mod block_scalars;
+mod bun;
 mod dialect;
 mod line_fields;
 mod load;
@@ -21,7 +22,7 @@ mod validate;
 pub use block_scalars::rewrite_as_blocks;
 pub use dialect::{Mapping, YamlRefusal, parse_strict};
 pub use line_fields::{LineFields, extract_lines};
-pub use outcome::{LoadOutcome, LoadVerdict, Remark, load_as, load_for_all_agents};
+pub use outcome::{LoadOutcome, LoadVerdict, Remark, load_as, load_for_all_agents, read_text};
 pub use quote_values::quote_values;
 pub use repair::{Repair, RepairEdit};
 

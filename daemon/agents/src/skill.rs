@@ -119,7 +119,7 @@ pub struct SkillRecord {
     pub disable_model_invocation: bool,
     /// `user-invocable`.
     pub user_invocable: bool,
-    /// The first line of the body that is not blank, trimmed.
+    /// The first line after `head` that is not blank, trimmed.
     pub first_body_line: Option<Box<str>>,
     /// The text of the first heading of the body.
     pub first_heading: Option<Box<str>>,
@@ -152,7 +152,7 @@ impl SkillRecord {
         let DecodeFacts { bom, invalid_utf8 } = origin;
         let index = LineIndex::new(text);
         let positions = PositionMapper { text, index: &index };
-        let head = &text[..document.body.start.max(fence::longest_head(text))];
+        let head = fence::longest_head(text, document.body.start);
         let mut findings: Vec<_> = document
             .diagnostics
             .iter()
@@ -177,8 +177,11 @@ impl SkillRecord {
             description: field(&field_table::DESCRIPTION),
             paths: paths.into_iter().map(|it| it.text.into()).collect(),
             disable_model_invocation: flag(&field_table::DISABLE_MODEL_INVOCATION, false),
-            user_invocable: flag(&field_table::USER_INVOCABLE, true),
-            first_body_line: first_line(document.body.slice(text)),
+            user_invocable: fields.is_none_or(|it| {
+                it.entry(&field_table::USER_INVOCABLE).is_none()
+                    || it.switch(&field_table::USER_INVOCABLE) == Some(true)
+            }),
+            first_body_line: first_line(&text[head.len()..]).map(Into::into),
             first_heading: first_heading(document.body.slice(text)),
             bom,
             crlf: head.contains("\r\n"),
@@ -290,8 +293,9 @@ impl PositionMapper<'_> {
     }
 }
 
-fn first_line(body: &str) -> Option<Box<str>> {
-    body.lines().map(str::trim).find(|it| !it.is_empty()).map(Into::into)
+/// Returns the first line that is not blank, trimmed.
+pub(crate) fn first_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).find(|it| !it.is_empty())
 }
 
 /// Returns the text of the first heading of level one, outside fenced code.

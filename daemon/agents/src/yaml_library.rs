@@ -11,6 +11,9 @@ pub enum YamlLibrary {
     SerdeYaml,
     /// The npm library `yaml` 2 (the plugin): YAML 1.2 with the core schema.
     NpmYaml,
+    /// Bun's parser (Claude Code): YAML 1.2 with the core schema, merge keys, and values converted
+    /// to text as JavaScript does.
+    Bun,
     /// skillsd's own parser, which accepts duplicate keys; used for agents whose library is
     /// unknown.
     Ours,

@@ -7,6 +7,7 @@ mod encoding;
 mod fix;
 pub(super) mod rules;
 
+use skills_agents::fence::Fence;
 use skills_agents::field_table::fields;
 use skills_agents::loaders::LoadVerdict;
 use skills_agents::profile::Profile;
@@ -65,9 +66,10 @@ fn check_early_closing(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Fin
         if !is_early || reading.verdict == LoadVerdict::Dropped {
             continue;
         }
-        match ends.iter_mut().find(|(it, _)| *it == end) {
+        let line = cx.line(end).start;
+        match ends.iter_mut().find(|(it, _)| *it == line) {
             Some((_, them)) => them.push(profile),
-            None => ends.push((end, vec![profile])),
+            None => ends.push((line, vec![profile])),
         }
     }
     for (end, them) in ends {
@@ -80,7 +82,12 @@ fn check_early_closing(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Fin
             format!("{who} the frontmatter at this line and {reads} the rest as the body");
         let finding =
             Finding::new(&ODD_CLOSING, span, message).severity(Severity::Warning).about(&them);
-        out.push(finding.help("Start the line with a character other than a dash."));
+        let help = if them.iter().any(|it| it.fence == Fence::Anywhere) {
+            "Write fewer than three dashes in a row."
+        } else {
+            "Start the line with a character other than a dash."
+        };
+        out.push(finding.help(help));
     }
 }
 

@@ -117,8 +117,10 @@ fn fill(
     marks: CommandSyntax,
 ) -> FilledBody {
     let body = loading.body.body();
-    // Claude Code's pattern for the closing line also consumes the white space after it.
-    let body = if marks == CommandSyntax::Claude { body.trim_start() } else { body };
+    // Claude Code's pattern for the closing dashes also consumes the white space after them.
+    let is_behind_fields = body.len() < loading.body.text.len();
+    let is_trimmed = marks == CommandSyntax::Claude && is_behind_fields;
+    let body = if is_trimmed { claude_text::trim_start(body) } else { body };
     let names = list(loading.body, &field_table::ARGUMENTS);
     let arguments = match (loading.format, loading.by) {
         (OutputFormat::Claude, Invoker::User) => claude_text::trim(loading.arguments),

@@ -14,6 +14,7 @@ mod agent_fixture;
 mod agent_trees;
 mod catalogs;
 mod claude;
+mod claude_frontmatter;
 mod claude_paths;
 mod claude_slash;
 mod claude_trees;

@@ -10,6 +10,7 @@ use skills_syntax::parse::{
 };
 use skills_syntax::text::Span;
 
+use super::bun;
 use super::repair::{RepairEdit, line_spans};
 use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::parse;
@@ -156,16 +157,25 @@ fn compatibility_edit(
             insert(offset, format!("\n{}", " ".repeat(indent)))
         }
         // These libraries treat a byte order mark inside the text as an ordinary character.
-        YamlErrorKind::ByteOrderMark if js || library == YamlLibrary::SerdeYaml => {
+        YamlErrorKind::ByteOrderMark
+            if js || matches!(library, YamlLibrary::SerdeYaml | YamlLibrary::Bun) =>
+        {
             let mark = offset + content[offset..].find('\u{FEFF}')?;
             let span = Span::new(mark, mark + '\u{FEFF}'.len_utf8());
             Some(RepairEdit { span, text: String::new() })
+        }
+        // libyaml ends the value at a line separator, so that a key may follow it.
+        YamlErrorKind::UnquotedColon if library == YamlLibrary::SerdeYaml => {
+            let at = line + content[line..offset].rfind(LINE_SEPARATORS)?;
+            let end = at + content[at..].chars().next()?.len_utf8();
+            Some(RepairEdit { span: Span::new(at, end), text: "\n".to_owned() })
         }
         YamlErrorKind::ControlCharacter(found) if library == YamlLibrary::NpmYaml => {
             let at = offset + content[offset..].find(found)?;
             let span = Span::new(at, at + found.len_utf8());
             Some(RepairEdit { span, text: '\u{FFFD}'.to_string() })
         }
+        _ if library == YamlLibrary::Bun => bun::stand_in_edit(content, kind, offset),
         _ => None,
     }
 }
@@ -250,9 +260,10 @@ impl Mapping {
         Some(self.typed_value(find(value.entries()?, inner)?))
     }
 
-    /// Looks a key up in the mapping merged by `<<: *anchor`, which js-yaml supports.
+    /// Looks a key up in the mapping merged by `<<: *anchor`, which js-yaml and Bun support.
     fn merged(&self, key: &str) -> Option<&Entry> {
-        if !matches!(self.library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4) {
+        use YamlLibrary::{Bun, JsYaml3, JsYaml4};
+        if !matches!(self.library, JsYaml3 | JsYaml4 | Bun) {
             return None;
         }
         let merge = find(self.entries(), "<<")?;
@@ -285,7 +296,17 @@ impl Mapping {
             ValueKind::Mapping { .. } => (YamlType::Map, ""),
             ValueKind::Alias { .. } => (YamlType::Text, value.span.slice(&self.text)),
         };
-        TypedValue { kind: found, text: text.to_owned() }
+        let text = match &self.frontmatter {
+            Some(frontmatter) if self.library == YamlLibrary::Bun => {
+                let item = |it: &Value| {
+                    let typed = self.resolved(it, "");
+                    (typed.kind, typed.text)
+                };
+                bun::converted(frontmatter, (found, value), text, &item)
+            }
+            _ => text.to_owned(),
+        };
+        TypedValue { kind: found, text }
     }
 
     /// Returns an error for input that the library refuses and our parser accepts.
@@ -298,7 +319,7 @@ impl Mapping {
             YamlLibrary::NpmYaml => {
                 duplicate_key(self.entries()).or_else(|| self.unindented_flow())
             }
-            YamlLibrary::Ours => None,
+            YamlLibrary::Bun | YamlLibrary::Ours => None,
             YamlLibrary::SerdeYaml => self
                 .serde_mismatch()
                 .or_else(|| self.empty_key())

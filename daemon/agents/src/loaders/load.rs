@@ -4,10 +4,13 @@ use skills_syntax::config_tree::{self, Node, Syntax, Value};
 use skills_syntax::parse::ScalarStyle;
 use skills_syntax::text::LineColumn;
 
+use super::bun::scalar_text;
 use super::dialect::{Mapping, TypedValue, YamlRefusal, parse_strict};
 use super::outcome::{FIX_YAML, RecordLoader, START, line_column, repair_description};
 use super::{extract_lines, quote_values, rewrite_as_blocks};
 use crate::fence::{Fence, Language};
+use crate::field_table::{Field, NAME};
+use crate::fields::Fields;
 use crate::profile::{LoadStrategy, OnInvalidYaml};
 use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::{FrontmatterState, RecordField};
@@ -26,9 +29,11 @@ pub(super) struct LoadedValues {
 impl RecordLoader<'_> {
     /// Returns the fields as the agent gets them, or `None` if there is no frontmatter.
     pub(super) fn values(&mut self) -> Option<LoadedValues> {
-        if let Some(values) = self.read_portable() {
-            return Some(values);
-        }
+        self.read_portable().or_else(|| self.parse_values())
+    }
+
+    /// Returns the fields as the agent's library reads them, or `None` if there is no frontmatter.
+    fn parse_values(&mut self) -> Option<LoadedValues> {
         if self.profile.fence != Fence::FirstLine {
             return match self.profile.fence.find(&self.record.head) {
                 Ok(fenced) => {
@@ -41,22 +46,56 @@ impl RecordLoader<'_> {
                         Language::JavaScript => self.load_code(),
                     })
                 }
-                Err(_) if self.record.yaml == FrontmatterState::Absent => None,
+                Err(_) if self.record.yaml == FrontmatterState::Absent => {
+                    self.body = 0;
+                    None
+                }
                 Err(unfenced) => {
+                    self.body = 0;
                     let at = line_column(&self.record.head, unfenced.offset);
                     Some(self.load_without_fence(unfenced.message, at))
                 }
             };
         }
+        if self.record.yaml == FrontmatterState::Absent {
+            self.body = 0;
+            return None;
+        }
+        let document = self.record.document();
+        self.body = document.body.start;
         match &self.record.yaml {
             FrontmatterState::Absent => None,
             FrontmatterState::Undelimited { message, at } => {
                 Some(self.load_without_fence(message, *at))
             }
             FrontmatterState::Strict | FrontmatterState::Broken { .. } => {
-                let content = self.record.document().frontmatter?.content;
+                let content = document.frontmatter?.content;
                 Some(self.load(content.slice(&self.record.head), content.start))
             }
+        }
+    }
+
+    /// Returns the text of a field as the agent reads it, or `None` if it has none.
+    pub(super) fn read_text(&mut self, field: &Field) -> Option<String> {
+        if !self.record.head.contains(field.key) {
+            return None;
+        }
+        let is_name = field.key == NAME.key;
+        let portable = if is_name { self.read_portable() } else { None };
+        let values = portable.or_else(|| self.parse_values())?;
+        let typed = match values.mapping {
+            Some(mapping) => mapping.typed(field.key)?,
+            None if is_name => values.name?,
+            None => {
+                self.strategy?;
+                let document = self.record.document();
+                return Fields::new(document.frontmatter.as_ref()?, &self.record.head).text(field);
+            }
+        };
+        match typed.kind {
+            YamlType::Null => None,
+            YamlType::List | YamlType::Map if self.profile.library != YamlLibrary::Bun => None,
+            _ => Some(typed.text),
         }
     }
 
@@ -282,5 +321,9 @@ fn type_of(field: &RecordField, library: YamlLibrary) -> TypedValue {
         Some(ScalarStyle::Plain) => plain_scalar_type(&field.text, library),
         Some(_) => YamlType::Text,
     };
-    TypedValue { kind: found, text: field.text.to_string() }
+    let text = match library {
+        YamlLibrary::Bun => scalar_text(found, &field.text),
+        _ => field.text.to_string(),
+    };
+    TypedValue { kind: found, text }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use skills_syntax::text::{LineColumn, LineIndex};
 
+use crate::field_table::Field;
 use crate::profile::{self, EncodingPolicy, LoadStrategy, NameSource, Profile, Quoting};
 use crate::skill::SkillRecord;
 
@@ -78,22 +79,14 @@ pub fn load_for_all_agents(
     profile::agents().map(|it| (it, load_as(it, record, directory))).collect()
 }
 
+/// Returns the text of a field as a profile's agent reads it, or `None` if it reads none.
+pub fn read_text(profile: &Profile, record: &SkillRecord, field: &Field) -> Option<String> {
+    RecordLoader::new(profile, record).read_text(field)
+}
+
 /// Loads a file by a profile's rules. `directory` is the name of the directory that holds it.
 pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> LoadOutcome {
-    let mut reader = RecordLoader {
-        profile,
-        record,
-        strategy: Some(LoadStrategy::Strict),
-        body: record.head.len(),
-        reading: LoadOutcome {
-            verdict: LoadVerdict::Accepted,
-            name: String::new(),
-            description: None,
-            dropped: None,
-            unlisted: None,
-            notes: Vec::new(),
-        },
-    };
+    let mut reader = RecordLoader::new(profile, record);
     reader.encoding();
     reader.size();
     match reader.values() {
@@ -129,7 +122,24 @@ pub(super) const START: LineColumn = LineColumn { line: 1, column: 1 };
 
 pub(super) const FIX_YAML: &str = "Fix the YAML; quoting the value is usually enough.";
 
-impl RecordLoader<'_> {
+impl<'a> RecordLoader<'a> {
+    fn new(profile: &'a Profile, record: &'a SkillRecord) -> Self {
+        Self {
+            profile,
+            record,
+            strategy: Some(LoadStrategy::Strict),
+            body: record.head.len(),
+            reading: LoadOutcome {
+                verdict: LoadVerdict::Accepted,
+                name: String::new(),
+                description: None,
+                dropped: None,
+                unlisted: None,
+                notes: Vec::new(),
+            },
+        }
+    }
+
     fn finish(mut self) -> LoadOutcome {
         self.reading.verdict = match (&self.reading.dropped, self.strategy) {
             (Some(_), _) => LoadVerdict::Dropped,

@@ -336,7 +336,7 @@ fn delimiter_variants_accepted_by_some_agents_only() {
         b"---\nname: dir\ndescription: d\n",
         &expect![[r#"
             agentskills: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a `---` line
-            claude-code: without its fields "dir" None
+            claude-code: without its fields "dir" Some("---")
             opencode: accepted "dir" Some("d")
             opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
             codex: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
@@ -648,7 +648,11 @@ fn line_separator_of_unicode_ends_an_unquoted_value_for_codex() {
         for value in ["x*y", "x *y z", ">\n  x*y", "|\n  x*y\n  z"] {
             assert!(!reads(&value.replace('*', &mark.to_string())), "{value} {mark:?}");
         }
-        for value in [">\n  x*k: y", "|\n  x*k: y\n"] {
+        assert!(!reads(&"x* k: y".replace('*', &mark.to_string())), "{mark:?}");
+        let library: serde_yaml::Value =
+            serde_yaml::from_str(&format!("description: x{mark}k: y\n")).unwrap();
+        assert_eq!(library["description"], "x", "{mark:?}");
+        for value in ["x*k: y", ">\n  x*k: y", "|\n  x*k: y\n"] {
             let text = format!("name: a\ndescription: {}\n", value.replace('*', &mark.to_string()));
             let read = parse_strict(&text, YamlLibrary::SerdeYaml).unwrap();
             assert_eq!(read.typed("description").unwrap().text.trim(), "x", "{value} {mark:?}");

@@ -7,6 +7,7 @@ use super::outcome::{RecordLoader, START, remark};
 use crate::claude_text::line_description;
 use crate::profile::{DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, ScalarRule};
 use crate::scalar::YamlType;
+use crate::skill::first_line;
 
 impl RecordLoader<'_> {
     /// Returns a value as text, or a description of the fault.
@@ -146,8 +147,9 @@ impl RecordLoader<'_> {
             }
             Rule::ElseUnlisted => self.drop_skill("description/text", what, at, next),
             Rule::ElseFirstBodyLine => {
-                self.reading.description =
-                    self.record.first_body_line.as_deref().map(line_description);
+                let line = first_line(&self.record.head[self.body..]);
+                let line = line.or(self.record.first_body_line.as_deref());
+                self.reading.description = line.map(line_description);
             }
             Rule::ElseFirstHeading => {
                 let heading = self.record.first_heading.as_deref();

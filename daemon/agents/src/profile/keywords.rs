@@ -91,6 +91,7 @@ keywords! {
     Fence {
         "first-line" = Self::FirstLine,
         "trimmed-lines" = Self::TrimmedLines,
+        "anywhere" = Self::Anywhere,
         "gray-matter" = Self::GrayMatter,
         "prefix" = Self::Prefix,
         "exact" = Self::Exact,
@@ -100,6 +101,7 @@ keywords! {
         "js-yaml-4" = Self::JsYaml4,
         "serde-yaml" = Self::SerdeYaml,
         "npm-yaml" = Self::NpmYaml,
+        "bun" = Self::Bun,
         "ours" = Self::Ours,
     }
     OnInvalidYaml {

@@ -116,6 +116,7 @@ Different from the agent, on purpose:
 /// Returns the points in which skillsd does not follow an agent, on purpose.
 fn differences_from_agent(id: &str) -> &'static str {
     match id {
+        "claude-code" => CLAUDE_CODE_DIFFERENCES,
         "opencode" => OPENCODE_DIFFERENCES,
         "opencode-agent-skills" => PLUGIN_DIFFERENCES,
         _ => "",
@@ -125,6 +126,11 @@ fn differences_from_agent(id: &str) -> &'static str {
 const OPENCODE_DIFFERENCES: &str = "\
 | A link to a directory above it is followed in a circle, until the system refuses the path. | A directory is not searched below itself. | The paths add no skill, and two such links in one directory never end. |
 | A file is found by each path that links make, however many. | If links reach directories of a root more than 1,000 times again, each has only its path nearest to the root. | A few links can make more paths than a disk has files. |
+";
+
+const CLAUDE_CODE_DIFFERENCES: &str = "\
+| A byte order mark before a text without frontmatter goes to the model with it. | It is taken out. | It is invisible, and no part of the text. |
+| A plugin's `commands` may be a map that gives each command a name, a description or its text. | Only a path or a list of paths is read. | Each command here is a file with its own name. |
 ";
 
 const PLUGIN_DIFFERENCES: &str = "\

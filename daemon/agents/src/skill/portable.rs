@@ -26,11 +26,9 @@ pub(crate) fn is_portable(text: &str, document: &Document) -> bool {
         && !frontmatter.entries.iter().any(|it| is_nameless(it) || goes_on_in_brackets(it, text))
         && frontmatter.anchors.is_empty()
         && frontmatter.get("<<").is_none()
-        && !content.contains("\n---")
+        && !content.contains("---")
         // The last line ends of a block scalar that keeps them differ.
         && !content.ends_with("\n\n")
-        && !content.starts_with("---")
-        && !content.lines().any(|it| it.trim() == "---")
         && !content.contains(odd)
         && !content.contains("\\u")
         && ![" ", "[", "{", ","].into_iter().any(tagged)

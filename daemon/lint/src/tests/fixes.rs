@@ -391,13 +391,14 @@ fn heading_below_the_keys_starts_the_body() {
 }
 
 #[test]
-fn dashes_in_a_block_scalar_are_a_warning_for_codex() {
+fn dashes_in_a_block_scalar_are_a_warning_for_agents_that_end_there() {
     let text = "---\nname: pdf\ndescription: |\n  Use when\n\n  ---\n  more\n---\nBody\n";
     let found = Fixture::new(text).check();
     let closing: Vec<_> = found.iter().filter(|it| it.rule.family() == "yaml").collect();
     assert_eq!(closing.len(), 1, "{closing:#?}");
     assert_eq!(closing[0].diagnostic.severity, Severity::Warning);
-    assert!(closing[0].diagnostic.message.starts_with("Codex ends"), "{closing:#?}");
+    let message = &closing[0].diagnostic.message;
+    assert!(message.starts_with("Claude Code and Codex end"), "{closing:#?}");
     assert!(closing[0].fixes.is_empty());
     assert_eq!(closing[0].diagnostic.span.slice(text), "---");
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::value::to_raw_value;
 use skills_agents::field_table::WHEN_TO_USE;
-use skills_agents::fields::Fields;
+use skills_agents::loaders::read_text;
 use skills_agents::profile::{OutputFormat, Scope};
 use skills_config::Config;
 use skills_discovery::discover::{Candidate, SearchRoot, SkillState};
@@ -313,7 +313,7 @@ fn one<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSk
         label: None,
         note: None,
         description: shown.and_then(|it| it.description.as_deref()).unwrap_or_default(),
-        when_to_use: shown.and_then(when_to_use),
+        when_to_use: shown.and_then(|it| read_text(&view.ctx.profile, it.record()?, &WHEN_TO_USE)),
         path: &candidate.path,
         root: &root.path,
         shown: candidate.shown.as_ref().map(|it| (&*it.root, &*it.path)),
@@ -325,11 +325,3 @@ fn one<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSk
 
 /// Codex keeps its bundled skills in this directory among the user's.
 const SYSTEM: &str = "skills/.system";
-
-/// Reads `when_to_use`, which is not part of the record. The search for its key avoids parsing most
-/// heads.
-fn when_to_use(candidate: &Candidate) -> Option<String> {
-    let record = candidate.record().filter(|it| it.head.contains(WHEN_TO_USE.key))?;
-    let document = record.document();
-    Fields::new(document.frontmatter.as_ref()?, &record.head).text(&WHEN_TO_USE)
-}

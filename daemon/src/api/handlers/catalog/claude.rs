@@ -10,6 +10,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use skills_agents::claude_text::is_label;
+use skills_agents::field_table::NAME;
+use skills_agents::loaders::read_text;
 use skills_agents::profile::Scope;
 use skills_discovery::discover::{Candidate, Resolution, SkillState, holder};
 use skills_engine::View;
@@ -28,7 +30,7 @@ pub(super) struct Additions<'v> {
 
 impl<'v> Additions<'v> {
     pub(super) fn of(view: &'v View) -> Self {
-        Self { view, labels: labels(&view.resolution) }
+        Self { view, labels: labels(view) }
     }
 
     pub(super) fn apply(&mut self, candidate: &Candidate, skill: &mut ListedSkill<'v>) {
@@ -89,7 +91,8 @@ pub(super) fn sort(resolution: &Resolution, skills: &mut [&Candidate]) {
 }
 
 /// Returns the labels of skills, by their files.
-fn labels(resolution: &Resolution) -> HashMap<&Path, String> {
+fn labels(view: &View) -> HashMap<&Path, String> {
+    let resolution = &view.resolution;
     let is_loaded = |it: &&Candidate| {
         use SkillState::{Conditional, Invalid, Refused, Shadowed, Untrusted};
         !matches!(it.state, Conditional | Invalid | Refused | Shadowed | Untrusted)
@@ -99,7 +102,7 @@ fn labels(resolution: &Resolution) -> HashMap<&Path, String> {
     taken.extend(OWN.split(' ').map(str::to_owned));
     let mut labels = HashMap::new();
     for candidate in loaded() {
-        let label = label(resolution, candidate).filter(|it| is_label(it));
+        let label = label(view, candidate).filter(|it| is_label(it));
         if let Some(label) = label.filter(|it| taken.insert(it.clone())) {
             labels.insert(&*candidate.path, label);
         }
@@ -107,15 +110,14 @@ fn labels(resolution: &Resolution) -> HashMap<&Path, String> {
     labels
 }
 
-fn label(resolution: &Resolution, candidate: &Candidate) -> Option<String> {
-    let field = &candidate.record()?.name.as_ref()?.text;
+fn label(view: &View, candidate: &Candidate) -> Option<String> {
+    let resolution = &view.resolution;
+    let field = read_text(&view.ctx.profile, candidate.record()?, &NAME)?;
     let (plugin, namespace) = (resolution.plugin_of(candidate), &candidate.namespace);
     match (plugin, namespace) {
-        (Some(plugin), Some(_)) if field.starts_with(&format!("{}:", plugin.name)) => {
-            Some(field.to_string())
-        }
+        (Some(plugin), Some(_)) if field.starts_with(&format!("{}:", plugin.name)) => Some(field),
         (Some(_), Some(namespace)) => Some(format!("{namespace}:{field}")),
         _ if resolution.roots[candidate.root].scope == Scope::Command => None,
-        _ => Some(field.to_string()),
+        _ => Some(field),
     }
 }
