@@ -5,6 +5,7 @@
 
 mod matrix;
 pub(super) mod table;
+mod unfound;
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
         return Ok(Exit::Fine);
     }
     let lists = lists(cx, args, &mut server, &context, profiles)?;
-    print_matrix(cx, args, &lists, None)?;
+    print_matrix(cx, args, &mut server, &context, &lists, None)?;
     Ok(Exit::Fine)
 }
 
@@ -85,7 +86,7 @@ fn list_detected(
         let is_shown = |skill: &Entry| args.all || skill.state.is_listed();
         // For an empty list, the searched roots say more than a table.
         if lists.iter().any(|it| it.result.skills.iter().any(is_shown)) {
-            print_matrix(cx, args, &lists, Some(&detected))?;
+            print_matrix(cx, args, server, context, &lists, Some(&detected))?;
             return Ok(Exit::Fine);
         }
     }
@@ -127,11 +128,33 @@ fn costs(
 fn print_matrix(
     cx: &CommandContext<'_>,
     args: &ListArgs,
+    server: &mut ServerConnection,
+    context: &CallContext,
     lists: &[matrix::Column],
     detected: Option<&DetectResult>,
 ) -> Result<(), CommandError> {
     let options = matrix::MatrixOptions { all: args.all, tokens: args.tokens, detected };
-    cx.terminal.print(&matrix::render(lists, &options, cx.terminal))?;
+    let mut text = matrix::render(lists, &options, cx.terminal);
+    let mut files: Option<Vec<Step>> = None;
+    for matrix::Column { profile, .. } in lists {
+        let explained = explain_roots(server, &context.with_profile(profile))?;
+        let steps = unfound::steps(&explained.steps);
+        if !args.all {
+            let agent = Some(profile.as_str());
+            text.push_str(&unfound::render_waiting(&steps, agent, &context.cwd, cx.terminal));
+        }
+        // Files that no agent finds.
+        let is_there = |it: &Step| steps.iter().any(|other| other.path == it.path);
+        match &mut files {
+            Some(files) => files.retain(is_there),
+            None => files = Some(steps),
+        }
+    }
+    if let Some(files) = files.filter(|it| args.all && !it.is_empty()) {
+        text.push('\n');
+        text.push_str(&unfound::render(&files, &context.cwd, cx.terminal));
+    }
+    cx.terminal.print(&text)?;
     if let Some(first) = lists.first() {
         cx.terminal.print_health(&first.result.health);
     }
@@ -171,15 +194,21 @@ fn print_one(
         cwd: &context.cwd,
         in_checkout: is_checkout(&context.cwd),
     };
-    let skips = if args.all { skipped_candidates(server, context)? } else { Vec::new() };
+    let explained = explain_roots(server, context)?;
+    let skips = if args.all { skipped_candidates(&explained) } else { Vec::new() };
     let mut text = table::render(&result, &skips, &options, cx.terminal);
     if !result.skills.iter().any(|skill| skill.state.is_listed()) {
-        text.push_str(&table::render_none(
-            &result,
-            &explain_roots(server, context)?,
-            &options,
-            cx.terminal,
-        ));
+        text.push_str(&table::render_none(&result, &explained, &options, cx.terminal));
+    }
+    let files = unfound::steps(&explained.steps);
+    let files = if args.all {
+        unfound::render(&files, &context.cwd, cx.terminal)
+    } else {
+        unfound::render_waiting(&files, None, &context.cwd, cx.terminal)
+    };
+    if !files.is_empty() {
+        text.push('\n');
+        text.push_str(&files);
     }
     cx.terminal.print(&text)?;
     cx.terminal.print_health(&result.health);
@@ -203,19 +232,23 @@ fn explain_roots(
     server: &mut ServerConnection,
     context: &CallContext,
 ) -> Result<ExplainResult, ClientError> {
-    let mut params = ExplainParams::default();
+    let mut params = ExplainParams { near_misses: Some(true), ..ExplainParams::default() };
     context.fill(&mut params, None);
-    server.call::<SkillsExplain>(&params)
+    match server.call::<SkillsExplain>(&params) {
+        // A daemon of an older version refuses the parameter.
+        Err(ClientError::Rpc(_)) => {
+            params.near_misses = None;
+            server.call::<SkillsExplain>(&params)
+        }
+        explained => explained,
+    }
 }
 
 // Candidates that are not skills; `skills/list` does not contain them.
-fn skipped_candidates(
-    server: &mut ServerConnection,
-    context: &CallContext,
-) -> Result<Vec<Step>, ClientError> {
-    let mut steps = explain_roots(server, context)?.steps;
-    steps.retain(|step| step.kind == StepKind::Candidate);
-    Ok(steps)
+fn skipped_candidates(explained: &ExplainResult) -> Vec<Step> {
+    let steps = explained.steps.iter();
+    let is_skip = |it: &&Step| it.kind == StepKind::Candidate && it.root.is_some();
+    steps.filter(is_skip).cloned().collect()
 }
 
 fn is_checkout(cwd: &Path) -> bool {

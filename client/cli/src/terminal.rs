@@ -140,6 +140,21 @@ impl Terminal {
         }
     }
 
+    /// Returns a path from the wire for display, relative to the working directory if it is below.
+    pub(super) fn path_from(
+        &self,
+        cwd: &Path,
+        text: &str,
+        encoding: Option<PathEncoding>,
+    ) -> String {
+        match decode(text, encoding).as_deref().map(|it| it.strip_prefix(cwd)) {
+            Ok(Ok(below)) if !below.as_os_str().is_empty() => {
+                plain_exact(&encode(below, encoding_of([below])))
+            }
+            Ok(_) | Err(_) => self.path(text, encoding),
+        }
+    }
+
     /// Returns a sentence from the wire for display, escaped and with `~` in its paths.
     pub(super) fn prose(&self, text: &str) -> String {
         let text = plain(text);

@@ -94,15 +94,19 @@ fn list_flags_become_call_parameters() {
     assert_eq!(asked(&["--cwd", dir, "list", "--json"])["cwd"], dir);
 }
 
-/// Answers `profiles/detect` and `catalog/budget`, and every other call with this result.
+/// Answers `profiles/detect` and `catalog/budget`, and every other call with this result. If it is a
+/// list, `skills/explain` has no steps.
 fn answer_list(message: &Value, list: &Value) -> Value {
     let detected = json!({"profile": "agentskills", "agent": "Agent Skills standard",
         "reason": "by default"});
     let budget = json!({"clock": "c", "profile": "agentskills", "agent": "Agent Skills standard",
         "count": 0, "characters": 0, "tokens": 0, "skills": []});
+    let explained = json!({"clock": "c", "profile": "agentskills", "steps": [],
+        "verdict": {"state": null, "summary": "3 skills"}});
     let result = match message["method"].as_str() {
         Some("profiles/detect") => &detected,
         Some("catalog/budget") => &budget,
+        Some("skills/explain") if list["verdict"].is_null() => &explained,
         _ => list,
     };
     answer(message, result)

@@ -51,7 +51,7 @@ pub use disk::{
 };
 pub use explain::{
     Explanation, IgnoreRule, NearMiss, NearMissKind, NearMisses, Query, Step, StepKind, Verdict,
-    differences, explain, is_skillsd_rule, places, worktree_step,
+    differences, explain, explain_near_misses, is_skillsd_rule, places, worktree_step,
 };
 pub use nested::holder;
 pub use overlay::Overlay;

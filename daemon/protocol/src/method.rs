@@ -406,7 +406,7 @@ mod tests {
               (include cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health skills}
             skills/explain
-              (name path cwd profile session agent freshness additionalDirs environment pathEncoding)
+              (name path nearMisses cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health name path pathEncoding profile verdict steps}
             skills/resources
               (name path limit only cwd profile session agent freshness additionalDirs environment pathEncoding)

@@ -13,9 +13,9 @@ use crate::top;
 
 /// Pictures: name, command, and size of the terminal.
 const PICTURES: &[(&str, &str, u16, u16)] = &[
-    ("list", "skillsd list --all", 22, 100),
+    ("list", "skillsd list --all", 28, 100),
     ("explain", "skillsd explain changelog", 21, 100),
-    ("profiles", "skillsd list --profile all", 19, 116),
+    ("profiles", "skillsd list --profile all", 21, 116),
     ("check", "skillsd check .agents/skills/api-changes .claude/skills/changelog", 22, 112),
 ];
 

@@ -63,6 +63,7 @@ mod views;
 
 mod sessions;
 
+mod unfound;
 mod unreadable;
 
 mod auto_touch;

@@ -144,6 +144,17 @@ impl Profile {
         }
     }
 
+    /// Returns the agent's name within a sentence.
+    pub fn object(&self) -> &str {
+        match self.evidence {
+            Evidence::Standard => "an Agent Skills client",
+            Evidence::Run
+            | Evidence::Source
+            | Evidence::Documentation
+            | Evidence::Configuration => &self.agent,
+        }
+    }
+
     /// Returns the cache key for views of this profile; it changes with the profile's content.
     pub fn key(&self) -> String {
         match self.revision {

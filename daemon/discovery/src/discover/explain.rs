@@ -54,6 +54,29 @@ pub fn explain(
     Explanation { verdict, candidate, steps }
 }
 
+/// Returns a step for each near miss that is no candidate, with the reason.
+pub fn explain_near_misses(
+    ctx: &DiscoveryContext,
+    resolution: &Resolution,
+    around: &NearMisses,
+) -> Vec<Step> {
+    let (agent, profile) = (ctx.profile.subject(), &*ctx.profile.id);
+    let step = |near: &NearMiss| {
+        let around = NearMisses { met: vec![near.clone()], is_partial: false };
+        let query = Query::Path(&near.path);
+        let inquiry = Inquiry { agent, profile, ctx, resolution, query, around: &around };
+        if !inquiry.matched().is_empty() {
+            return None;
+        }
+        let (_, absence, _) = inquiry.absence();
+        let it = absence?;
+        let (file, at) = it.place.unzip();
+        let kind = StepKind::Skip { path: near.path.clone(), rule: it.rule };
+        Some(Step { kind, reason: Some(it.why), at, file, next: Some(it.next) })
+    };
+    around.met.iter().filter_map(step).collect()
+}
+
 fn rank(candidate: &Candidate) -> usize {
     SkillState::ALL.iter().position(|it| *it == candidate.state).unwrap_or(usize::MAX)
 }

@@ -1,8 +1,10 @@
-//! Search for near misses of a skill name or path, for `explain`.
+//! Search for near misses of a skill name or path, and for all skill files of a worktree, for
+//! `explain`.
 //!
 //! Runs on a thread that may block, with bounds on entries and depth. Reads names only and opens no
 //! files except git's ignore files.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use skills_discovery::discover::{
 };
 use skills_syntax::path::AbsPath;
 
-use crate::files::ignored::Git;
+use crate::files::ignored::{Git, IgnoreOptions, walk};
 use crate::files::skill_file::SKILL_FILE;
 
 /// Limits of one search: entries read, and depth below each search place.
@@ -21,6 +23,10 @@ const DEEPEST: usize = 10;
 
 /// Maximum number of matches reported for one name.
 const MAX_MATCHES: usize = 4;
+
+/// Limits of a search for all skill files: entries read, and files reported.
+const MOST_WORKTREE_ENTRIES: usize = 20_000;
+const MAX_SKILL_FILES: usize = 500;
 
 /// Directories of a worktree that never contain the user's own skills.
 const SKIPPED_DIRS: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];
@@ -46,7 +52,42 @@ impl SearchScope {
 
 /// Describes the entry at a path.
 pub fn describe(path: &AbsPath, worktree: &SearchScope) -> NearMisses {
-    NearMisses { met: vec![stray(path.clone(), worktree)] }
+    NearMisses { met: vec![stray(path.clone(), worktree)], is_partial: false }
+}
+
+/// Searches a git worktree for files called SKILL.md in any case, without directories that git
+/// ignores. Leaves out those at `known` paths, which may lead to them by links.
+pub fn skill_files<'a>(
+    worktree: &SearchScope,
+    known: impl Iterator<Item = &'a AbsPath>,
+) -> NearMisses {
+    let mut found = NearMisses::default();
+    if !worktree.in_git {
+        return found;
+    }
+    let mut known: HashSet<PathBuf> = known.filter_map(|it| fs::canonicalize(it).ok()).collect();
+    let options = IgnoreOptions { names: &[], within_git: true };
+    let keeps =
+        |it: &ignore::DirEntry| !SKIPPED_DIRS.iter().any(|skipped| it.file_name() == *skipped);
+    // The walk leaves ignored entries out already.
+    let scope = SearchScope { in_git: false, ..worktree.clone() };
+    let mut walk = walk(&worktree.top, options, keeps);
+    let walk = walk.sort_by_file_name(OsStr::cmp).build();
+    for (nth, entry) in walk.filter_map(Result::ok).enumerate() {
+        if nth == MOST_WORKTREE_ENTRIES || found.met.len() == MAX_SKILL_FILES {
+            found.is_partial = true;
+            break;
+        }
+        let is_skill_file = entry.file_name().eq_ignore_ascii_case(SKILL_FILE)
+            && entry.file_type().is_some_and(|it| it.is_file());
+        if !is_skill_file || fs::canonicalize(entry.path()).is_ok_and(|it| !known.insert(it)) {
+            continue;
+        }
+        if let Ok(path) = AbsPath::new(entry.path()) {
+            found.met.push(stray(path, &scope));
+        }
+    }
+    found
 }
 
 /// Searches for files and directories called `name`: in each of the agents' `places`, then in the
@@ -65,7 +106,8 @@ pub fn search(name: &str, places: &[AbsPath], worktree: &SearchScope) -> NearMis
     if worktree.in_git {
         search.tree(&worktree.top, 0);
     }
-    NearMisses { met: search.met.into_iter().map(|path| stray(path, worktree)).collect() }
+    let met = search.met.into_iter().map(|path| stray(path, worktree)).collect();
+    NearMisses { met, is_partial: false }
 }
 
 struct NameSearch<'a> {
@@ -247,6 +289,38 @@ mod tests {
         assert_eq!(stray.ignored, None);
         assert_eq!(look("Gen/nothing").thing, NearMissKind::Nothing(Some(path(&top.join("gen")))));
         assert_eq!(look("zzzzz").thing, NearMissKind::Nothing(None));
+    }
+
+    #[test]
+    fn skill_files_are_found_once_and_not_in_ignored_directories() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        fs::create_dir(top.join(".git")).unwrap();
+        write(&top, ".gitignore", "gen/\n");
+        for file in [
+            ".claude/skills/known/SKILL.md",
+            "docs/pdf/skill.md",
+            "gen/a/SKILL.md",
+            "node_modules/b/SKILL.md",
+            "web/.claude/skills/c/SKILL.md",
+            "web/.claude/skills/c/README.md",
+        ] {
+            write(&top, file, "");
+        }
+        std::os::unix::fs::symlink(".claude", top.join("link")).unwrap();
+        let known = path(&top.join("link/skills/known/SKILL.md"));
+        let found = skill_files(&worktree(&top), [&known].into_iter());
+        let met = found.met.iter().map(|it| it.path.strip_prefix(&top).unwrap());
+        let expected = ["docs/pdf/skill.md", "web/.claude/skills/c/SKILL.md"];
+        assert_eq!(met.collect::<Vec<_>>(), expected.map(Path::new));
+        assert!(!found.is_partial);
+        let outside = SearchScope { in_git: false, ..worktree(&top) };
+        assert!(skill_files(&outside, std::iter::empty()).met.is_empty());
+        for nth in 0..MAX_SKILL_FILES {
+            write(&top, &format!("many/{nth}/SKILL.md"), "");
+        }
+        let found = skill_files(&worktree(&top), std::iter::empty());
+        assert_eq!((found.met.len(), found.is_partial), (MAX_SKILL_FILES, true));
     }
 
     #[test]

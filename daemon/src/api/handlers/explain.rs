@@ -32,7 +32,7 @@ pub(crate) async fn explain(
 
 fn explain_in(view: &View, params: &ExplainParams, uses: &Uses) -> Outcome {
     if params.name.is_none() && params.path.is_none() {
-        return Answer::new(&explain_place(view));
+        return Answer::new(&explain_place(view, params.near_misses.unwrap_or_default()));
     }
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let query = query(&target);
@@ -100,7 +100,7 @@ fn explain_skill(
     }
 }
 
-fn explain_place(view: &View) -> ExplainResult {
+fn explain_place(view: &View, with_near_misses: bool) -> ExplainResult {
     let resolution = &view.resolution;
     let agent = &view.ctx.profile.agent;
     let cwd = view.ctx.cwd.display();
@@ -112,11 +112,13 @@ fn explain_place(view: &View) -> ExplainResult {
         resolution.roots.len()
     );
     let next = if n_listed == 0 { first_step(resolution) } else { None };
-    ExplainResult {
-        verdict: Verdict { state: None, summary, next },
-        steps: to_wire::root_steps(view),
-        ..about(view)
+    let mut steps = to_wire::root_steps(view);
+    if with_near_misses {
+        let known = resolution.candidates.iter().map(|it| &it.path);
+        let around = near_miss::skill_files(&near_miss::SearchScope::of(resolution), known);
+        steps.extend(to_wire::near_miss_steps(view, &around, &steps));
     }
+    ExplainResult { verdict: Verdict { state: None, summary, next }, steps, ..about(view) }
 }
 
 /// Suggests where to put a first skill.

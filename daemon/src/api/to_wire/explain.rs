@@ -4,8 +4,8 @@ use std::path::Path;
 
 use skills_agents::profile::{self, Profile};
 use skills_discovery::discover::{
-    self, Candidate, Explanation, Resolution, RootOutcome, SettingsFile, SettingsOutcome,
-    SkillState, SkipReason, SkippedEntry, Step, StepKind,
+    self, Candidate, Explanation, NearMisses, Resolution, RootOutcome, SettingsFile,
+    SettingsOutcome, SkillState, SkipReason, SkippedEntry, Step, StepKind,
 };
 use skills_engine::View;
 use skills_protocol::path::{encode, encoding_of};
@@ -62,6 +62,42 @@ pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
             next: Some(skip.next(root)),
             ..skip_step(view, &skip.path, skip.reason.rule(), root_idx)
         }));
+    }
+    steps
+}
+
+/// Returns a step for each near miss that has none among `known`, and one more if the search ended
+/// at a limit.
+pub(crate) fn near_miss_steps(
+    view: &View,
+    around: &NearMisses,
+    known: &[wire::Step],
+) -> Vec<wire::Step> {
+    let profile = &view.ctx.profile;
+    let found = discover::explain_near_misses(&view.ctx, &view.resolution, around);
+    let candidate = |path: &Path, rule: &str| {
+        let encoding = encoding_of([path]);
+        wire::Step {
+            path: Some(encode(path, encoding)),
+            path_encoding: encoding,
+            ..by_rule(
+                profile,
+                rule,
+                wire::Step::new(wire::StepKind::Candidate, wire::Outcome::Dropped),
+            )
+        }
+    };
+    let steps = found.into_iter().filter_map(|step| {
+        let StepKind::Skip { path, rule } = &step.kind else { return None };
+        Some(wire::Step { reason: step.reason, next: step.next, ..candidate(path, rule) })
+    });
+    let is_new =
+        |it: &wire::Step| !known.iter().any(|other| other.path.is_some() && other.path == it.path);
+    let mut steps: Vec<_> = steps.filter(is_new).collect();
+    if around.is_partial {
+        let reason = "it has too many files to search all of it for skills".to_owned();
+        let top = candidate(&view.resolution.worktree, "walk/bounds");
+        steps.push(wire::Step { reason: Some(reason), ..top });
     }
     steps
 }

@@ -7,7 +7,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
 use super::super::candidate::SKILL_FILE;
-use super::super::{RootOutcome, SearchRoot, SkippedEntry};
+use super::super::{RootOutcome, SearchRoot, SkipReason, SkippedEntry};
 use super::explanation::{Query, Verdict};
 use super::inquiry::Inquiry;
 use super::near_miss::{IgnoreRule, NearMiss, NearMissKind};
@@ -170,7 +170,7 @@ impl<'a> Inquiry<'a> {
 
     /// Explains that the path belongs to another worktree.
     fn explain_other_worktree(&self, path: &AbsPath, stray: Option<&NearMiss>) -> Option<Absence> {
-        let (agent, here) = (self.agent, &self.resolution.worktree);
+        let (agent, here) = (self.ctx.profile.object(), &self.resolution.worktree);
         if let Some(main) = self.resolution.repository.main()
             && path.starts_with(&**main)
             && !path.starts_with(&**here)
@@ -208,16 +208,21 @@ impl<'a> Inquiry<'a> {
 
     /// Explains when a path below the working directory that is in no root yet is searched.
     fn nested(&self, path: &AbsPath, stray: Option<&NearMiss>) -> Option<Absence> {
-        let NestedRule::OnTouch { relative, skip_git_ignored, .. } = &self.ctx.profile.nested
+        let NestedRule::OnTouch { relative, walk, skip_git_ignored, .. } = &self.ctx.profile.nested
         else {
             return None;
         };
         let cwd = &self.ctx.cwd;
         let above = path.ancestors().take_while(|it| it != cwd && it.starts_with(&**cwd));
-        let dir = above
-            .filter(|dir| dir != path)
-            .find(|dir| relative.iter().any(|it| path.starts_with(dir.child(&**it))))?;
-        let agent = self.agent;
+        let root = |dir: &AbsPath| {
+            relative.iter().map(|it| dir.child(&**it)).find(|it| path.starts_with(&**it))
+        };
+        let (dir, root) =
+            above.filter(|dir| dir != path).find_map(|dir| root(&dir).map(|root| (dir, root)))?;
+        if let Some(absence) = unfit(path, &root, walk.max_depth, stray) {
+            return Some(absence);
+        }
+        let agent = self.ctx.profile.object();
         let ignored = stray.and_then(|it| it.ignored.as_ref()).filter(|_| *skip_git_ignored);
         if let Some(IgnoreRule { dir, file, line, pattern }) = ignored {
             let why = format!(
@@ -240,7 +245,7 @@ impl<'a> Inquiry<'a> {
     }
 
     fn misplaced(&self, path: &AbsPath, thing: Option<&NearMissKind>) -> Absence {
-        let (rule, agent) = ("roots/searched", self.agent);
+        let (rule, agent) = ("roots/searched", self.ctx.profile.object());
         let nowhere = format!("in none of the directories that {agent} searches");
         let why = format!("it is {nowhere}");
         let is_skill_file = path.file_name() == Some(OsStr::new(SKILL_FILE));
@@ -339,6 +344,34 @@ fn switched_off(root: &SearchRoot, why: &str) -> Absence {
         plugin.key
     );
     Absence::new("plugin/enabled", format!("its plugin is off: {why}"), next)
+}
+
+/// Explains why a path in a directory that is searched later is no skill then either.
+fn unfit(
+    path: &AbsPath,
+    root: &AbsPath,
+    max_depth: Option<u16>,
+    stray: Option<&NearMiss>,
+) -> Option<Absence> {
+    let is_skill_file = |it: &OsStr| it.eq_ignore_ascii_case(SKILL_FILE);
+    let is_file = path.file_name().is_some_and(is_skill_file);
+    let file = match stray.map(|it| &it.thing) {
+        Some(NearMissKind::Directory(Some(name))) => path.child(name),
+        _ if is_file => path.clone(),
+        _ => return None,
+    };
+    if file.file_name() != Some(OsStr::new(SKILL_FILE)) {
+        return Some(wrong_case(&file));
+    }
+    let dir = file.parent()?;
+    let max = max_depth?;
+    let depth = dir.strip_prefix(root).ok()?.components().count();
+    (depth > usize::from(max)).then(|| {
+        let reason = SkipReason::TooDeep(max);
+        let target = root.child(dir.file_name().unwrap_or_default());
+        let next = format!("Move the directory to `{}`.", target.display());
+        Absence::new(reason.rule(), reason.message(), next)
+    })
 }
 
 /// Explains why an entry of a searched root is not a skill.

@@ -2,7 +2,7 @@
 //!
 //! A resolution records only what discovery visited. Explaining why a path is not a skill, or where
 //! a skill with an unknown name is, needs another look at the disk. The engine makes it for
-//! `explain` only, never for a list.
+//! `explain` only.
 
 use std::ffi::OsString;
 
@@ -17,6 +17,8 @@ use super::super::{DiscoveryContext, Resolution};
 pub struct NearMisses {
     /// The near misses.
     pub met: Vec<NearMiss>,
+    /// True if the search ended at a limit, so that there may be more.
+    pub is_partial: bool,
 }
 
 /// One path that the query may mean.

@@ -173,7 +173,7 @@ Read.
     let skill = path.starts_with(&*inner).then_some(inner);
     let (thing, worktree, ignored) = (NearMissKind::File, None, None);
     let stray = NearMiss { path: path.clone(), thing, skill, worktree, ignored };
-    let around = NearMisses { met: vec![stray] };
+    let around = NearMisses { met: vec![stray], is_partial: false };
     let explanation = explain(&ctx, &resolution, Query::Path(&path), &around);
     assert_eq!(explanation.verdict.summary, expected);
 }

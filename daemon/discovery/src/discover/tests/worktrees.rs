@@ -45,7 +45,7 @@ fn stray(at: &str, thing: NearMissKind) -> NearMiss {
 }
 
 fn around(stray: NearMiss) -> NearMisses {
-    NearMisses { met: vec![stray] }
+    NearMisses { met: vec![stray], is_partial: false }
 }
 
 #[test]
