@@ -33,26 +33,26 @@ use units::Manager;
 
 pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
     let environment = InstallEnvironment::read()?;
-    let parts = args.parts();
+    let parts = args.parts(&[InstallPart::Units, InstallPart::Hooks]);
     let mut record = read_record(&environment.state)?;
     let mut left_out = Vec::new();
     let mut targets = Vec::new();
-    let has_units = parts.contains(&InstallPart::Units);
+    let has_units = parts.contains(&InstallPart::Units) && args.selects(units::OWNER);
     if has_units {
         targets.extend(units::target_files(&environment, &mut left_out));
     }
     if parts.iter().any(|it| *it != InstallPart::Units) {
-        targets.extend(agents::target_files(&environment, &mut left_out));
+        targets.extend(agents::target_files(&environment, args, &mut left_out));
     }
     targets.retain(|it| parts.contains(&it.part));
-    let mut texts = PlannedTexts::default();
-    let changes: Vec<_> = targets.iter().map(|it| plan::install(it, &record, &mut texts)).collect();
     let manager = if has_units { Manager::find(&environment, &mut left_out) } else { None };
-    let written = show::confirm(cx, args, &changes, &left_out, "install")?;
+    let plans = targets.iter();
+    let plans = plans.map(|it| |texts: &PlannedTexts| Some(plan::install(it, &record, texts)));
+    let agreed = show::confirm(cx, args, plans, &left_out, "install")?;
     let (n_shown, mut failed) = (left_out.len(), false);
-    if written {
-        failed |= apply_changes(&changes, &mut record, &environment.state, &mut left_out)?;
-        if let Some(manager) = manager {
+    if agreed.written {
+        failed |= apply_changes(&agreed.changes, &mut record, &environment.state, &mut left_out)?;
+        if let Some(manager) = manager.filter(|_| !agreed.declined.contains(&InstallPart::Units)) {
             stop_daemon();
             if let Err(why) = manager.enable() {
                 failed = true;
@@ -60,25 +60,25 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
             }
         }
     }
-    show::print_result(cx, args, &changes, written, &left_out, n_shown)?;
-    Ok(exit(&changes, failed))
+    show::print_result(cx, args, &agreed, &left_out, n_shown)?;
+    Ok(exit(&agreed.changes, failed))
 }
 
 pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
     let environment = InstallEnvironment::read()?;
-    let parts = args.parts();
+    let parts = args.parts(&[InstallPart::Units, InstallPart::Hooks, InstallPart::Mcp]);
     let mut record = read_record(&environment.state)?;
     let mut left_out = Vec::new();
-    let mut texts = PlannedTexts::default();
     // Reverts the changes of a file in reverse order.
     let mut traces: Vec<_> = record.traces_of(&parts).cloned().collect();
+    traces.retain(|it| args.selects(&it.owner));
     traces.reverse();
-    let changes: Vec<_> = traces.iter().filter_map(|it| plan::uninstall(it, &mut texts)).collect();
-    let has_units = changes.iter().any(|it| it.part == InstallPart::Units);
+    let plans = traces.iter().map(|it| |texts: &PlannedTexts| plan::uninstall(it, texts));
+    let agreed = show::confirm(cx, args, plans, &left_out, "uninstall")?;
+    let has_units = agreed.changes.iter().any(|it| it.part == InstallPart::Units);
     let manager = if has_units { Manager::find(&environment, &mut Vec::new()) } else { None };
-    let written = show::confirm(cx, args, &changes, &left_out, "uninstall")?;
     let (n_shown, mut failed) = (left_out.len(), false);
-    if written {
+    if agreed.written {
         let mut report = |done: Result<(), String>| {
             if let Err(why) = done {
                 failed = true;
@@ -88,14 +88,13 @@ pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<E
         if let Some(manager) = &manager {
             report(manager.disable());
         }
-        let is_failed = apply_changes(&changes, &mut record, &environment.state, &mut left_out)?;
-        failed |= is_failed;
+        failed |= apply_changes(&agreed.changes, &mut record, &environment.state, &mut left_out)?;
         if let Some(Err(why)) = manager.map(|it| it.reload()) {
             left_out.push(format!("systemd was not reloaded: {why}."));
         }
     }
-    show::print_result(cx, args, &changes, written, &left_out, n_shown)?;
-    Ok(exit(&changes, failed))
+    show::print_result(cx, args, &agreed, &left_out, n_shown)?;
+    Ok(exit(&agreed.changes, failed))
 }
 
 fn read_record(state: &Path) -> Result<Record, CommandError> {

@@ -187,9 +187,9 @@ pub enum Command {
     Logs(logs::LogsArgs),
     /// Register skillsd with systemd and with installed agents
     ///
-    /// Shows each change as a diff and asks before it writes: units of systemd's user manager, and
-    /// hooks and the MCP server of Claude Code, Codex, Gemini CLI and opencode. Keeps a copy of
-    /// each changed file beside it.
+    /// Shows the change of each file as a diff and asks before it writes: units of systemd's user
+    /// manager, and hooks of Claude Code, Codex, Gemini CLI and opencode; with `--only mcp` the MCP
+    /// server. Keeps a copy of each changed file beside it.
     Install(install::InstallArgs),
     /// Remove what `install` added
     Uninstall(install::InstallArgs),

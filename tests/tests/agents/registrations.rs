@@ -41,7 +41,10 @@ fn opencode_connects_with_the_documented_configuration() {
 #[test]
 fn gemini_connects_after_the_documented_command() {
     let Some(said) = listed_after(Agent::GeminiCli, "gemini") else { return };
-    assert!(said.contains("✓ skills: skillsd mcp (stdio) - Connected"), "{said}");
+    assert!(
+        said.contains("✓ skills: skillsd mcp --profile gemini-cli (stdio) - Connected"),
+        "{said}"
+    );
 }
 
 #[test]

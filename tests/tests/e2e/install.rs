@@ -128,6 +128,7 @@ fn uninstall_restores_every_file_byte_for_byte() {
         assert!(shown.contains("skillsd hook codex || true"), "{shown}");
 
         fixture.run(&["install", "--yes"], 0);
+        fixture.run(&["install", "--yes", "--only", "mcp"], 0);
         let installed = fixture.all();
         assert!(installed.len() > before.len());
         let again = stdout(&fixture.run(&["install", "--yes"], 0));
@@ -145,7 +146,7 @@ fn uninstall_restores_every_file_byte_for_byte() {
 #[test]
 fn install_registers_each_agent_and_keeps_its_settings() {
     let fixture = InstallFixture::new(FILES);
-    let result = fixture.run(&["install", "--yes", "--json"], 0);
+    let result = fixture.run(&["install", "--yes", "--only", "hooks,mcp", "--json"], 0);
     let result: Value = serde_json::from_slice(&result.stdout).unwrap();
     assert_eq!(result["written"], true);
     assert_eq!(result["changes"].as_array().unwrap().len(), 8, "{result:#}");
@@ -156,7 +157,8 @@ fn install_registers_each_agent_and_keeps_its_settings() {
     assert_eq!(after[0]["hooks"][0]["command"], "fmt");
     assert_eq!(after[1]["hooks"][0]["command"], "skillsd hook claude-code || true");
     assert_eq!(claude["hooks"]["SessionEnd"].as_array().unwrap().len(), 1);
-    let server = json!({"type": "stdio", "command": "skillsd", "args": ["mcp"]});
+    let server =
+        json!({"type": "stdio", "command": "skillsd", "args": ["mcp", "--profile", "claude-code"]});
     assert_eq!(fixture.json(".claude.json")["mcpServers"]["skills"], server);
     let codex = fixture.read(".codex/config.toml");
     assert!(codex.starts_with("# Mine.\nmodel = \"x\" # why\n"), "{codex}");
@@ -170,7 +172,8 @@ fn install_registers_each_agent_and_keeps_its_settings() {
     );
     let opencode = fixture.read(".config/opencode/opencode.jsonc");
     assert!(opencode.contains("/* mine */ \"model\": \"a/b\""), "{opencode}");
-    assert!(opencode.contains("[\"skillsd\", \"mcp\"]"), "{opencode}");
+    let server = "[\"skillsd\", \"mcp\", \"--profile\", \"opencode\"]";
+    assert!(opencode.contains(server), "{opencode}");
     let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/../editors/agents/opencode/skillsd.js");
     let plugin = fs::read_to_string(plugin).unwrap();
     assert_eq!(fixture.read(".config/opencode/plugins/skillsd.js"), plugin);
@@ -182,7 +185,7 @@ fn install_registers_each_agent_and_keeps_its_settings() {
 #[test]
 fn uninstall_keeps_entries_changed_by_the_user() {
     let fixture = InstallFixture::new(FILES).with_manager(1);
-    fixture.run(&["install", "--yes"], 0);
+    fixture.run(&["install", "--yes", "--only", "units,hooks,mcp"], 0);
     let edit = |path: &str, from: &str, to: &str| {
         let text = fixture.read(path);
         assert!(text.contains(from), "{text}");
@@ -194,7 +197,7 @@ fn uninstall_keeps_entries_changed_by_the_user() {
     edit(".claude/settings.json", "\"Edit\"", "\"Write\"");
     edit(".gemini/settings.json", "hook gemini-cli ||", "hook gemini-cli --profile codex ||");
     // A second install keeps the changes as well.
-    let again = stdout(&fixture.run(&["install", "--yes"], 0));
+    let again = stdout(&fixture.run(&["install", "--yes", "--only", "units,hooks,mcp"], 0));
     assert!(again.contains("exist in another form and are kept"), "{again}");
     let shown = stdout(&fixture.run(&["uninstall", "--yes"], 0));
     assert!(shown.contains("The file changed after the installation and is kept."), "{shown}");
@@ -323,13 +326,13 @@ fn install_writes_the_full_path_of_a_program_off_path() {
         let mut command = fixture.home.command(&odd);
         assert!(command.args(args).env("PATH", "/nowhere").status().unwrap().success());
     };
-    run(&["install", "--yes"]);
+    run(&["install", "--yes", "--only", "hooks,mcp"]);
     let hooks = fixture.read(".codex/hooks.json");
     let line = format!("\"command\": \"'{}' hook codex || true\"", odd.display());
     assert!(hooks.contains(&line), "{hooks}");
     assert!(fixture.read(".codex/config.toml").contains(odd.to_str().unwrap()));
     // Installed from the `PATH`, the entries are rewritten once.
-    fixture.run(&["install", "--yes"], 0);
+    fixture.run(&["install", "--yes", "--only", "hooks,mcp"], 0);
     let hooks = fixture.read(".codex/hooks.json");
     assert!(hooks.contains("\"command\": \"skillsd hook codex || true\""), "{hooks}");
     assert!(!hooks.contains("my programs"), "{hooks}");
@@ -343,10 +346,69 @@ fn install_asks_on_a_terminal() {
         let fixture = InstallFixture::new("//- /home/.codex/AGENTS.md\nMine.\n");
         let command = fixture.command(&["install", "--only", "hooks"]);
         let mut screen = Screen::start(&command, 60, 100);
-        screen.wait_for("Make these changes? [y/N]");
+        screen.wait_for("Change this file? [y]es, [N]o, [a]ll, [q]uit:");
         screen.type_in(answer);
         assert!(screen.wait().success());
         screen.wait_for(if is_written { "1 file changed" } else { "Nothing was changed." });
         assert_eq!(fixture.home.path().join(".codex/hooks.json").exists(), is_written);
     }
+}
+
+#[test]
+fn install_registers_hooks_but_no_mcp_server_by_default() {
+    let fixture = InstallFixture::new(FILES);
+    fixture.run(&["install", "--yes"], 0);
+    assert!(fixture.read(".codex/hooks.json").contains("skillsd hook codex"));
+    assert!(!fixture.read(".codex/config.toml").contains("mcp_servers.skills"));
+    assert!(fixture.json(".claude.json")["mcpServers"].get("skills").is_none());
+    assert!(!fixture.read(".config/opencode/opencode.jsonc").contains("skillsd"));
+    // An installed server is removed with everything else.
+    fixture.run(&["install", "--yes", "--only", "mcp"], 0);
+    let codex = fixture.read(".codex/config.toml");
+    assert!(codex.contains("args = [\"mcp\", \"--profile\", \"codex\"]"), "{codex}");
+    fixture.run(&["uninstall", "--yes"], 0);
+    assert!(!fixture.read(".codex/config.toml").contains("skillsd"));
+}
+
+#[test]
+fn install_changes_only_the_named_agents() {
+    let fixture = InstallFixture::new(FILES).with_manager(0);
+    fixture.run(&["install", "--yes", "--agent", "codex", "--agent", "gemini-cli"], 0);
+    assert!(fixture.read(".codex/hooks.json").contains("skillsd hook codex"));
+    assert!(fixture.read(".gemini/settings.json").contains("skillsd hook gemini-cli"));
+    assert!(!fixture.read(".claude/settings.json").contains("skillsd"));
+    assert_eq!(fixture.asked(), "", "units belong to no agent");
+    fixture.run(&["uninstall", "--yes", "--agent", "codex"], 0);
+    assert!(!fixture.home.path().join(".codex/hooks.json").exists());
+    assert!(fixture.read(".gemini/settings.json").contains("skillsd hook gemini-cli"));
+    fixture.run(&["install", "--agent", "cursor"], 2);
+}
+
+#[test]
+fn each_file_is_confirmed_on_its_own() {
+    let fixture = InstallFixture::new(FILES);
+    let answer = |args: &[&str], keys: &[&str], end: &str| {
+        let mut screen = Screen::start(&fixture.command(args), 200, 100);
+        for key in keys {
+            screen.wait_for("Change this file? [y]es, [N]o, [a]ll, [q]uit:");
+            screen.type_in(key);
+        }
+        assert!(screen.wait().success());
+        screen.wait_for(end);
+    };
+    let install = ["install", "--only", "hooks"];
+    answer(&install, &["n\ry\rq\r"], "1 file changed");
+    assert!(!fixture.read(".claude/settings.json").contains("skillsd"));
+    assert!(fixture.read(".codex/hooks.json").contains("skillsd hook codex"));
+    assert!(!fixture.read(".gemini/settings.json").contains("skillsd"));
+    answer(&install, &["a\r"], "3 files changed");
+    assert!(fixture.read(".gemini/settings.json").contains("skillsd hook gemini-cli"));
+    // The second part of a file is planned without the first, which was declined.
+    let both = ["install", "--only", "hooks,mcp", "--agent", "gemini-cli"];
+    fixture.run(&["uninstall", "--yes"], 0);
+    answer(&both, &["n\ry\r"], "1 file changed");
+    let gemini = fixture.read(".gemini/settings.json");
+    assert!(gemini.contains("mcpServers") && !gemini.contains("hook gemini-cli"), "{gemini}");
+    answer(&["uninstall"], &["n\r"], "Nothing was changed.");
+    assert_eq!(fixture.read(".gemini/settings.json"), gemini);
 }

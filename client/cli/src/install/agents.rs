@@ -11,6 +11,7 @@ use skills_protocol::wire::InstallPart;
 
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::item::{ConfigEntry, FileFormat};
+use crate::install::args::InstallArgs;
 use crate::install::target::{TargetContent, TargetFile};
 
 const CLAUDE_HOOKS: &str = include_str!("../../../../editors/agents/claude-code/settings.json");
@@ -28,16 +29,14 @@ const SERVER: &str = "skills";
 /// Returns the files of the installed agents, and adds a note to `left_out` for each missing agent.
 pub(super) fn target_files(
     environment: &InstallEnvironment,
+    args: &InstallArgs,
     left_out: &mut Vec<String>,
 ) -> Vec<TargetFile> {
-    let all = [
-        claude_code(environment),
-        codex(environment),
-        gemini_cli(environment),
-        opencode(environment),
-    ];
     let mut targets = Vec::new();
-    for agent in all {
+    for agent in all(environment) {
+        if !agent.targets.iter().any(|it| args.selects(it.owner)) {
+            continue;
+        }
         if agent.place.is_dir() || environment.which(agent.program).is_some() {
             targets.extend(agent.targets);
         } else {
@@ -51,19 +50,26 @@ pub(super) fn target_files(
     targets
 }
 
-struct InstallAgent {
-    title: &'static str,
-    program: &'static str,
-    place: PathBuf,
-    targets: Vec<TargetFile>,
+/// Returns all supported agents, installed or not.
+pub(super) fn all(environment: &InstallEnvironment) -> [InstallAgent; 4] {
+    [claude_code(environment), codex(environment), gemini_cli(environment), opencode(environment)]
+}
+
+/// An agent with the files to install for it.
+pub(super) struct InstallAgent {
+    pub(super) title: &'static str,
+    pub(super) program: &'static str,
+    /// The directory of the agent's settings.
+    pub(super) place: PathBuf,
+    pub(super) targets: Vec<TargetFile>,
 }
 
 fn claude_code(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.claude_dir();
     // The state file with the MCP servers of all projects is beside the directory.
     let state = environment.claude.as_ref().unwrap_or(&environment.home).join(".claude.json");
-    let server = json!({"type": "stdio", "command": environment.word(), "args": ["mcp"]});
     let owner = "claude-code";
+    let server = json!({"type": "stdio", "command": environment.word(), "args": arguments(owner)});
     let targets = vec![
         hooks(environment, owner, place.join("settings.json"), CLAUDE_HOOKS),
         mcp(owner, state, FileFormat::Json, ConfigEntry::property(&["mcpServers"], SERVER, server)),
@@ -73,8 +79,8 @@ fn claude_code(environment: &InstallEnvironment) -> InstallAgent {
 
 fn codex(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.codex.clone();
-    let server = json!({"command": environment.word(), "args": ["mcp"]});
     let owner = "codex";
+    let server = json!({"command": environment.word(), "args": arguments(owner)});
     let mut hooks = hooks(environment, owner, place.join("hooks.json"), CODEX_HOOKS);
     hooks.note = Some("Codex asks once whether to trust the hooks.");
     let item = ConfigEntry::property(&["mcp_servers"], SERVER, server);
@@ -84,8 +90,8 @@ fn codex(environment: &InstallEnvironment) -> InstallAgent {
 
 fn gemini_cli(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.gemini.join(".gemini");
-    let server = json!({"command": environment.word(), "args": ["mcp"]});
     let owner = "gemini-cli";
+    let server = json!({"command": environment.word(), "args": arguments(owner)});
     let settings = place.join("settings.json");
     let targets = vec![
         hooks(environment, owner, settings.clone(), GEMINI_HOOKS),
@@ -103,14 +109,15 @@ fn opencode(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.config.join("opencode");
     let commented = place.join("opencode.jsonc");
     let settings = if commented.is_file() { commented } else { place.join("opencode.json") };
-    let server = json!({"type": "local", "command": [environment.word(), "mcp"], "enabled": true});
+    let owner = "opencode";
+    let command: Vec<_> = std::iter::once(environment.word()).chain(arguments(owner)).collect();
+    let server = json!({"type": "local", "command": command, "enabled": true});
     let plugin = if environment.on_path {
         OPENCODE_PLUGIN.to_owned()
     } else {
         let program = format!("|| {}", Value::from(environment.word()));
         OPENCODE_PLUGIN.replace(PLUGIN_PROGRAM, &program)
     };
-    let owner = "opencode";
     let plugin = TargetFile {
         part: InstallPart::Hooks,
         owner,
@@ -123,6 +130,11 @@ fn opencode(environment: &InstallEnvironment) -> InstallAgent {
         mcp(owner, settings, FileFormat::Json, ConfigEntry::property(&["mcp"], SERVER, server)),
     ];
     InstallAgent { title: "opencode", program: "opencode", place, targets }
+}
+
+/// Returns the arguments of the MCP server, which lists what its agent would list.
+fn arguments(profile: &str) -> [String; 3] {
+    ["mcp", "--profile", profile].map(str::to_owned)
 }
 
 fn mcp(owner: &'static str, path: PathBuf, form: FileFormat, item: ConfigEntry) -> TargetFile {

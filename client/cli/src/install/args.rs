@@ -12,9 +12,37 @@ pub struct InstallArgs {
     /// Change without asking
     #[arg(long, short)]
     pub(super) yes: bool,
-    /// Parts, separated by commas: units, hooks, mcp [default: all]
+    /// Parts, separated by commas: units, hooks, mcp [default: units,hooks; uninstall: all]
+    ///
+    /// The agents that are registered here have skills of their own. With the MCP server they list
+    /// each skill twice, so it is registered only on request.
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true)]
     only: Vec<OnlyPart>,
+    /// Only this agent (repeatable): claude-code, codex, gemini-cli, opencode
+    #[arg(long = "agent", value_name = "NAME", hide_possible_values = true)]
+    agents: Vec<AgentName>,
+}
+
+/// An agent, as named by `--agent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AgentName {
+    ClaudeCode,
+    Codex,
+    GeminiCli,
+    #[value(name = "opencode")]
+    OpenCode,
+}
+
+impl AgentName {
+    /// Returns the owner of the agent's files.
+    fn owner(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::GeminiCli => "gemini-cli",
+            Self::OpenCode => "opencode",
+        }
+    }
 }
 
 /// A part of the installation, as named by `--only`.
@@ -26,15 +54,20 @@ enum OnlyPart {
 }
 
 impl InstallArgs {
-    /// Returns the selected parts; all of them by default.
-    pub(super) fn parts(&self) -> Vec<InstallPart> {
+    /// Returns whether the files of this owner are selected; units belong to no agent.
+    pub(super) fn selects(&self, owner: &str) -> bool {
+        self.agents.is_empty() || self.agents.iter().any(|it| it.owner() == owner)
+    }
+
+    /// Returns the selected parts, or else `default`.
+    pub(super) fn parts(&self, default: &[InstallPart]) -> Vec<InstallPart> {
         let part = |it: &OnlyPart| match it {
             OnlyPart::Units => InstallPart::Units,
             OnlyPart::Hooks => InstallPart::Hooks,
             OnlyPart::Mcp => InstallPart::Mcp,
         };
         if self.only.is_empty() {
-            return vec![InstallPart::Units, InstallPart::Hooks, InstallPart::Mcp];
+            return default.to_vec();
         }
         self.only.iter().map(part).collect()
     }

@@ -49,21 +49,18 @@ impl PlannedTexts {
         }
     }
 
-    fn note(&mut self, change: &PlannedChange) {
+    /// Records that a change will be made.
+    pub(super) fn note(&mut self, change: &PlannedChange) {
         self.0.push((change.path.clone(), change.after.clone()));
     }
 }
 
 /// Plans the installation of a file.
-pub(super) fn install(
-    target: &TargetFile,
-    record: &Record,
-    texts: &mut PlannedTexts,
-) -> PlannedChange {
+pub(super) fn install(target: &TargetFile, record: &Record, texts: &PlannedTexts) -> PlannedChange {
     let trace = record.of(&target.path, target.part);
     let trace =
         trace.cloned().unwrap_or_else(|| Trace::new(&target.path, target.part, target.owner));
-    let change = match texts.read(&target.path) {
+    match texts.read(&target.path) {
         Err(error) => failed(&trace, &target.path, None, &error.to_string(), None),
         Ok(before) => match &target.content {
             TargetContent::Whole(text) => put_whole(target, before, text, trace),
@@ -73,15 +70,13 @@ pub(super) fn install(
                 )
             }
         },
-    };
-    texts.note(&change);
-    change
+    }
 }
 
 /// Plans the removal of our changes of a file; `None` if its path cannot be decoded.
-pub(super) fn uninstall(trace: &Trace, texts: &mut PlannedTexts) -> Option<PlannedChange> {
+pub(super) fn uninstall(trace: &Trace, texts: &PlannedTexts) -> Option<PlannedChange> {
     let path = trace.path()?;
-    let change = match texts.read(&path) {
+    Some(match texts.read(&path) {
         Err(error) => failed(trace, &path, None, &error.to_string(), None),
         Ok(None) => PlannedChange {
             notes: vec!["The file was removed already.".to_owned()],
@@ -95,9 +90,7 @@ pub(super) fn uninstall(trace: &Trace, texts: &mut PlannedTexts) -> Option<Plann
             }),
             (None, None) => unchanged(trace, &path, Some(before)),
         },
-    };
-    texts.note(&change);
-    Some(change)
+    })
 }
 
 fn put_whole(

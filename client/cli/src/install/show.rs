@@ -1,6 +1,7 @@
 //! Output of the planned changes as diffs, the confirmation, and the summary.
 
 use std::fmt::Write as _;
+use std::io::{self, BufRead as _, IsTerminal as _};
 
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{InstallAction, InstallChange, InstallPart, InstallResult};
@@ -10,42 +11,101 @@ use crate::confirm;
 use crate::context::CommandContext;
 use crate::failure::CommandError;
 use crate::install::args::InstallArgs;
-use crate::install::plan::PlannedChange;
+use crate::install::plan::{PlannedChange, PlannedTexts};
 use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::count;
 
-/// Shows the planned changes, and returns whether to make them.
-pub(super) fn confirm(
+/// The planned changes after the user was asked.
+pub(super) struct Agreed {
+    /// The changes to make; if nothing is written, those that would be made.
+    pub(super) changes: Vec<PlannedChange>,
+    /// The parts of the changes that the user declined.
+    pub(super) declined: Vec<InstallPart>,
+    /// True if the changes are to be made.
+    pub(super) written: bool,
+}
+
+/// Plans and shows each change, and asks whether to make it. `plans` plans a change over the texts
+/// of the files after those before it.
+pub(super) fn confirm<F: Fn(&PlannedTexts) -> Option<PlannedChange>>(
     cx: &CommandContext<'_>,
     args: &InstallArgs,
-    changes: &[PlannedChange],
+    plans: impl Iterator<Item = F>,
     left_out: &[String],
     what: &str,
-) -> Result<bool, CommandError> {
-    let has_work = changes.iter().any(is_change);
-    if !cx.global.json {
-        let text: String = changes.iter().map(|it| one(it, cx.terminal)).collect();
-        cx.terminal.print(&text)?;
+) -> Result<Agreed, CommandError> {
+    let asks = !args.dry_run && !args.yes && !cx.global.json && io::stdin().is_terminal();
+    let mut texts = PlannedTexts::default();
+    let mut answer = if asks { Answer::Yes } else { Answer::All };
+    let mut agreed = Agreed { changes: Vec::new(), declined: Vec::new(), written: !args.dry_run };
+    if asks {
         cx.terminal.print(&notes(left_out, cx.terminal))?;
     }
-    if args.dry_run {
-        return Ok(false);
+    for plan in plans {
+        let Some(change) = plan(&texts) else { continue };
+        if !cx.global.json {
+            cx.terminal.print(&one(&change, cx.terminal))?;
+        }
+        if is_change(&change) && matches!(answer, Answer::Yes | Answer::No) {
+            answer = ask(cx)?;
+        }
+        if is_change(&change) && matches!(answer, Answer::No | Answer::Quit) {
+            agreed.declined.push(change.part);
+        } else {
+            texts.note(&change);
+            agreed.changes.push(change);
+        }
     }
-    // Enabling units changes no file and needs no confirmation.
-    Ok(args.yes || !has_work || confirm::ask_to_change(cx, what)?)
+    if asks {
+        // Without a change, enabling units needs no confirmation.
+        agreed.written = agreed.declined.is_empty() || agreed.changes.iter().any(is_change);
+        return Ok(agreed);
+    }
+    if !cx.global.json {
+        cx.terminal.print(&notes(left_out, cx.terminal))?;
+    }
+    if !args.dry_run && !args.yes && agreed.changes.iter().any(is_change) {
+        // Fails without a terminal.
+        agreed.written = confirm::ask_to_change(cx, what)?;
+    }
+    Ok(agreed)
+}
+
+/// The answer to the question about a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Yes,
+    No,
+    /// Yes to this and to all others.
+    All,
+    /// No to this and to all others.
+    Quit,
+}
+
+fn ask(cx: &CommandContext<'_>) -> Result<Answer, CommandError> {
+    cx.terminal.print("Change this file? [y]es, [N]o, [a]ll, [q]uit: ")?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(|error| CommandError::output(&error))?;
+    Ok(match line.trim() {
+        "y" | "Y" | "yes" => Answer::Yes,
+        "a" | "A" | "all" => Answer::All,
+        "q" | "Q" | "quit" => Answer::Quit,
+        _ => Answer::No,
+    })
 }
 
 /// Prints the summary, and the notes after the first `n_shown`.
 pub(super) fn print_result(
     cx: &CommandContext<'_>,
     args: &InstallArgs,
-    changes: &[PlannedChange],
-    written: bool,
+    agreed: &Agreed,
     left_out: &[String],
     n_shown: usize,
 ) -> Result<(), CommandError> {
+    let Agreed { changes, declined, written } = agreed;
+    let written = *written;
     if cx.global.json {
         let result = InstallResult {
             version: VERSION.to_owned(),
@@ -61,10 +121,11 @@ pub(super) fn print_result(
     let n_failed = changes.iter().filter(|it| it.action == InstallAction::Fail).count() as u64;
     let files = count(n_changes, "file");
     let mut text = match (n_changes, written) {
-        (0, _) if n_failed == 0 => {
+        (0, _) if n_failed == 0 && declined.is_empty() => {
             format!("{} nothing to change\n", paint(style::GOOD, "✓"))
         }
-        (0, _) => String::new(),
+        (0, _) if declined.is_empty() => String::new(),
+        (0, _) => "Nothing was changed.\n".to_owned(),
         (_, true) => format!("{} {files} changed\n", paint(style::GOOD, "✓")),
         (_, false) if args.dry_run => format!("{files} would be changed\n"),
         (_, false) => "Nothing was changed.\n".to_owned(),

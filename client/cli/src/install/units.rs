@@ -19,6 +19,9 @@ const PROGRAM: &str = "%h/.cargo/bin/skillsd";
 /// Directories in which distribution packages install units.
 const PACKAGED: [&str; 2] = ["/usr/lib/systemd/user", "/lib/systemd/user"];
 
+/// Owner of the units.
+pub(super) const OWNER: &str = "systemd";
+
 const SOCKET_UNIT: &str = "skillsd.socket";
 const SERVICE_UNIT: &str = "skillsd.service";
 
@@ -43,7 +46,7 @@ pub(super) fn target_files(
     let dir = environment.config.join("systemd/user");
     let unit = |name: &str, text: String| TargetFile {
         part: InstallPart::Units,
-        owner: "systemd",
+        owner: OWNER,
         path: dir.join(name),
         content: TargetContent::Whole(text),
         note: None,
