@@ -164,23 +164,7 @@ fn plan(
         CommandError::usage(format!("`{}` has no setting for single skills", found.profile))
             .with_hint("Pass `--profile claude-code`, `codex`, `gemini-cli` or `opencode`.")
     })?;
-    let top = worktree_top(&context.cwd);
-    let named = agent.file(args.scope, environment, &context.cwd, &top).ok_or_else(|| {
-        let title = agent.title();
-        CommandError::usage(format!("{title} reads `{}` from no file of this scope", agent.key()))
-            .with_hint(if agent == SwitchAgent::Codex {
-                "Only the user's settings switch its skills; leave out `--scope`."
-            } else {
-                "Use `--scope user` or `--scope project`."
-            })
-    })?;
-    let bounds = match args.scope {
-        SettingsScope::User => {
-            vec![environment.home.clone(), named.parent().unwrap_or(&named).to_owned()]
-        }
-        SettingsScope::Project | SettingsScope::Local => vec![top],
-    };
-    let file = confined(&named, &bounds)?;
+    let (named, file) = settings_file(args.scope, agent, context, environment)?;
     let before = file::read(&file).map_err(|error| failed("read", &file, &error))?;
     let history = History::read(&environment.state)
         .map_err(|error| failed("read", &environment.state.join("switches.json"), &error))?;
@@ -244,6 +228,33 @@ fn plan(
     let switched =
         after.as_deref().map(|it| Switched::new(&file, name, setting, before.as_deref(), it));
     Ok(Plan { after, switched, ..unchanged(history) })
+}
+
+/// Returns the path of the settings file that is changed: as it is named, and without links.
+fn settings_file(
+    scope: SettingsScope,
+    agent: SwitchAgent,
+    context: &CallContext,
+    environment: &InstallEnvironment,
+) -> Result<(PathBuf, PathBuf), CommandError> {
+    let top = worktree_top(&context.cwd);
+    let named = agent.file(scope, environment, &context.cwd, &top).ok_or_else(|| {
+        let title = agent.title();
+        CommandError::usage(format!("{title} reads `{}` from no file of this scope", agent.key()))
+            .with_hint(if agent == SwitchAgent::Codex {
+                "Only the user's settings switch its skills; leave out `--scope`."
+            } else {
+                "Use `--scope user` or `--scope project`."
+            })
+    })?;
+    let bounds = match scope {
+        SettingsScope::User => {
+            vec![environment.home.clone(), named.parent().unwrap_or(&named).to_owned()]
+        }
+        SettingsScope::Project | SettingsScope::Local => vec![top],
+    };
+    let file = confined(&named, &bounds)?;
+    Ok((named, file))
 }
 
 /// Makes the change, and restores the file if `check` fails.

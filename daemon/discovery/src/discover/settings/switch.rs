@@ -8,7 +8,7 @@ use skills_syntax::config_tree::{Node, Value};
 use skills_syntax::path::AbsPath;
 
 use super::decisions::{OverrideValue, SettingsDecisions, SkillOverride, SkillSelector};
-use super::file::{NoteScope, SettingsNote};
+use super::file::NoteScope;
 use super::file_trust::PluginState;
 use crate::discover::disk::PathStatus;
 use crate::discover::tree::Tree;
@@ -103,6 +103,9 @@ pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut SettingsD
     }
 }
 
+/// Key of Codex's switches of single skills.
+const CONFIG: &str = "skills.config";
+
 /// Reads `[[skills.config]]`.
 pub(super) fn config(
     document: &Node,
@@ -111,90 +114,78 @@ pub(super) fn config(
     tree: &dyn Tree,
     settings: &mut SettingsDecisions,
 ) {
-    let key = "skills.config";
     for item in document.at_path(&["skills", "config"]).map(Node::items).unwrap_or_default() {
         let source = SourceLocation { file: file.clone(), at: item.at };
-        let (path, name) = (item.get("path"), item.get("name"));
-        let wrong = |message: &str, next: &str| SettingsNote {
-            about: NoteScope::Any,
-            at: item.at,
-            message: format!("`[[{key}]]` {message}"),
-            next: Some(next.to_owned()),
-        };
-        let text = |it: Option<&Node>| it.and_then(Node::text).map(str::to_owned);
-        let which = match (text(path), text(name).map(|it| it.trim().to_owned())) {
-            (Some(_), Some(_)) => {
-                Err(wrong("has both `path` and `name` and is ignored", "Remove one of them."))
-            }
-            (None, None) => {
-                Err(wrong("has neither `path` nor `name` and is ignored", "Add one of them."))
-            }
-            (None, Some(name)) if name.is_empty() => {
-                Err(wrong("has an empty `name` and is ignored", "Write the skill's name."))
-            }
-            (None, Some(name)) => Ok(SkillSelector::Name(name.into())),
-            (Some(path), None) => {
-                let below_home = path.strip_prefix("~/").zip(home);
-                let text = below_home
-                    .map_or(Path::new(&path).to_owned(), |(rest, home)| Path::new(home).join(rest));
-                let path = file.parent().unwrap_or_else(|| file.clone()).join_lexically(text);
-                match tree.look(&path) {
-                    None => {
-                        settings.complete = false;
-                        continue;
-                    }
-                    Some(PathStatus::Directory { .. }) => Err(wrong(
-                        "names a directory where the agent looks for a file",
-                        "Write the path of the SKILL.md in it.",
-                    )),
-                    Some(PathStatus::File) => match tree.canonical(&path) {
-                        None => {
-                            settings.complete = false;
-                            continue;
-                        }
-                        Some(path) => Ok(SkillSelector::Path(path)),
-                    },
-                    Some(PathStatus::Missing | PathStatus::Special(_) | PathStatus::Fault(_)) => {
-                        Err(wrong(
-                            "names a file that does not exist",
-                            "Fix the path, or remove the entry.",
-                        ))
-                    }
-                }
-            }
+        let Some(which) = selector(item, file, home, tree) else {
+            settings.complete = false;
+            continue;
         };
         // Without the key the agent refuses the whole table.
-        let on = match item.get("enabled").map(|it| (&it.value, it.at)) {
-            Some((Value::Flag(on), _)) => Some(*on),
-            Some(_) | None => None,
+        let on = match item.get("enabled").map(|it| &it.value) {
+            Some(Value::Flag(on)) => Ok(*on),
+            Some(_) | None => Err(("needs `enabled`", "Add `enabled = false`.")),
         };
-        match (which, on) {
-            (Err(note), _) => settings.note(&source, note.message, note.next),
-            (Ok(_), None) => {
-                let note = wrong("needs `enabled`", "Add `enabled = false`.");
-                settings.note(&source, note.message, note.next);
+        match which.and_then(|which| Ok((which, on?))) {
+            Err((message, next)) => {
+                let message = format!("`[[{CONFIG}]]` {message}");
+                settings.note(&source, message, Some(next.to_owned()));
             }
-            (Ok(which), Some(on)) => {
+            Ok((which, on)) => {
                 let word = if on { "on" } else { "off" };
-                let shown = match &which {
-                    SkillSelector::Path(path) => path.display().to_string(),
-                    SkillSelector::Name(name) => name.to_string(),
-                    SkillSelector::AnyCase(name) => name.clone(),
-                    SkillSelector::All => "all".to_owned(),
+                let (shown, about) = match &which {
+                    SkillSelector::Path(path) => {
+                        (path.display().to_string(), NoteScope::Path(path.clone()))
+                    }
+                    SkillSelector::Name(name) => (name.to_string(), NoteScope::Names(name.clone())),
+                    SkillSelector::AnyCase(name) => {
+                        (name.clone(), NoteScope::Names(name.as_str().into()))
+                    }
+                    SkillSelector::All => ("all".to_owned(), NoteScope::Any),
                 };
-                let about = match &which {
-                    SkillSelector::Path(path) => NoteScope::Path(path.clone()),
-                    SkillSelector::Name(name) => NoteScope::Names(name.clone()),
-                    SkillSelector::AnyCase(name) => NoteScope::Names(name.as_str().into()),
-                    SkillSelector::All => NoteScope::Any,
-                };
-                let message = format!("`[[{key}]]` switches `{shown}` {word}");
+                let message = format!("`[[{CONFIG}]]` switches `{shown}` {word}");
                 settings.note_about(&source, about, message);
                 let to = if on { OverrideValue::On } else { OverrideValue::Off };
-                settings.switched.push(SkillOverride { which, to, source, key });
+                settings.switched.push(SkillOverride { which, to, source, key: CONFIG });
             }
         }
     }
+}
+
+/// Returns the skill that an entry of `[[skills.config]]` selects, or the fault of the entry with
+/// the next step; `None` if the tree does not know the path yet.
+fn selector(
+    item: &Node,
+    file: &AbsPath,
+    home: Option<&OsString>,
+    tree: &dyn Tree,
+) -> Option<Result<SkillSelector, (&'static str, &'static str)>> {
+    let text = |key: &str| item.get(key).and_then(Node::text);
+    let path = match (text("path"), text("name").map(str::trim)) {
+        (Some(_), Some(_)) => {
+            return Some(Err(("has both `path` and `name` and is ignored", "Remove one of them.")));
+        }
+        (None, None) => {
+            return Some(Err(("has neither `path` nor `name` and is ignored", "Add one of them.")));
+        }
+        (None, Some("")) => {
+            return Some(Err(("has an empty `name` and is ignored", "Write the skill's name.")));
+        }
+        (None, Some(name)) => return Some(Ok(SkillSelector::Name(name.into()))),
+        (Some(path), None) => path,
+    };
+    let below_home = path.strip_prefix("~/").zip(home);
+    let path = below_home.map_or(path.into(), |(rest, home)| Path::new(home).join(rest));
+    let path = file.parent().unwrap_or_else(|| file.clone()).join_lexically(path);
+    Some(match tree.look(&path)? {
+        PathStatus::File => Ok(SkillSelector::Path(tree.canonical(&path)?)),
+        PathStatus::Directory { .. } => Err((
+            "names a directory where the agent looks for a file",
+            "Write the path of the SKILL.md in it.",
+        )),
+        PathStatus::Missing | PathStatus::Special(_) | PathStatus::Fault(_) => {
+            Err(("names a file that does not exist", "Fix the path, or remove the entry."))
+        }
+    })
 }
 
 /// Applies the settings to the skills that were found.

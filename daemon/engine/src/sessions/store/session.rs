@@ -97,23 +97,33 @@ pub(crate) fn save(
             }
             SessionPart::Forgotten { agent } => drop_agent(connection, id, agent, None, true)?,
             SessionPart::Invoked { agent, invocation, at } => {
-                let Invocation { name, path, args, body } = invocation;
-                let (path, at) = (bytes(path), at.cast_signed());
-                // A skill loaded again becomes the latest.
-                let turn = by_id!("SELECT IFNULL(MAX(turn), 0) + 1 FROM invoked WHERE session = ");
-                let turn: i64 = connection.prepare_cached(turn)?.query_one([id], |it| it.get(0))?;
-                let query = "INSERT OR REPLACE INTO invoked
-                             SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM session WHERE id = ?1";
-                connection
-                    .prepare_cached(query)?
-                    .execute(params![id, agent, path, turn, name, args, body, at])?;
-                let query = "INSERT INTO usage VALUES (?1, 1, ?2)
-                             ON CONFLICT DO UPDATE SET count = count + 1, last = ?2";
-                connection.prepare_cached(query)?.execute(params![path, at])?;
+                save_invocation(connection, id, agent, invocation, *at)?;
             }
         }
     }
     Ok(())
+}
+
+/// Writes the load of a skill, and counts it. A skill loaded again becomes the latest.
+fn save_invocation(
+    connection: &Connection,
+    id: &str,
+    agent: &str,
+    invocation: &Invocation,
+    at: u64,
+) -> Result<()> {
+    let Invocation { name, path, args, body } = invocation;
+    let (path, at) = (bytes(path), at.cast_signed());
+    let turn = by_id!("SELECT IFNULL(MAX(turn), 0) + 1 FROM invoked WHERE session = ");
+    let turn: i64 = connection.prepare_cached(turn)?.query_one([id], |it| it.get(0))?;
+    let query = "INSERT OR REPLACE INTO invoked
+                 SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM session WHERE id = ?1";
+    connection
+        .prepare_cached(query)?
+        .execute(params![id, agent, path, turn, name, args, body, at])?;
+    let query = "INSERT INTO usage VALUES (?1, 1, ?2)
+                 ON CONFLICT DO UPDATE SET count = count + 1, last = ?2";
+    connection.prepare_cached(query)?.execute(params![path, at]).map(drop)
 }
 
 /// Reads a session.
