@@ -145,8 +145,17 @@ pub(crate) struct OurDaemon {
 
 impl OurDaemon {
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts the daemon of the user whose home directory this is.
+    pub(crate) fn start_with_home(dir: &Path) -> Self {
+        Self::start_with(&[("HOME", dir)])
+    }
+
+    fn start_with(variables: &[(&str, &Path)]) -> Self {
         let home = Home::new();
-        let daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
+        let daemon = Daemon::start_with(&home, env!("CARGO_BIN_EXE_test-skillsd"), variables);
         let wire = daemon.connect(Framing::Header);
         Self { _home: home, daemon, wire }
     }

@@ -313,7 +313,7 @@ fn ours(ours: &mut Both, tree: &Tree, top: &Path, skill: Option<&str>) -> Shown 
 }
 
 /// Our engine and our daemon.
-struct Both {
+pub(crate) struct Both {
     engine: Ours,
     daemon: OurDaemon,
 }
@@ -321,6 +321,11 @@ struct Both {
 impl Both {
     pub(crate) fn start() -> Self {
         Self { engine: Ours::new(), daemon: OurDaemon::start() }
+    }
+
+    /// Starts both for the user whose home directory this is.
+    pub(crate) fn start_with_home(dir: &Path) -> Self {
+        Self { engine: Ours::new(), daemon: OurDaemon::start_with_home(dir) }
     }
 
     pub(crate) fn stop(self) {
@@ -337,7 +342,12 @@ fn difference(both: &mut Both, program: &Path, tree: &Tree) -> Option<String> {
 }
 
 /// Returns the difference on a tree that is laid out at `top`.
-fn difference_at(both: &mut Both, program: &Path, tree: &Tree, top: &Path) -> Option<String> {
+pub(crate) fn difference_at(
+    both: &mut Both,
+    program: &Path,
+    tree: &Tree,
+    top: &Path,
+) -> Option<String> {
     both.daemon.trust(top);
     let view = both.engine.view(tree, top);
     let skills: Vec<_> = view.resolution.listed().map(|it| it.name.as_str()).collect();

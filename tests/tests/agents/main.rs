@@ -16,6 +16,7 @@ mod catalogs;
 mod claude;
 mod claude_frontmatter;
 mod claude_paths;
+mod claude_plugins;
 mod claude_slash;
 mod claude_trees;
 mod detection;

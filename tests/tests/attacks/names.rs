@@ -235,6 +235,27 @@ fn plugin_in_the_worktree_stays_untrusted_where_trust_is_required() {
 }
 
 #[test]
+fn plugin_read_in_place_from_another_worktree_is_untrusted() {
+    let mut fixture = PluginFixture::new();
+    let other = fixture.live.home.worktree("other", "");
+    put_skill(&other.join("p/skills/hooked"));
+    let offer = r#"{"plugins": [{"name": "p", "source": "./p"}]}"#;
+    write(&other.join(".claude-plugin/marketplace.json"), offer);
+    let source = json!({"source": "directory", "path": other});
+    let known = json!({"m": {"source": source, "installLocation": other}});
+    let plugins = fixture.plugins();
+    let copy = plugins.join("cache/m/p/1.0");
+    put_skill(&copy.join("skills/hooked"));
+    fixture.install("p@m", copy.to_str().expect("plain"));
+    assert_eq!(entry(&fixture.all(), "1.0/skills/hooked/SKILL.md")["trusted"], true);
+    write(&plugins.join("known_marketplaces.json"), &known.to_string());
+    assert_eq!(entry(&fixture.all(), "other/p/skills/hooked/SKILL.md")["trusted"], false);
+    fixture.assert_harmless("p:hooked");
+    trust(&mut fixture.live, &other);
+    assert_eq!(entry(&fixture.all(), "other/p/skills/hooked/SKILL.md")["trusted"], true);
+}
+
+#[test]
 fn plugin_in_the_main_worktree_is_untrusted_in_a_linked_one() {
     let mut fixture = PluginFixture::new();
     let home = &fixture.live.home;

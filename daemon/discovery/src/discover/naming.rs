@@ -1,7 +1,10 @@
 //! Namespaces: the prefix of a skill's name, from its plugin, its directories or its metadata.
 
 use skills_agents::profile::{Profile, RootBase, Scope};
-use skills_syntax::parse::ValueKind;
+use skills_agents::scalar::{YamlType, plain_scalar_type};
+use skills_agents::skill::RecordField;
+use skills_agents::yaml_library::YamlLibrary;
+use skills_syntax::parse::{ScalarStyle, ValueKind};
 use skills_syntax::path::AbsPath;
 
 use super::{Candidate, SearchRoot};
@@ -28,10 +31,33 @@ pub(super) fn apply(
     }
     let namespace = parts.join(":");
     if is_plugins && !candidate.is_command() && root.scope == Scope::Plugin {
+        if let Some(name) = own_name(profile, root, candidate) {
+            candidate.name = name;
+        }
         candidate.name = plain(&candidate.name);
     }
     candidate.name = format!("{namespace}:{}", candidate.name);
     candidate.namespace = Some(namespace);
+}
+
+/// Returns the `name` of a skill that a path of a plugin leads to directly: measured, Claude Code
+/// uses it instead of the directory's name.
+fn own_name(profile: &Profile, root: &SearchRoot, candidate: &Candidate) -> Option<String> {
+    let rule = profile.plugins_beside_skills()?;
+    let field = candidate.record()?.name.as_ref().filter(|it| is_text(it, profile.library))?;
+    let is_direct = root.path == candidate.dir() && rule.manifest.iter().any(|it| it == "skills");
+    let plugin = root.plugin.as_ref().filter(|_| is_direct && !field.text.is_empty())?;
+    let text = field.text.strip_prefix(&*plugin.name).and_then(|it| it.strip_prefix(':'));
+    Some(text.unwrap_or(&field.text).to_owned())
+}
+
+/// Returns whether a field is a string for `library`.
+fn is_text(field: &RecordField, library: YamlLibrary) -> bool {
+    let is_text = || match field.style? {
+        ScalarStyle::Plain => Some(plain_scalar_type(&field.text, library) == YamlType::Text),
+        _ => Some(true),
+    };
+    !field.structured && is_text() == Some(true)
 }
 
 /// Replaces what Claude Code replaces in the names of plugins' skills: each UTF-16 unit other than

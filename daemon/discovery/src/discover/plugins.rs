@@ -15,6 +15,7 @@ use skills_agents::profile::{OnBrokenSettings, PluginRule, RootContent};
 use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::{AbsPath, check_component};
 
+use super::candidate::SKILL_FILE;
 use super::context::variable;
 use super::disk::{ItemKind, PathStatus, TextFile};
 use super::owner::Owners;
@@ -73,7 +74,7 @@ pub(super) fn in_skill_directory(
     // Measured: without a usable name there is no plugin.
     let is_name = |it: &String| !it.contains([' ', '@', ':']) && check_component(it).is_ok();
     let Some(name) = name.filter(is_name) else { return Vec::new() };
-    finder.plugin(&name, "skills-dir", dir, None, true);
+    finder.plugin(&name, SKILLS_DIR, dir, None, true);
     finder.found
 }
 
@@ -120,6 +121,9 @@ pub(super) fn untrusted(
 /// File that describes a plugin.
 pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 
+/// Marketplace in the keys of plugins in directories of skills.
+const SKILLS_DIR: &str = "skills-dir";
+
 /// Name of the plugin's directory in messages.
 const PLUGIN: &str = "the plugin";
 
@@ -143,8 +147,12 @@ struct PluginFinder<'a> {
 struct MarketplacePlugin {
     /// The plugin's directory below the marketplace's.
     root: AbsPath,
+    /// True if the agent reads the plugin there, whatever copy is installed.
+    in_place: bool,
     /// The directories of its skills, if the marketplace lists them.
     skills: Option<Vec<AbsPath>>,
+    /// The commands and directories of commands that the marketplace lists.
+    commands: Vec<AbsPath>,
 }
 
 impl PluginFinder<'_> {
@@ -269,6 +277,16 @@ impl PluginFinder<'_> {
         if self.rule.enabled_only {
             self.enabled_in_cache(&seen);
         }
+        if self.reads_current_manifest() {
+            // Measured: Claude Code takes plugins in the order in which settings name them, the
+            // user's file first.
+            let named = &self.settings.plugins;
+            let place = |it: &PluginPath| {
+                let place = named.iter().position(|(named, _)| *named.text == *it.plugin.key);
+                place.unwrap_or(named.len())
+            };
+            self.found.sort_by_cached_key(place);
+        }
     }
 
     fn record(
@@ -293,7 +311,8 @@ impl PluginFinder<'_> {
         let installed = path.filter(|it| self.is_directory(it));
         let offer = self.offer(name, market, is_list.then_some(installed.as_ref()).flatten());
         let root = match (installed, &offer) {
-            (Some(path), _) if is_list => path,
+            (Some(path), None) if is_list => path,
+            (Some(path), Some(offer)) if is_list && !offer.in_place => path,
             (_, Some(offer)) => offer.root.clone(),
             (Some(path), None) => path,
             (None, None) => {
@@ -317,8 +336,11 @@ impl PluginFinder<'_> {
         installed: Option<&AbsPath>,
     ) -> Option<MarketplacePlugin> {
         let known = self.home.child("known_marketplaces.json");
+        let mut is_directory = false;
         let location = self.document(&known).and_then(|it| {
             let document = it.document(Syntax::Json).ok()?;
+            let kind = document.at_path(&[market, "source", "source"]).and_then(Node::text);
+            is_directory = kind == Some("directory");
             let node = document.at_path(&[market, "installLocation"])?;
             let location = AbsPath::new(node.text()?.as_ref()).ok()?;
             let source = SourceLocation { file: known.clone(), at: node.at };
@@ -330,24 +352,37 @@ impl PluginFinder<'_> {
         let document = text.document(Syntax::Json).ok()?;
         let plugins = document.get("plugins")?.items();
         let plugin = plugins.iter().find(|it| it.get("name").and_then(Node::text) == Some(name))?;
-        let root = match plugin.get("source").and_then(|it| Some((it.at, it.text()?))) {
+        let named = plugin.get("source").and_then(|it| Some((it.at, it.text()?)));
+        let is_in_market = named.is_some();
+        let root = match named {
             None => dir.clone(),
             Some((at, text)) => {
                 let source = SourceLocation { file: path.clone(), at };
                 self.within("source", text, &dir, "the marketplace", &source)?
             }
         };
-        let root = installed.cloned().unwrap_or(root);
-        let listed = plugin.get("skills").map(|it| (it, texts_of(it)));
-        let skills = listed.map(|(node, texts)| {
+        // Measured: Claude Code reads the plugins of a local marketplace without a copy.
+        let reads_in_place = is_directory && is_in_market && self.reads_current_manifest();
+        let in_place = reads_in_place && self.is_directory(&root);
+        let root = installed.filter(|_| !in_place).cloned().unwrap_or(root);
+        let mut listed = |key: &str| {
+            let node = plugin.get(key)?;
+            let texts = texts_of(node);
             let source = SourceLocation { file: path.clone(), at: node.at };
             let message = format!("`{name}` offers {}", texts.join(", "));
             let about = NoteScope::Plugin(format!("{name}@{market}").into());
             self.settings.note_about(&source, about, message);
             let texts = texts.iter();
-            texts.filter_map(|it| self.within("skills", it, &root, PLUGIN, &source)).collect()
-        });
-        Some(MarketplacePlugin { root, skills })
+            Some(texts.filter_map(|it| self.within(key, it, &root, PLUGIN, &source)).collect())
+        };
+        let skills = listed("skills");
+        let commands = listed("commands").unwrap_or_default();
+        Some(MarketplacePlugin { root, in_place, skills, commands })
+    }
+
+    /// Returns whether the profile reads manifests as Claude Code does today.
+    fn reads_current_manifest(&self) -> bool {
+        self.rule.manifest.iter().any(|it| it == "skills")
     }
 
     /// Adds a plugin's paths: those listed by the marketplace, or those of its manifest and
@@ -394,7 +429,8 @@ impl PluginFinder<'_> {
                 &plugin,
             );
         }
-        let offered = offer.and_then(|it| it.skills);
+        let in_place = offer.as_ref().is_some_and(|it| it.in_place);
+        let (offered, commands) = offer.map_or((None, Vec::new()), |it| (it.skills, it.commands));
         let is_default = offered.is_none() || reads_manifest;
         if is_default {
             self.hold(
@@ -422,8 +458,28 @@ impl PluginFinder<'_> {
                 self.hold(path, root_content, PluginPathKind::FromManifest, &plugin);
             }
         }
+        if reads_manifest {
+            for path in commands {
+                let form = PluginPathKind::FromManifest;
+                self.hold(path, RootContent::Commands, form, &plugin);
+            }
+        }
+        // A plugin that is a skill itself.
+        let is_current = self.reads_current_manifest() && market != SKILLS_DIR;
+        if is_current && !replaces("skills") && !self.is_directory(&root.child("skills")) {
+            let place = self.tree.look(&root.child(SKILL_FILE));
+            self.settings.complete &= place.is_some();
+            if matches!(place, Some(PathStatus::File)) {
+                self.hold(root.clone(), RootContent::Skills, PluginPathKind::Skill, &plugin);
+            }
+        }
+        // A plugin in a repository belongs to it, even if the user installed it.
+        let is_repositorys = in_place && self.owners.is_in_any_worktree(root);
         for it in &mut self.found[first..] {
             it.off.clone_from(&off);
+            if is_repositorys {
+                it.owner = Owner::Repository;
+            }
             if by_repository {
                 it.owner = Owner::Repository;
                 it.trust_path.clone_from(&trust_path);
@@ -517,7 +573,7 @@ impl PluginFinder<'_> {
     /// Returns the reason if managed settings forbid the plugins of a marketplace.
     fn forbidden(&mut self, key: &str, market: &str) -> Option<String> {
         // Plugins in directories of skills have a switch of their own.
-        if !self.rule.enabled_only || market == "skills-dir" {
+        if !self.rule.enabled_only || market == SKILLS_DIR {
             return None;
         }
         let known = self.document(&self.home.child("known_marketplaces.json"));
@@ -538,7 +594,7 @@ impl PluginFinder<'_> {
                 self.settings.enabled(&named.text, false),
                 PluginState::Yes | PluginState::ByRepository(_)
             );
-            if market == "skills-dir" || !is_on {
+            if market == SKILLS_DIR || !is_on {
                 continue;
             }
             let cache = self.home.child("cache");

@@ -117,8 +117,8 @@ fn disabled_plugin_is_explained_with_position() {
             root /home/u/.claude/plugins/cache/market/tools/1.0.0/skills
             root /home/u/.claude/plugins/cache/market/tools/1.0.0/more
             root /home/u/.claude/plugins/cache/market/off/1.0.0/skills: `/home/u/.claude/settings.json:1:43` switches `off@market` off
-            root /home/u/.claude/plugins/cache/market/silent/1/skills: no settings file has `silent@market` in its `enabledPlugins`
             root /home/u/.claude/plugins/cache/market/cached/1.10.0/skills
+            root /home/u/.claude/plugins/cache/market/silent/1/skills: no settings file has `silent@market` in its `enabledPlugins`
         "#]],
     );
 }
