@@ -40,7 +40,7 @@ const WIDEST_NAME: usize = 32;
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &BudgetArgs) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
-    let mut server = ServerConnection::open(cx)?;
+    let mut server = ServerConnection::open_reading(cx)?;
     let params = |context: &CallContext| {
         let mut params = BudgetParams {
             context_tokens: args.context_tokens,

@@ -35,7 +35,7 @@ pub struct ExplainArgs {
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
-    let mut server = ServerConnection::open(cx)?;
+    let mut server = ServerConnection::open_reading(cx)?;
     if context.wants_several_profiles() {
         let available = &server.initialize_result()?.capabilities.profiles;
         let profiles = context.selected_profiles(available);

@@ -141,6 +141,8 @@ pub enum Command {
     /// Remove a link of `link`
     Unlink(link::UnlinkArgs),
     /// Show the daemon's state and what it watches
+    ///
+    /// Starts no daemon: if none runs, shows the state of a server within this process.
     Status,
     /// Wait until the index has every change on the disk
     Sync,

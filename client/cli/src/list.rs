@@ -49,7 +49,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
         return Err(CommandError::usage("`--tokens` adds a column to the table, not to JSON")
             .with_hint("`skillsd budget --json` has the tokens."));
     }
-    let mut server = ServerConnection::open(cx)?;
+    let mut server = ServerConnection::open_reading(cx)?;
     if !context.wants_several_profiles() {
         return list_detected(cx, args, &mut server, &context);
     }

@@ -139,7 +139,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
     let mut server = match (args.wait, is_typed) {
         (true, _) => ServerConnection::open_for_the_user(cx)?,
         (false, true) => ServerConnection::open_consent(cx)?,
-        (false, false) => ServerConnection::open(cx)?,
+        (false, false) => ServerConnection::open_reading(cx)?,
     };
     if cx.global.json {
         cx.terminal.print(&format!("{}\n", server.call_text::<SkillsLoad>(&params)?))?;
@@ -164,7 +164,7 @@ pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exi
         ..CatalogParams::default()
     };
     context.fill(&mut params, None);
-    let mut server = ServerConnection::open(cx)?;
+    let mut server = ServerConnection::open_reading(cx)?;
     if cx.global.json {
         cx.terminal.print(&format!("{}\n", server.call_text::<CatalogRender>(&params)?))?;
         return Ok(Exit::Fine);

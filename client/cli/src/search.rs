@@ -33,7 +33,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, Co
     context.fill(&mut params, None);
     params.query = args.query.join(" ");
     params.limit = Some(args.limit);
-    let mut server = ServerConnection::open(cx)?;
+    let mut server = ServerConnection::open_reading(cx)?;
     if cx.global.json {
         cx.terminal.print(&format!("{}\n", server.call_text::<SkillsSearch>(&params)?))?;
         return Ok(Exit::Fine);

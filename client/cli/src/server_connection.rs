@@ -4,6 +4,7 @@
 //! `initialize` is sent together with the first call, so checking the versions costs no round trip.
 //! Callers do not see which of the two servers answers.
 
+use std::error::Error as _;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::thread;
@@ -22,6 +23,7 @@ use crate::global::GlobalArgs;
 use crate::terminal::Progress;
 use crate::terminal::Terminal;
 use skills_client::blocking::{BlockingConnection, Sent, Stream, TIMEOUT, set_timeout};
+use skills_client::directory::DirectoryError;
 use skills_client::error::{check_version, parse};
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
@@ -116,10 +118,63 @@ pub(super) fn ask_over<M: Request>(
     Ok(Exit::Fine)
 }
 
+/// Returns whether an error keeps any daemon from being started. A directory that is open to others
+/// is reported instead.
+fn prevents_start(error: &ClientError) -> bool {
+    use DirectoryError::{Examine, Make};
+    matches!(
+        error,
+        ClientError::Directory(Make { .. } | Examine { .. })
+            | ClientError::StartLock { .. }
+            | ClientError::Start { .. }
+            | ClientError::Failed { .. }
+    )
+}
+
+/// Returns an error with its causes.
+fn causes(error: &ClientError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text = format!("{text}: {next}");
+        cause = next.source();
+    }
+    text
+}
+
 impl ServerConnection {
     /// Connects as the flags say, and starts the daemon if none runs.
     pub(super) fn open(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         Self::open_by(cx, connect_or_start)
+    }
+
+    /// Connects like [`Self::open`] for a command that only reads. If no daemon can be started, says
+    /// so and answers within this process.
+    pub(super) fn open_reading(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+        match Self::open(cx) {
+            Err(error) if prevents_start(&error) => {
+                let why = causes(&error);
+                cx.terminal.print_notes(&[format!(
+                    "no daemon can be started, so this command runs without one: {why}; see `skillsd doctor`"
+                )]);
+                let server = Self::local(cx.binary.local)?;
+                Ok(Self { notes: Rc::clone(&cx.notes), ..server })
+            }
+            opened => opened,
+        }
+    }
+
+    /// Connects to the running daemon, or if none runs to a server within this process.
+    pub(super) fn open_without_start(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+        let running = |options: &StartOptions| connect(&options.location, options.connect_timeout);
+        match Self::open_by(cx, running) {
+            Err(ClientError::NotRunning { .. }) => {
+                let note = "no daemon runs; the next command that needs one starts it".to_owned();
+                cx.terminal.print_notes(&[note]);
+                Self::local(cx.binary.local)
+            }
+            opened => opened,
+        }
     }
 
     /// Connects like [`Self::open`], but to the consent socket.

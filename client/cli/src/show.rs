@@ -37,7 +37,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ShowArgs) -> Result<Exit, Comm
             params.name = Some(name);
         }
     }
-    let mut server = ServerConnection::open(cx)?;
+    let mut server = ServerConnection::open_reading(cx)?;
     if cx.global.json {
         cx.terminal.print(&format!("{}\n", server.call_text::<SkillsGet>(&params)?))?;
         return Ok(Exit::Fine);

@@ -17,7 +17,7 @@ use crate::terminal::{Terminal, render_health};
 use crate::text::{count, duration, hang, pad, plain, size, width};
 
 pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
-    let mut link = ServerConnection::open(cx)?;
+    let mut link = ServerConnection::open_without_start(cx)?;
     if cx.global.json {
         cx.terminal.print(&format!("{}\n", link.call_text::<ServerStatus>(&StatusParams {})?))?;
         return Ok(Exit::Fine);

@@ -166,3 +166,34 @@ fn status_reports_pid_and_worktrees() {
     assert!(status.to_string().contains(top.to_str().expect("a plain path")), "{status}");
     assert!(Wire::connect(&live.home.socket(), Framing::Lines).is_ok());
 }
+
+#[test]
+fn status_starts_no_daemon() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    let output = run(&home, &top, &["status"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).starts_with("note: no daemon runs;"), "{}", stderr(&output));
+    assert_eq!(run_json(&home, &top, &["status"])["socket"], serde_json::Value::Null);
+    run(&home, &top, &["logs"]);
+    assert_eq!(listener(&home.socket()), None);
+}
+
+#[test]
+fn read_only_commands_run_without_a_daemon_that_cannot_be_started() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    let run = |args: &[&str]| {
+        // Nobody, not even root, can create a directory there.
+        let mut command = skillsd(&home, args);
+        command.current_dir(&top).env("SKILLSD_SOCKET", "/proc/skillsd/v1.sock");
+        command.output().expect("our program can be run")
+    };
+    for args in [&["list"][..], &["explain", "a"], &["search", "d"], &["show", "a"], &["budget"]] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        let note = "note: no daemon can be started, so this command runs without one: failed to";
+        assert_eq!(stderr(&output).matches(note).count(), 1, "{args:?}: {}", stderr(&output));
+    }
+    assert!(!run(&["sync"]).status.success(), "it needs the daemon");
+}

@@ -89,7 +89,7 @@ fn paths_are_hyperlinks_when_the_terminal_supports_them() {
 #[test]
 fn progress_is_shown_and_cleared() {
     let (home, top) = fixture();
-    run(&home, &top, &["status"]);
+    run(&home, &top, &["list"]);
     // A daemon that is paused and continues later.
     let daemon = skills_testkit::daemon::listener(&home.socket()).expect("it listens");
     let signal = |name: &str| {
