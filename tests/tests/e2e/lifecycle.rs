@@ -184,7 +184,7 @@ fn read_only_commands_run_without_a_daemon_that_cannot_be_started() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     let run = |args: &[&str]| {
-        // Nobody, not even root, can create a directory there.
+        // The kernel refuses new directories there, even for root.
         let mut command = skillsd(&home, args);
         command.current_dir(&top).env("SKILLSD_SOCKET", "/proc/skillsd/v1.sock");
         command.output().expect("our program can be run")
