@@ -23,6 +23,7 @@ use crate::failure::CommandError;
 use crate::heading;
 use crate::listing_costs::{ListingCosts, listing_costs};
 use crate::server_connection::ServerConnection;
+use crate::text::fold;
 use skills_client::ClientError;
 use skills_client::pages::has_next_page;
 
@@ -133,7 +134,8 @@ fn print_matrix(
     lists: &[matrix::Column],
     detected: Option<&DetectResult>,
 ) -> Result<(), CommandError> {
-    let options = matrix::MatrixOptions { all: args.all, tokens: args.tokens, detected };
+    let (all, tokens, cwd) = (args.all, args.tokens, &*context.cwd);
+    let options = matrix::MatrixOptions { all, tokens, detected, cwd };
     let mut text = matrix::render(lists, &options, cx.terminal);
     let mut files: Option<Vec<Step>> = None;
     for matrix::Column { profile, .. } in lists {
@@ -154,7 +156,7 @@ fn print_matrix(
         text.push('\n');
         text.push_str(&unfound::render(&files, &context.cwd, cx.terminal));
     }
-    cx.terminal.print(&text)?;
+    cx.terminal.print(&fold(&text, cx.terminal.width))?;
     if let Some(first) = lists.first() {
         cx.terminal.print_health(&first.result.health);
     }
@@ -210,7 +212,7 @@ fn print_one(
         text.push('\n');
         text.push_str(&files);
     }
-    cx.terminal.print(&text)?;
+    cx.terminal.print(&fold(&text, cx.terminal.width))?;
     cx.terminal.print_health(&result.health);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `skillsd search`: skills that match a query, best first.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use clap::Args;
 use skills_protocol::method::SkillsSearch;
@@ -14,7 +15,7 @@ use crate::heading;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
-use crate::text::{cut, pad, plain, width, wrap};
+use crate::text::{cut, fold, pad, plain, width, wrap};
 
 /// Arguments of `skillsd search`.
 #[derive(Debug, Clone, Args)]
@@ -40,7 +41,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, Co
     }
     let detected = heading::detect(&mut server, &context)?;
     let result = server.call::<SkillsSearch>(&params)?;
-    cx.terminal.print(&render(&params.query, &result, &detected, cx.terminal))?;
+    let text = render(&params.query, &result, &detected, &context.cwd, cx.terminal);
+    cx.terminal.print(&fold(&text, cx.terminal.width))?;
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)
 }
@@ -50,6 +52,7 @@ fn render(
     query: &str,
     result: &SearchResult,
     detected: &DetectResult,
+    cwd: &Path,
     terminal: &Terminal,
 ) -> String {
     let n_matches = result.skills.len() as u64;
@@ -67,9 +70,14 @@ fn render(
     let columns = names.max().unwrap_or(0).min(32);
     for hit in &result.skills {
         let skill = &hit.skill;
-        let name = paint(style::NAME, pad(&plain(&skill.name), columns));
-        let path = paint(style::FAINT, terminal.path(&skill.dir, skill.path_encoding));
-        let _ = writeln!(text, "{} {name}  {path}", mark(Some(skill.state)));
+        let (name, path) =
+            (plain(&skill.name), terminal.path_from(cwd, &skill.dir, skill.path_encoding));
+        let taken = width(&path) + 4 + columns.max(width(&name));
+        let is_below = terminal.width.is_some_and(|it| taken > it);
+        let name = paint(style::NAME, pad(&name, if is_below { 0 } else { columns }));
+        let gap = if is_below { "\n" } else { "" };
+        let path = paint(style::FAINT, path);
+        let _ = writeln!(text, "{} {name}{gap}  {path}", mark(Some(skill.state)));
         let description = plain(skill.description.as_deref().unwrap_or("(no description)"));
         let room = terminal.width.map(|width| width.saturating_sub(2));
         let lines = wrap(&description, room);
@@ -106,14 +114,20 @@ mod tests {
                     each kind of change, and leaves out what no user would notice. Use it before \
                     a release, and after one to correct what was forgotten.";
         let result = result(vec![hit("release-notes", long), hit("commit", "Writes messages.")]);
-        let text = uncolored(&render("notes", &result, &detected(), &terminal(Some(72))));
+        let text = uncolored(&render(
+            "notes",
+            &result,
+            &detected(),
+            Path::new("/home/ann/shop"),
+            &terminal(Some(72)),
+        ));
         expect![[r#"
             as Claude Code · 2 matches · detected: CLAUDECODE is set
 
-            ✓ release-notes  ~/shop/.agents/skills/release-notes
+            ✓ release-notes  .agents/skills/release-notes
               Writes release notes from the commits since the last tag, one section
               for each kind of change, and leaves out what no user would notice. Us…
-            ✓ commit         ~/shop/.agents/skills/commit
+            ✓ commit         .agents/skills/commit
               Writes messages.
         "#]]
         .assert_eq(&text);
@@ -121,7 +135,13 @@ mod tests {
 
     #[test]
     fn no_match_prints_a_hint() {
-        let text = uncolored(&render("zebra", &result(Vec::new()), &detected(), &terminal(None)));
+        let text = uncolored(&render(
+            "zebra",
+            &result(Vec::new()),
+            &detected(),
+            Path::new("/home/ann/shop"),
+            &terminal(None),
+        ));
         expect![[r#"
             as Claude Code · 0 matches · detected: CLAUDECODE is set
 

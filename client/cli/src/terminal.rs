@@ -164,6 +164,15 @@ impl Terminal {
         }
     }
 
+    /// Returns a sentence from the wire for display, escaped and with short paths: those below a
+    /// directory are relative to it.
+    pub(super) fn prose_from(&self, dir: &Path, text: &str) -> String {
+        match dir.to_str().filter(|_| dir.parent().is_some()) {
+            Some(dir) => self.prose(&with_short_paths(text, dir, ".", "")),
+            None => self.prose(text),
+        }
+    }
+
     /// Returns true if a directory is the home directory or contains it.
     pub(super) fn is_around_home(&self, dir: &Path) -> bool {
         self.home.as_deref().is_some_and(|home| home.starts_with(dir))
@@ -255,7 +264,7 @@ impl Terminal {
 
 /// Returns a sentence with `alone` for a directory, and `above` before the paths below it, for
 /// example `~` and `~/`. Paths in single quotes are kept, because a shell does not expand `~` there.
-pub(super) fn with_short_paths(text: &str, dir: &str, alone: &str, above: &str) -> String {
+fn with_short_paths(text: &str, dir: &str, alone: &str, above: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(dir) {

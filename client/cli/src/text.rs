@@ -195,6 +195,61 @@ pub(super) fn wrap(text: &str, columns: Option<usize>) -> Vec<String> {
     lines
 }
 
+/// Breaks lines that are wider than this many columns: at a space, else after a slash, else
+/// anywhere. Indents the rest like the line, and counts no colours or links.
+pub(super) fn fold(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    let mut folded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        push_folded(line, columns, &mut folded);
+    }
+    folded
+}
+
+fn push_folded(line: &str, columns: usize, folded: &mut String) {
+    if width(line) <= columns {
+        folded.push_str(line);
+        return;
+    }
+    let bare = strip_str(line).to_string();
+    let indent = bare.len() - bare.trim_start_matches(' ').len();
+    // Leaves room for text after the indentation.
+    let indent = indent.min(columns / 2);
+    let (mut column, mut is_escape, mut is_address) = (0, false, false);
+    // Start of the current line, and the last place to break it with the column after it.
+    let mut best: Option<(usize, usize)> = None;
+    for c in line.chars() {
+        // An escape sequence ends with a letter, or for an address with a backslash or a bell.
+        if c == '\u{1b}' {
+            is_escape = true;
+        } else if is_address {
+            (is_escape, is_address) = (false, c != '\\' && c != '\u{7}');
+        } else if is_escape {
+            is_address = c == ']';
+            is_escape = c == '[' || c.is_ascii_digit() || c == ';';
+        } else {
+            let wide = c.width().unwrap_or(0);
+            if column + wide > columns && c != '\n' {
+                let (at, after) = best.take().unwrap_or((folded.len(), column));
+                let is_space = folded[..at].ends_with(' ');
+                let rest = folded.split_off(at);
+                folded.truncate(folded.len() - usize::from(is_space));
+                folded.push('\n');
+                folded.push_str(&" ".repeat(indent));
+                folded.push_str(&rest);
+                column = indent + column - after;
+            }
+            column += wide;
+            folded.push(c);
+            if matches!(c, ' ' | '/') && column > indent + columns / 4 {
+                best = Some((folded.len(), column));
+            }
+            continue;
+        }
+        folded.push(c);
+    }
+}
+
 /// Splits a text at spaces outside of backticks.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
@@ -267,6 +322,21 @@ mod tests {
         assert_eq!(wrap(said, Some(24)), lines);
         let lines = ["Run `sysctl -w", "fs.inotify.max_user_watches=1048576`."];
         assert_eq!(wrap("Run `sysctl -w fs.inotify.max_user_watches=1048576`.", Some(24)), lines);
+    }
+
+    #[test]
+    fn wide_lines_are_folded_at_spaces_and_slashes() {
+        assert_eq!(fold("one two\n", Some(7)), "one two\n");
+        assert_eq!(fold("one two three four\nx", Some(10)), "one two\nthree four\nx");
+        let path = "  /a-long/path/of/names\n";
+        assert_eq!(fold(path, Some(12)), "  /a-long/\n  path/of/\n  names\n");
+        assert_eq!(fold("日本語日本語", Some(7)), "日本語\n日本語");
+        assert_eq!(fold("\u{1b}[1mabcdef\u{1b}[0m\n", Some(6)), "\u{1b}[1mabcdef\u{1b}[0m\n");
+        assert_eq!(fold("\u{1b}[1mabcdef\u{1b}[0m\n", Some(4)), "\u{1b}[1mabcd\nef\u{1b}[0m\n");
+        let link = "\u{1b}]8;;file:///a/b c\u{1b}\\abcd\u{1b}]8;;\u{1b}\\";
+        assert_eq!(fold(link, Some(4)), link);
+        assert_eq!(fold(&format!("{link}ef"), Some(4)), format!("{link}\nef"));
+        assert_eq!(fold("one two", None), "one two");
     }
 
     #[test]

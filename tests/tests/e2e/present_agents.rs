@@ -89,8 +89,8 @@ fn several_present_agents_get_a_column_each() {
         "as Claude Code and Codex · 2 skills · {why}\n\n\
          \x20        ┌─── claude-code  1 skill\n\
          \x20        │ ┌─ codex  1 skill\n\
-         review   ✓ ·  $WORK/w/.claude/skills/review/SKILL.md\n\
-         release  · ✓  $WORK/w/.agents/skills/release/SKILL.md\n\n\
+         review   ✓ ·  .claude/skills/review/SKILL.md\n\
+         release  · ✓  .agents/skills/release/SKILL.md\n\n\
          ✓ active  · not found\n\
          Explain one of them: `skillsd explain NAME`\n"
     );

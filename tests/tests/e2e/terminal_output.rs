@@ -61,6 +61,69 @@ fn output_fits_the_terminal_width() {
     }
 }
 
+/// Returns the columns of a line; the wide characters of the fixture take two.
+fn n_columns(line: &str) -> usize {
+    line.chars().map(|it| if ('\u{3000}'..'\u{a000}').contains(&it) { 2 } else { 1 }).sum()
+}
+
+#[test]
+fn list_and_search_fit_any_terminal_with_long_and_wide_names() {
+    let home = Home::new();
+    let names = [
+        "a".to_owned(),
+        "very-long-name-".repeat(4) + "end",
+        "no_hyphen".repeat(12),
+        "日本語の長い名前".repeat(5),
+        "x".repeat(200),
+    ];
+    let skill = |dir: &str, name: &String| {
+        let description = "Writes 報告書 about everything, at length. ".repeat(4);
+        format!(
+            "//- /{dir}/{name}/SKILL.md\n---\nname: {name}\ndescription: {description}Use it for a report.\n---\nBody.\n"
+        )
+    };
+    let dirs = [".agents/skills", ".claude/skills", "packages/日本語/web/.claude/skills", "docs"];
+    let tree = dirs.map(|dir| names.each_ref().map(|name| skill(dir, name)).concat()).concat();
+    let broken = "//- /.claude/skills/broken-with-a-long-name-of-its-own/skill.md\n# None\n";
+    let top = home.worktree("shop", &(tree + broken));
+    for args in [
+        &["list"][..],
+        &["list", "--profile", "claude-code"],
+        &["list", "--all", "--profile", "claude-code"],
+        &["list", "--all", "--tokens", "--profile", "claude-code"],
+        &["list", "--profile", "all"],
+        &["list", "--all", "--tokens", "--profile", "all"],
+        &["list", "--profile", "gemini-cli"],
+        &["search", "report"],
+        &["search", "nothing-of-this-kind"],
+    ] {
+        for columns in [60, 80, 120, 200] {
+            for links in ["0", "1"] {
+                let written = terminal_output(&home, &top, args, columns, links);
+                let shown = written.replace('\r', "");
+                let shown = without_links(&without_colors(&shown));
+                assert!(shown.lines().count() > 2, "{args:?}: {written}");
+                for line in shown.lines() {
+                    let is_fit = n_columns(line.trim_end()) <= usize::from(columns);
+                    assert!(is_fit, "{args:?} at {columns}: {line}");
+                }
+            }
+        }
+        let absolute = top.join(".claude").display().to_string();
+        let shown = stdout(&run(&home, &top, args));
+        assert!(!shown.contains(&absolute), "{args:?}: {shown}");
+        assert!(!shown.contains("~/shop/.claude"), "{args:?}: {shown}");
+    }
+}
+
+/// Removes the addresses of links from a text.
+fn without_links(text: &str) -> String {
+    let mut parts = text.split("\u{1b}]8;;");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let shown = |it: &str| it.split_once("\u{1b}\\").map_or(String::new(), |it| it.1.to_owned());
+    parts.fold(first, |text, it| text + &shown(it))
+}
+
 #[test]
 fn paths_are_hyperlinks_when_the_terminal_supports_them() {
     let (home, top) = fixture();

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use skills_protocol::path::PathEncoding;
 use skills_protocol::wire::{DetectResult, ListResult, SkillCost, State};
@@ -17,6 +18,13 @@ use crate::text::{count, cut, cut_start, pad, plain, width};
 
 /// Cell of an agent that does not find the skill.
 const NOT_FOUND: &str = "·";
+
+/// Widths of the column of names, if the terminal's is known. A longer name has its own line.
+const NARROWEST_NAME: usize = 12;
+const WIDEST_NAME: usize = 40;
+
+/// Columns that a path needs at least.
+const NARROWEST_PATH: usize = 24;
 
 /// Cell of a listed skill that the agent's listing does not show whole.
 const CUT: &str = "◐";
@@ -37,6 +45,7 @@ pub(crate) struct MatrixOptions<'a> {
     pub(crate) tokens: bool,
     /// The detected agents, if the columns are those that are present.
     pub(crate) detected: Option<&'a DetectResult>,
+    pub(crate) cwd: &'a Path,
 }
 
 /// A skill with its state in each profile.
@@ -66,7 +75,7 @@ impl MatrixRow<'_> {
 
 /// Renders the table with its legend, with a column for each list.
 pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &Terminal) -> String {
-    let MatrixOptions { all, detected, tokens: has_tokens } = *options;
+    let MatrixOptions { all, detected, tokens: has_tokens, cwd } = *options;
     let rows: Vec<_> = rows(lists)
         .into_iter()
         .filter(|row| all || row.cells.iter().flatten().any(|state| state.is_listed()))
@@ -74,10 +83,15 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
     let counted = count(rows.len() as u64, "skill");
     let heading = detected.map(|it| heading::render_present(it, Some(counted.clone()), terminal));
     let mut text = heading.map_or_else(String::new, |it| it + "\n");
-    let names = rows.iter().map(|row| width(&plain(row.name))).max().unwrap_or(0);
-    push_columns(lists, names, terminal, &mut text);
     let tokens = rows.iter().flat_map(|row| row.tokens(lists)).map(|it| width(&it)).max();
     let tokens = tokens.filter(|_| has_tokens);
+    let after_names = 2 + 2 * lists.len() + tokens.map_or(0, |it| (it + 1) * lists.len()) + 1;
+    let names = rows.iter().map(|row| width(&plain(row.name))).max().unwrap_or(0);
+    let names = terminal.width.map_or(names, |it| {
+        let room = it.saturating_sub(after_names + NARROWEST_PATH);
+        names.min(room.clamp(NARROWEST_NAME, WIDEST_NAME))
+    });
+    push_columns(lists, names, terminal, &mut text);
     let is_cut = rows.iter().any(|row| lists.iter().any(|it| row.is_cut(it)));
     for row in &rows {
         let one = |(state, column): (&Option<State>, &Column)| match state {
@@ -85,15 +99,17 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
             state => cell(*state),
         };
         let mut cells: Vec<String> = row.cells.iter().zip(lists).map(one).collect();
-        let marks = 2 * cells.len();
         if let Some(wide) = tokens {
             cells.extend(row.tokens(lists).iter().map(|it| format!("{it:>wide$}")));
         }
-        let name = paint(style::NAME, pad(&plain(row.name), names));
-        let path = terminal.path(row.path, row.encoding);
+        let mut name = plain(row.name);
+        if width(&name) > names {
+            let _ = writeln!(text, "{}", paint(style::NAME, std::mem::take(&mut name)));
+        }
+        let name = paint(style::NAME, pad(&name, names));
+        let path = terminal.path_from(cwd, row.path, row.encoding);
         // The end of a path differs most between rows.
-        let taken = names + 2 + marks + tokens.map_or(0, |it| (it + 1) * lists.len()) + 1;
-        let room = terminal.width.map(|width| width.saturating_sub(taken).max(10));
+        let room = terminal.width.map(|width| width.saturating_sub(names + after_names));
         let path = paint(style::FAINT, room.map_or(path.clone(), |room| cut_start(&path, room)));
         let path = terminal.link(row.path, row.encoding, path);
         let _ = writeln!(text, "{name}  {}  {path}", cells.join(" "));
@@ -200,7 +216,8 @@ mod tests {
     #[track_caller]
     fn check(lists: &[(&str, ListResult)], all: bool, columns: usize, expected: &Expect) {
         let lists: Vec<_> = lists.iter().map(|(name, list)| column(name, list)).collect();
-        let options = MatrixOptions { all, tokens: false, detected: None };
+        let options =
+            MatrixOptions { all, tokens: false, detected: None, cwd: Path::new("/home/ann/shop") };
         expected.assert_eq(&uncolored(&render(&lists, &options, &terminal(Some(columns)))));
     }
 
@@ -228,13 +245,18 @@ mod tests {
             claude.costs.insert((skill.path.clone(), skill.name.clone()), cost);
         }
         let lists = [claude, column("gemini-cli", &other())];
-        let options = MatrixOptions { all: false, tokens: true, detected: None };
+        let options = MatrixOptions {
+            all: false,
+            tokens: true,
+            detected: None,
+            cwd: Path::new("/home/ann/shop"),
+        };
         expect![[r#"
                            ┌─── claude-code  3 skills
                            │ ┌─ gemini-cli  1 skill
-            commit         ✓ ? 31  ·  ~/shop/.agents/skills/commit/SKILL.md
-            accessibility  ◐ ·  4  ·  ~/shop/.agents/skills/accessibility/SKILL.md
-            pdf            ✓ ✓  ·  ·  ~/shop/.agents/skills/pdf/SKILL.md
+            commit         ✓ ? 31  ·  .agents/skills/commit/SKILL.md
+            accessibility  ◐ ·  4  ·  .agents/skills/accessibility/SKILL.md
+            pdf            ✓ ✓  ·  ·  .agents/skills/pdf/SKILL.md
 
             3 skills for 2 profiles
             ✓ active  ? untrusted  ◐ not shown whole  · not found
@@ -258,16 +280,16 @@ mod tests {
             false,
             80,
             &expect![[r#"
-                           ┌─── agentskills  3 skills
-                           │ ┌─ gemini-cli  1 skill
-            commit         ✓ ?  ~/shop/.agents/skills/commit/SKILL.md
-            accessibility  ✓ ·  ~/shop/.agents/skills/accessibility/SKILL.md
-            pdf            ✓ ✓  ~/shop/.agents/skills/pdf/SKILL.md
+                               ┌─── agentskills  3 skills
+                               │ ┌─ gemini-cli  1 skill
+                commit         ✓ ?  .agents/skills/commit/SKILL.md
+                accessibility  ✓ ·  .agents/skills/accessibility/SKILL.md
+                pdf            ✓ ✓  .agents/skills/pdf/SKILL.md
 
-            3 skills for 2 profiles
-            ✓ active  ? untrusted  · not found
-            Explain one of them: `skillsd explain NAME --profile all`
-        "#]],
+                3 skills for 2 profiles
+                ✓ active  ? untrusted  · not found
+                Explain one of them: `skillsd explain NAME --profile all`
+            "#]],
         );
     }
 
@@ -279,19 +301,19 @@ mod tests {
             true,
             80,
             &expect![[r#"
-                                ┌───── agentskills  3 skills
-                                │ ┌─── codex  0 skills
-                                │ │ ┌─ gemini-cli  1 skill
-            commit              ✓ · ?  ~/shop/.agents/skills/commit/SKILL.md
-            accessibility       ✓ · ·  ~/shop/.agents/skills/accessibility/SKILL.md
-            database-migration  ○ · ·  ~/shop/.agents/skills/database-migration/SKILL.md
-            changelog           ✗ · ·  ~/shop/.agents/skills/changelog/SKILL.md
-            pdf                 ✓ · ✓  ~/shop/.agents/skills/pdf/SKILL.md
+                                    ┌───── agentskills  3 skills
+                                    │ ┌─── codex  0 skills
+                                    │ │ ┌─ gemini-cli  1 skill
+                commit              ✓ · ?  .agents/skills/commit/SKILL.md
+                accessibility       ✓ · ·  .agents/skills/accessibility/SKILL.md
+                database-migration  ○ · ·  .agents/skills/database-migration/SKILL.md
+                changelog           ✗ · ·  .agents/skills/changelog/SKILL.md
+                pdf                 ✓ · ✓  .agents/skills/pdf/SKILL.md
 
-            5 skills for 3 profiles
-            ✓ active  ○ conditional  ✗ invalid  ? untrusted  · not found
-            Explain one of them: `skillsd explain NAME --profile all`
-        "#]],
+                5 skills for 3 profiles
+                ✓ active  ○ conditional  ✗ invalid  ? untrusted  · not found
+                Explain one of them: `skillsd explain NAME --profile all`
+            "#]],
         );
     }
 
@@ -303,13 +325,14 @@ mod tests {
             true,
             44,
             &expect![[r#"
-                                    ┌─── opencode-agent-ski…
-                                    │ ┌─ gemini-cli  1 skill
-                commit              ✓ ?  …ls/commit/SKILL.md
-                accessibility       ✓ ·  …ssibility/SKILL.md
-                database-migration  ○ ·  …migration/SKILL.md
-                changelog           ✗ ·  …changelog/SKILL.md
-                pdf                 ✓ ✓  …kills/pdf/SKILL.md
+                               ┌─── opencode-agent-skills
+                               │ ┌─ gemini-cli  1 skill
+                commit         ✓ ?  …/skills/commit/SKILL.md
+                accessibility  ✓ ·  …/accessibility/SKILL.md
+                database-migration
+                               ○ ·  …base-migration/SKILL.md
+                changelog      ✗ ·  …ills/changelog/SKILL.md
+                pdf            ✓ ✓  …nts/skills/pdf/SKILL.md
 
                 5 skills for 2 profiles
                 ✓ active  ○ conditional  ✗ invalid
@@ -349,16 +372,21 @@ mod tests {
             ..detected()
         };
         let lists = [column("claude-code", &shop()), column("gemini-cli", &other())];
-        let options = MatrixOptions { all: false, tokens: false, detected: Some(&detected) };
+        let options = MatrixOptions {
+            all: false,
+            tokens: false,
+            detected: Some(&detected),
+            cwd: Path::new("/home/ann/shop"),
+        };
         let render = |columns| uncolored(&render(&lists, &options, &terminal(Some(columns))));
         expect![[r#"
             as Claude Code and Gemini CLI · 3 skills · detected: `~/.claude` exists, `gemini` is in PATH
 
                            ┌─── claude-code  3 skills
                            │ ┌─ gemini-cli  1 skill
-            commit         ✓ ?  ~/shop/.agents/skills/commit/SKILL.md
-            accessibility  ✓ ·  ~/shop/.agents/skills/accessibility/SKILL.md
-            pdf            ✓ ✓  ~/shop/.agents/skills/pdf/SKILL.md
+            commit         ✓ ?  .agents/skills/commit/SKILL.md
+            accessibility  ✓ ·  .agents/skills/accessibility/SKILL.md
+            pdf            ✓ ✓  .agents/skills/pdf/SKILL.md
 
             ✓ active  ? untrusted  · not found
             Explain one of them: `skillsd explain NAME`

@@ -13,7 +13,7 @@ use crate::heading::{self, agent_name};
 use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{count, cut, pad, parted, plain, width, wrap};
+use crate::text::{continued, count, cut, pad, parted, plain, width, wrap};
 
 /// Options of rendering a list.
 pub(crate) struct TableOptions<'a> {
@@ -60,14 +60,15 @@ pub(crate) fn render(
     let columns = Columns::of(&shown, options, terminal);
     for (scope, root, skills) in grouped(&shown) {
         let encoding = skills[0].path_encoding;
-        let heading = paint(style::HEADING, terminal.path(root, encoding));
+        let shown = terminal.path_from(options.cwd, root, encoding);
+        let heading = paint(style::HEADING, shown);
         let heading = terminal.link(root, encoding, heading);
         let _ = writeln!(text, "{heading}  {}", paint(style::FAINT, scope));
         for skill in skills {
             push_row(skill, &columns, options, terminal, &mut text);
         }
         let is_here = |step: &&Step| step.root.as_deref() == Some(root);
-        push_skips(skips.iter().filter(is_here), terminal, &mut text);
+        push_skips(skips.iter().filter(is_here), options.cwd, terminal, &mut text);
         text.push('\n');
     }
     // Roots without visible skills.
@@ -80,9 +81,9 @@ pub(crate) fn render(
         }
     }
     for (root, steps) in rest {
-        let heading = terminal.path(root, steps[0].path_encoding);
+        let heading = terminal.path_from(options.cwd, root, steps[0].path_encoding);
         let _ = writeln!(text, "{}", paint(style::HEADING, heading));
-        push_skips(steps.into_iter(), terminal, &mut text);
+        push_skips(steps.into_iter(), options.cwd, terminal, &mut text);
         text.push('\n');
     }
     if n_listed > 0 {
@@ -96,13 +97,18 @@ pub(crate) fn render(
     text
 }
 
-fn push_skips<'a>(steps: impl Iterator<Item = &'a Step>, terminal: &Terminal, text: &mut String) {
+fn push_skips<'a>(
+    steps: impl Iterator<Item = &'a Step>,
+    cwd: &Path,
+    terminal: &Terminal,
+    text: &mut String,
+) {
     for step in steps {
         let path = step.path.as_deref().unwrap_or_default();
-        let path = terminal.path(path, step.path_encoding);
+        let path = terminal.path_from(cwd, path, step.path_encoding);
         let reason = step.reason.as_deref().unwrap_or("could not be used");
-        let line = format!("  {path}: {}", terminal.prose(reason));
-        let _ = writeln!(text, "{}", paint(style::WAITING, line));
+        let line = format!("{path}: {}", terminal.prose_from(cwd, reason));
+        let _ = writeln!(text, "  {}", paint(style::WAITING, continued(&line, 2, terminal.width)));
     }
 }
 
@@ -133,7 +139,7 @@ struct Columns {
 impl Columns {
     const INDENT: usize = 2;
     const GAP: usize = 2;
-    // Longer names overflow instead of squeezing every description.
+    // Longer names have a line of their own instead of squeezing every description.
     const WIDEST_NAME: usize = 32;
     // A narrower description is useless.
     const NARROWEST_DESCRIPTION: usize = 24;
@@ -149,8 +155,6 @@ impl Columns {
         let taken = Self::INDENT + name + Self::GAP + others.sum::<usize>();
         let description = terminal.width.map(|width| width.saturating_sub(taken));
         let is_below = description.is_some_and(|room| room < Self::NARROWEST_DESCRIPTION);
-        let below = terminal.width.map(|width| width.saturating_sub(2 * Self::INDENT));
-        let description = if is_below { below } else { description };
         Self { name, state, tokens, description, is_below }
     }
 }
@@ -166,9 +170,11 @@ fn push_row(
     terminal: &Terminal,
     text: &mut String,
 ) {
+    let name = shown_name(skill);
+    let is_below = columns.is_below || terminal.width.is_some() && width(&name) > columns.name;
     // The last column of a line is not padded.
-    let ends_at = |is_last: bool, room: usize| if is_last && columns.is_below { 0 } else { room };
-    let name = pad(&shown_name(skill), ends_at(columns.state.is_none(), columns.name));
+    let ends_at = |is_last: bool, room: usize| if is_last && is_below { 0 } else { room };
+    let name = pad(&name, ends_at(columns.state.is_none(), columns.name));
     let name = if skill.state.is_listed() { paint(style::NAME, name) } else { name };
     let name = terminal.link(&skill.path, skill.path_encoding, name);
     let state = columns.state.map_or(String::new(), |room| {
@@ -179,11 +185,13 @@ fn push_row(
         .tokens
         .map_or(String::new(), |room| format!("{:>room$}  ", options.tokens_of(skill)));
     let notes = notes(skill, options.cost(skill));
-    let room = columns.description.map(|room| room.saturating_sub(width(&notes)));
+    let below = || terminal.width.map(|it| it.saturating_sub(2 * Columns::INDENT));
+    let room = if is_below { below() } else { columns.description };
+    let room = room.map(|room| room.saturating_sub(width(&notes)));
     let description = plain(skill.description.as_deref().unwrap_or("(no description)"));
     let description = room.map_or(description.clone(), |room| cut(&description, room));
     let notes = paint(style::WAITING, notes);
-    let gap = if columns.is_below { "\n    " } else { "" };
+    let gap = if is_below { "\n    " } else { "" };
     let row = format!("  {name}  {state}{tokens}{gap}{description}{notes}");
     for line in row.lines() {
         let _ = writeln!(text, "{}", line.trim_end());
@@ -191,9 +199,10 @@ fn push_row(
     if columns.state.is_some()
         && let Some(reason) = &skill.reason
     {
-        for line in
-            wrap(&terminal.prose(reason), terminal.width.map(|width| width.saturating_sub(4)))
-        {
+        for line in wrap(
+            &terminal.prose_from(options.cwd, reason),
+            terminal.width.map(|width| width.saturating_sub(4)),
+        ) {
             let _ = writeln!(text, "    {}", paint(style::FAINT, line));
         }
     }

@@ -77,7 +77,9 @@ pub(super) fn render(steps: &[Step], cwd: &Path, terminal: &Terminal) -> String 
     }
     let mut text = format!("{}\n", paint(style::HEADING, "Other skill files"));
     for (reason, steps) in reasons {
-        for line in wrap(&terminal.prose(reason), terminal.width.map(|it| it.saturating_sub(2))) {
+        for line in
+            wrap(&terminal.prose_from(cwd, reason), terminal.width.map(|it| it.saturating_sub(2)))
+        {
             let _ = writeln!(text, "  {}", paint(style::WAITING, line));
         }
         for step in steps {

@@ -15,7 +15,7 @@ use skills_protocol::wire::{
 
 use super::graph::{Graph, GraphNode};
 use crate::check::source::{Excerpt, excerpt, lines};
-use crate::terminal::{Terminal, with_short_paths};
+use crate::terminal::Terminal;
 use crate::text::{plain, plain_exact};
 
 /// Maximum number of characters of a source line.
@@ -186,8 +186,7 @@ impl<'a> ShownPaths<'a> {
     }
 
     fn prose(&self, text: &str) -> String {
-        let Some(worktree) = self.worktree.to_str() else { return self.terminal.prose(text) };
-        self.terminal.prose(&with_short_paths(text, worktree, ".", ""))
+        self.terminal.prose_from(&self.worktree, text)
     }
 }
 

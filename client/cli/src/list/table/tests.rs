@@ -42,7 +42,7 @@ fn skills_are_grouped_by_root_and_cut_to_the_width() {
         &expect![[r#"
             as Claude Code · 3 skills · detected: CLAUDECODE is set
 
-            ~/shop/.agents/skills  project
+            .agents/skills  project
               commit         Writes a commit message in the house style.
               accessibility  Checks a page against WCAG 2.2 and says w…  (1 warning)
 
@@ -63,7 +63,7 @@ fn pipe_gets_full_descriptions() {
         &expect![[r#"
             as Claude Code · 3 skills · detected: CLAUDECODE is set
 
-            ~/shop/.agents/skills  project
+            .agents/skills  project
               commit         Writes a commit message in the house style.
               accessibility  Checks a page against WCAG 2.2 and says what to change.  (1 warning)
 
@@ -84,16 +84,15 @@ fn all_adds_state_and_reason() {
         &expect![[r#"
             as Claude Code · 3 skills · detected: CLAUDECODE is set
 
-            ~/shop/.agents/skills  project
+            .agents/skills  project
               commit              active       Writes a commit message in the house…
               accessibility       active       Checks a page against W…  (1 warning)
               database-migration  conditional  Writes a migration and its way back.
                 no file that matches `migrations/**` was touched yet
 
-            ~/shop/.claude/skills  project
+            .claude/skills  project
               commit              shadowed     Writes a commit message.
-                `~/shop/.agents/skills/commit/SKILL.md` has the same name and comes
-                first
+                `.agents/skills/commit/SKILL.md` has the same name and comes first
               changelog           invalid      (no description)
                 `description` is missing (SKILL.md:1:1)
 
@@ -116,7 +115,7 @@ fn narrow_table_puts_descriptions_on_their_own_lines() {
             3 skills
             detected: CLAUDECODE is set
 
-            ~/shop/.agents/skills  project
+            .agents/skills  project
               commit              active
                 Writes a commit message in the house style.
               accessibility       active
@@ -126,11 +125,11 @@ fn narrow_table_puts_descriptions_on_their_own_lines() {
                 no file that matches `migrations/**` was
                 touched yet
 
-            ~/shop/.claude/skills  project
+            .claude/skills  project
               commit              shadowed
                 Writes a commit message.
-                `~/shop/.agents/skills/commit/SKILL.md` has
-                the same name and comes first
+                `.agents/skills/commit/SKILL.md` has the same
+                name and comes first
               changelog           invalid
                 (no description)
                 `description` is missing (SKILL.md:1:1)
@@ -154,7 +153,7 @@ fn long_name_does_not_widen_the_column() {
         &expect![[r#"
             as Claude Code · 2 skills · detected: CLAUDECODE is set
 
-            ~/shop/.agents/skills  project
+            .agents/skills  project
               a                                 Short.
               nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn  Long.
         "#]],
@@ -171,7 +170,7 @@ fn control_characters_are_escaped() {
         &expect![[r#"
             as Claude Code · 1 skill · detected: CLAUDECODE is set
 
-            ~/shop/.agents/skills  project
+            .agents/skills  project
               x\u{1b}]0;gone\u{7}  line one \u{1b}[2Jline two \u{202e}abc
         "#]],
     );
@@ -248,7 +247,7 @@ fn all_shows_rows_when_no_skill_is_visible() {
         true,
         Some(60),
         &expect![[r#"
-            ~/shop/.agents/skills  project
+            .agents/skills  project
               a  ignored  A.
                 switched off in settings
         "#]],
@@ -280,7 +279,7 @@ fn cut_descriptions_are_marked_and_tokens_are_a_column() {
     expect![[r#"
         as Claude Code · 2 skills · detected: CLAUDECODE is set
 
-        ~/shop/.agents/skills  project
+        .agents/skills  project
           a     1 token  Writes.  (name only, no room)
           bb  24 tokens  Reads.
 
