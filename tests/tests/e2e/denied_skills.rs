@@ -120,6 +120,29 @@ fn claude_code_lists_a_denied_skill_in_both_variants() {
 }
 
 #[test]
+fn denied_skill_that_waits_for_a_file_is_neither_listed_nor_loaded() {
+    let mut live = Live::start();
+    let skills = "//- /.claude/settings.json\n{\"permissions\": {\"deny\": [\"Skill(secret)\"]}}\n//- /.claude/skills/secret/SKILL.md\n---\ndescription: Hides.\npaths: src/**\n---\nHide.\n//- /.claude/skills/secret/notes.md\nMore.\n";
+    let top = live.home.worktree("w", skills);
+    let mut at = json!({"cwd": top, "profile": "claude-code"});
+    let listing = live.wire.call("catalog/render", &at);
+    assert!(!listing["text"].as_str().expect("a text").contains("secret"), "{listing}");
+    let list = live.wire.call("skills/list", &at);
+    assert!(!list.to_string().contains("Hides."), "{list}");
+    at["name"] = json!("secret");
+    // The agent knows no skill of this name before a matching file is touched.
+    for (method, code) in
+        [("skills/load", -32001), ("skills/resources", -32002), ("skills/read", -32002)]
+    {
+        if method == "skills/read" {
+            at["relative"] = json!("notes.md");
+        }
+        let error = live.wire.try_call(method, &at).expect_err("it is denied");
+        assert_eq!(error.code, code, "{method}: {error}");
+    }
+}
+
+#[test]
 fn subagent_permission_rules_apply() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);

@@ -16,8 +16,10 @@ pub(super) fn apply(ctx: &DiscoveryContext, rules: &[Rule], candidates: &mut [Ca
         if candidate.state.is_out() || candidate.state == SkillState::Shadowed {
             continue;
         }
-        // Claude Code lists a denied skill, but not a hidden one; a load is refused either way.
-        if precedence == RulePrecedence::DenyFirst && candidate.state == SkillState::Hidden {
+        // Claude Code lists a denied skill, but not one that is hidden or waits for a file; a load
+        // is refused either way.
+        let is_unlisted = matches!(candidate.state, SkillState::Hidden | SkillState::Conditional);
+        if precedence == RulePrecedence::DenyFirst && is_unlisted {
             continue;
         }
         let request = SkillRequest {
