@@ -7,6 +7,7 @@
 mod daemon;
 mod finding;
 mod paths;
+mod registrations;
 mod repair;
 mod watches;
 
@@ -57,6 +58,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &DoctorArgs) -> Result<Exit, Co
     paths::check_state_directory(&mut findings);
     let trust = daemon::check_from_server(cx, server.as_mut(), &mut findings)?;
     let watches = watches::check(&mut findings);
+    let registrations = registrations::check(&mut findings);
     findings.sort_by_key(|it| it.severity as u8);
     let findings = findings.into_iter().map(|it| if args.fix { it.repaired() } else { it });
     let socket = location.as_ref().map(SocketLocation::path);
@@ -68,6 +70,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &DoctorArgs) -> Result<Exit, Co
         daemon: server.map(|it| it.info),
         watches,
         trust,
+        registrations,
         findings: findings.map(DoctorProblem::into_wire).collect(),
     };
     if cx.global.json {
@@ -103,6 +106,7 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
     for part in parted(&parts, terminal.width).lines() {
         let _ = writeln!(text, "{}", continued(part, 2, terminal.width));
     }
+    registrations::push(&result.registrations, terminal, &mut text);
     // Trust is only shown if something is trusted or asks for trust.
     let is_shown = |it: &&TrustGetResult| !(it.all.is_empty() && it.waiting.is_empty());
     if let Some(trust) = result.trust.as_ref().filter(is_shown) {
@@ -175,6 +179,7 @@ mod tests {
             daemon: Some(ServerInfo { name: "skillsd".into(), version: "0.1.0".into() }),
             watches: Some(Watches { used: 12, limit: Some(65_536) }),
             trust: None,
+            registrations: Vec::new(),
             findings: vec![
                 finding("directory-open", None),
                 finding("state-open", Some("it has mode 0700 now")),

@@ -9,6 +9,7 @@ mod agents;
 mod args;
 mod plan;
 mod record;
+pub(crate) mod registration;
 mod show;
 mod target;
 mod units;

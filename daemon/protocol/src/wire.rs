@@ -34,7 +34,7 @@ pub use check::{
     ProfileName, RelatedFile, UnmendedFile,
 };
 pub use context::{Context, Contextual, Freshness};
-pub use doctor::{DoctorResult, Finding};
+pub use doctor::{DoctorResult, Finding, Registration, RegistrationState};
 pub use entry::{DiagnosticCounts, Entry, Scope, State};
 pub use events::{
     Event, EventKind, EventParams, SubscribeParams, SubscribeResult, UnsubscribeParams,

@@ -327,3 +327,61 @@ fn doctor_reports_an_invalid_socket_path() {
     assert_eq!(result["findings"][0]["code"], "no-socket-path", "{result}");
     assert_eq!(result["socket"], Value::Null);
 }
+
+#[test]
+fn doctor_reports_an_unwritable_runtime_dir() {
+    let fixture = DoctorFixture::new();
+    set_mode(&fixture.make_directory(), 0o500);
+    fixture.check(&["directory-unwritable"]);
+    set_mode(&fixture.directory(), 0o700);
+    fixture.check(&[]);
+}
+
+#[test]
+fn doctor_reports_invalid_skills() {
+    let fixture = DoctorFixture::new();
+    fixture.home.lay_out("//- /w/.agents/skills/bad/SKILL.md\n---\nname: bad\n---\nb\n");
+    fixture.check(&["skills-invalid"]);
+}
+
+#[test]
+fn doctor_shows_registrations_and_reports_stale_ones() {
+    let home = Home::new();
+    home.lay_out("//- /home/.codex/AGENTS.md\nMine.\n");
+    let fixture = DoctorFixture::of(home);
+    let doctor = || stdout(&run(&fixture.home, &fixture.top, &["doctor"]));
+    let absent = "○ not registered: Codex hooks; run `skillsd install --agent codex`\n";
+    assert!(doctor().contains(absent), "{}", doctor());
+    fixture.check(&[]);
+    let install = ["install", "--yes", "--agent", "codex", "--only", "hooks,mcp"];
+    assert!(run(&fixture.home, &fixture.top, &install).status.success());
+    fixture.check(&[]);
+    assert!(doctor().contains("● registered: Codex hooks in ~/.codex/hooks.json\n"));
+    assert!(doctor().contains("● registered: Codex MCP server in ~/.codex/config.toml\n"));
+
+    let codex = fixture.home.path().join(".codex");
+    let edit = |name: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(codex.join(name)).expect("a file");
+        assert!(text.contains(from), "{text}");
+        fs::write(codex.join(name), text.replace(from, to)).expect("a file can be written");
+    };
+    edit("config.toml", ", \"--profile\", \"codex\"", "");
+    fixture.check(&["registration-stale"]);
+    edit("config.toml", "[\"mcp\"]", "[\"mcp\", \"--profile\", \"codex\"]");
+    edit("hooks.json", &exe().display().to_string(), "/nowhere/skillsd");
+    fixture.check(&["registration-broken"]);
+    edit("hooks.json", "{", "[");
+    fixture.check(&["registration-unreadable"]);
+}
+
+#[test]
+fn doctor_reports_another_program_of_the_name_in_path() {
+    let fixture = DoctorFixture::new();
+    let bin = fixture.home.path().join("bin");
+    fs::create_dir(&bin).expect("a directory can be made");
+    fs::write(bin.join("skillsd"), "#!/bin/sh\n").expect("a file can be written");
+    set_mode(&bin.join("skillsd"), 0o755);
+    let mut command = skillsd(&fixture.home, &["doctor"]);
+    let output = command.current_dir(&fixture.top).env("PATH", &bin).output().expect("it runs");
+    assert!(stdout(&output).contains("[path-shadowed]"), "{}", stdout(&output));
+}

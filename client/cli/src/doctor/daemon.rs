@@ -8,11 +8,11 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use skills_protocol::method::{ServerStatus, SkillsExplain, TrustGet};
+use skills_protocol::method::{ServerStatus, SkillsExplain, SkillsList, TrustGet};
 use skills_protocol::socket::SocketLocation;
 use skills_protocol::wire::{
-    ExplainParams, Health, Outcome, ServerInfo, StatusParams, StepKind, TrustGetParams,
-    TrustGetResult,
+    ExplainParams, Health, Include, ListParams, Outcome, ServerInfo, State, StatusParams, StepKind,
+    TrustGetParams, TrustGetResult,
 };
 
 use crate::call_context::CallContext;
@@ -21,6 +21,7 @@ use crate::doctor::finding::DoctorProblem;
 use crate::doctor::repair::DoctorRepair;
 use crate::failure::CommandError;
 use crate::server_connection::{NEXT_VERSION, ServerConnection, VERSION};
+use crate::text::plain;
 use skills_client::ClientError;
 use skills_client::spawn::connect;
 
@@ -212,6 +213,7 @@ fn check_views(
     } else {
         places.push(context.clone());
     }
+    findings.extend(invalid_skills(server, &places[0])?);
     for context in places {
         let mut params = ExplainParams::default();
         context.fill(&mut params, None);
@@ -231,6 +233,30 @@ fn check_views(
     status.worktrees.into_iter().for_each(|worktree| add(worktree.health));
     findings.extend(unwell.iter().map(DoctorProblem::from_health));
     Ok(())
+}
+
+/// Reports the invalid skills of the agent that commands answer for.
+fn invalid_skills(
+    server: &mut ServerConnection,
+    context: &CallContext,
+) -> Result<Option<DoctorProblem>, ClientError> {
+    let mut params = ListParams { include: vec![Include::All], ..ListParams::default() };
+    context.fill(&mut params, None);
+    let mut skills = server.call_whole::<SkillsList>(params)?.skills;
+    skills.retain(|it| it.state == State::Invalid);
+    let Some(first) = skills.first() else { return Ok(None) };
+    let (name, n_more) = (plain(&first.name), skills.len() - 1);
+    let message = match n_more {
+        0 => format!("the skill `{name}` is invalid"),
+        _ => format!("the skill `{name}` is invalid, and {n_more} more are"),
+    };
+    Ok(Some(DoctorProblem::from_health(&Health {
+        code: "skills-invalid".to_owned(),
+        message,
+        hint: Some("Run `skillsd check` to see why.".to_owned()),
+        path: Some(first.path.clone()),
+        path_encoding: first.path_encoding,
+    })))
 }
 
 fn root_finding(

@@ -27,7 +27,12 @@ pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<DoctorP
     }
     match fs::symlink_metadata(location.directory()) {
         // The first command that needs the directory creates it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let parents = location.directory().ancestors().skip(1);
+            findings.extend(parents.filter(|it| it.exists()).take(1).filter_map(unwritable));
+            return;
+        }
+        Ok(found) if found.is_dir() => findings.extend(unwritable(location.directory())),
         Ok(_) | Err(_) => {}
     }
     if let Err(error) = directory::verify(location) {
@@ -35,6 +40,23 @@ pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<DoctorP
     }
     check_socket_file(location.path(), findings);
     check_socket_file(&location.consent_path(), findings);
+}
+
+/// Reports a directory of the socket in which no file can be created.
+fn unwritable(dir: &Path) -> Option<DoctorProblem> {
+    use rustix::fs::{Access, access};
+    let us = rustix::process::getuid().as_raw();
+    // The check of access always succeeds for root.
+    let is_closed = |it: fs::Metadata| it.uid() == us && it.mode() & 0o300 != 0o300 && it.is_dir();
+    let is_unwritable = access(dir, Access::WRITE_OK | Access::EXEC_OK).is_err()
+        || fs::metadata(dir).is_ok_and(is_closed);
+    let message = "the socket's directory is not writable, so no daemon can be started";
+    let hint = format!(
+        "Run `chmod u+rwx {}`, or set SKILLSD_SOCKET to a path in a directory that you own.",
+        dir.display()
+    );
+    let finding = || DoctorProblem::error("directory-unwritable", message, hint).at(dir);
+    is_unwritable.then(finding)
 }
 
 fn directory_finding(location: &SocketLocation, error: &DirectoryError) -> DoctorProblem {

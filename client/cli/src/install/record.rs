@@ -3,7 +3,9 @@
 //!
 //! Contains our own entries only, because the files around them may contain secrets.
 
+use std::fs::DirBuilder;
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -92,6 +94,8 @@ impl Record {
         if self.traces.is_empty() {
             return file::remove(&path);
         }
+        // The daemon's logs and sessions come here too, so that it is closed to others.
+        DirBuilder::new().recursive(true).mode(0o700).create(state)?;
         file::write(&path, &serde_json::to_string_pretty(self)?).map(drop)
     }
 

@@ -2,10 +2,13 @@
 //!
 //! The client produces it, because `doctor` also examines why no daemon runs.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::path::PathEncoding;
-use crate::wire::{ServerInfo, Severity, TrustGetResult, Watches};
+use crate::wire::entry::word_enum;
+use crate::wire::{InstallPart, ServerInfo, Severity, TrustGetResult, Watches};
 
 /// Result of an examination.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +28,51 @@ pub struct DoctorResult {
     pub watches: Option<Watches>,
     /// Trusted directories, and the skills in this worktree that need trust; null if unavailable.
     pub trust: Option<TrustGetResult>,
+    /// Files in which agents that are present register skillsd, or would.
+    #[serde(default)]
+    pub registrations: Vec<Registration>,
     /// Problems, the most severe first; empty if there are none.
     pub findings: Vec<Finding>,
+}
+
+/// A registration of skillsd with an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Registration {
+    /// Name of the agent.
+    pub agent: String,
+    /// Its profile, as `skillsd install --agent` names it.
+    pub profile: String,
+    /// The registered part.
+    pub part: InstallPart,
+    /// The file, absolute.
+    pub path: String,
+    /// Encoding of `path`; absent if it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// State of the registration.
+    pub state: RegistrationState,
+    /// The program that the file names but that does not exist; absent in other states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+}
+
+word_enum! {
+    /// State of a registration.
+    RegistrationState {
+        /// The file has the entries that `skillsd install` writes.
+        Current = "current",
+        /// The file has our entries in another form, which the user may have chosen.
+        Changed = "changed",
+        /// The file has only some of the entries, or a server without its agent's profile.
+        Incomplete = "incomplete",
+        /// The program in the file does not exist.
+        Broken = "broken",
+        /// The file has no entry of ours.
+        Absent = "absent",
+        /// The file cannot be read or has a syntax error.
+        Unreadable = "unreadable",
+    }
 }
 
 /// A problem with a suggested action.

@@ -1,0 +1,109 @@
+//! Checks of the registrations with agents, and of the program that they start.
+
+use std::fmt::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use skills_protocol::wire::{InstallPart, Registration, RegistrationState};
+
+use crate::agent_config::environment::InstallEnvironment;
+use crate::doctor::finding::DoctorProblem;
+use crate::install::registration::registrations;
+use crate::style::{self, paint};
+use crate::terminal::Terminal;
+use crate::text::{hang, plain};
+
+/// Checks the registrations, and returns them.
+pub(super) fn check(findings: &mut Vec<DoctorProblem>) -> Vec<Registration> {
+    // Without HOME no agent has settings; another check reports it.
+    let Ok(environment) = InstallEnvironment::read() else { return Vec::new() };
+    findings.extend(other_program(&environment));
+    let found = registrations(&environment);
+    findings.extend(found.iter().filter_map(|(path, it)| Some(problem(it)?.at(path))));
+    found.into_iter().map(|(_, it)| it).collect()
+}
+
+/// Reports a program of the same name that comes first in PATH.
+fn other_program(environment: &InstallEnvironment) -> Option<DoctorProblem> {
+    let first = environment.which("skillsd").filter(|_| !environment.on_path)?;
+    let file = |path: &Path| path.metadata().map(|it| (it.dev(), it.ino())).ok();
+    if file(&first) == file(&environment.program) {
+        return None;
+    }
+    let message = "another `skillsd` comes first in PATH, so agents and shells start that one";
+    let hint = format!("Remove it, or put `{}` before it.", environment.program.display());
+    Some(DoctorProblem::warning("path-shadowed", message, hint).at(first))
+}
+
+fn problem(registration: &Registration) -> Option<DoctorProblem> {
+    use RegistrationState::{Absent, Broken, Changed, Current, Incomplete, Unreadable};
+    let what = subject(registration);
+    let install = install(registration);
+    Some(match registration.state {
+        Current | Changed | Absent => return None,
+        Broken => {
+            let program = registration.program.as_deref().unwrap_or_default();
+            let message = format!("the {what} run `{program}`, which does not exist");
+            let hint =
+                format!("Correct the program there, or remove the entries and run {install}.");
+            DoctorProblem::warning("registration-broken", message, hint)
+        }
+        Incomplete if registration.part == InstallPart::Mcp => {
+            let message =
+                format!("the {what} has no `--profile`, so it may list another agent's skills");
+            let hint = format!("Remove the entry, then run {install}.");
+            DoctorProblem::warning("registration-stale", message, hint)
+        }
+        Incomplete => {
+            let message = format!("the {what} are incomplete: some events are not registered");
+            DoctorProblem::warning("registration-stale", message, format!("Run {install}."))
+        }
+        Unreadable => {
+            let message = format!("the file of the {what} cannot be read");
+            let hint = "Correct its syntax or its permissions.";
+            DoctorProblem::warning("registration-unreadable", message, hint)
+        }
+    })
+}
+
+fn subject(registration: &Registration) -> String {
+    let part = match registration.part {
+        InstallPart::Units => "units",
+        InstallPart::Hooks => "hooks",
+        InstallPart::Mcp => "MCP server",
+    };
+    format!("{} {part}", registration.agent)
+}
+
+fn install(registration: &Registration) -> String {
+    let only = if registration.part == InstallPart::Mcp { " --only mcp" } else { "" };
+    format!("`skillsd install --agent {}{only}`", registration.profile)
+}
+
+/// Writes a line for each registration. Agents with skills need no MCP server, so a missing one is
+/// left out.
+pub(super) fn push(registrations: &[Registration], terminal: &Terminal, text: &mut String) {
+    for it in registrations {
+        let path = terminal.path(&it.path, it.path_encoding);
+        let what = plain(&subject(it));
+        let (mark, words) = match it.state {
+            RegistrationState::Absent if it.part == InstallPart::Mcp => continue,
+            RegistrationState::Absent => {
+                (paint(style::FAINT, "○"), format!("not registered: {what}; run {}", install(it)))
+            }
+            RegistrationState::Current => {
+                (paint(style::GOOD, "●"), format!("registered: {what} in {path}"))
+            }
+            RegistrationState::Changed => (
+                paint(style::GOOD, "●"),
+                format!("registered, in a form of your own: {what} in {path}"),
+            ),
+            RegistrationState::Broken
+            | RegistrationState::Incomplete
+            | RegistrationState::Unreadable => {
+                (paint(style::BAD, "●"), format!("registered, but {}: {what} in {path}", it.state))
+            }
+        };
+        let _ = writeln!(text, "{}", hang(&format!("{mark} "), &words, terminal.width));
+    }
+}
