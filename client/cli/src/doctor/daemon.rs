@@ -250,13 +250,8 @@ fn invalid_skills(
         0 => format!("the skill `{name}` is invalid"),
         _ => format!("the skill `{name}` is invalid, and {n_more} more are"),
     };
-    Ok(Some(DoctorProblem::from_health(&Health {
-        code: "skills-invalid".to_owned(),
-        message,
-        hint: Some("Run `skillsd check` to see why.".to_owned()),
-        path: Some(first.path.clone()),
-        path_encoding: first.path_encoding,
-    })))
+    let hint = "Run `skillsd check` to see why.";
+    Ok(Some(DoctorProblem::warning("skills-invalid", message, hint)))
 }
 
 fn root_finding(
