@@ -275,7 +275,7 @@ pub(crate) fn render_none(
     }
     let all = ("skillsd list --all", "also lists skills that are not shown, with reasons");
     let explain = ("skillsd explain NAME", "explains why an agent does not see a skill");
-    let sample = ("cargo run --release -- list tests/samples/worktree", "lists a sample");
+    let sample = ("cargo run -- list tests/samples/worktree", "lists a sample");
     let next = [
         (others.is_some() && !options.all).then_some(all),
         Some(explain),

@@ -14,10 +14,10 @@ use skills_discovery::discover::{Candidate, Reason, Resolution, SkillFile, Skill
 use skills_syntax::path::AbsPath;
 
 /// Maximum number of steps.
-const MAX_STEPS: usize = 256;
+const MAX_STEPS: usize = 64;
 
 /// Maximum number of changes in all steps, besides those of the last.
-const MAX_CHANGES: usize = 1024;
+const MAX_CHANGES: usize = 256;
 
 /// Difference between an earlier state of a list and the current one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -210,8 +210,8 @@ fn empty_list_shows_searched_roots_and_next_commands() {
           ~/.agents/skills       cannot be read
 
         Next
-          skillsd explain NAME                                explains why an agent does not see a skill
-          cargo run --release -- list tests/samples/worktree  lists a sample
+          skillsd explain NAME                      explains why an agent does not see a skill
+          cargo run -- list tests/samples/worktree  lists a sample
     "#]].assert_eq(&text);
 }
 
