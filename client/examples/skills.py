@@ -6,7 +6,8 @@ from pylsp_jsonrpc.endpoint import Endpoint
 from pylsp_jsonrpc.exceptions import JsonRpcException
 from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
 
-# Starts the daemon where none runs, and tells where it listens.
+# Starts the daemon where none runs, and asks where it listens.
+subprocess.run(["skillsd", "sync"], check=True, stdout=subprocess.DEVNULL)
 status = json.loads(subprocess.check_output(["skillsd", "status", "--json"]))
 stream = socket.socket(socket.AF_UNIX)
 stream.connect(status["socket"])

@@ -9,7 +9,8 @@ import {
 type Skills = { clock: string; skills: { name: string; description: string | null }[] };
 
 const [dir = ".", skill] = process.argv.slice(2);
-// Starts the daemon where none runs, and tells where it listens.
+// Starts the daemon where none runs, and asks where it listens.
+execFileSync("skillsd", ["sync"]);
 const status = JSON.parse(execFileSync("skillsd", ["status", "--json"], { encoding: "utf8" }));
 const socket = connect(status.socket);
 const daemon = createMessageConnection(

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use skills_protocol::method::CatalogBudget;
-use skills_protocol::wire::{BudgetParams, BudgetResult, ListedForm, SkillCost};
+use skills_protocol::wire::{BudgetParams, BudgetResult, BudgetUnit, ListedForm, SkillCost};
 
 use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
@@ -35,7 +35,7 @@ pub struct BudgetArgs {
 /// Maximum number of skills that are named for shortening.
 const MAX_NAMED: usize = 5;
 
-/// Maximum width of the column of names.
+/// Maximum width of the column of names in a terminal.
 const WIDEST_NAME: usize = 32;
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &BudgetArgs) -> Result<Exit, CommandError> {
@@ -146,9 +146,8 @@ fn push_table(result: &BudgetResult, terminal: &Terminal, text: &mut String) {
     skills.sort_by_key(|it| std::cmp::Reverse(it.whole_characters));
     let names = skills.iter().map(|it| width(&plain(&it.name))).max().unwrap_or(0);
     // The other columns take 42, and a mark 20.
-    let room =
-        terminal.width.map_or(WIDEST_NAME, |it| it.saturating_sub(42)).clamp(12, WIDEST_NAME);
-    let names = names.clamp(5, room);
+    let room = terminal.width.map(|it| it.saturating_sub(42).clamp(12, WIDEST_NAME));
+    let names = names.clamp(5, room.unwrap_or(usize::MAX));
     let head = format!(
         "{:names$}  {:>10}  {:>7}  {:>13}",
         "skill", "characters", "tokens", "tokens loaded"
@@ -179,22 +178,28 @@ fn push_table(result: &BudgetResult, terminal: &Terminal, text: &mut String) {
     }
 }
 
-/// Names the skills whose descriptions take more than an equal share, if some do not fit.
+/// Names the longest skill and others whose entries take more than an equal share of the limit, if
+/// some do not fit.
 fn push_advice(result: &BudgetResult, terminal: &Terminal, text: &mut String) {
     let is_cut = |it: &&SkillCost| !matches!(it.shown, ListedForm::Whole | ListedForm::NameOnly);
-    if !result.skills.iter().any(|it| is_cut(&it)) {
+    let Some(budget) = result.budget.filter(|_| result.skills.iter().any(|it| is_cut(&it))) else {
         return;
-    }
-    let total: u64 = result.skills.iter().map(|it| it.whole_characters).sum();
-    let share = total / result.count.max(1);
-    let mut longest: Vec<_> =
-        result.skills.iter().filter(|it| it.whole_characters >= share).collect();
+    };
+    let share = budget.limit / result.count.max(1);
+    let cost = |it: &SkillCost| match budget.unit {
+        BudgetUnit::Characters => it.whole_characters,
+        // An estimate, because the daemon only counts the tokens of the entry as shown.
+        BudgetUnit::Tokens => it.whole_characters.div_ceil(4),
+    };
+    let mut longest: Vec<_> = result.skills.iter().collect();
     longest.sort_by_key(|it| std::cmp::Reverse(it.whole_characters));
-    let named = longest.iter().take(MAX_NAMED);
-    let named = named.map(|it| format!("`{}` ({})", plain(&it.name), it.whole_characters));
+    let named = longest.iter().enumerate().take(MAX_NAMED);
+    let named = named.filter(|(nth, it)| *nth == 0 || cost(it) >= share);
+    let named = named.map(|(_, it)| format!("`{}` ({})", plain(&it.name), cost(it)));
     let advice = format!(
-        "Shorten first: {}. An equal share has {share} characters.",
-        named.collect::<Vec<_>>().join(", ")
+        "Shorten first: {}. An equal share has {share} {}.",
+        named.collect::<Vec<_>>().join(", "),
+        budget.unit
     );
     text.push('\n');
     for line in wrap(&advice, terminal.width) {

@@ -193,7 +193,7 @@ impl CallContext {
         if self.wants_several_profiles() {
             let given = self.profile.unwrap_or_default();
             let message = format!(
-                "only `list`, `explain`, `check` and `report` accept several profiles, not this command with `--profile {given}`"
+                "only `list`, `explain`, `check`, `report` and `budget` accept several profiles, not this command with `--profile {given}`"
             );
             return Err(CommandError::usage(message)
                 .with_hint("Pass one profile, for example `--profile claude-code`."));

@@ -49,10 +49,11 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
     let manager = if has_units { Manager::find(&environment, &mut left_out) } else { None };
     let plans = targets.iter();
     let plans = plans.map(|it| |texts: &PlannedTexts| Some(plan::install(it, &record, texts)));
-    let agreed = show::confirm(cx, args, plans, &left_out, "install")?;
+    let mut agreed = show::confirm(cx, args, plans, &left_out, "install")?;
     let (n_shown, mut failed) = (left_out.len(), false);
     if agreed.written {
-        failed |= apply_changes(&agreed.changes, &mut record, &environment.state, &mut left_out)?;
+        let changes = &mut agreed.changes;
+        failed |= apply_changes(changes, &mut record, &environment.state, &mut left_out)?;
         if let Some(manager) = manager.filter(|_| !agreed.declined.contains(&InstallPart::Units)) {
             stop_daemon();
             if let Err(why) = manager.enable() {
@@ -75,7 +76,7 @@ pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<E
     traces.retain(|it| args.selects(&it.owner));
     traces.reverse();
     let plans = traces.iter().map(|it| |texts: &PlannedTexts| plan::uninstall(it, texts));
-    let agreed = show::confirm(cx, args, plans, &left_out, "uninstall")?;
+    let mut agreed = show::confirm(cx, args, plans, &left_out, "uninstall")?;
     let has_units = agreed.changes.iter().any(|it| it.part == InstallPart::Units);
     let manager = if has_units { Manager::find(&environment, &mut Vec::new()) } else { None };
     let (n_shown, mut failed) = (left_out.len(), false);
@@ -89,7 +90,8 @@ pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<E
         if let Some(manager) = &manager {
             report(manager.disable());
         }
-        failed |= apply_changes(&agreed.changes, &mut record, &environment.state, &mut left_out)?;
+        let changes = &mut agreed.changes;
+        failed |= apply_changes(changes, &mut record, &environment.state, &mut left_out)?;
         if let Some(Err(why)) = manager.map(|it| it.reload()) {
             left_out.push(format!("systemd was not reloaded: {why}."));
         }
@@ -111,7 +113,7 @@ fn read_record(state: &Path) -> Result<Record, CommandError> {
 
 /// Writes the changes and the record, and returns whether a change failed.
 fn apply_changes(
-    changes: &[PlannedChange],
+    changes: &mut [PlannedChange],
     record: &mut Record,
     state: &Path,
     left_out: &mut Vec<String>,
@@ -121,6 +123,7 @@ fn apply_changes(
         if let Err(error) = apply_change(change, record) {
             failed = true;
             left_out.push(format!("`{}` was not written: {error}.", change.path.display()));
+            change.action = InstallAction::Fail;
         }
         // Written after each change, so that every installed entry is recorded.
         record.write(state).map_err(|error| {
@@ -134,17 +137,19 @@ fn apply_changes(
 
 fn apply_change(change: &PlannedChange, record: &mut Record) -> io::Result<()> {
     let mut dirs = Vec::new();
-    match (&change.action, &change.after) {
-        (InstallAction::Create, Some(text)) => dirs = file::write(&change.path, text)?,
-        (InstallAction::Change, Some(text)) => {
+    let target = file::without_links(&change.path);
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    match (&change.action, after) {
+        (InstallAction::Create, Some(_)) => dirs = file::change(&target, before, after)?,
+        (InstallAction::Change, Some(_)) => {
             // Only backs up the content without our entries: another part may have changed the file
             // already.
             if matches!(change.trace, TraceUpdate::New(_)) && !record.knows(&change.path) {
                 file::write_backup(&change.path)?;
             }
-            file::write(&change.path, text)?;
+            file::change(&target, before, after)?;
         }
-        (InstallAction::Remove, _) => file::remove(&change.path)?,
+        (InstallAction::Remove, _) => drop(file::change(&change.path, before, None)?),
         (InstallAction::None | InstallAction::Fail, _)
         | (InstallAction::Create | InstallAction::Change, None) => {}
     }

@@ -182,9 +182,13 @@ pub(super) fn unlink(cx: &CommandContext<'_>, args: &UnlinkArgs) -> Result<Exit,
             return Ok(Exit::Denied);
         }
     }
+    let text = fs::read_link(&link).map_err(|error| failed("read", &link, &error))?;
     fs::remove_file(&link).map_err(|error| failed("remove", &link, &error))?;
     let made = history.forget_link(&link);
-    write_history(&history, &environment)?;
+    if let Err(error) = write_history(&history, &environment) {
+        symlink(text, &link).map_err(|error| failed("restore", &link, &error))?;
+        return Err(error);
+    }
     remove_empty(made.iter());
     report(cx, &args.name, &args.from, &link, false)
 }

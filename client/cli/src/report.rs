@@ -21,7 +21,7 @@ use skills_protocol::method::{
 use skills_protocol::path::decode;
 use skills_protocol::wire::{
     CatalogParams, CatalogResult, CheckParams, CheckResult, Include, ListParams, ReferencesParams,
-    SkillReference, SnapshotParams, SnapshotResult,
+    SkillReference, SnapshotParams, SnapshotResult, State,
 };
 
 use crate::call_context::CallContext;
@@ -208,6 +208,8 @@ fn sources(check: &CheckResult) -> (BTreeMap<String, String>, u64) {
 
 fn sizes(agents: &[AgentAnswers]) -> BTreeMap<String, u64> {
     let skills = agents.iter().flat_map(|it| &it.list.skills);
+    // A refused path may lead anywhere.
+    let skills = skills.filter(|it| it.state != State::Refused);
     let encodings: BTreeMap<_, _> = skills.map(|it| (&it.path, it.path_encoding)).collect();
     let sizes = encodings.into_iter().filter_map(|(path, encoding)| {
         let local = decode(path, encoding).ok().filter(|it| it.is_absolute())?;

@@ -26,7 +26,6 @@ use crate::confirm;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::replace::replace;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use agent::{Setting, SettingsScope, SwitchAgent};
@@ -263,7 +262,7 @@ fn apply(
     state: &Path,
     check: &mut dyn FnMut() -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
-    let dirs = write(&plan.file, plan.before.as_deref(), plan.after.as_deref())
+    let dirs = file::change(&plan.file, plan.before.as_deref(), plan.after.as_deref())
         .map_err(|error| failed("write", &plan.file, &error))?;
     let mut history = plan.history.clone();
     if let Some(switched) = &plan.switched {
@@ -273,7 +272,7 @@ fn apply(
         history.write(state).map_err(|error| failed("write", &state.join("switches.json"), &error))
     });
     if let Err(error) = checked {
-        write(&plan.file, plan.after.as_deref(), plan.before.as_deref())
+        file::change(&plan.file, plan.after.as_deref(), plan.before.as_deref())
             .map_err(|error| failed("restore", &plan.file, &error))?;
         remove_empty(dirs.iter().rev());
         return Err(error);
@@ -288,22 +287,6 @@ pub(super) fn remove_empty<'a>(dirs: impl Iterator<Item = &'a PathBuf>) {
         // Fails for a directory that is not empty, which is intended.
         let _ = fs::remove_dir(dir);
     }
-}
-
-/// Replaces a file if its content is still `before`, and returns the directories that were created,
-/// outermost first.
-fn write(path: &Path, before: Option<&str>, after: Option<&str>) -> io::Result<Vec<PathBuf>> {
-    let is_same = || Ok(file::read(path)?.as_deref() == before);
-    let changed = || io::Error::other("the file changed meanwhile");
-    let Some(after) = after else {
-        return if is_same()? { file::remove(path).map(|()| Vec::new()) } else { Err(changed()) };
-    };
-    let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let missing = dir.ancestors().take_while(|it| !it.exists()).map(Path::to_owned);
-    let mut missing: Vec<_> = missing.collect();
-    missing.reverse();
-    fs::create_dir_all(dir)?;
-    if replace(path, after.as_bytes(), is_same)? { Ok(missing) } else { Err(changed()) }
 }
 
 /// Returns the error for a file.

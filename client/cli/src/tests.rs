@@ -227,7 +227,7 @@ fn error_responses_become_messages_hints_and_exit_codes() {
         &["show", "x", "--profile", "all"],
         refused(0, ""),
         &expect![[r#"
-        error: only `list`, `explain`, `check` and `report` accept several profiles, not this command with `--profile all`
+        error: only `list`, `explain`, `check`, `report` and `budget` accept several profiles, not this command with `--profile all`
         hint: Pass one profile, for example `--profile claude-code`.
         exit 2
     "#]],

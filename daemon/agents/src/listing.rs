@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::invisible_chars;
+use skills_syntax::parse::{Frontmatter, Value, ValueKind};
 use skills_syntax::text::Span;
 
-use crate::field_table::{DESCRIPTION, Field, NAME, WHEN_TO_USE};
-use crate::fields::Fields;
+use crate::field_table::{DESCRIPTION, NAME, WHEN_TO_USE};
 
 /// The diagnostic's code.
 pub const INJECTION: &str = "security/listing-injection";
@@ -22,18 +22,36 @@ pub fn one_line(text: &str) -> String {
     words.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a diagnostic for each field of a skill that forges a part of a listing.
-pub(crate) fn injections(fields: Fields<'_>) -> Vec<Diagnostic> {
-    let one = |field: &'static Field| {
-        let text = fields.text(field)?;
-        let what = find_injection(&text)?;
-        let entry = fields.entry(field)?;
+/// Limit on the values in one field that are searched; a list may contain an alias of itself.
+const MAX_VALUES: usize = 1000;
+
+/// Returns a diagnostic for each field of a skill that forges a part of a listing. Some agents read
+/// a list as text, and the fields of a merged map.
+pub(crate) fn injections(frontmatter: &Frontmatter) -> Vec<Diagnostic> {
+    let one = |key: &str| {
+        let value = &frontmatter.get(key)?.value;
+        let what = find_within(frontmatter, value, &mut { MAX_VALUES })?;
         Some(Diagnostic {
-            help: Some(format!("Remove it from `{}`.", field.key)),
-            ..diagnostic(entry.value.span, format!("`{}` contains {what}", field.key))
+            help: Some(format!("Remove it from `{key}`.")),
+            ..diagnostic(value.span, format!("`{key}` contains {what}"))
         })
     };
-    [&NAME, &DESCRIPTION, &WHEN_TO_USE].into_iter().filter_map(one).collect()
+    [NAME.key, DESCRIPTION.key, WHEN_TO_USE.key, "<<"].into_iter().filter_map(one).collect()
+}
+
+/// Describes the part of a listing that a text in a value forges, as long as `left` values last.
+fn find_within(frontmatter: &Frontmatter, value: &Value, left: &mut usize) -> Option<String> {
+    *left = left.checked_sub(1)?;
+    match &frontmatter.resolve(value).kind {
+        ValueKind::Scalar { text, .. } => find_injection(text),
+        ValueKind::Sequence { items, .. } => {
+            items.iter().find_map(|it| find_within(frontmatter, it, left))
+        }
+        ValueKind::Mapping { entries, .. } => {
+            entries.iter().find_map(|it| find_within(frontmatter, &it.value, left))
+        }
+        ValueKind::Null | ValueKind::Alias { .. } => None,
+    }
 }
 
 fn diagnostic(span: Span, message: String) -> Diagnostic {

@@ -161,7 +161,7 @@ impl SkillRecord {
             .chain(facts.truncated.then(|| positions.finding(too_large(text.len(), facts.size))))
             .collect();
         let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
-        let forged = fields.map(listing::injections).unwrap_or_default();
+        let forged = document.frontmatter.as_ref().map(listing::injections).unwrap_or_default();
         findings.extend(forged.into_iter().map(|it| positions.finding(it)));
         findings.sort_by_key(|it| it.diagnostic.span.start);
         let frontmatter = document.frontmatter.as_ref();

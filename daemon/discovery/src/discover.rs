@@ -45,6 +45,7 @@ use worktree::WorktreeLocation;
 pub use address::{address_of, is_built_in, path_of, prompt_of, prompt_path, server_path, shown};
 pub use candidate::{Candidate, Reason, ShownPath, SkillState};
 pub use context::{DiscoveryContext, Environment};
+pub use denied::is_denied;
 pub use disk::{
     Entry, Fault, FaultKind, FileId, ItemKind, ListedItem, Listing, PathStatus, SkillFile,
     TEXT_LIMIT, TextFile,

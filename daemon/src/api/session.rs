@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skills_agents::profile::NestedRule;
-use skills_discovery::discover::{Candidate, Overlay, Resolution, SkillState};
+use skills_discovery::discover::{Candidate, Overlay, Resolution, SkillState, is_denied};
 use skills_engine::sessions::registry::Opened;
 use skills_engine::sessions::session::{PathMatch, Session, SessionOptions, TouchDelta};
 use skills_engine::sessions::store::usage::Usage;
@@ -269,7 +269,8 @@ impl SessionCalls {
     }
 }
 
-/// Returns the conditional skills that the touched paths activate.
+/// Returns the conditional skills that the touched paths activate. A denied skill stays
+/// conditional, because the model may not load it.
 fn find_activated(
     engine: &Engine,
     view: &View,
@@ -281,13 +282,15 @@ fn find_activated(
     for (path, relative) in places {
         for (index, pattern) in activation.hits(relative) {
             let candidate = &view.resolution.candidates[index];
-            if candidate.state != SkillState::Conditional || met.contains(&candidate.path) {
+            if candidate.state != SkillState::Conditional {
                 continue;
             }
             let patterns = candidate.record().map(|it| &it.paths);
-            if let Some(pattern) = patterns.and_then(|it| it.get(pattern)) {
+            if let Some(pattern) = patterns.and_then(|it| it.get(pattern))
+                && met.insert(&candidate.path)
+                && !is_denied(&view.ctx, &view.resolution.permissions, candidate)
+            {
                 let matched = PathMatch { pattern: pattern.to_string(), path: path.clone() };
-                met.insert(&candidate.path);
                 all.push((candidate.path.clone(), matched));
             }
         }

@@ -151,6 +151,11 @@ fn every_forged_entry_variant_is_flagged() {
         .collect();
     let when = format!("when_to_use: {}\n", json!(FORGED));
     paths.push(write_skill(&top, "when", "Reads.", &when));
+    // Claude Code reads a list as text, and the fields of a merged map.
+    let list = format!("when_to_use: [{}]\n", json!(FORGED));
+    paths.push(write_skill(&top, "list", "Reads.", &list));
+    let merged = format!("<<: {{when_to_use: {}}}\n", json!(FORGED));
+    paths.push(write_skill(&top, "merged", "Reads.", &merged));
     let mut live = Live::start_in(home);
     for path in paths {
         let found = findings(&mut live, &top, &path, "security/listing-injection");

@@ -253,6 +253,21 @@ fn plugin_read_in_place_from_another_worktree_is_untrusted() {
     fixture.assert_harmless("p:hooked");
     trust(&mut fixture.live, &other);
     assert_eq!(entry(&fixture.all(), "other/p/skills/hooked/SKILL.md")["trusted"], true);
+    set_trust(&mut fixture.live, &other, None);
+    // Without a copy, the plugin is read in a marketplace of any kind.
+    fs::remove_dir_all(&copy).expect("removed");
+    put_skill(&other.join("skills/hooked"));
+    for (kind, offer, path) in [
+        ("file", offer, "other/p/skills/hooked/SKILL.md"),
+        ("directory", r#"{"plugins": [{"name": "p"}]}"#, "other/skills/hooked/SKILL.md"),
+    ] {
+        let source = json!({"source": kind, "path": other});
+        let known = json!({"m": {"source": source, "installLocation": other}});
+        write(&plugins.join("known_marketplaces.json"), &known.to_string());
+        write(&other.join(".claude-plugin/marketplace.json"), offer);
+        assert_eq!(entry(&fixture.all(), path)["trusted"], false, "{kind}");
+        fixture.assert_harmless("p:hooked");
+    }
 }
 
 #[test]

@@ -200,11 +200,13 @@ fn deep_braces_of_one_glob_do_not_exhaust_the_stack() {
 }
 
 #[test]
-fn paths_that_contain_themselves_do_not_exhaust_the_stack() {
-    for paths in ["&a [*a]", "&a [x, *a, *a]", "&a [[[*a]], *a]"] {
-        let text = format!("---\nname: bad\ndescription: d\npaths: {paths}\n---\n");
-        let (mut live, top, _) = fixture("bad", &text);
-        assert_listed(&mut live, &top);
+fn lists_that_contain_themselves_are_read_in_bounds() {
+    for key in ["paths", "description", "when_to_use"] {
+        for list in ["&a [*a]", "&a [x, *a, *a]", "&a [[[*a]], *a]", "&a [*a, *a]"] {
+            let text = format!("---\nname: bad\n{key}: {list}\n---\nBody.\n");
+            let (mut live, top, _) = fixture("bad", &text);
+            assert_listed(&mut live, &top);
+        }
     }
 }
 

@@ -70,6 +70,8 @@ fn description_that_does_not_fit_is_marked_everywhere() {
     let text = out(&home, &top, &["budget"]);
     assert!(text.contains(&format!("{n_named} of 20 skills: listed by name only")), "{text}");
     assert!(text.contains("Shorten first: `skill-00` ("), "{text}");
+    // 8,000 characters for 20 entries.
+    assert!(text.contains(". An equal share has 400 characters.\n"), "{text}");
 }
 
 #[test]
@@ -105,6 +107,9 @@ fn codex_counts_tokens_and_shortens_all_descriptions() {
     assert_eq!(budget["budget"]["limit"], 5440);
     let skills = budget["skills"].as_array().expect("a list");
     assert!(skills.iter().all(|it| it["shown"] == "shortened"), "{budget}");
+    assert_eq!(skills.len(), 60, "5,440 tokens are 90 for each");
+    let text = stdout(&run(&home, &top, &["budget", "--profile", "codex"]));
+    assert!(text.contains(". An equal share has 90 tokens.\n"), "{text}");
     let wide = run_json(&home, &top, &["budget", "--profile", "codex", "--context", "2000000"]);
     assert!(wide["skills"].as_array().expect("a list").iter().all(|it| it["shown"] == "whole"));
 }

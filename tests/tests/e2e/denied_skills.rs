@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::configuration::configure;
+use crate::hooks::hook_output;
 use crate::support::{Live, entries, entry, is_built_in, run, stderr, stdout};
 
 const SKILLS: &str = "//- /.git/HEAD
@@ -140,6 +141,13 @@ fn denied_skill_that_waits_for_a_file_is_neither_listed_nor_loaded() {
         let error = live.wire.try_call(method, &at).expect_err("it is denied");
         assert_eq!(error.code, code, "{method}: {error}");
     }
+    let file = top.join("src/a");
+    let touch = json!({"cwd": top, "profile": "claude-code", "session": "s", "paths": [file]});
+    let touched = live.wire.call("session/touch", &touch);
+    assert_eq!(touched["activated"], json!([]), "{touched}");
+    let event = json!({"session_id": "hooked", "cwd": top, "hook_event_name": "PostToolUse",
+        "tool_name": "Read", "tool_input": {"file_path": file}});
+    assert_eq!(hook_output(&live.home, "claude-code", &event.to_string()), "");
 }
 
 #[test]

@@ -375,6 +375,29 @@ fn doctor_shows_registrations_and_reports_stale_ones() {
 }
 
 #[test]
+fn doctor_reports_a_plugin_of_another_version_but_not_an_edited_one() {
+    let home = Home::new();
+    home.lay_out("//- /home/.config/opencode/opencode.json\n{}\n");
+    let fixture = DoctorFixture::of(home);
+    let install = ["install", "--yes", "--agent", "opencode", "--only", "hooks"];
+    assert!(run(&fixture.home, &fixture.top, &install).status.success());
+    fixture.check(&[]);
+    let plugin = fixture.home.path().join(".config/opencode/plugins/skillsd.js");
+    let record = fixture.home.state_dir().join("skillsd/installed.json");
+    let edit = |file: &Path, from: &str, to: &str| {
+        let text = fs::read_to_string(file).expect("a file");
+        assert!(text.contains(from), "{text}");
+        fs::write(file, text.replace(from, to)).expect("a file can be written");
+    };
+    edit(&plugin, "TIMEOUT_MS = 6000", "TIMEOUT_MS = 5000");
+    fixture.check(&[]);
+    edit(&record, "TIMEOUT_MS = 6000", "TIMEOUT_MS = 5000");
+    fixture.check(&["registration-stale"]);
+    edit(&plugin, &exe().display().to_string(), "/nowhere/skillsd");
+    fixture.check(&["registration-broken"]);
+}
+
+#[test]
 fn doctor_reports_another_program_of_the_name_in_path() {
     let fixture = DoctorFixture::new();
     let bin = fixture.home.path().join("bin");

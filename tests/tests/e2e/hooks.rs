@@ -68,7 +68,7 @@ fn hook(home: &Home, agent: &str, input: &str) -> Output {
 
 /// Runs a hook that must succeed, and returns its text for the model, which may be empty.
 #[track_caller]
-fn hook_output(home: &Home, agent: &str, input: &str) -> String {
+pub(crate) fn hook_output(home: &Home, agent: &str, input: &str) -> String {
     let output = hook(home, agent, input);
     assert!(output.status.success(), "{agent}: {input}: {}", output.status);
     assert_eq!(stderr(&output), "", "{agent}: {input}");

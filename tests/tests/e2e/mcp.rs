@@ -325,7 +325,9 @@ fn mcp_without_a_client_or_with_all_profiles_exits() {
     assert_eq!(output.status.code(), Some(2));
     let said = crate::support::stderr(&output);
     assert!(
-        said.contains("only `list`, `explain`, `check` and `report` accept several profiles"),
+        said.contains(
+            "only `list`, `explain`, `check`, `report` and `budget` accept several profiles"
+        ),
         "{said}"
     );
 }

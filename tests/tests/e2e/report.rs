@@ -69,7 +69,8 @@ fn report_covers_only_the_selected_agents() {
     let top = home.worktree("w", TREE);
     let page = page(&home, &top, &["--profile", "codex,claude-code"]);
     assert_eq!(n_rows(section(&page, "agents")), 2);
-    assert!(page.find(">codex<") < page.find(">claude-code<"));
+    let place = |agent: &str| page.find(agent).expect("the agent is on the page");
+    assert!(place(">codex<") < place(">claude-code<"));
 }
 
 #[test]

@@ -34,16 +34,48 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Writes a file atomically, and returns the directories that were created for it, outermost first.
+/// Returns the path without links, because people keep such files elsewhere.
+pub(crate) fn without_links(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Writes a file atomically, through a link, and returns the directories that were created for it,
+/// outermost first.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<Vec<PathBuf>> {
-    // A link is followed, because people keep such files elsewhere.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let dir = target.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    write_if(&without_links(path), text, || Ok(true))
+}
+
+/// Writes or removes a file, not through a link, and returns the directories that were created for
+/// it, outermost first. Fails if its content is no longer `before`.
+pub(crate) fn change(
+    path: &Path,
+    before: Option<&str>,
+    after: Option<&str>,
+) -> io::Result<Vec<PathBuf>> {
+    let check = || {
+        if read(path)?.as_deref() == before {
+            Ok(true)
+        } else {
+            Err(io::Error::other("the file changed meanwhile; run the command again"))
+        }
+    };
+    match after {
+        Some(after) => write_if(path, after, check),
+        None => check().and_then(|_| remove(path)).map(|()| Vec::new()),
+    }
+}
+
+fn write_if(
+    path: &Path,
+    text: &str,
+    is_wanted: impl FnOnce() -> io::Result<bool>,
+) -> io::Result<Vec<PathBuf>> {
+    let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let missing = dir.ancestors().take_while(|it| !it.exists()).map(Path::to_owned);
     let mut missing: Vec<_> = missing.collect();
     missing.reverse();
     fs::create_dir_all(dir)?;
-    replace(&target, text.as_bytes(), || Ok(true))?;
+    replace(path, text.as_bytes(), is_wanted)?;
     Ok(missing)
 }
 
@@ -87,6 +119,26 @@ mod tests {
         assert_eq!(fs::metadata(&real).expect("there").permissions().mode() & 0o777, 0o600);
         let names = fs::read_dir(top.path()).expect("there").count();
         assert_eq!(names, 2, "nothing else is left");
+    }
+
+    #[test]
+    fn change_of_a_file_that_was_edited_meanwhile_fails_and_keeps_it() {
+        let top = tempfile::TempDir::new().expect("made");
+        let path = top.path().join("f");
+        fs::write(&path, "edited").expect("written");
+        for before in [Some("old"), None] {
+            for after in [Some("new"), None] {
+                let error = change(&path, before, after).expect_err("another text is there");
+                assert!(error.to_string().contains("changed meanwhile"), "{error}");
+            }
+        }
+        assert_eq!(fs::read_to_string(&path).expect("kept"), "edited");
+        assert_eq!(fs::read_dir(top.path()).expect("there").count(), 1, "nothing else is left");
+        change(&path, Some("edited"), Some("new")).expect("it is as it was read");
+        assert_eq!(fs::read_to_string(&path).expect("there"), "new");
+        change(&path, Some("new"), None).expect("it is as it was read");
+        change(&path, Some("new"), Some("newer")).expect_err("it was removed");
+        assert!(!path.exists());
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn problem(registration: &Registration) -> Option<DoctorProblem> {
             DoctorProblem::warning("registration-stale", message, hint)
         }
         Incomplete => {
-            let message = format!("the {what} are incomplete: some events are not registered");
+            let message = format!("the {what} are incomplete or of another version");
             DoctorProblem::warning("registration-stale", message, format!("Run {install}."))
         }
         Unreadable => {

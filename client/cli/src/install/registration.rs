@@ -12,16 +12,24 @@ use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::file;
 use crate::agent_config::item::{ConfigEntry, FileFormat, Presence};
 use crate::install::agents;
+use crate::install::record::Record;
 use crate::install::target::{TargetContent, TargetFile};
+
+/// Text before the program in opencode's plugin.
+const PLUGIN_START: &str = "SKILLSD_PROGRAM || ";
 
 /// Returns the registrations of each agent that is set up or installed.
 pub(crate) fn registrations(environment: &InstallEnvironment) -> Vec<(PathBuf, Registration)> {
+    // Without a readable record, a file of an older version counts as the user's own.
+    let record = Record::read(&environment.state).unwrap_or_default();
     let agents = agents::all(environment).into_iter();
     let present =
         agents.filter(|it| has_settings(&it.place) || environment.which(it.program).is_some());
     let targets =
         present.flat_map(|agent| agent.targets.into_iter().map(move |it| (agent.title, it)));
-    targets.map(|(title, it)| (it.path.clone(), registration(environment, title, &it))).collect()
+    let found = targets
+        .map(|(title, it)| (it.path.clone(), registration(environment, &record, title, &it)));
+    found.collect()
 }
 
 /// Returns whether a directory holds more than skills, which other programs write too.
@@ -32,11 +40,12 @@ fn has_settings(dir: &Path) -> bool {
 
 fn registration(
     environment: &InstallEnvironment,
+    record: &Record,
     agent: &str,
     target: &TargetFile,
 ) -> Registration {
     let path_encoding = encoding_of([&*target.path]);
-    let (state, program) = state(environment, target);
+    let (state, program) = state(environment, record, target);
     Registration {
         agent: agent.to_owned(),
         profile: target.owner.to_owned(),
@@ -51,17 +60,33 @@ fn registration(
 /// Returns the state of a target, and the program that is registered but missing.
 fn state(
     environment: &InstallEnvironment,
+    record: &Record,
     target: &TargetFile,
 ) -> (RegistrationState, Option<String>) {
-    use RegistrationState::{Absent, Changed, Current, Unreadable};
+    use RegistrationState::{Absent, Broken, Changed, Current, Incomplete, Unreadable};
     let text = match file::read(&target.path) {
         Ok(Some(text)) => text,
         Ok(None) => return (Absent, None),
         Err(_) => return (Unreadable, None),
     };
     match &target.content {
-        TargetContent::Whole(wanted) if text == *wanted => (Current, None),
-        TargetContent::Whole(_) => (Changed, None),
+        TargetContent::Whole(wanted) => {
+            let (program, rest) = split_program(&text);
+            let missing = program.filter(|it| is_missing(environment, it));
+            let trace = record.of(&target.path, target.part);
+            let is_ours = trace.is_some_and(|it| it.text.as_ref() == Some(&text));
+            let state = if missing.is_some() {
+                Broken
+            } else if text == *wanted {
+                Current
+            } else if is_ours && rest != split_program(wanted).1 {
+                // Another version of skillsd wrote it.
+                Incomplete
+            } else {
+                Changed
+            };
+            (state, missing)
+        }
         TargetContent::Items { form, items } => {
             entries_state(environment, &text, *form, items, target.part)
         }
@@ -85,13 +110,9 @@ fn entries_state(
     if !has(Presence::Same) && !has(Presence::Other) {
         return (Absent, None);
     }
-    let missing = items.iter().flat_map(|it| programs(&document, it)).find(|it| {
-        let path = Path::new(it);
-        if path.is_absolute() { !path.is_file() } else { environment.which(it).is_none() }
-    });
-    let names_profile = |it: &ConfigEntry| {
-        value(&document, it).is_some_and(|it| it.to_string().contains("\"--profile\""))
-    };
+    let mut programs = items.iter().flat_map(|it| programs(&document, it));
+    let missing = programs.find(|it| is_missing(environment, it));
+    let names_profile = |it: &ConfigEntry| value(&document, it).is_some_and(|it| has_profile(&it));
     let state = if missing.is_some() {
         Broken
     } else if has(Presence::Absent) || part == InstallPart::Mcp && !items.iter().all(names_profile)
@@ -105,26 +126,57 @@ fn entries_state(
     (state, missing)
 }
 
+fn has_profile(value: &Value) -> bool {
+    let text = value.to_string();
+    text.contains("\"--profile\"") || text.contains("\"--profile=")
+}
+
+fn is_missing(environment: &InstallEnvironment, program: &str) -> bool {
+    let path = Path::new(program);
+    if path.is_absolute() { !path.is_file() } else { environment.which(program).is_none() }
+}
+
+/// Returns whether a word is a plain name or absolute path. Shells and agents may replace parts of
+/// other words, and resolve other paths from a directory that is not known here.
+fn is_plain(word: &str) -> bool {
+    let is_literal = |c: char| c.is_alphanumeric() || "/._-+,@".contains(c);
+    let is_known = word.starts_with('/') || !word.contains('/');
+    !word.is_empty() && is_known && word.chars().all(is_literal)
+}
+
+/// Returns the program that opencode's plugin runs, if it is plain, and the text around it.
+fn split_program(text: &str) -> (Option<String>, (&str, &str)) {
+    let parts = text
+        .split_once(PLUGIN_START)
+        .and_then(|(before, rest)| Some((before, rest.split_once('\n')?)));
+    let Some((before, (program, after))) = parts else { return (None, (text, "")) };
+    let program = serde_json::from_str(program).ok();
+    (program.filter(|it: &String| is_plain(it)), (before, after))
+}
+
 /// Returns the value of an item in the document, or the list that contains it.
 fn value(document: &ConfigDocument, item: &ConfigEntry) -> Option<Value> {
     let at: Vec<_> = item.at.iter().chain(&item.key).cloned().collect();
     document.value(&at)
 }
 
-/// Returns the programs that an entry runs.
+/// Returns the programs that an entry runs, as far as they are plain words.
 fn programs(document: &ConfigDocument, item: &ConfigEntry) -> Vec<String> {
     let Some(value) = value(document, item) else { return Vec::new() };
     if item.key.is_some() {
         let command = &value["command"];
         let program = command.as_str().or_else(|| command.get(0)?.as_str());
-        return program.map(str::to_owned).into_iter().collect();
+        return program.filter(|it| is_plain(it)).map(str::to_owned).into_iter().collect();
     }
     let mut lines = Vec::new();
     push_texts(&value, &mut lines);
-    let ours = lines.iter().filter_map(|it| it.split_once(&item.mark));
-    let word = |it: &str| it.trim().trim_matches('\'').replace(r"'\''", "'");
-    // A line may set variables first, so that the program is not alone.
-    ours.map(|(program, _)| word(program)).filter(|it| !it.contains('=')).collect()
+    let ours = lines.iter().filter_map(|it| it.split_once(&item.mark)?.0.strip_suffix(' '));
+    let word = |it: &str| {
+        let it = it.trim();
+        let quoted = it.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
+        quoted.unwrap_or(it).to_owned()
+    };
+    ours.map(word).filter(|it| is_plain(it)).collect()
 }
 
 fn push_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
@@ -133,5 +185,69 @@ fn push_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
         Value::Array(items) => items.iter().for_each(|it| push_texts(it, texts)),
         Value::Object(members) => members.values().for_each(|it| push_texts(it, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn programs_in(item: &ConfigEntry, text: &Value) -> Vec<String> {
+        let document = ConfigDocument::parse(FileFormat::Json, &text.to_string()).expect("JSON");
+        programs(&document, item)
+    }
+
+    #[test]
+    fn only_plain_programs_are_judged() {
+        let hook = ConfigEntry::element(&["hooks", "Stop"], json!({}), "hook codex");
+        let hooked = |line: &str| {
+            programs_in(&hook, &json!({"hooks": {"Stop": [{"hooks": [{"command": line}]}]}}))
+        };
+        assert_eq!(hooked("skillsd hook codex"), ["skillsd"]);
+        assert_eq!(hooked("/opt/skillsd hook codex --verbose"), ["/opt/skillsd"]);
+        assert_eq!(hooked("'/opt/skillsd' hook codex"), ["/opt/skillsd"]);
+        for line in [
+            "~/bin/skillsd hook codex",
+            "$HOME/bin/skillsd hook codex",
+            "'$HOME/skillsd' hook codex",
+            "\"/opt/skillsd\" hook codex",
+            "'/opt/my tools/skillsd' hook codex",
+            r"'/opt/it'\''s/skillsd' hook codex",
+            "./skillsd hook codex",
+            "bin/skillsd hook codex",
+            "skillsd --timeout 5 hook codex",
+            "exec skillsd hook codex",
+            "A=b skillsd hook codex",
+            "sh -c 'skillsd hook codex'",
+            "/opt/my-hook codex",
+            " hook codex",
+        ] {
+            assert!(hooked(line).is_empty(), "{line}");
+        }
+        let server = ConfigEntry::property(&["servers"], "skills", json!({}));
+        let started = |command: &str| {
+            programs_in(&server, &json!({"servers": {"skills": {"command": command}}}))
+        };
+        assert_eq!(started("/opt/skillsd"), ["/opt/skillsd"]);
+        assert!(started("${HOME}/skillsd").is_empty() && started("./skillsd").is_empty());
+    }
+
+    #[test]
+    fn profile_is_one_argument_or_two() {
+        assert!(has_profile(&json!({"args": ["mcp", "--profile=codex"]})));
+        assert!(has_profile(&json!({"args": ["mcp", "--profile", "codex"]})));
+        assert!(!has_profile(&json!({"args": ["mcp"]})));
+    }
+
+    #[test]
+    fn program_of_a_plugin_is_split_off() {
+        let plugin = |program: &str| format!("a\nconst P = env.SKILLSD_PROGRAM || {program}\nb\n");
+        let (one, other) = (plugin("\"skillsd\""), plugin("\"/opt/skillsd\""));
+        let (program, rest) = split_program(&other);
+        assert_eq!(program.as_deref(), Some("/opt/skillsd"));
+        assert_eq!(rest, split_program(&one).1);
+        assert_eq!(split_program("b\n"), (None, ("b\n", "")));
     }
 }

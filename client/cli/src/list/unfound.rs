@@ -46,8 +46,10 @@ pub(super) fn render_waiting(
     if number == 0 {
         return String::new();
     }
-    let n_others = dirs.len().saturating_sub(MAX_DIRS);
-    let mut names: Vec<_> = dirs.keys().take(MAX_DIRS).map(|it| format!("{it}/")).collect();
+    // A single other directory is named too.
+    let n_named = if dirs.len() == MAX_DIRS + 1 { dirs.len() } else { MAX_DIRS };
+    let n_others = dirs.len().saturating_sub(n_named);
+    let mut names: Vec<_> = dirs.keys().take(n_named).map(|it| format!("{it}/")).collect();
     if n_others > 0 {
         names.push(format!("{n_others} other directories"));
     }
@@ -129,6 +131,10 @@ mod tests {
         for dir in ["web", "api", "ios", "tools"] {
             steps.push(nested(&format!("{dir}/.claude/skills/z/SKILL.md")));
         }
+        assert_eq!(
+            line(&steps[..6], None),
+            "5 more below api/, ios/, packages/ and web/: loaded when a file there is touched\n"
+        );
         steps.push(step("", LIMIT, "it has too many files"));
         assert_eq!(
             line(&steps, Some("claude-code")),

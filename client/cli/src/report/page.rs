@@ -2,7 +2,8 @@
 //!
 //! The templates escape every text for HTML. Styles and the script are part of the page and named in
 //! its content security policy by their hashes, which forbids everything else: another script, a
-//! style, a request. No text of a repository becomes an attribute, an address or an identifier.
+//! style, a request. No text of a repository becomes an address or an identifier, and none an
+//! attribute but the names in `data-key`, by which the script sorts.
 
 use std::fmt::Write as _;
 

@@ -9,8 +9,12 @@ use crate::scalar::YamlType;
 /// The first of the private characters that stand for characters which our parser refuses.
 const STAND_INS: char = '\u{F0000}';
 
-/// Limit on the values in a list that is converted to text; a list may contain an alias of itself.
-const MAX_ITEMS: usize = 1000;
+/// Limit on the size of a list that is converted to text, in bytes; a list may contain an alias of
+/// itself.
+const MAX_LIST: usize = 64 * 1024;
+
+/// The size that an item counts in addition to its text, in bytes.
+const ITEM: usize = 64;
 
 /// Returns an edit that replaces a character which only our parser refuses at `offset`.
 pub(super) fn stand_in_edit(
@@ -50,8 +54,8 @@ pub(super) fn converted(
 ) -> String {
     match kind {
         YamlType::List => {
-            let mut parts = Vec::new();
-            collect(frontmatter, value, item, MAX_DEPTH, &mut parts);
+            let (mut parts, mut left) = (Vec::new(), MAX_LIST);
+            collect(frontmatter, value, item, MAX_DEPTH, &mut left, &mut parts);
             parts.join(",")
         }
         YamlType::Map => "[object Object]".to_owned(),
@@ -59,12 +63,22 @@ pub(super) fn converted(
     }
 }
 
-/// Returns a scalar as JavaScript converts it to text, with the characters of the file.
+/// Returns a text with the characters for which others stand.
+pub(super) fn without_stand_ins(text: &str) -> String {
+    text.chars().map(original).collect()
+}
+
+/// Returns whether a character stands for another one.
+pub(super) fn is_stand_in(letter: char) -> bool {
+    original(letter) != letter
+}
+
+/// Returns a scalar as JavaScript converts it to text.
 pub(super) fn scalar_text(kind: YamlType, text: &str) -> String {
     match kind {
         YamlType::Number => number_text(text),
         YamlType::Boolean => text.to_ascii_lowercase(),
-        _ => text.chars().map(original).collect(),
+        _ => text.to_owned(),
     }
 }
 
@@ -73,24 +87,28 @@ fn original(letter: char) -> char {
     offset.filter(|it| *it < 0xA0).and_then(char::from_u32).unwrap_or(letter)
 }
 
-/// Collects the texts of the items in a list, and of those in its lists.
+/// Collects the texts of the items in a list, and of those in its lists, as long as `left` bytes
+/// last.
 fn collect(
     frontmatter: &Frontmatter,
     value: &Value,
     typed: &impl Fn(&Value) -> (YamlType, String),
     depth: usize,
+    left: &mut usize,
     parts: &mut Vec<String>,
 ) {
     for item in value.items().unwrap_or_default() {
         let item = frontmatter.resolve(item);
-        if parts.len() >= MAX_ITEMS || depth == 0 {
+        *left = left.saturating_sub(ITEM);
+        if *left == 0 || depth == 0 {
             return;
         }
         if item.items().is_some_and(|it| !it.is_empty()) {
-            collect(frontmatter, item, typed, depth - 1, parts);
+            collect(frontmatter, item, typed, depth - 1, left, parts);
             continue;
         }
         let (kind, text) = typed(item);
+        *left = left.saturating_sub(text.len());
         parts.push(if kind == YamlType::Null { String::new() } else { text });
     }
 }

@@ -32,6 +32,8 @@ pub struct Mapping {
     /// The parsed text: the content between two `---` lines.
     text: String,
     frontmatter: Option<Frontmatter>,
+    /// True if characters in the text stand for others, see [`bun::stand_in_edit`].
+    has_stand_ins: bool,
 }
 
 /// A value with the type that a library gives it.
@@ -63,14 +65,22 @@ pub fn parse_strict(content: &str, library: YamlLibrary) -> Result<Mapping, Yaml
     };
     // Report the error in the original text, not in an edited one.
     let refusal = YamlRefusal { message: first.message, offset: first.offset };
+    let is_stand_in = |it: &str| library == YamlLibrary::Bun && it.contains(bun::is_stand_in);
+    let is_ambiguous = is_stand_in(content);
     let mut content = content.to_owned();
     let mut place = first.kind.map(|kind| (kind, first.offset));
     for _ in 0..MAX_COMPATIBILITY_EDITS {
         let Some((kind, offset)) = place else { break };
         let Some(change) = compatibility_edit(&content, library, kind, offset) else { break };
+        if is_ambiguous && is_stand_in(&change.text) {
+            break;
+        }
         content.replace_range(change.span.range(), &change.text);
         match read(&content, library) {
-            Ok(mapping) => return Ok(mapping),
+            Ok(mapping) => {
+                let has_stand_ins = !is_ambiguous && is_stand_in(&content);
+                return Ok(Mapping { has_stand_ins, ..mapping });
+            }
             Err(refused) => place = refused.kind.map(|kind| (kind, refused.offset)),
         }
     }
@@ -113,7 +123,8 @@ fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
     if !is_map && library == YamlLibrary::SerdeYaml {
         return Err(ParseFailure::new("it is not a map of keys to values", 0));
     }
-    let mapping = Mapping { library, frontmatter: Some(frontmatter).filter(|_| is_map), text };
+    let frontmatter = Some(frontmatter).filter(|_| is_map);
+    let mapping = Mapping { library, frontmatter, text, has_stand_ins: false };
     match mapping.library_error() {
         Some((message, span)) => Err(ParseFailure::new(message, offset(span.start))),
         None => Ok(mapping),
@@ -302,7 +313,8 @@ impl Mapping {
                     let typed = self.resolved(it, "");
                     (typed.kind, typed.text)
                 };
-                bun::converted(frontmatter, (found, value), text, &item)
+                let text = bun::converted(frontmatter, (found, value), text, &item);
+                if self.has_stand_ins { bun::without_stand_ins(&text) } else { text }
             }
             _ => text.to_owned(),
         };

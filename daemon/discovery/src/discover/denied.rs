@@ -22,18 +22,33 @@ pub(super) fn apply(ctx: &DiscoveryContext, rules: &[Rule], candidates: &mut [Ca
         if precedence == RulePrecedence::DenyFirst && is_unlisted {
             continue;
         }
-        let request = SkillRequest {
-            name: &candidate.name,
-            agent: ctx.agent.as_deref(),
-            // Properties decide between `ask` and `allow`, never `deny`.
-            properties: &Properties::Safe,
-        };
-        let decision = permission::decide(precedence, rules, &request);
+        let decision = decide(ctx, precedence, rules, candidate);
         if decision.action == Action::Deny {
             candidate.state = SkillState::Denied;
             candidate.reason = reason(precedence, &decision).map(Box::new);
         }
     }
+}
+
+/// Returns true if the permission rules deny a candidate, whatever its state.
+pub fn is_denied(ctx: &DiscoveryContext, rules: &[Rule], candidate: &Candidate) -> bool {
+    let precedence = RulePrecedence::of(&ctx.profile);
+    decide(ctx, precedence, rules, candidate).action == Action::Deny
+}
+
+fn decide<'a>(
+    ctx: &DiscoveryContext,
+    precedence: RulePrecedence,
+    rules: &'a [Rule],
+    candidate: &Candidate,
+) -> Decision<'a> {
+    let request = SkillRequest {
+        name: &candidate.name,
+        agent: ctx.agent.as_deref(),
+        // Properties decide between `ask` and `allow`, never `deny`.
+        properties: &Properties::Safe,
+    };
+    permission::decide(precedence, rules, &request)
 }
 
 /// Returns the reason of a denial, with the rule and its position; `None` if no rule denies it.

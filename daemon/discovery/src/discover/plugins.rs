@@ -145,9 +145,9 @@ struct PluginFinder<'a> {
 
 /// A plugin as its marketplace lists it.
 struct MarketplacePlugin {
-    /// The plugin's directory below the marketplace's.
+    /// The plugin's installed copy, or its directory below the marketplace's.
     root: AbsPath,
-    /// True if the agent reads the plugin there, whatever copy is installed.
+    /// True if the agent reads the plugin in its marketplace, not in an installed copy.
     in_place: bool,
     /// The directories of its skills, if the marketplace lists them.
     skills: Option<Vec<AbsPath>>,
@@ -280,12 +280,8 @@ impl PluginFinder<'_> {
         if self.reads_current_manifest() {
             // Measured: Claude Code takes plugins in the order in which settings name them, the
             // user's file first.
-            let named = &self.settings.plugins;
-            let place = |it: &PluginPath| {
-                let place = named.iter().position(|(named, _)| *named.text == *it.plugin.key);
-                place.unwrap_or(named.len())
-            };
-            self.found.sort_by_cached_key(place);
+            let settings = &*self.settings;
+            self.found.sort_by_cached_key(|it| settings.plugin_place(&it.plugin.key));
         }
     }
 
@@ -311,8 +307,6 @@ impl PluginFinder<'_> {
         let installed = path.filter(|it| self.is_directory(it));
         let offer = self.offer(name, market, is_list.then_some(installed.as_ref()).flatten());
         let root = match (installed, &offer) {
-            (Some(path), None) if is_list => path,
-            (Some(path), Some(offer)) if is_list && !offer.in_place => path,
             (_, Some(offer)) => offer.root.clone(),
             (Some(path), None) => path,
             (None, None) => {
@@ -363,8 +357,10 @@ impl PluginFinder<'_> {
         };
         // Measured: Claude Code reads the plugins of a local marketplace without a copy.
         let reads_in_place = is_directory && is_in_market && self.reads_current_manifest();
-        let in_place = reads_in_place && self.is_directory(&root);
-        let root = installed.filter(|_| !in_place).cloned().unwrap_or(root);
+        let is_directly_read = reads_in_place && self.is_directory(&root);
+        let copy = installed.filter(|_| !is_directly_read);
+        let in_place = copy.is_none();
+        let root = copy.cloned().unwrap_or(root);
         let mut listed = |key: &str| {
             let node = plugin.get(key)?;
             let texts = texts_of(node);
@@ -400,8 +396,11 @@ impl PluginFinder<'_> {
         let off = self.forbidden(&key, market).or(off);
         let by_repository = trust_path.is_some();
         // A plugin in another worktree belongs to that worktree.
-        let is_beside = self.owners.is_beneath(root, &self.home);
-        let trust_path = trust_path.filter(|_| is_beside || !self.owners.is_in_any_worktree(root));
+        let in_place = offer.as_ref().is_some_and(|it| it.in_place);
+        let is_elsewhere = (by_repository || in_place)
+            && !self.owners.is_beneath(root, &self.home)
+            && self.owners.is_in_any_worktree(root);
+        let trust_path = trust_path.filter(|_| !is_elsewhere);
         let manifest_path = root.child(MANIFEST);
         let reads_manifest = !self.rule.manifest.is_empty();
         let manifest = reads_manifest.then(|| self.document(&manifest_path)).flatten();
@@ -419,7 +418,7 @@ impl PluginFinder<'_> {
         });
         let name = own.map_or(name, |(_, it)| it).to_owned();
         let plugin = Arc::new(self.described(name, key, root, document));
-        let first = self.found.len();
+        let mut found = std::mem::take(&mut self.found);
         let replaces = |key: &str| document.is_some_and(|it| it.get(key).is_some());
         if reads_manifest && !replaces("commands") {
             self.hold(
@@ -429,7 +428,6 @@ impl PluginFinder<'_> {
                 &plugin,
             );
         }
-        let in_place = offer.as_ref().is_some_and(|it| it.in_place);
         let (offered, commands) = offer.map_or((None, Vec::new()), |it| (it.skills, it.commands));
         let is_default = offered.is_none() || reads_manifest;
         if is_default {
@@ -474,8 +472,8 @@ impl PluginFinder<'_> {
             }
         }
         // A plugin in a repository belongs to it, even if the user installed it.
-        let is_repositorys = in_place && self.owners.is_in_any_worktree(root);
-        for it in &mut self.found[first..] {
+        let is_repositorys = in_place && is_elsewhere;
+        for mut it in std::mem::take(&mut self.found) {
             it.off.clone_from(&off);
             if is_repositorys {
                 it.owner = Owner::Repository;
@@ -484,7 +482,25 @@ impl PluginFinder<'_> {
                 it.owner = Owner::Repository;
                 it.trust_path.clone_from(&trust_path);
             }
+            // The first plugin that is on gets a path of several.
+            let is_same =
+                |old: &&mut PluginPath| old.path == it.path && old.root_content == it.root_content;
+            match found.iter_mut().find(is_same) {
+                None => found.push(it),
+                Some(old) if self.precedes(&it, old) => *old = it,
+                Some(_) => {}
+            }
         }
+        self.found = found;
+    }
+
+    /// Returns true if a path of one plugin replaces the same path of another.
+    fn precedes(&self, new: &PluginPath, old: &PluginPath) -> bool {
+        let rank = |it: &PluginPath| {
+            let place = self.settings.plugin_place(&it.plugin.key);
+            (it.off.is_some(), if self.reads_current_manifest() { place } else { 0 })
+        };
+        rank(new) < rank(old)
     }
 
     /// Returns the path that a manifest or a marketplace names, if it stays in `dir` after links

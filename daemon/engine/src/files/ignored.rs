@@ -61,10 +61,9 @@ impl Git {
         self.excludes(dir) && !self.tracks(dir)
     }
 
-    /// Returns the directories below the top that contain tracked files.
+    /// Returns the directories that contain tracked files, relative to the top.
     pub(crate) fn tracked_dirs(&mut self) -> Vec<PathBuf> {
-        let top = self.top.clone();
-        self.index().dirs().map(|it| top.join(it)).collect()
+        self.index().dirs().map(Path::to_owned).collect()
     }
 
     fn tracks(&mut self, dir: &Path) -> bool {

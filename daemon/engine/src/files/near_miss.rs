@@ -8,6 +8,8 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use skills_discovery::discover::{
     IgnoreRule, NearMiss, NearMissKind, NearMisses, Repository, Resolution,
@@ -67,14 +69,19 @@ pub fn skill_files<'a>(
     }
     let mut known: HashSet<PathBuf> = known.filter_map(|it| fs::canonicalize(it).ok()).collect();
     let options = IgnoreOptions { names: &[], within_git: true };
-    let keeps =
-        |it: &ignore::DirEntry| !SKIPPED_DIRS.iter().any(|skipped| it.file_name() == *skipped);
+    // Also counts the entries that are left out.
+    let n_seen = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&n_seen);
+    let keeps = move |it: &ignore::DirEntry| {
+        count.fetch_add(1, Ordering::Relaxed);
+        !SKIPPED_DIRS.iter().any(|skipped| it.file_name() == *skipped)
+    };
     // The walk leaves ignored entries out already.
     let scope = SearchScope { in_git: false, ..worktree.clone() };
-    let mut walk = walk(&worktree.top, options, keeps);
-    let walk = walk.sort_by_file_name(OsStr::cmp).build();
-    for (nth, entry) in walk.filter_map(Result::ok).enumerate() {
-        if nth == MOST_WORKTREE_ENTRIES || found.met.len() == MAX_SKILL_FILES {
+    for entry in walk(&worktree.top, options, keeps).build().filter_map(Result::ok) {
+        if n_seen.load(Ordering::Relaxed) > MOST_WORKTREE_ENTRIES
+            || found.met.len() == MAX_SKILL_FILES
+        {
             found.is_partial = true;
             break;
         }
@@ -87,6 +94,7 @@ pub fn skill_files<'a>(
             found.met.push(stray(path, &scope));
         }
     }
+    found.met.sort_by(|a, b| a.path.cmp(&b.path));
     found
 }
 

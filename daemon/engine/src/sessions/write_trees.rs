@@ -83,7 +83,7 @@ struct WriteTree {
     /// Watched directories with their identities.
     watched: BTreeMap<PathBuf, DirIdentity>,
     /// Directories with tracked files that ignore rules exclude.
-    forced: Vec<PathBuf>,
+    forced: BTreeSet<PathBuf>,
     /// Compared directories with their identities.
     compared: BTreeMap<PathBuf, DirIdentity>,
     is_partial: bool,
@@ -113,7 +113,7 @@ impl WriteTrees {
             limit: limit.min(share.saturating_sub(others)),
             subscription: self.0.watch.subscribe(),
             watched: BTreeMap::new(),
-            forced: Vec::new(),
+            forced: BTreeSet::new(),
             compared: BTreeMap::new(),
             is_partial: false,
             compared_at: SystemTime::now(),
@@ -122,8 +122,7 @@ impl WriteTrees {
             top: top.clone(),
         };
         let followed = FollowedTree { tree: Mutex::new(tree), top, figures: Mutex::default() };
-        let tracked =
-            worktree.map(|(top, it)| Git::new(top, it).tracked_dirs()).unwrap_or_default();
+        let tracked = worktree.map(|(top, it)| tracked_dirs(top, it)).unwrap_or_default();
         followed.change(|it| {
             it.add(&[it.top.clone()].into());
             it.force(tracked);
@@ -269,32 +268,45 @@ impl WriteTree {
                 break;
             }
         }
-        for path in self.forced.clone().into_iter().filter(|it| is_below(dirs, it)) {
-            self.take_forced(path);
+        let forced = self.forced.iter().filter(|it| is_below(dirs, it));
+        for path in forced.cloned().collect::<Vec<_>>() {
+            files.extend(self.take_forced(&path));
         }
+        files.truncate(MAX_PENDING);
         files
     }
 
     /// Follows those of the tracked directories that the ignore rules exclude.
-    fn force(&mut self, mut tracked: Vec<PathBuf>) {
-        tracked.retain(|it| it.starts_with(&self.top));
-        tracked.retain(|it| !self.watched.contains_key(it) && !self.compared.contains_key(it));
-        tracked.sort_unstable();
-        tracked.truncate(MAX_COMPARED);
+    fn force(&mut self, mut tracked: BTreeSet<PathBuf>) {
+        tracked.retain(|it| {
+            it.starts_with(&self.top)
+                && !self.watched.contains_key(it)
+                && !self.compared.contains_key(it)
+        });
         for path in &tracked {
-            self.take_forced(path.clone());
+            self.take_forced(path);
         }
         self.forced = tracked;
     }
 
-    /// Follows a directory that the ignore rules exclude, if it exists.
-    fn take_forced(&mut self, dir: PathBuf) {
-        let Ok(found) = dir.symlink_metadata() else { return };
+    /// Follows a directory that the ignore rules exclude, if it exists. Returns its files if it is
+    /// new.
+    fn take_forced(&mut self, dir: &Path) -> Vec<PathBuf> {
+        let Ok(found) = dir.symlink_metadata() else { return Vec::new() };
         // The index is the repository's: a path in it may lead out of the tree.
-        let is_real = found.is_dir() && dir.canonicalize().is_ok_and(|it| it == dir);
-        if is_real && !self.take(dir, (found.ino(), found.created().ok())) {
+        if !found.is_dir() || !dir.canonicalize().is_ok_and(|it| it == *dir) {
+            return Vec::new();
+        }
+        let identity = (found.ino(), found.created().ok());
+        let known = self.watched.get(dir).or_else(|| self.compared.get(dir));
+        let is_known = known == Some(&identity);
+        if !self.take(dir.to_owned(), identity) {
             self.is_partial = true;
         }
+        let entries = (!is_known).then(|| fs::read_dir(dir).ok()).flatten();
+        let files = entries.into_iter().flatten().filter_map(Result::ok);
+        let is_file = |it: &fs::DirEntry| it.file_type().is_ok_and(|it| !it.is_dir());
+        files.filter(is_file).take(MAX_PENDING).map(|it| it.path()).collect()
     }
 
     /// Watches or compares a directory. Returns false if it does neither.
@@ -344,6 +356,13 @@ impl WriteTree {
         self.compare_next = Instant::now() + COMPARE_EVERY.max(start.elapsed() * 20);
         files
     }
+}
+
+/// Returns the physical paths of a worktree's directories with tracked files.
+fn tracked_dirs(top: &AbsPath, repository: &Repository) -> BTreeSet<PathBuf> {
+    let physical = fs::canonicalize(top).unwrap_or_else(|_| top.to_path_buf());
+    let tracked = Git::new(top, repository).tracked_dirs();
+    tracked.iter().map(|it| physical.join(it)).collect()
 }
 
 /// Returns whether a path is one of these directories or below one.
@@ -396,7 +415,11 @@ mod tests {
         std::os::unix::fs::symlink(&outside, top.join("target/link")).unwrap();
         let tracked = index_file(2, 20, &["target/forced/f", "target/link/f"], None);
         fs::write(top.join(".git/index"), tracked).unwrap();
-        trees.follow(&top, limit, Some(&(top.clone(), Repository::Own)));
+        // Sessions may be in a directory that a link leads to.
+        let linked = root.join("linked");
+        std::os::unix::fs::symlink(&top, &linked).unwrap();
+        let worktree = (AbsPath::new(&linked).unwrap(), Repository::Own);
+        trees.follow(&top, limit, Some(&worktree));
         (trees, top, guard)
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use skills_discovery::discover::Candidate;
 use skills_engine::View;
+use skills_engine::cancel::Cancel;
 use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{self, BudgetParams, BudgetResult, Contextual, ListedForm};
 use skills_render::prompt_listing::{
@@ -18,7 +19,6 @@ use crate::api::request::RequestContext;
 use crate::api::session::Uses;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
 pub(crate) async fn budget(
@@ -32,14 +32,14 @@ pub(crate) async fn budget(
     let room = format::listing_budget(params.context_tokens, params.budget_chars, None);
     let only_cut = params.only_cut == Some(true);
     let uses = parts.sessions.uses().await;
-    blocking(move || {
+    let make = move |_: &Cancel| {
         let format = format.unwrap_or(ListingFormat::of(view.ctx.profile.output));
         let result = result(&view, format, &room, &uses, only_cut);
         let answer = Answer::new(&result)?;
         fits(&config, answer.len(), result.skills.len(), TOO_LONG)?;
         Ok(answer)
-    })
-    .await
+    };
+    parts.heavy.run(&peer, make).await
 }
 
 /// Hint for an answer that exceeds the message limit.

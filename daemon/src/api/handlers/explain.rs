@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use skills_discovery::discover::{self, Explanation, NearMisses, Query, Resolution, RootOutcome};
 use skills_engine::View;
+use skills_engine::cancel::Cancel;
 use skills_engine::files::near_miss;
 use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, State, Verdict};
@@ -26,6 +27,11 @@ pub(crate) async fn explain(
     let context = params.take_context();
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let uses = parts.sessions.uses().await;
+    if params.name.is_none() && params.near_misses == Some(true) {
+        // It walks the worktree.
+        let make = move |_: &Cancel| explain_in(&view, &params, &uses);
+        return parts.heavy.run(&peer, make).await;
+    }
     // It searches the disk, and large views have many steps.
     blocking(move || explain_in(&view, &params, &uses)).await
 }

@@ -212,7 +212,8 @@ fn empty_list_shows_searched_roots_and_next_commands() {
         Next
           skillsd explain NAME                      explains why an agent does not see a skill
           cargo run -- list tests/samples/worktree  lists a sample
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]

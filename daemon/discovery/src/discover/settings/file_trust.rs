@@ -88,6 +88,13 @@ impl SettingsDecisions {
         self.until_trusted(file).is_none()
     }
 
+    /// Returns the place of a plugin in the order in which settings name plugins; those that no
+    /// settings name are last.
+    pub(in crate::discover) fn plugin_place(&self, key: &str) -> usize {
+        let place = self.plugins.iter().position(|(named, _)| *named.text == *key);
+        place.unwrap_or(self.plugins.len())
+    }
+
     /// Returns the state of a plugin; `by_default` applies if no file mentions it.
     pub(in crate::discover) fn enabled(&self, key: &str, by_default: bool) -> PluginState<'_> {
         let last = |counts: &dyn Fn(&AbsPath) -> bool| {

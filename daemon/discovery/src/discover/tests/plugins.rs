@@ -123,6 +123,39 @@ fn disabled_plugin_is_explained_with_position() {
     );
 }
 
+#[test]
+fn plugins_in_one_directory_are_found_as_the_first_that_is_on() {
+    check(
+        "claude-code",
+        "/w",
+        &with_skills(
+            r#"
+//- /w/.git dir
+//- /home/u/.claude/settings.json
+{"enabledPlugins": {"off@m": false, "second@m": true, "third@m": true}}
+//- /home/u/.claude/plugins/installed_plugins.json
+{"version": 2, "plugins": {
+  "off@m": [{"scope": "user", "installPath": "/nowhere"}],
+  "third@m": [{"scope": "user", "installPath": "/nowhere"}],
+  "second@m": [{"scope": "user", "installPath": "/nowhere"}]
+}}
+//- /home/u/.claude/plugins/known_marketplaces.json
+{"m": {"source": {"source": "directory", "path": "/market"}, "installLocation": "/market"}}
+//- /market/.claude-plugin/marketplace.json
+{"plugins": [
+  {"name": "off", "source": "./"},
+  {"name": "second", "source": "./"},
+  {"name": "third", "source": "./"}
+]}
+//+ /market/skills/a/SKILL.md
+"#,
+        ),
+        &expect![[r#"
+            active      second:a   /market/skills/a/SKILL.md
+        "#]],
+    );
+}
+
 const VERSION_1: &str = r#"
 //- /w trusted
 //- /w/.git dir

@@ -15,6 +15,12 @@ use crate::files::disk::{Disk as _, RealDisk};
 /// Maximum size of an index, in bytes: about half a million files.
 const MOST: u64 = 64 * 1024 * 1024;
 
+/// Maximum length of a path, in bytes; the kernel opens no longer one.
+const MAX_PATH: usize = 4096;
+
+/// Maximum number of directories.
+const MAX_DIRS: usize = 100_000;
+
 /// Size of an object id: SHA-1, SHA-256.
 const ID_SIZES: [usize; 2] = [20, 32];
 
@@ -69,11 +75,15 @@ impl Index {
     }
 }
 
-/// Adds the directories that contain a path.
+/// Adds the directories that contain a path, if it is one that git would write.
 fn add_parents(mut path: &[u8], dirs: &mut HashSet<Vec<u8>>) {
+    let is_odd = |part: &[u8]| matches!(part, b"" | b"." | b".." | b".git");
+    if path.len() > MAX_PATH || path.split(|it| *it == b'/').any(is_odd) {
+        return;
+    }
     while let Some(end) = path.iter().rposition(|it| *it == b'/') {
         path = &path[..end];
-        if dirs.contains(path) {
+        if dirs.len() >= MAX_DIRS || dirs.contains(path) {
             return;
         }
         dirs.insert(path.to_owned());
@@ -224,6 +234,14 @@ mod tests {
         std::fs::write(shared, file(2, 20, &["far/x"], None)).unwrap();
         let index = Index::read(&git);
         assert!(index.tracks_below(Path::new("own")) && index.tracks_below(Path::new("far")));
+    }
+
+    #[test]
+    fn paths_that_git_does_not_write_are_left_out() {
+        let long = format!("{}f", "a/".repeat(MAX_PATH / 2));
+        let paths = [&*long, ".git/hooks/x", "b/../c/x", "d//x", "e/x"];
+        let index = parsed(&file(2, 20, &paths, None));
+        assert_eq!(index.dirs().collect::<Vec<_>>(), [Path::new("e")]);
     }
 
     #[test]
