@@ -8,7 +8,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use skills_agents::claude_text::is_name;
-use skills_agents::profile::{NameCheck, PathIdentity, RootContent, RootRule, Scope, WalkRule};
+use skills_agents::profile::{
+    NameCheck, PathIdentity, RootBase, RootContent, RootRule, Scope, WalkRule,
+};
 use skills_syntax::path::AbsPath;
 
 use super::candidate::{SKILL_FILE, ShownPath};
@@ -131,12 +133,15 @@ impl Walker<'_> {
                 form
             }
         };
+        // Plugins among the skills are read like installed ones.
+        let is_installed = |it: &&RootRule| {
+            matches!(it.base, RootBase::Plugins(_)) && it.root_content == RootContent::Skills
+        };
+        let walk = self.profile.roots.iter().find(is_installed).unwrap_or(rule).walk.clone();
         let walk = match form {
-            PluginPathKind::Directory => WalkRule { root_skill: false, ..rule.walk.clone() },
-            PluginPathKind::FromManifest => WalkRule { root_skill: true, ..rule.walk.clone() },
-            PluginPathKind::Skill => {
-                WalkRule { root_skill: true, max_depth: Some(0), ..rule.walk.clone() }
-            }
+            PluginPathKind::Directory => WalkRule { root_skill: false, ..walk },
+            PluginPathKind::FromManifest => WalkRule { root_skill: true, ..walk },
+            PluginPathKind::Skill => WalkRule { root_skill: true, max_depth: Some(0), ..walk },
         };
         match root_content {
             RootContent::Skills => self.root(path, &walk, root),
