@@ -22,15 +22,19 @@ pub fn one_line(text: &str) -> String {
     words.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Limit on the values in one field that are searched; a list may contain an alias of itself.
-const MAX_VALUES: usize = 1000;
+/// Limit on the texts in one field that are searched, in bytes; a list may contain an alias of
+/// itself.
+const MAX_SEARCHED: usize = 256 * 1024;
+
+/// The size that a value counts in addition to its text, in bytes.
+const VALUE: usize = 64;
 
 /// Returns a diagnostic for each field of a skill that forges a part of a listing. Some agents read
 /// a list as text, and the fields of a merged map.
 pub(crate) fn injections(frontmatter: &Frontmatter) -> Vec<Diagnostic> {
     let one = |key: &str| {
         let value = &frontmatter.get(key)?.value;
-        let what = find_within(frontmatter, value, &mut { MAX_VALUES })?;
+        let what = find_within(frontmatter, value, "", &mut { MAX_SEARCHED })?;
         Some(Diagnostic {
             help: Some(format!("Remove it from `{key}`.")),
             ..diagnostic(value.span, format!("`{key}` contains {what}"))
@@ -39,16 +43,25 @@ pub(crate) fn injections(frontmatter: &Frontmatter) -> Vec<Diagnostic> {
     [NAME.key, DESCRIPTION.key, WHEN_TO_USE.key, "<<"].into_iter().filter_map(one).collect()
 }
 
-/// Describes the part of a listing that a text in a value forges, as long as `left` values last.
-fn find_within(frontmatter: &Frontmatter, value: &Value, left: &mut usize) -> Option<String> {
-    *left = left.checked_sub(1)?;
+/// Describes the part of a listing that a text in a value forges, as long as `left` bytes last.
+/// `after` follows the text in the listing.
+fn find_within(
+    frontmatter: &Frontmatter,
+    value: &Value,
+    after: &str,
+    left: &mut usize,
+) -> Option<String> {
+    *left = left.checked_sub(VALUE)?;
     match &frontmatter.resolve(value).kind {
-        ValueKind::Scalar { text, .. } => find_injection(text),
+        ValueKind::Scalar { text, .. } => {
+            *left = left.saturating_sub(text.len());
+            find_injection(&format!("{text}{after}"))
+        }
         ValueKind::Sequence { items, .. } => {
-            items.iter().find_map(|it| find_within(frontmatter, it, left))
+            items.iter().find_map(|it| find_within(frontmatter, it, ",", left))
         }
         ValueKind::Mapping { entries, .. } => {
-            entries.iter().find_map(|it| find_within(frontmatter, &it.value, left))
+            entries.iter().find_map(|it| find_within(frontmatter, &it.value, after, left))
         }
         ValueKind::Null | ValueKind::Alias { .. } => None,
     }
