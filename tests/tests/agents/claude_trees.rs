@@ -21,6 +21,9 @@ use crate::claude::{Entry, OurDaemon, Ours, Tree, handed_out, listing, run};
 /// Number of trees.
 const TREES: u64 = 20;
 
+/// A plugin's manifest, below the plugin's directory.
+const PLUGIN_MANIFEST: &str = "/.claude-plugin/plugin.json";
+
 /// The first slash command of the agent's own, after those of the tree.
 const FIRST_OWN: &str = "agents";
 
@@ -148,7 +151,7 @@ impl Builder<'_> {
             manifest["commands"] = json!(["./cmds"]);
         }
         let manifest = if self.random.chance(8) { "{".to_owned() } else { manifest.to_string() };
-        self.file(format!("{dir}/.claude-plugin/plugin.json"), manifest);
+        self.file(format!("{dir}{PLUGIN_MANIFEST}"), manifest);
         for below in ["skills/s", "more/m", "skills/.dot"] {
             if !self.random.chance(3) {
                 let text = self.text();
@@ -352,7 +355,15 @@ pub(crate) fn difference_at(
     let view = both.engine.view(tree, top);
     let skills: Vec<_> = view.resolution.listed().map(|it| it.name.as_str()).collect();
     let skill = skills.get(tree.entries.len() % skills.len().max(1)).copied();
-    let (theirs, ours) = (theirs(program, tree, top, skill), ours(both, tree, top, skill));
+    let (mut theirs, mut ours) = (theirs(program, tree, top, skill), ours(both, tree, top, skill));
+    if has_plugins_side_by_side(tree) {
+        // The file system's order decides the agent's order of these plugins.
+        for listing in [&mut theirs.listing, &mut ours.listing] {
+            let mut lines: Vec<_> = listing.lines().collect();
+            lines.sort_unstable();
+            *listing = lines.join("\n");
+        }
+    }
     (theirs != ours).then(|| {
         let mut fault = String::new();
         if theirs.listing != ours.listing {
@@ -369,6 +380,14 @@ pub(crate) fn difference_at(
         }
         fault
     })
+}
+
+/// Returns true if a directory of skills has two plugins.
+fn has_plugins_side_by_side(tree: &Tree) -> bool {
+    let plugins = tree.entries.iter().filter_map(|it| it.0.strip_suffix(PLUGIN_MANIFEST));
+    let mut dirs = BTreeSet::new();
+    let plugins: BTreeSet<_> = plugins.collect();
+    plugins.iter().filter_map(|it| it.rsplit_once('/')).any(|it| !dirs.insert(it.0))
 }
 
 /// Describes the lines that only one side has.

@@ -131,6 +131,7 @@ const OPENCODE_DIFFERENCES: &str = "\
 const CLAUDE_CODE_DIFFERENCES: &str = "\
 | A byte order mark before a text without frontmatter goes to the model with it. | It is taken out. | It is invisible, and no part of the text. |
 | A plugin's `commands` may be a map that gives each command a name, a description or its text. | Only a path or a list of paths is read. | Each command here is a file with its own name. |
+| Plugins in one directory of skills come in the file system's order; of two with one name the first counts. | They come in the order of their directories' names. | The same files give the same answer on every file system. |
 | A skill that is loaded again answers that it is already loaded, or its new text begins with a note of that. | Each load returns the whole text. | The daemon cannot know whether the text is still in the client's context. |
 ";
 
