@@ -105,13 +105,14 @@ fn report(
 ) -> Result<Option<String>, CommandError> {
     let mut session = AgentSession::from_payload(global, agent, payload)?;
     match event {
-        HookEventKind::Start => session.open().map(|()| None),
+        HookEventKind::Start => session.start().map(|()| None),
         HookEventKind::End => session.close().map(|()| None),
         HookEventKind::AgentEnd => session.agent_end().map(|()| None),
         HookEventKind::Compacted | HookEventKind::CompactedManually => session.compacted(),
         HookEventKind::Tool => {
             let files = payload.files(agent, session.dirs());
-            if files.is_empty() { Ok(None) } else { session.touch(&files) }
+            // News that the agent does not accept would be lost.
+            session.touch(&files, agent.reply.is_accepted(&payload.hook_event_name))
         }
     }
 }
@@ -119,7 +120,7 @@ fn report(
 fn reply(agent: &HookAgent, event: &str, text: &str) -> Option<String> {
     match agent.reply {
         ReplyFormat::Plain => Some(json!({"additionalContext": text}).to_string()),
-        ReplyFormat::HookSpecific(events) => events.contains(&event).then(|| {
+        ReplyFormat::HookSpecific(_) => agent.reply.is_accepted(event).then(|| {
             let output = json!({"hookEventName": event, "additionalContext": text});
             json!({"hookSpecificOutput": output}).to_string()
         }),

@@ -26,13 +26,13 @@ use crate::wire::{
     RulesDescribeParams, RulesDescribeResult, RunParams, RunResult, SearchParams, SearchResult,
     SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
     SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
-    SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
-    SessionTouchParams, SessionTouchResult, ShutdownParams, ShutdownResult, SnapshotParams,
-    SnapshotResult, StatusParams, StatusResult, SubscribeParams, SubscribeResult, SyncParams,
-    SyncResult, ToolParams, ToolResult, TrustGetParams, TrustGetResult, TrustSetParams,
-    TrustSetResult, UnsubscribeParams, UnsubscribeResult, UsageParams, UsageResult,
-    WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams, WorktreeListResult,
-    WorktreeOpenParams, WorktreeOpenResult,
+    SessionInvokedResult, SessionListParams, SessionListResult, SessionNewsParams,
+    SessionNewsResult, SessionOpenParams, SessionResult, SessionTouchParams, SessionTouchResult,
+    ShutdownParams, ShutdownResult, SnapshotParams, SnapshotResult, StatusParams, StatusResult,
+    SubscribeParams, SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult,
+    TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult, UnsubscribeParams,
+    UnsubscribeResult, UsageParams, UsageResult, WorktreeCloseParams, WorktreeCloseResult,
+    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
 
 /// A row of the table: documentation of one method.
@@ -115,6 +115,7 @@ pub mod names {
         SESSION_TOUCH = "session/touch",
         SESSION_INVOKED = "session/invoked",
         SESSION_COMPACTED = "session/compacted",
+        SESSION_NEWS = "session/news",
         SESSION_AGENT_END = "session/agentEnd",
         PERMISSION_CHECK = "permission/check",
         PERMISSION_REQUEST = "permission/request",
@@ -254,6 +255,8 @@ requests! {
     "Returns the skills that an agent of the session has loaded, with the text it received.";
     SessionCompacted, SESSION_COMPACTED, SessionCompactedParams => SessionCompactedResult, "1.0", AGAIN,
     "Reports that an agent's chat was shortened, and returns the skills that its profile passes to the model again; all other skills no longer count as loaded.";
+    SessionNews, SESSION_NEWS, SessionNewsParams => SessionNewsResult, "1.0", ONCE,
+    "Returns how an agent's list of skills has changed since the session's last call, each change once. The first call and one with `restart` return nothing: the agent has just read its list. For an agent that lists added and changed skills by itself, only removed ones are returned. Skills that touches discover or activate are in the results of `session/touch` only, and skills that not the agent but skillsd provides are left out.";
     SessionAgentEnd, SESSION_AGENT_END, SessionAgentEndParams => SessionAgentEndResult, "1.0", AGAIN,
     "Reports that an agent inside the session has ended; its loaded skills are forgotten.";
     PermissionCheck, PERMISSION_CHECK, PermissionCheckParams => PermissionCheckResult, "1.0", AGAIN,
@@ -450,6 +453,9 @@ mod tests {
             session/compacted
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health session agent skills forgotten listAgain}
+            session/news
+              (restart cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {clock health session added changed removed more}
             session/agentEnd
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
               {session agent forgotten health}

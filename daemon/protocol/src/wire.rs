@@ -73,8 +73,9 @@ pub use session::{
     ActivatedSkill, AgentSkills, Discovered, InvokedSkill, Matched, RefusedPath,
     SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
     SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
-    SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
-    SessionSkill, SessionSummary, SessionTouchParams, SessionTouchResult, TouchOp,
+    SessionInvokedResult, SessionListParams, SessionListResult, SessionNewsParams,
+    SessionNewsResult, SessionOpenParams, SessionResult, SessionSkill, SessionSummary,
+    SessionTouchParams, SessionTouchResult, TouchOp,
 };
 pub use skills::{
     DetectParams, DetectResult, DirsParams, DirsResult, GetParams, GetResult, Include, ListParams,

@@ -14,6 +14,7 @@ mod hooks;
 mod index;
 mod list;
 mod load;
+mod news;
 mod permission;
 mod rules;
 mod run;
@@ -29,10 +30,10 @@ use skills_protocol::method::{
     HooksMatch, IndexSnapshot, Initialize, PathsMatch, PermissionCheck, PermissionGranted,
     PermissionPending, PermissionReply, PermissionRequest, PermissionRevoke, ProfilesDetect,
     RulesDescribe, ServerShutdown, ServerStatus, ServerSync, SessionAgentEnd, SessionClose,
-    SessionCompacted, SessionGet, SessionInvoked, SessionList, SessionOpen, SessionTouch,
-    SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsLoad, SkillsRead,
-    SkillsReferences, SkillsResources, SkillsRun, SkillsSearch, SkillsUsage, TrustGet, TrustSet,
-    WorktreeClose, WorktreeList, WorktreeOpen,
+    SessionCompacted, SessionGet, SessionInvoked, SessionList, SessionNews, SessionOpen,
+    SessionTouch, SkillsCheck, SkillsDirs, SkillsExplain, SkillsGet, SkillsList, SkillsLoad,
+    SkillsRead, SkillsReferences, SkillsResources, SkillsRun, SkillsSearch, SkillsUsage, TrustGet,
+    TrustSet, WorktreeClose, WorktreeList, WorktreeOpen,
 };
 
 use crate::api::parts::Parts;
@@ -85,6 +86,7 @@ pub(crate) fn register_all(methods: &mut Methods, parts: &Parts) {
     register::<SessionTouch, _, _, _>(methods, &parts.sessions, session::touch);
     register::<SessionInvoked, _, _, _>(methods, &parts.sessions, session::invoked);
     register::<SessionCompacted, _, _, _>(methods, &parts.sessions, session::compacted);
+    register::<SessionNews, _, _, _>(methods, &parts.sessions, news::news);
     register::<SessionAgentEnd, _, _, _>(methods, &parts.sessions, session::agent_end);
 }
 

@@ -37,6 +37,9 @@ function ask(payload) {
 export const Skillsd = async ({ directory }) => {
   // The parent of each sub-agent's session.
   const parents = new Map()
+  // Sessions reported as begun. opencode reads its skills once in each process, so that a session
+  // continued in this one has the skills of now.
+  const begun = new Set()
   // Text to add to the next tool's output, by session.
   const pending = new Map()
 
@@ -55,7 +58,10 @@ export const Skillsd = async ({ directory }) => {
       switch (event.type) {
         case "session.created":
           if (info.parentID) parents.set(info.id, info.parentID)
-          else await report(info.id)
+          else {
+            begun.add(info.id)
+            await report(info.id)
+          }
           break
         case "session.compacted": {
           const text = await report(sessionID)
@@ -69,15 +75,21 @@ export const Skillsd = async ({ directory }) => {
         case "session.deleted":
           await report(info.id)
           parents.delete(info.id)
+          begun.delete(info.id)
           pending.delete(info.id)
           break
       }
     },
 
     "tool.execute.after": async (input, output) => {
+      const session = context(input.sessionID)
+      if (!begun.has(session.session_id)) {
+        begun.add(session.session_id)
+        await ask({ ...context(session.session_id), hook_event_name: "session.created" })
+      }
       const answer = await ask({
         hook_event_name: "tool.execute.after",
-        ...context(input.sessionID),
+        ...session,
         tool_name: input.tool,
         tool_input: input.args,
       })

@@ -42,6 +42,7 @@ methods! {
     SessionTouch,
     SessionInvoked,
     SessionCompacted,
+    SessionNews,
     SessionAgentEnd,
     PermissionCheck,
     PermissionRequest,

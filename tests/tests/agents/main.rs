@@ -21,5 +21,6 @@ mod claude_slash;
 mod claude_trees;
 mod detection;
 mod hooks;
+mod list_changes;
 mod opencode_slash;
 mod registrations;

@@ -24,6 +24,7 @@ mod convergence;
 
 mod hooks;
 mod lifecycle;
+mod list_changes;
 
 mod mcp;
 

@@ -99,7 +99,9 @@ fn example(method: &str) -> Option<Value> {
             json!({"session": "5f0c", "paths": [], "op": "read"})
         }
         "session/compacted" | "session/agentEnd" => json!({"session": "5f0c", "agent": "reviewer"}),
-        "session/get" | "session/close" | "session/invoked" => json!({"session": "5f0c"}),
+        "session/get" | "session/close" | "session/invoked" | "session/news" => {
+            json!({"session": "5f0c"})
+        }
         _ => return None,
     })
 }

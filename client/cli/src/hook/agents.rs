@@ -64,6 +64,16 @@ pub(super) enum ReplyFormat {
     Plain,
 }
 
+impl ReplyFormat {
+    /// Returns true if the agent passes an answer to this event on to its model.
+    pub(super) fn is_accepted(self, event: &str) -> bool {
+        match self {
+            Self::HookSpecific(events) => events.contains(&event),
+            Self::Plain => true,
+        }
+    }
+}
+
 /// Returns the agent with this name.
 pub(super) fn agent(name: &str) -> Option<&'static HookAgent> {
     AGENTS.iter().find(|agent| agent.name == name)

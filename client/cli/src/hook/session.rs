@@ -6,12 +6,13 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::{
-    Request, SessionAgentEnd, SessionClose, SessionCompacted, SessionGet, SessionOpen, SessionTouch,
+    Request, SessionAgentEnd, SessionClose, SessionCompacted, SessionGet, SessionNews, SessionOpen,
+    SessionTouch,
 };
 use skills_protocol::path::encode;
 use skills_protocol::wire::{
     SessionAgentEndParams, SessionCloseParams, SessionCompactedParams, SessionGetParams,
-    SessionOpenParams, SessionTouchParams,
+    SessionNewsParams, SessionNewsResult, SessionOpenParams, SessionTouchParams,
 };
 
 use super::agents::HookAgent;
@@ -23,7 +24,7 @@ use crate::failure::CommandError;
 use crate::global::GlobalArgs;
 use skills_client::blocking::{BlockingConnection, set_timeout};
 use skills_client::error::parse;
-use skills_client::spawn::{StartOptions, connect_or_start};
+use skills_client::spawn::{StartOptions, connect, connect_or_start};
 use skills_client::{ClientError, environment};
 
 /// Time limit for the daemon to start, and for each answer.
@@ -33,6 +34,8 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 pub(super) struct AgentSession {
     session: String,
     agent: Option<String>,
+    /// The agent's own profile.
+    own_profile: &'static str,
     /// Call context of the directory that the session started in.
     start: CallContext,
     /// Directories that the agent's tools use now.
@@ -64,7 +67,8 @@ impl AgentSession {
         let location = environment::socket_location().map_err(ClientError::from)?;
         let options = StartOptions::new(location)?;
         let options = StartOptions { deadline: TIMEOUT, connect_timeout: TIMEOUT, ..options };
-        Ok(Self { session, agent: payload.agent_id.clone(), start, dirs, options })
+        let agent_id = payload.agent_id.clone();
+        Ok(Self { session, agent: agent_id, own_profile: agent.name, start, dirs, options })
     }
 
     /// Returns the directories that the agent's tools use now.
@@ -72,8 +76,13 @@ impl AgentSession {
         &self.dirs
     }
 
-    /// Opens the session.
-    pub(super) fn open(&mut self) -> Result<(), CommandError> {
+    /// Opens the session of an agent that has just read its skills.
+    pub(super) fn start(&mut self) -> Result<(), CommandError> {
+        self.open()?;
+        self.news(true).map(drop)
+    }
+
+    fn open(&mut self) -> Result<(), CommandError> {
         let mut params = SessionOpenParams::default();
         self.start.fill(&mut params, None);
         params.session = Some(self.session.clone());
@@ -113,19 +122,47 @@ impl AgentSession {
         Ok(skill_text::after_compaction(&compacted.skills, &current.activated))
     }
 
-    /// Reports touched files, and returns a text about new skills.
-    pub(super) fn touch(&mut self, files: &[PathBuf]) -> Result<Option<String>, CommandError> {
+    /// Reports touched files, and returns a text about the skills that they activate and, if
+    /// `with_news` is set, about changes of the agent's list.
+    pub(super) fn touch(
+        &mut self,
+        files: &[PathBuf],
+        with_news: bool,
+    ) -> Result<Option<String>, CommandError> {
+        // A subagent's skills are those of its start.
+        let with_news = with_news && self.agent.is_none();
+        // News alone is no reason to start a daemon.
+        if files.is_empty() && !(with_news && self.is_daemon_running()) {
+            return Ok(None);
+        }
         let mut all = Vec::new();
         let mut params = SessionTouchParams::default();
         self.start.fill(&mut params, None);
         params.session = Some(self.session.clone());
         params.agent.clone_from(&self.agent);
         let encoding = params.path_encoding;
-        for paths in files.chunks(LIST_ITEMS) {
+        // A touch without files opens the session.
+        let n_calls = files.len().div_ceil(LIST_ITEMS).max(1);
+        for paths in files.chunks(LIST_ITEMS).chain([&[][..]]).take(n_calls) {
             params.paths = paths.iter().map(|path| encode(path, encoding)).collect();
             all.push(self.ask::<SessionTouch>(&params)?);
         }
-        Ok(skill_text::new_skills(&all))
+        let news = if with_news { Some(self.news(false)?) } else { None };
+        Ok(skill_text::new_skills(&all, news.as_ref()))
+    }
+
+    fn news(&self, restart: bool) -> Result<SessionNewsResult, CommandError> {
+        let mut params = SessionNewsParams::default();
+        self.start.fill(&mut params, None);
+        params.session = Some(self.session.clone());
+        // The session may have a profile that activates the skills of every agent.
+        params.profile = Some(self.own_profile.to_owned());
+        params.restart = restart;
+        self.ask::<SessionNews>(&params)
+    }
+
+    fn is_daemon_running(&self) -> bool {
+        connect(&self.options.location, TIMEOUT).is_ok()
     }
 
     fn ask<M: Request>(&self, params: &M::Params) -> Result<M::Result, CommandError> {

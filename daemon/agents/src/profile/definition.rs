@@ -92,6 +92,8 @@ pub struct Profile {
     pub trust: TrustRule,
     /// True if the winner of a name carries a warning about the shadowed skills.
     pub warns_of_duplicates: bool,
+    /// True if a running session lists skills that were added or changed since it began.
+    pub lists_changes: bool,
     /// The format of the agent's output to its model.
     pub output: OutputFormat,
 }

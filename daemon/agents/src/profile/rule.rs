@@ -269,6 +269,13 @@ pub const RULES: &[ProfileRule] = &[
         set: |it, setting| put_yes_no(&mut it.warns_of_duplicates, &setting),
     },
     ProfileRule {
+        name: "lists_changes",
+        doc: "`true` if a running session lists added and changed skills by itself; the hook then reports only removed ones.",
+        kind: RuleValueKind::YesNo,
+        lines: |it| yes_no(it.lists_changes),
+        set: |it, setting| put_yes_no(&mut it.lists_changes, &setting),
+    },
+    ProfileRule {
         name: "paths",
         doc: "The path by which a file is identified.",
         kind: RuleValueKind::Word(PathIdentity::keywords),

@@ -164,6 +164,7 @@ fn agentskills() -> Profile {
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
         trust: TrustRule::NotAsked,
         warns_of_duplicates: false,
+        lists_changes: false,
         output: OutputFormat::AgentSkills,
     }
 }
@@ -262,6 +263,9 @@ fn claude_code() -> Profile {
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
         trust: TrustRule::NotAsked,
         warns_of_duplicates: false,
+        // Measured: added and changed skills are in the next request, or in one after the next prompt
+        // if the session began without a directory of skills; nothing reports removed ones.
+        lists_changes: true,
         output: OutputFormat::Claude,
     }
 }
@@ -382,6 +386,8 @@ fn opencode() -> Profile {
         trust: TrustRule::NotAsked,
         // Measured: it logs "duplicate skill name" with both paths.
         warns_of_duplicates: true,
+        // Measured: reads skills once; its tool refuses later names and returns old texts.
+        lists_changes: false,
         output: OutputFormat::Opencode,
     }
 }
@@ -470,6 +476,7 @@ fn opencode_agent_skills() -> Profile {
         compaction: Compaction::Forgets { lists_again: true },
         trust: TrustRule::NotAsked,
         warns_of_duplicates: false,
+        lists_changes: false,
         output: OutputFormat::Plugin,
     }
 }
@@ -545,6 +552,8 @@ fn codex() -> Profile {
         compaction: Compaction::Forgets { lists_again: false },
         trust: TrustRule::NotAsked,
         warns_of_duplicates: false,
+        // Measured: after an addition or a change, the next prompt lists all skills again.
+        lists_changes: true,
         output: OutputFormat::Codex,
     }
 }
@@ -635,6 +644,8 @@ fn gemini_cli() -> Profile {
         compaction: Compaction::Forgets { lists_again: false },
         trust: TrustRule::Needed { variables: texts(&["GEMINI_CLI_TRUST_WORKSPACE"]) },
         warns_of_duplicates: false,
+        // Source: reads skills at its start and with `/skills reload`.
+        lists_changes: false,
         output: OutputFormat::Gemini,
     }
 }

@@ -18,8 +18,8 @@ use skills_syntax::path::AbsPath;
 
 use self::live::{HEARD, is_heard};
 use crate::sessions::session::{
-    HookOwner, Invocation, Loaded, RegisteredHook, Session, SessionOptions, SessionPart, Summary,
-    TouchDelta,
+    HookOwner, Invocation, ListedSkills, Loaded, RegisteredHook, Session, SessionOptions,
+    SessionPart, Summary, TouchDelta,
 };
 use crate::sessions::store::Store;
 use crate::sessions::store::clock::{millis, now};
@@ -85,6 +85,16 @@ impl Sessions {
     ) -> Vec<AbsPath> {
         let new = self.change_known(id, |it| it.announce(agent.unwrap_or_default(), paths)).await;
         new.map(|it| it.1).unwrap_or_default()
+    }
+
+    /// Replaces the list of skills that the session's main agent knows. Returns the previous one;
+    /// none if there was none or the session was closed meanwhile.
+    pub async fn replace_known_list(
+        &self,
+        id: &str,
+        list: Arc<ListedSkills>,
+    ) -> Option<Arc<ListedSkills>> {
+        self.change_known(id, |it| it.replace_known_list(list)).await?.1
     }
 
     /// Records a load of a skill and counts the use. Returns the session after it; none if it was

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
 use skills_agents::hooks::Hook;
-use skills_discovery::discover::Overlay;
+use skills_discovery::discover::{Candidate, Overlay};
 use skills_syntax::path::AbsPath;
 
 /// Maximum number of skill directories per session; beyond it the least recently touched one is
@@ -53,6 +54,8 @@ pub struct Session {
     pub invoked: ByAgent,
     /// Subagents that have loaded skills, the one with the latest load last.
     pub agents: Vec<String>,
+    /// Skills in the list that the main agent knows; none before it is first reported.
+    pub known_list: Option<Arc<ListedSkills>>,
     /// Hooks registered by loaded skills, in the order of loading.
     pub hooks: Vec<RegisteredHook>,
     /// Skills that the session adds to the agent's view.
@@ -61,6 +64,26 @@ pub struct Session {
 
 /// Paths by agent name.
 pub type ByAgent = BTreeMap<String, Vec<AbsPath>>;
+
+/// Skills of an agent's list: the hash of what the model learns of each, by name.
+pub type ListedSkills = BTreeMap<String, String>;
+
+/// Returns the list of these skills. A name that several skills have stands for all of them.
+pub fn listed_skills<'a>(skills: impl Iterator<Item = &'a Candidate>) -> ListedSkills {
+    let mut hashers = BTreeMap::<&str, blake3::Hasher>::new();
+    for skill in skills {
+        let hasher = hashers.entry(&skill.name).or_default();
+        let description = skill.description.as_deref().unwrap_or_default();
+        for part in [skill.path.as_os_str().as_bytes(), description.as_bytes()] {
+            hasher.update(&part.len().to_le_bytes()).update(part);
+        }
+        if let Some(record) = skill.record() {
+            hasher.update(&record.facts.hash);
+        }
+    }
+    let list = hashers.into_iter();
+    list.map(|(name, it)| (name.to_owned(), it.finalize().to_hex()[..32].to_owned())).collect()
+}
 
 /// The match that activated a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,6 +207,8 @@ pub(crate) enum SessionPart {
     Announced { agent: String, first: usize, paths: Vec<AbsPath> },
     /// All hooks that an agent has from a skill.
     Hooks { agent: String, path: AbsPath, hooks: Vec<RegisteredHook> },
+    /// The list that the main agent knows.
+    KnownList,
     /// A subagent whose data is removed.
     Forgotten { agent: String },
     /// A skill loaded by an agent.
@@ -215,6 +240,7 @@ impl Default for Session {
             announced: ByAgent::new(),
             invoked: ByAgent::new(),
             agents: Vec::new(),
+            known_list: None,
             hooks: Vec::new(),
             overlay: Arc::default(),
         }
@@ -296,6 +322,17 @@ impl Session {
             return (Vec::new(), new);
         }
         (vec![SessionPart::Announced { agent: agent.to_owned(), first, paths: new.clone() }], new)
+    }
+
+    /// Replaces the list that the main agent knows. Returns the previous one.
+    pub(super) fn replace_known_list(
+        &mut self,
+        list: Arc<ListedSkills>,
+    ) -> (Vec<SessionPart>, Option<Arc<ListedSkills>>) {
+        if self.known_list.as_ref() == Some(&list) {
+            return (Vec::new(), self.known_list.clone());
+        }
+        (vec![SessionPart::KnownList], self.known_list.replace(list))
     }
 
     /// Records a load as the agent's latest.

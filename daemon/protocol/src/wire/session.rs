@@ -72,6 +72,16 @@ skills_params! {
 }
 
 skills_params! {
+    /// The session whose agent gets the news: `session`, which must be open. Its own directory
+    /// counts, not `cwd`. `profile` is the agent's, if that of the session differs.
+    SessionNewsParams {
+        /// True if the agent has just read its skills: the list of now is the one that it knows.
+        #[serde(default, deserialize_with = "crate::wire::null_is_default")]
+        restart: bool,
+    }
+}
+
+skills_params! {
     /// The agent inside `session` that has ended: `agent`.
     SessionAgentEndParams {}
 }
@@ -322,6 +332,27 @@ pub struct SessionCompactedResult {
     pub forgotten: Vec<String>,
     /// True if the skill listing should be passed to the agent again.
     pub list_again: bool,
+}
+
+/// Changes of an agent's list of skills since the session's last call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionNewsResult {
+    /// Clock of the agent's list.
+    pub clock: String,
+    /// Current problems.
+    #[serde(default)]
+    pub health: Vec<Health>,
+    /// Id of the session.
+    pub session: String,
+    /// Added skills, at most 50.
+    pub added: Vec<Entry>,
+    /// Skills whose file, place or description changed, at most 50.
+    pub changed: Vec<Entry>,
+    /// Names of the skills that are no longer in the list, at most 50.
+    pub removed: Vec<String>,
+    /// Number of changes that the lists leave out.
+    pub more: u64,
 }
 
 /// Result of ending an agent.

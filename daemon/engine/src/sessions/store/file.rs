@@ -19,7 +19,7 @@ use super::place::FileIdentity;
 use crate::views::view::Health;
 
 /// Schema version. A change of the tables takes the next number and a migration step.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// Timeout for another daemon of the same user to release the file.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -112,6 +112,9 @@ CREATE TABLE hook (
 ) STRICT;
 CREATE INDEX hook_session ON hook (session);
 ";
+
+/// Column added by version 3: the list of skills that an agent knows, as JSON.
+const THIRD: &str = "ALTER TABLE session ADD COLUMN known_list TEXT;";
 
 /// Result of opening.
 pub(super) struct OpenedFile {
@@ -276,21 +279,22 @@ fn prepare(connection: &Connection) -> Result<(), Refusal> {
     connection.set_prepared_statement_cache_capacity(32);
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let version: i64 = connection.query_row("PRAGMA user_version", (), |row| row.get(0))?;
-    let made = match version {
-        0 => connection
-            .execute_batch(TABLES)
-            .and_then(|()| connection.execute_batch(SECOND))
-            .and_then(|()| connection.pragma_update(None, "user_version", VERSION)),
-        1 => connection
-            .execute_batch(SECOND)
-            .and_then(|()| connection.pragma_update(None, "user_version", VERSION)),
-        VERSION => Ok(()),
+    let steps: &[&str] = match version {
+        0 => &[TABLES, SECOND, THIRD],
+        1 => &[SECOND, THIRD],
+        2 => &[THIRD],
+        VERSION => &[],
         newer => {
             connection.execute_batch("ROLLBACK")?;
             return Err(Refusal::Newer(newer));
         }
     };
-    made?;
+    for step in steps {
+        connection.execute_batch(step)?;
+    }
+    if !steps.is_empty() {
+        connection.pragma_update(None, "user_version", VERSION)?;
+    }
     connection.execute_batch("COMMIT")?;
     Ok(())
 }
@@ -333,6 +337,26 @@ fn date(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn file_of_an_older_version_is_upgraded_with_its_sessions() {
+        for (version, tables) in [(1, TABLES.to_owned()), (2, [TABLES, SECOND].concat())] {
+            let connection = Connection::open_in_memory().expect("memory");
+            connection.execute_batch(&tables).expect("tables");
+            let session = "INSERT INTO session (id, cwd, profile, environment, additional, auto, created, used)
+                           VALUES ('s', x'2f', 'codex', x'', x'', 0, 1, 2)";
+            connection.execute_batch(session).expect("a session");
+            connection.pragma_update(None, "user_version", version).expect("a version");
+            assert!(prepare(&connection).is_ok(), "{version}");
+            let found = super::super::session::load(&connection, "s").expect("readable");
+            let found = found.expect("the session is kept");
+            assert_eq!((&*found.profile, found.known_list), ("codex", None));
+            let upgraded: i64 =
+                connection.query_row("PRAGMA user_version", (), |row| row.get(0)).expect("one");
+            assert_eq!(upgraded, VERSION);
+            assert!(prepare(&connection).is_ok());
+        }
+    }
 
     #[test]
     fn date_matches_the_calendar() {

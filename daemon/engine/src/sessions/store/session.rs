@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use skills_syntax::path::AbsPath;
@@ -95,6 +96,12 @@ pub(crate) fn save(
             SessionPart::Hooks { agent, path, hooks } => {
                 hook::replace(connection, id, agent, path, hooks)?;
             }
+            SessionPart::KnownList => {
+                let list = session.known_list.as_deref();
+                let list = list.and_then(|it| serde_json::to_string(it).ok());
+                let query = "UPDATE session SET known_list = ?2 WHERE id = ?1";
+                connection.prepare_cached(query)?.execute(params![id, list])?;
+            }
             SessionPart::Forgotten { agent } => drop_agent(connection, id, agent, None, true)?,
             SessionPart::Invoked { agent, invocation, at } => {
                 save_invocation(connection, id, agent, invocation, *at)?;
@@ -128,8 +135,8 @@ fn save_invocation(
 
 /// Reads a session.
 pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>> {
-    let query = "SELECT number, cwd, profile, environment, additional, auto, created, used
-                 FROM session WHERE id = ?1";
+    let query = "SELECT number, cwd, profile, environment, additional, auto, created, used,
+                     known_list FROM session WHERE id = ?1";
     let found = connection.prepare_cached(query)?.query_row([id], |row| {
         let environment: Vec<u8> = row.get(3)?;
         let additional: Vec<u8> = row.get(4)?;
@@ -142,6 +149,11 @@ pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>>
             auto: row.get(5)?,
             created: row.get::<_, i64>(6)?.cast_unsigned(),
             used: row.get::<_, i64>(7)?.cast_unsigned(),
+            // A list that cannot be read is one that is not known.
+            known_list: row
+                .get::<_, Option<String>>(8)?
+                .and_then(|it| serde_json::from_str(&it).ok())
+                .map(Arc::new),
             ..Session::default()
         };
         Ok((row.get::<_, i64>(0)?, session))

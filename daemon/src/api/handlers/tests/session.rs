@@ -269,3 +269,38 @@ async fn first_listing_of_a_new_session_counts_as_announced() {
     let second = rig.call("catalog/render", again).await;
     assert!(!second["text"].as_str().unwrap_or_default().contains("- a: d"), "{second}");
 }
+
+#[tokio::test]
+async fn list_changes_are_news_once() {
+    let text = |description: &str| format!("---\nname: x\ndescription: {description}\n---\nDo.\n");
+    let mut rig = Rig::new(&[("w/.opencode/skills/a/SKILL.md", &skill("a", "")), ("w/b.css", "")]);
+    let ask = json!({"session": "s", "profile": "opencode"});
+    let open = json!({"session": "s", "profile": "claude-code"});
+    rig.call("session/open", open).await;
+    let none = json!([[], [], []]);
+    let names = |it: &Value| {
+        let of = |key: &str| -> Vec<Value> {
+            let all = it[key].as_array().unwrap().iter();
+            all.map(|it| it.get("name").unwrap_or(it).clone()).collect()
+        };
+        json!([of("added"), of("changed"), of("removed")])
+    };
+    assert_eq!(names(&rig.call("session/news", ask.clone()).await), none);
+    rig.write("w/.opencode/skills/x/SKILL.md", &text("New."));
+    assert_eq!(names(&rig.call("session/news", ask.clone()).await), json!([["x"], [], []]));
+    assert_eq!(names(&rig.call("session/news", ask.clone()).await), none);
+    rig.write("w/.opencode/skills/x/SKILL.md", &text("Newer."));
+    assert_eq!(names(&rig.call("session/news", ask.clone()).await), json!([[], ["x"], []]));
+    // The same skill elsewhere is a change of it.
+    rig.write("w/.agents/skills/x/SKILL.md", &text("Newer."));
+    std::fs::remove_dir_all(rig.path("w/.opencode/skills/x")).unwrap();
+    assert_eq!(names(&rig.call("session/news", ask.clone()).await), json!([[], ["x"], []]));
+    std::fs::remove_dir_all(rig.path("w/.agents")).unwrap();
+    rig.write("w/.opencode/skills/y/SKILL.md", &skill("y", ""));
+    let restart = json!({"session": "s", "profile": "opencode", "restart": true});
+    assert_eq!(names(&rig.call("session/news", restart).await), none);
+    std::fs::remove_dir_all(rig.path("w/.opencode/skills/y")).unwrap();
+    assert_eq!(names(&rig.call("session/news", ask).await), json!([[], [], ["y"]]));
+    let error = rig.try_call("session/news", json!({"session": "other"})).await.unwrap_err();
+    assert!(error["message"].as_str().unwrap().contains("no session `other`"), "{error}");
+}
