@@ -176,12 +176,11 @@ fn try_connect_at(
             _ => return Err(ClientError::Connect { socket: socket.to_owned(), source }),
         }
     };
-    match peer::credentials(&stream)? {
-        Some(peer::Peer { uid, .. }) if uid != rustix::process::getuid().as_raw() => {
-            Err(ClientError::ForeignPeer { socket: socket.to_owned(), uid })
-        }
-        Some(_) | None => Ok(Some(stream)),
+    let peer::Peer { uid, .. } = peer::credentials(&stream)?;
+    if uid != rustix::process::getuid().as_raw() {
+        return Err(ClientError::ForeignPeer { socket: socket.to_owned(), uid });
     }
+    Ok(Some(stream))
 }
 
 /// Connects without waiting: with a daemon that hangs, waiting for a place in its queue never ends.

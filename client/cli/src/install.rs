@@ -1,12 +1,13 @@
-//! `skillsd install` and `skillsd uninstall`: systemd units, and the hooks and MCP server of
-//! agents.
+//! `skillsd install` and `skillsd uninstall`: units of the service manager, and the hooks and MCP
+//! server of agents.
 //!
 //! Plans all changes, shows them, asks, and then writes each file atomically, with a backup beside
 //! it. Changes are recorded, and `uninstall` reverts only recorded changes. A missing agent or
-//! systemd is reported and is not an error.
+//! manager is reported and is not an error.
 
 mod agents;
 mod args;
+mod launchd;
 mod plan;
 mod record;
 pub(crate) mod registration;

@@ -220,7 +220,7 @@ impl ServerConnection {
 
     fn over_socket(stream: UnixStream, limits: Timeouts) -> Result<Self, ClientError> {
         set_timeout(&stream, limits.introduction)?;
-        let daemon = peer::credentials(&stream)?.and_then(|peer| peer.daemon());
+        let daemon = peer::daemon(&peer::credentials(&stream)?);
         let socket = Some(stream.try_clone()?);
         Ok(Self { daemon, limits, socket, ..Self::over(Box::new(stream))? })
     }

@@ -14,8 +14,8 @@ pub const FILE_NAME: &str = "v1.sock";
 /// Name of skillsd's directory in a runtime directory.
 pub const DIRECTORY_NAME: &str = "skillsd";
 
-/// Maximum length of a path in a socket address on Linux, without its final NUL.
-pub const MAX_PATH_BYTES: usize = 107;
+/// Maximum length of a path in a socket address, without its final NUL.
+pub const MAX_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
 /// Inputs of [`choose`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -210,7 +210,7 @@ mod tests {
         let fits = format!("/{}.sock", "x".repeat(MAX_PATH_BYTES - 14));
         check(&fits, "-", true, &format!("Variable {fits}"));
         let long = format!("/{}.sock", "x".repeat(MAX_PATH_BYTES - 13));
-        let message = format!("socket path `{long}` is longer than 107 bytes");
+        let message = format!("socket path `{long}` is longer than {MAX_PATH_BYTES} bytes");
         check(&long, "-", true, &message);
     }
 

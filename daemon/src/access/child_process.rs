@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process_group};
+use skills_platform::process::end_of_child;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 
@@ -246,7 +247,7 @@ fn spawn(job: &Job) -> io::Result<Child> {
 fn watch(job: &Job, child: &mut Child, pid: Pid) -> io::Result<(Pipe, Pipe, bool)> {
     let mut stdout = Pipe::new(child.stdout.take(), job.most)?;
     let mut stderr = Pipe::new(child.stderr.take(), job.most)?;
-    let exit = pidfd_open(pid, PidfdFlags::empty())?;
+    let exit = end_of_child(pid)?;
     let deadline = Instant::now() + job.timeout;
     loop {
         let woken = wait(&[&stdout, &stderr], Some(exit.as_fd()), deadline)?;

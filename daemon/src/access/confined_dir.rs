@@ -1,21 +1,22 @@
 //! [`ConfinedDir`]: access to the files below one directory, and to nothing outside.
 //!
-//! The kernel resolves every path below an open descriptor of the directory: `..`, absolute paths
-//! and links that lead out fail, also if a directory is swapped for a link meanwhile. Only regular
-//! files are read, and opening never blocks.
+//! [`ConfinedRoot`] resolves every path below an open descriptor of the directory: `..`, absolute
+//! paths and links that lead out fail, also if a directory is swapped for a link meanwhile. Only
+//! regular files are read, and opening never blocks.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{Dir, FileType, OFlags, Stat};
 use rustix::io::Errno;
 use skills_discovery::discover::{Candidate, FileId};
 use skills_engine::files::disk::content_hash_of;
 use skills_engine::sessions::store::trust::Content;
+use skills_platform::confined::ConfinedRoot;
 use skills_render::resources::DirEntries;
 
 /// Maximum size of a SKILL.md that is loaded.
@@ -27,8 +28,11 @@ const MAX_DEPTH: usize = 10;
 /// Maximum number of directory entries visited. A skill has some ten files.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Maximum attempts for a path that changes while the kernel resolves it.
+/// Maximum attempts to read a file that changes meanwhile.
 const MAX_ATTEMPTS: usize = 16;
+
+/// Flags for reading a file without waiting for a pipe or a terminal.
+const READ_FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 /// Directories of tools, which contain nothing by the skill's author.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
@@ -48,7 +52,7 @@ enum DirectoryLinks {
 /// A directory whose files are served.
 #[derive(Debug)]
 pub(crate) struct ConfinedDir {
-    directory: OwnedFd,
+    root: ConfinedRoot,
 }
 
 /// A file below the directory.
@@ -124,11 +128,16 @@ impl From<Errno> for ConfinedDirError {
     }
 }
 
+impl ConfinedDirError {
+    fn of(error: io::Error) -> Self {
+        Errno::from_io_error(&error).map_or(Self::Io(error), Self::from)
+    }
+}
+
 impl ConfinedDir {
     /// Opens the directory, following links in its path.
     pub(crate) fn open(directory: &Path) -> Result<Self, ConfinedDirError> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self { directory: rustix::fs::openat(CWD, directory, flags, Mode::empty())? })
+        Ok(Self { root: ConfinedRoot::open(directory)? })
     }
 
     /// Opens the directory of a skill, which must be the one in its view.
@@ -142,7 +151,7 @@ impl ConfinedDir {
         known: Option<FileId>,
     ) -> Result<Self, ConfinedDirError> {
         let beneath = Self::open(directory)?;
-        let found = rustix::fs::fstat(&beneath.directory)?;
+        let found = beneath.root.stat()?;
         let is_known = known.is_none_or(|it| it == id_of(&found));
         if is_known { Ok(beneath) } else { Err(ConfinedDirError::Replaced) }
     }
@@ -154,8 +163,7 @@ impl ConfinedDir {
         offset: u64,
         length: u64,
     ) -> Result<FileRange, ConfinedDirError> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = self.resolve(relative, flags)?;
+        let file = self.root.open_at(relative, READ_FILE)?;
         let stat = regular(&file)?;
         let mut file = File::from(file);
         let mut bytes = Vec::new();
@@ -180,8 +188,7 @@ impl ConfinedDir {
         most: u64,
         known: Option<FileId>,
     ) -> Result<Vec<u8>, ConfinedDirError> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let mut file = File::from(self.resolve(relative, flags)?);
+        let mut file = File::from(self.root.open_at(relative, READ_FILE)?);
         let found = regular(&file)?;
         if known.is_some_and(|it| it != id_of(&found)) {
             return Err(ConfinedDirError::Replaced);
@@ -230,8 +237,10 @@ impl ConfinedDir {
 
     /// Hashes a whole file and returns it with its real path.
     pub(crate) fn content(&self, relative: &Path) -> Result<Content, ConfinedDirError> {
-        let (file, size) = self.open_file(relative, Content::LARGEST)?;
-        Ok(Content { path: real(&file)?, hash: hash_of(file, size)? })
+        let opened = self.root.open_named(relative, READ_FILE);
+        let (file, path) = opened.map_err(ConfinedDirError::of)?;
+        let size = size_up_to(Content::LARGEST, &file)?;
+        Ok(Content { path, hash: hash_of(file, size)? })
     }
 
     /// Returns the hash and size of a whole file of at most `most` bytes, without keeping it in
@@ -241,22 +250,15 @@ impl ConfinedDir {
         relative: &Path,
         most: u64,
     ) -> Result<([u8; 32], u64), ConfinedDirError> {
-        let (file, size) = self.open_file(relative, most)?;
+        let file = self.root.open_at(relative, READ_FILE)?;
+        let size = size_up_to(most, &file)?;
         Ok((hash_of(file, size)?, size))
-    }
-
-    /// Opens a regular file of at most `most` bytes, and returns its size.
-    fn open_file(&self, relative: &Path, most: u64) -> Result<(OwnedFd, u64), ConfinedDirError> {
-        let file = self.resolve(relative, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
-        let size = regular(&file)?.st_size.cast_unsigned();
-        if size > most { Err(ConfinedDirError::TooLarge(size)) } else { Ok((file, size)) }
     }
 
     /// Returns the real path of a regular file, and whether it is executable.
     pub(crate) fn located(&self, relative: &Path) -> Result<(PathBuf, bool), ConfinedDirError> {
-        let file = self.resolve(relative, OFlags::PATH)?;
-        let is_executable = regular(&file)?.st_mode & 0o111 != 0;
-        Ok((real(&file)?, is_executable))
+        let (stat, path) = self.root.stat_named(relative).map_err(ConfinedDirError::of)?;
+        Ok((path, regular_stat(stat)?.st_mode & 0o111 != 0))
     }
 
     /// Lists the regular files. Follows links to files below the directory, never to directories.
@@ -325,8 +327,9 @@ impl ConfinedDir {
                 let relative = directory.join(name);
                 let kind = match self.kind(&relative, entry.file_type()) {
                     FileType::Symlink if links != DirectoryLinks::Skipped => {
+                        let target = self.root.stat_at(&relative, false);
                         let is_directory =
-                            self.resolve(&relative, OFlags::PATH | OFlags::DIRECTORY).is_ok();
+                            target.is_ok_and(|it| kind_of(&it) == FileType::Directory);
                         if is_directory { FileType::Directory } else { FileType::Symlink }
                     }
                     kind => kind,
@@ -359,7 +362,7 @@ impl ConfinedDir {
         };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | no_follow;
         let relative = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-        Ok(Dir::new(self.resolve(relative, flags)?)?)
+        Ok(Dir::new(self.root.open_at(relative, flags)?)?)
     }
 
     /// Returns an entry's type. Some file systems do not report it in directory listings.
@@ -367,31 +370,13 @@ impl ConfinedDir {
         if said != FileType::Unknown {
             return said;
         }
-        let file = self.resolve(relative, OFlags::PATH | OFlags::NOFOLLOW);
-        let stat = file.ok().and_then(|file| rustix::fs::fstat(file).ok());
-        stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
+        self.root.stat_at(relative, true).map_or(FileType::Unknown, |it| kind_of(&it))
     }
 
     fn found(&self, relative: PathBuf) -> Option<ConfinedFile> {
-        let file = self.resolve(&relative, OFlags::PATH).ok()?;
-        let stat = regular(&file).ok()?;
+        let stat = regular_stat(self.root.stat_at(&relative, false).ok()?).ok()?;
         let executable = stat.st_mode & 0o111 != 0;
         Some(ConfinedFile { relative, size: stat.st_size.cast_unsigned(), executable })
-    }
-
-    fn resolve(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, ConfinedDirError> {
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        let flags = flags | OFlags::CLOEXEC;
-        let open = || rustix::fs::openat2(&self.directory, relative, flags, Mode::empty(), resolve);
-        let mut opened = open();
-        for _ in 1..MAX_ATTEMPTS {
-            // A concurrent rename keeps the kernel from proving that the path stays below.
-            if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
-                break;
-            }
-            opened = open();
-        }
-        Ok(opened?)
     }
 }
 
@@ -424,9 +409,10 @@ fn id_of(stat: &Stat) -> FileId {
     FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
 }
 
-/// Returns the canonical path of an open file.
-fn real(file: &OwnedFd) -> Result<PathBuf, ConfinedDirError> {
-    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(ConfinedDirError::Io)
+/// Returns the size of a regular file, which must be at most `most` bytes.
+fn size_up_to(most: u64, file: &OwnedFd) -> Result<u64, ConfinedDirError> {
+    let size = regular(file)?.st_size.cast_unsigned();
+    if size > most { Err(ConfinedDirError::TooLarge(size)) } else { Ok(size) }
 }
 
 /// Hashes a file, up to its size when it was opened, since a growing file may have no end.
@@ -435,8 +421,15 @@ fn hash_of(file: OwnedFd, size: u64) -> Result<[u8; 32], ConfinedDirError> {
 }
 
 fn regular(file: impl AsFd) -> Result<Stat, ConfinedDirError> {
-    let stat = rustix::fs::fstat(file)?;
-    match FileType::from_raw_mode(stat.st_mode) {
+    regular_stat(rustix::fs::fstat(file)?)
+}
+
+fn kind_of(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+fn regular_stat(stat: Stat) -> Result<Stat, ConfinedDirError> {
+    match kind_of(&stat) {
         FileType::RegularFile => Ok(stat),
         FileType::Directory => Err(ConfinedDirError::NotAFile("a directory")),
         FileType::Fifo => Err(ConfinedDirError::NotAFile("a named pipe")),
@@ -454,7 +447,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use rustix::fs::mkfifoat;
+    use rustix::fs::{CWD, Mode, mkfifoat};
     use tempfile::TempDir;
 
     use super::*;

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
-use rustix::net::sockopt::socket_peercred;
 use rustix::process::Pid;
 use skills_client::directory::{self, DirectoryError};
+use skills_platform::peer;
 use skills_protocol::socket::SocketLocation;
 
 /// Time to wait for the lock of a daemon that is exiting: its drain time and a margin.
@@ -235,7 +235,7 @@ fn take_lock(
 fn refuse_if_alive(socket: &Path) -> Result<(), ClaimError> {
     let alive = |pid| Err(ClaimError::AlreadyRunning { socket: socket.to_owned(), pid });
     match UnixStream::connect(socket) {
-        Ok(stream) => alive(socket_peercred(&stream).ok().map(|it| it.pid)),
+        Ok(stream) => alive(peer::credentials(&stream).ok().and_then(|it| it.pid)),
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(()),
             // A full queue means that a process listens.

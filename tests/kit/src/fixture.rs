@@ -19,8 +19,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-
-use rustix::fs::{CWD, FileType, Mode, mknodat};
+use std::process::Command;
 
 /// Lays the entries of `text` out below `top`, making directories as needed.
 #[track_caller]
@@ -124,8 +123,14 @@ impl Entry {
             Kind::File(bytes) => fs::write(&path, bytes).unwrap_or_else(|_| fail("write")),
             Kind::Dir => fs::create_dir_all(&path).unwrap_or_else(|_| fail("make directory")),
             Kind::Link(target) => symlink(target, &path).unwrap_or_else(|_| fail("link")),
-            Kind::Fifo => mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
-                .unwrap_or_else(|_| fail("make a pipe at")),
+            Kind::Fifo => {
+                let made = Command::new("mkfifo").args(["-m", "600"]).arg(&path).status();
+                assert!(
+                    made.is_ok_and(|it| it.success()),
+                    "failed to make a pipe at `{}`",
+                    path.display()
+                );
+            }
         }
         if let Some(size) = self.size {
             let file = File::options().write(true).open(&path);

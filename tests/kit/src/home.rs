@@ -195,7 +195,7 @@ impl Home {
             ("GIT_COMMITTER_EMAIL".into(), "test@example.org".into()),
         ];
         // Variables that programs need to start, or that a person debugging a test may have set.
-        for key in ["PATH", "RUST_BACKTRACE", "SKILLSD_LOG"] {
+        for key in ["PATH", "RUST_BACKTRACE", "SKILLSD_LOG", "SKILLSD_PORTABLE"] {
             if let Some(value) = std::env::var_os(key) {
                 vars.push((key.into(), value));
             }

@@ -16,10 +16,20 @@ use crate::wire::{Framing, Wire};
 
 /// Returns the id of the process that listens at `socket`, from its peer credentials, or `None` if
 /// there is no listener.
+#[cfg(target_os = "linux")]
 pub fn listener(socket: &Path) -> Option<u32> {
     let stream = UnixStream::connect(socket).ok()?;
     let peer = rustix::net::sockopt::socket_peercred(&stream).ok()?;
     u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+}
+
+/// Returns the id of the process that listens at `socket`, as `lsof` reports it, or `None` if there
+/// is no listener.
+#[cfg(not(target_os = "linux"))]
+pub fn listener(socket: &Path) -> Option<u32> {
+    UnixStream::connect(socket).ok()?;
+    let output = std::process::Command::new("lsof").arg("-t").arg(socket).output().ok()?;
+    String::from_utf8_lossy(&output.stdout).lines().next()?.parse().ok()
 }
 
 /// Kills process `pid` with `SIGKILL` and waits until it is gone.

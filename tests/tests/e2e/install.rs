@@ -43,7 +43,7 @@ command = "docs"
 }
 "#;
 
-/// A home with `skillsd` on the `PATH`, with or without a fake `systemctl`.
+/// A home with `skillsd` on the `PATH`, with or without a fake service manager.
 struct InstallFixture {
     home: Home,
     bin: PathBuf,
@@ -61,9 +61,13 @@ impl InstallFixture {
 
     /// Adds a fake `systemctl` that logs its arguments and exits with `code`.
     fn with_manager(self, code: u8) -> InstallFixture {
+        self.with_fake("systemctl", code)
+    }
+
+    fn with_fake(self, name: &str, code: u8) -> InstallFixture {
         let log = self.home.runtime_dir().join("asked");
         let text = format!("#!/bin/sh\necho \"$@\" >>'{}'\nexit {code}\n", log.display());
-        let program = self.bin.join("systemctl");
+        let program = self.bin.join(name);
         fs::write(&program, text).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         self
@@ -302,6 +306,32 @@ fn install_calls_systemctl_and_reports_its_absence() {
     let shown = stdout(&fixture.run(&["install", "--yes", "--only", "units"], 0));
     assert!(shown.contains("systemd is not installed"), "{shown}");
     assert!(!fixture.home.path().join(".config/systemd").exists());
+}
+
+#[test]
+fn install_writes_a_launch_agent_where_launchctl_is_the_manager() {
+    let fixture = InstallFixture::new("").with_fake("launchctl", 0);
+    let before = fixture.all();
+    fixture.run(&["install", "--yes", "--only", "units"], 0);
+    let domain = format!("gui/{}", rustix::process::getuid().as_raw());
+    let agent = fixture.home.path().join("Library/LaunchAgents/skillsd.plist");
+    assert_eq!(
+        fixture.asked(),
+        format!(
+            "print {domain}\nbootout {domain}/skillsd\nbootstrap {domain} {}\n",
+            agent.display()
+        )
+    );
+    let text = fs::read_to_string(agent).unwrap();
+    let line = format!("<string>{}/skillsd</string>", fixture.bin.display());
+    assert!(text.contains(&line), "{text}");
+    fixture.run(&["uninstall", "--yes"], 0);
+    assert!(fixture.asked().ends_with(&format!("bootout {domain}/skillsd\n")));
+    assert_eq!(fixture.all(), before);
+
+    let fixture = InstallFixture::new("").with_fake("launchctl", 1);
+    let shown = stdout(&fixture.run(&["install", "--yes", "--only", "units"], 0));
+    assert!(shown.contains("the agent starts at your next login"), "{shown}");
 }
 
 #[test]

@@ -20,14 +20,22 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
         "skills-ide",
         &["skills-syntax", "skills-agents", "skills-discovery", "skills-render", "skills-lint"],
     ),
+    ("skills-platform", &[]),
     ("skills-protocol", &[]),
     (
         "skills-engine",
         // Only the file inspection of lint.
-        &["skills-syntax", "skills-agents", "skills-discovery", "skills-config", "skills-lint"],
+        &[
+            "skills-syntax",
+            "skills-agents",
+            "skills-discovery",
+            "skills-config",
+            "skills-lint",
+            "skills-platform",
+        ],
     ),
-    ("skills-client", &["skills-protocol"]),
-    ("skills-cli", &["skills-client", "skills-protocol"]),
+    ("skills-client", &["skills-platform", "skills-protocol"]),
+    ("skills-cli", &["skills-client", "skills-platform", "skills-protocol"]),
     (
         "skills-lsp",
         &[
@@ -49,6 +57,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
             "skills-config",
             "skills-render",
             "skills-lint",
+            "skills-platform",
             "skills-protocol",
             "skills-engine",
             "skills-client",

@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
+use skills_platform::open_file::path_of;
 use skills_protocol::path::{decode, encode, encoding_of};
 use skills_protocol::wire::{CheckEdit, CheckResult, FixAll, UnmendedFile};
 
@@ -144,13 +145,13 @@ fn pinned(path: &Path) -> std::io::Result<Option<(OwnedFd, PathBuf)>> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = rustix::fs::open(parent, flags, Mode::empty())?;
-    let open = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
-    match open.read_link() {
-        Ok(real) if real == parent => Ok(Some((directory, open.join(name)))),
-        Ok(_) => Ok(None),
-        // Without `/proc`, the path itself is used.
-        Err(_) => Ok(Some((directory, path.to_owned()))),
+    if path_of(&directory, parent)? != parent {
+        return Ok(None);
     }
+    let open = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+    // Without `/proc`, the path itself is used.
+    let pinned = if open.exists() { open.join(name) } else { path.to_owned() };
+    Ok(Some((directory, pinned)))
 }
 
 /// Returns the hash of a content in its wire form.

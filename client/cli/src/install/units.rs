@@ -1,4 +1,5 @@
-//! Units of systemd's user manager, and the manager itself ([`Manager`]).
+//! Units of the service manager: systemd's, or launchd's on macOS, and the manager itself
+//! ([`Manager`]).
 //!
 //! The text is that of `systemd/`, with the program's path replaced.
 
@@ -8,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use skills_protocol::wire::InstallPart;
 
 use crate::agent_config::environment::InstallEnvironment;
+use crate::install::launchd;
 use crate::install::target::{TargetContent, TargetFile};
 
 const SERVICE: &str = include_str!("../../../../systemd/skillsd.service");
@@ -19,7 +21,7 @@ const PROGRAM: &str = "%h/.cargo/bin/skillsd";
 /// Directories in which distribution packages install units.
 const PACKAGED: [&str; 2] = ["/usr/lib/systemd/user", "/lib/systemd/user"];
 
-/// Owner of the units.
+/// Owner of systemd's units.
 pub(super) const OWNER: &str = "systemd";
 
 const SOCKET_UNIT: &str = "skillsd.socket";
@@ -33,6 +35,9 @@ pub(super) fn target_files(
     environment: &InstallEnvironment,
     left_out: &mut Vec<String>,
 ) -> Vec<TargetFile> {
+    if has_launchd(environment) {
+        return vec![launchd::target_file(environment)];
+    }
     if environment.which("systemctl").is_none() {
         left_out.push(
             "systemd is not installed, so no units are installed. Commands start the daemon when they need it."
@@ -75,9 +80,17 @@ fn unit_word(environment: &InstallEnvironment) -> String {
     format!("\"{path}\"")
 }
 
-/// The running user manager of systemd.
-pub(super) struct Manager {
-    systemctl: PathBuf,
+/// Returns whether launchd manages the user's services.
+fn has_launchd(environment: &InstallEnvironment) -> bool {
+    environment.which("systemctl").is_none() && environment.which("launchctl").is_some()
+}
+
+/// The running service manager of the user.
+pub(super) enum Manager {
+    /// The path of `systemctl`.
+    Systemd(PathBuf),
+    /// The path of `launchctl`, and the user's home directory.
+    Launchd(PathBuf, PathBuf),
 }
 
 impl Manager {
@@ -86,7 +99,18 @@ impl Manager {
         environment: &InstallEnvironment,
         left_out: &mut Vec<String>,
     ) -> Option<Self> {
-        let manager = Self { systemctl: environment.which("systemctl")? };
+        if has_launchd(environment) {
+            let manager = Self::Launchd(environment.which("launchctl")?, environment.home.clone());
+            if manager.run(&launchd::probe()).is_ok() {
+                return Some(manager);
+            }
+            left_out.push(
+                "No session of launchd is running, so the agent starts at your next login."
+                    .to_owned(),
+            );
+            return None;
+        }
+        let manager = Self::Systemd(environment.which("systemctl")?);
         if manager.run(&["show-environment"]).is_ok() {
             return Some(manager);
         }
@@ -96,35 +120,50 @@ impl Manager {
         None
     }
 
-    /// Reloads systemd and enables the socket unit.
+    /// Starts the service now and at each login.
     pub(super) fn enable(&self) -> Result<(), String> {
+        if let Self::Launchd(_, home) = self {
+            // Fails if the agent is not loaded.
+            let _ = self.run(&launchd::unload());
+            return self.run(&launchd::load(home));
+        }
         self.run(&["daemon-reload"])?;
         self.run(&["enable", "--now", SOCKET_UNIT])
     }
 
-    /// Disables the socket unit and stops the service.
+    /// Stops the service.
     pub(super) fn disable(&self) -> Result<(), String> {
+        if let Self::Launchd(..) = self {
+            return self.run(&launchd::unload());
+        }
         self.run(&["disable", "--now", SOCKET_UNIT])?;
         self.run(&["stop", SERVICE_UNIT])
     }
 
-    /// Reloads systemd after units were removed.
+    /// Reloads the manager after units were removed.
     pub(super) fn reload(&self) -> Result<(), String> {
-        self.run(&["daemon-reload"])
+        match self {
+            Self::Systemd(_) => self.run(&["daemon-reload"]),
+            Self::Launchd(..) => Ok(()),
+        }
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<(), String> {
-        let mut command = Command::new(&self.systemctl);
-        command.arg("--user").args(arguments).stdin(Stdio::null());
-        match command.output() {
+    fn run(&self, arguments: &[impl AsRef<str>]) -> Result<(), String> {
+        let (program, options): (_, &[&str]) = match self {
+            Self::Systemd(systemctl) => (systemctl, &["--user"]),
+            Self::Launchd(launchctl, _) => (launchctl, &[]),
+        };
+        let mut words = options.to_vec();
+        words.extend(arguments.iter().map(AsRef::as_ref));
+        match Command::new(program).args(&words).stdin(Stdio::null()).output() {
             Ok(Output { status, .. }) if status.success() => Ok(()),
             Ok(Output { status, stderr, .. }) => {
                 let output = String::from_utf8_lossy(&stderr);
                 let output = output.lines().next().unwrap_or_default();
-                let arguments = arguments.join(" ");
-                Err(format!("`systemctl --user {arguments}` ended with {status}: {output}"))
+                let name = program.file_name().unwrap_or_default().to_string_lossy();
+                Err(format!("`{name} {}` ended with {status}: {output}", words.join(" ")))
             }
-            Err(error) => Err(format!("failed to run `{}`: {error}", self.systemctl.display())),
+            Err(error) => Err(format!("failed to run `{}`: {error}", program.display())),
         }
     }
 }

@@ -13,6 +13,7 @@ use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use skills_agents::profile::WalkBudget;
 use skills_discovery::discover::FileId;
+use skills_platform::confined::{open_without_links, search_flags};
 
 /// Default limit on the bytes read from a SKILL.md: 256 KiB.
 pub const DEFAULT_READ_LIMIT: u64 = 256 * 1024;
@@ -178,8 +179,7 @@ impl Disk for RealDisk {
         name: &OsStr,
         limit: u64,
     ) -> Result<(File, Option<FileId>), ReadError> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = open_physical(dir, flags)?;
+        let directory = open_physical(dir, search_flags())?;
         let id = Stat::from_raw(&fs::fstat(&directory)?).id;
         let file = match open_regular(directory, Path::new(name), OFlags::NOFOLLOW) {
             // The entry was not a link when it was probed.
@@ -238,32 +238,6 @@ fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         Err(Errno::LOOP) => Err(Errno::NOENT.into()),
         opened => Ok(opened?),
     }
-}
-
-#[cfg(target_os = "linux")]
-fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    /// Attempts while the path changes during resolution.
-    const TRIES: usize = 16;
-    let open = || fs::openat2(fs::CWD, path, flags, Mode::empty(), fs::ResolveFlags::NO_SYMLINKS);
-    let mut opened = open();
-    for _ in 1..TRIES {
-        if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
-            break;
-        }
-        opened = open();
-    }
-    match opened {
-        // Kernels before 5.6, and sandboxes that block the call.
-        Err(Errno::NOSYS | Errno::PERM) => {
-            fs::openat(fs::CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())
-        }
-        opened => opened,
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    fs::openat(fs::CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())
 }
 
 /// Reads at most `limit` bytes of a file opened by [`open`].
@@ -345,16 +319,24 @@ pub(crate) fn is_remote(path: &Path) -> bool {
     partly_watched_kind(path).is_some_and(|it| it != "overlay")
 }
 
+/// Returns true if a query of a file, links followed, may wait for another machine or process.
+#[cfg(target_os = "macos")]
+pub(crate) fn is_remote(path: &Path) -> bool {
+    /// `MNT_LOCAL` in `sys/mount.h`.
+    const LOCAL: u32 = 0x1000;
+    fs::statfs(path).is_ok_and(|it| it.f_flags & LOCAL == 0)
+}
+
 /// The file system kind is unknown here, so every path counts as remote.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn is_remote(_: &Path) -> bool {
     true
 }
 
-/// Other platforms report no kind; their watcher handles remote changes itself.
+/// A remote file system reports only the changes made here.
 #[cfg(not(target_os = "linux"))]
-fn partly_watched_kind(_: &Path) -> Option<&'static str> {
-    None
+fn partly_watched_kind(path: &Path) -> Option<&'static str> {
+    (cfg!(target_os = "macos") && is_remote(path)).then_some("a network file system")
 }
 
 fn read_from_start(fd: &OwnedFd, limit: u64, size: u64, bytes: &mut Vec<u8>) -> io::Result<()> {

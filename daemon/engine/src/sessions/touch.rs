@@ -10,12 +10,10 @@ mod levels;
 
 use std::collections::HashSet;
 use std::fs;
-use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use skills_discovery::discover::Repository;
+use skills_platform::open_file::resolve;
 use skills_syntax::path::AbsPath;
 
 use crate::files::disk::{Disk, EntryKind, RealDisk};
@@ -63,7 +61,7 @@ fn discover_on(disk: &dyn Disk, search: &Search) -> TouchedRoots {
     let mut found = TouchedRoots::default();
     let mut met = HashSet::new();
     let mut git = search.worktree.as_ref().map(|top| Git::new(top, &search.repository));
-    let cwd = real(&search.cwd).map(|(path, _)| path);
+    let cwd = resolve(&search.cwd).map(|(path, _)| path);
     for path in &search.touched {
         let (real, is_dir) = real_of_nearest(path);
         let as_named = path.strip_prefix(&search.cwd).ok();
@@ -128,7 +126,7 @@ fn is_directory(disk: &dyn Disk, path: &Path) -> bool {
 /// resolves the nearest existing parent and appends the rest.
 fn real_of_nearest(path: &AbsPath) -> (PathBuf, bool) {
     for (index, above) in path.ancestors().enumerate() {
-        if let Some((real, is_dir)) = real(&above) {
+        if let Some((real, is_dir)) = resolve(&above) {
             let rest = path.strip_prefix(&above).unwrap_or(Path::new(""));
             return if index == 0 { (real, is_dir) } else { (real.join(rest), false) };
         }
@@ -136,18 +134,9 @@ fn real_of_nearest(path: &AbsPath) -> (PathBuf, bool) {
     (path.to_path_buf(), false)
 }
 
-/// Returns the path with links resolved, and whether it is a directory; none if nothing exists
-/// there.
-fn real(path: &Path) -> Option<(PathBuf, bool)> {
-    let fd = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let is_dir = FileType::from_raw_mode(fstat(&fd).ok()?.st_mode) == FileType::Directory;
-    // One system call, where resolving link by link takes one per level.
-    let real = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()));
-    Some((real.or_else(|_: io::Error| fs::canonicalize(path)).ok()?, is_dir))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
 

@@ -1,18 +1,16 @@
-//! Cookies: changes to a file of the daemon that prove that earlier events have been delivered.
+//! Cookies: files of the daemon whose creation proves that earlier events have been delivered.
 //!
-//! Touching a file in the daemon's own directory queues one event behind the events of all earlier
-//! changes. One ticket is pending at a time. The upper half of a ticket is its generation, which
-//! increases after a timeout; each generation uses another file, so that a late event is never
-//! mistaken for a later ticket.
+//! Creating a file in the daemon's own directory queues an event behind the events of all earlier
+//! changes. One ticket is pending at a time. Each ticket has a file of its own, so that a late event
+//! is never mistaken for a later ticket; some systems report one change several times.
 
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, FileTimes};
+use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
 
 /// The pending ticket, as the watcher's thread sees it.
 #[derive(Clone, Default)]
@@ -22,14 +20,16 @@ pub(crate) struct Awaited(Arc<AtomicU64>);
 pub(crate) struct CookieDir {
     dir: PathBuf,
     awaited: Awaited,
-    /// The file that was touched last.
-    file: Option<(PathBuf, File)>,
+    /// The file that was created last.
+    file: Option<PathBuf>,
 }
 
 impl CookieDir {
     /// Creates the directory with mode 0700.
-    pub(crate) fn new(dir: PathBuf) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+    pub(crate) fn new(dir: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        // Events name physical paths.
+        let dir = dir.canonicalize()?;
         Ok(Self { dir, awaited: Awaited::default(), file: None })
     }
 
@@ -41,19 +41,17 @@ impl CookieDir {
         self.awaited.clone()
     }
 
-    /// Sends a ticket: causes one event of changed data.
+    /// Sends a ticket: causes events of its file.
     pub(crate) fn place(&mut self, ticket: u64) -> io::Result<()> {
-        let path = self.dir.join(name(ticket));
-        if self.file.as_ref().is_none_or(|(current, _)| *current != path) {
-            if let Some((old, _)) = self.file.take() {
-                // A leftover is removed with the directory.
-                let _ = std::fs::remove_file(old);
-            }
-            self.file = Some((path.clone(), File::create(&path)?));
+        if let Some(old) = self.file.take() {
+            // A leftover is removed with the directory.
+            let _ = std::fs::remove_file(old);
         }
-        let Some((_, file)) = &self.file else { return Err(io::ErrorKind::NotFound.into()) };
         self.awaited.0.store(ticket, Ordering::SeqCst);
-        file.set_times(FileTimes::new().set_modified(SystemTime::now()))
+        let path = self.dir.join(name(ticket));
+        File::create(&path)?;
+        self.file = Some(path);
+        Ok(())
     }
 }
 
@@ -65,7 +63,7 @@ impl Drop for CookieDir {
 }
 
 impl Awaited {
-    /// Returns the ticket that an event of changed data in this file confirms.
+    /// Returns the ticket that an event of this file confirms.
     pub(crate) fn brought_by(&self, file: &OsStr) -> Option<u64> {
         let ticket = self.0.load(Ordering::SeqCst);
         (file == OsStr::new(&name(ticket))).then_some(ticket)
@@ -73,7 +71,7 @@ impl Awaited {
 }
 
 fn name(ticket: u64) -> String {
-    format!("cookie-{}", ticket >> 32)
+    format!("cookie-{ticket}")
 }
 
 #[cfg(test)]
@@ -81,14 +79,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn late_ticket_of_an_earlier_generation_is_ignored() {
+    fn late_event_of_an_earlier_ticket_is_ignored() {
         let dir = tempfile::tempdir().unwrap();
-        let mut cookies = CookieDir::new(dir.path().join("c")).unwrap();
+        let mut cookies = CookieDir::new(&dir.path().join("c")).unwrap();
         let awaited = cookies.awaited();
         cookies.place(7).unwrap();
-        assert_eq!(awaited.brought_by(OsStr::new("cookie-0")), Some(7));
-        cookies.place(1 << 32).unwrap();
-        assert_eq!(awaited.brought_by(OsStr::new("cookie-0")), None);
-        assert_eq!(awaited.brought_by(OsStr::new("cookie-1")), Some(1 << 32));
+        assert_eq!(awaited.brought_by(OsStr::new("cookie-7")), Some(7));
+        cookies.place(8).unwrap();
+        assert_eq!(awaited.brought_by(OsStr::new("cookie-7")), None);
+        assert_eq!(awaited.brought_by(OsStr::new("cookie-8")), Some(8));
+        assert_eq!(std::fs::read_dir(cookies.dir()).unwrap().count(), 1);
     }
 }

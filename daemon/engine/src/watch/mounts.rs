@@ -19,6 +19,7 @@ impl Mounts {
     }
 
     /// Returns the file to poll for `PRI`.
+    #[cfg(target_os = "linux")]
     pub(crate) fn file(&self) -> Option<&File> {
         self.0.as_ref()
     }

@@ -1,11 +1,14 @@
 //! Watches directories with `notify`; the only module that depends on it.
 //!
 //! For systems without inotify; Linux uses [`crate::watch::inotify`], and the tests run both. One
-//! watcher, directories only. Relevant behaviour of `notify` 8.2: it reports opens and closes,
-//! including our own (dropped here); on an event that a path was deleted or renamed it forgets the
-//! watches at and below that path (such an event becomes a [`HintQueue::replaced`] hint, and the
-//! engine renews the watches); it reports a directory under the name it had when it was armed (so
-//! event paths are hints only).
+//! watcher, directories only. Relevant behaviour of `notify` 8.2 on Linux: it reports opens and
+//! closes, including our own (dropped here); on an event that a path was deleted or renamed it
+//! forgets the watches at and below that path (such an event becomes a [`HintQueue::replaced`] hint,
+//! and the engine renews the watches); it reports a directory under the name it had when it was armed
+//! (so event paths are hints only).
+//!
+//! On macOS it uses FSEvents: watches belong to paths, so they are never renewed; and each added or
+//! removed path restarts the stream, which may lose events (so hints count as lost then).
 
 use std::collections::HashMap;
 use std::io;
@@ -20,33 +23,36 @@ use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, Watc
 use crate::watch::cookie::{Awaited, CookieDir};
 use crate::watch::hints::HintQueue;
 
-/// Returns the starter of the backend for this system. Backends that need cookies write them to
-/// `cookie_dir`: the daemon's own directory, never a repository's.
-#[cfg(target_os = "linux")]
-pub fn recommended(_cookie_dir: PathBuf) -> StartWatch {
-    crate::watch::inotify::inotify()
-}
+/// True if the watcher restarts when a path is added or removed, and keeps its watches by path.
+const IS_STREAM: bool = cfg!(target_os = "macos");
+
+/// Maximum number of paths of such a watcher, which does not start with too many.
+const MAX_STREAM_PATHS: usize = 2048;
 
 /// Returns the starter of the backend for this system. Backends that need cookies write them to
 /// `cookie_dir`: the daemon's own directory, never a repository's.
-#[cfg(not(target_os = "linux"))]
 pub fn recommended(cookie_dir: PathBuf) -> StartWatch {
+    #[cfg(target_os = "linux")]
+    if !skills_platform::is_portable() {
+        return crate::watch::inotify::inotify();
+    }
     portable(cookie_dir)
 }
 
 /// Returns the starter of a backend that uses the system's mechanism through `notify`.
 pub fn portable(cookie_dir: PathBuf) -> StartWatch {
     Box::new(move |hint_queue| {
-        let cookies = CookieDir::new(cookie_dir)?;
+        let cookies = CookieDir::new(&cookie_dir)?;
         let (cookie_dir, armed) = (cookies.dir().to_owned(), ArmedDirs::default());
         let subscribers = Arc::clone(&armed);
+        let hints = hint_queue.clone();
         let handler =
             EventHandler { hint_queue, cookie_dir, awaited: cookies.awaited(), subscribers };
         let mut watcher =
             notify::recommended_watcher(move |event| handler.handle(event)).map_err(io_error)?;
         watcher.watch(cookies.dir(), RecursiveMode::NonRecursive).map_err(io_error)?;
         let (watcher, cookies) = (Mutex::new(watcher), Mutex::new(cookies));
-        Ok(Arc::new(NotifyBackend { watcher, cookies, armed }))
+        Ok(Arc::new(NotifyBackend { watcher, cookies, armed, hints }))
     })
 }
 
@@ -58,6 +64,7 @@ struct NotifyBackend {
     watcher: Mutex<RecommendedWatcher>,
     cookies: Mutex<CookieDir>,
     armed: ArmedDirs,
+    hints: HintQueue,
 }
 
 impl WatchBackend for NotifyBackend {
@@ -66,31 +73,39 @@ impl WatchBackend for NotifyBackend {
             // The watch on its directory reports writes.
             return Ok(());
         }
-        lock(&self.armed).entry(path.to_owned()).or_default()[by as usize] = true;
+        {
+            let mut armed = lock(&self.armed);
+            let is_watched = armed.contains_key(path);
+            if IS_STREAM && !is_watched && armed.len() >= MAX_STREAM_PATHS {
+                return Err(ArmError::Limit);
+            }
+            armed.entry(path.to_owned()).or_default()[by as usize] = true;
+            if IS_STREAM && is_watched {
+                return Ok(());
+            }
+        }
         let watched = lock(&self.watcher).watch(path, RecursiveMode::NonRecursive);
-        watched.map_err(|error| match error.kind {
-            notify::ErrorKind::MaxFilesWatch => ArmError::Limit,
-            notify::ErrorKind::PathNotFound => ArmError::Missing,
-            notify::ErrorKind::Io(error) => match error.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ArmError::Missing,
-                _ => ArmError::Io(error),
-            },
-            other => ArmError::Io(io::Error::other(format!("{other:?}"))),
+        self.after_restart();
+        watched.map_err(|error| {
+            self.unsubscribe(path, by);
+            match error.kind {
+                notify::ErrorKind::MaxFilesWatch => ArmError::Limit,
+                notify::ErrorKind::PathNotFound => ArmError::Missing,
+                notify::ErrorKind::Io(error) => match error.kind() {
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ArmError::Missing,
+                    _ => ArmError::Io(error),
+                },
+                other => ArmError::Io(io::Error::other(format!("{other:?}"))),
+            }
         })
     }
 
     fn disarm(&self, path: &Path, by: Subscriber) {
-        {
-            let mut armed = lock(&self.armed);
-            let Some(subscribers) = armed.get_mut(path) else { return };
-            subscribers[by as usize] = false;
-            if *subscribers != [false; 2] {
-                return;
-            }
-            armed.remove(path);
+        if self.unsubscribe(path, by) {
+            // Fails if the watch is already gone.
+            let _ = lock(&self.watcher).unwatch(path);
+            self.after_restart();
         }
-        // Fails if the watch is already gone.
-        let _ = lock(&self.watcher).unwatch(path);
     }
 
     fn cookie(&self, ticket: u64) -> io::Result<()> {
@@ -99,6 +114,26 @@ impl WatchBackend for NotifyBackend {
 
     fn drain(&self) -> bool {
         false
+    }
+}
+
+impl NotifyBackend {
+    /// Removes a subscriber of a path. Returns true if it was the last one.
+    fn unsubscribe(&self, path: &Path, by: Subscriber) -> bool {
+        let mut armed = lock(&self.armed);
+        let Some(subscribers) = armed.get_mut(path) else { return false };
+        subscribers[by as usize] = false;
+        let is_last = *subscribers == [false; 2];
+        if is_last {
+            armed.remove(path);
+        }
+        is_last
+    }
+
+    fn after_restart(&self) {
+        if IS_STREAM {
+            self.hints.lost();
+        }
     }
 }
 
@@ -131,7 +166,7 @@ impl EventHandler {
         );
         for path in event.paths {
             if path.parent() == Some(&self.cookie_dir) {
-                self.cookie(&path, event.kind);
+                self.cookie(&path);
                 continue;
             }
             let [index, files] = self.subscribers(&path);
@@ -154,11 +189,8 @@ impl EventHandler {
         [own[0] || above[0], own[1] || above[1]]
     }
 
-    fn cookie(&self, path: &Path, kind: EventKind) {
-        // A changed modification time alone is reported as a change of data.
-        let touched = matches!(kind, EventKind::Modify(ModifyKind::Data(_)));
-        let brought = path.file_name().and_then(|it| self.awaited.brought_by(it));
-        if let Some(ticket) = brought.filter(|_| touched) {
+    fn cookie(&self, path: &Path) {
+        if let Some(ticket) = path.file_name().and_then(|it| self.awaited.brought_by(it)) {
             self.hint_queue.cookie(ticket);
         }
     }

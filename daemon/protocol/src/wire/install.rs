@@ -26,7 +26,7 @@ pub struct InstallResult {
 pub struct InstallChange {
     /// Purpose of the file.
     pub part: InstallPart,
-    /// Owner of the file: `systemd`, or the name of an agent.
+    /// Owner of the file: `systemd`, `launchd`, or the name of an agent.
     pub owner: String,
     /// Path of the file.
     pub path: String,
@@ -45,7 +45,7 @@ pub struct InstallChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstallPart {
-    /// Units of systemd's user manager.
+    /// Units of the user's service manager.
     Units,
     /// The agents' hooks that report touched files.
     Hooks,

@@ -6,7 +6,6 @@
 //! replaced meanwhile has no effect.
 
 use std::fs::Metadata;
-use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use std::sync::Arc;
 use skills_agents::command;
 use skills_agents::references::is_instruction_file;
 use skills_discovery::discover::{FileId, Resolution};
+use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
 use crate::files::disk;
@@ -42,7 +42,7 @@ impl<'a> Fenced<'a> {
     /// The file cannot be read, or a link leads to it that is not followed.
     pub(super) fn read(&self, path: &AbsPath, limit: u64) -> Result<File, ReadError> {
         let opened = disk::open(path)?;
-        let Some(real) = real(&opened, path) else {
+        let Ok(real) = path_of(&opened, path) else {
             return Err(ReadError::Outside(path.to_path_buf()));
         };
         let is_text = !is_link_to_other(path, &real);
@@ -163,10 +163,4 @@ fn is_markdown(path: &Path) -> bool {
 
 fn id_of(found: &Metadata) -> FileId {
     FileId { device: found.dev(), inode: found.ino() }
-}
-
-/// Returns where an open file is, without links on the way.
-fn real(opened: &std::fs::File, path: &Path) -> Option<PathBuf> {
-    let link = format!("/proc/self/fd/{}", opened.as_raw_fd());
-    std::fs::read_link(link).or_else(|_| path.canonicalize()).ok()
 }

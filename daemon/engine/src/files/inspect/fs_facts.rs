@@ -3,12 +3,12 @@
 use std::cell::OnceCell;
 use std::fs;
 use std::io::{self, Read as _};
-use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use skills_discovery::discover::{Entry, Fault, FileId};
 use skills_lint::{FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet};
+use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
@@ -176,9 +176,10 @@ pub fn leads_out(path: &AbsPath) -> bool {
 pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
     let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
     let dir = path.parent().unwrap_or_else(|| path.clone()).canonicalize()?;
-    let mut file = disk::open(&dir.join(relative)).map_err(|_| refused("it cannot be opened"))?;
+    let path_in_skill = dir.join(relative);
+    let mut file = disk::open(&path_in_skill).map_err(|_| refused("it cannot be opened"))?;
     // Checks the opened file, because its path may change meanwhile.
-    let real = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let real = path_of(&file, &path_in_skill)?;
     if !real.starts_with(&dir) || leads_out(path) {
         return Err(refused("it is outside the skill's directory"));
     }

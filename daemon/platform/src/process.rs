@@ -1,0 +1,102 @@
+//! Command lines of processes, and the ends of child processes.
+//!
+//! Linux has `/proc` and `pidfd_open`. The portable implementations run `ps`, and wait in a thread
+//! that closes a pipe.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::Command;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use crate::is_portable;
+
+/// Program and arguments of a running process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// File name of the program.
+    pub program: String,
+    /// Words after the program's name, separated by spaces.
+    pub arguments: String,
+}
+
+/// Returns the command line of a process; none if it has ended or is not readable.
+pub fn command_line(pid: Pid) -> Option<CommandLine> {
+    let words: Vec<String> = if is_portable() {
+        return command_line_of_ps(pid);
+    } else {
+        let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).ok()?;
+        line.split(|it| *it == 0).map(|it| String::from_utf8_lossy(it).into_owned()).collect()
+    };
+    let (program, arguments) = words.split_first()?;
+    let program = program.rsplit('/').next()?.to_owned();
+    Some(CommandLine { program, arguments: arguments.join(" ").trim_end().to_owned() })
+}
+
+/// Asks `ps`, which prints the words of a command line separated by spaces.
+fn command_line_of_ps(pid: Pid) -> Option<CommandLine> {
+    let ask = |column: &str| {
+        let pid = pid.as_raw_nonzero().to_string();
+        let output = Command::new("ps").args(["-ww", "-o", column, "-p", &pid]).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        (output.status.success() && !text.is_empty()).then_some(text)
+    };
+    // The program's path on macOS, its name on Linux; the path may contain spaces.
+    let program = ask("comm=")?.rsplit('/').next()?.to_owned();
+    let line = ask("args=")?;
+    let (_, arguments) = line.split_once(&*program)?;
+    Some(CommandLine { program, arguments: arguments.trim().to_owned() })
+}
+
+/// Returns a file that becomes readable when a child process ends. The caller reaps the child
+/// afterwards.
+///
+/// # Errors
+/// The system has no more files or threads for this process.
+pub fn end_of_child(pid: Pid) -> io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    if !is_portable() {
+        return Ok(rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?);
+    }
+    let (ours, theirs) = io::pipe()?;
+    std::thread::Builder::new().name("child-end".to_owned()).spawn(move || {
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(pid), ended), Err(Errno::INTR)) {}
+        // Closing one end makes the other readable.
+        drop(theirs);
+    })?;
+    Ok(ours.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Stdio;
+
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    use super::*;
+
+    #[test]
+    fn command_line_has_program_and_arguments() {
+        let mut child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        let expected = CommandLine { program: "sleep".into(), arguments: "1000".into() };
+        // The child may not have replaced its program yet.
+        while command_line(pid).as_ref() != Some(&expected) {
+            std::thread::yield_now();
+        }
+        assert_eq!(command_line_of_ps(pid).as_ref(), Some(&expected));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(command_line(pid), None);
+    }
+
+    #[test]
+    fn waiting_for_a_child_leaves_its_exit_status() {
+        let mut child = Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap();
+        let end = end_of_child(Pid::from_child(&child)).unwrap();
+        poll(&mut [PollFd::new(&end, PollFlags::IN)], None).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(7));
+    }
+}
