@@ -90,6 +90,7 @@ fn print_all(
     profiles: &[String],
     params: impl Fn(&str) -> BudgetParams,
 ) -> Result<Exit, CommandError> {
+    let mut health = Vec::new();
     for (nth, profile) in profiles.iter().enumerate() {
         let result = server.call::<CatalogBudget>(&params(profile))?;
         let name = heading::agent_name(&result.profile, &result.agent);
@@ -97,7 +98,13 @@ fn print_all(
         let gap = if nth == 0 && cx.global.profile.is_some() { "" } else { "\n" };
         let title = paint(style::HEADING, title);
         cx.terminal.print(&format!("{gap}{title}\n{}", render(&result, cx.terminal)))?;
+        for it in result.health {
+            if !health.contains(&it) {
+                health.push(it);
+            }
+        }
     }
+    cx.terminal.print_health(&health);
     Ok(Exit::Fine)
 }
 

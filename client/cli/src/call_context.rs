@@ -205,14 +205,22 @@ impl CallContext {
     ///
     /// A bare word is a name, even if a file has this name. An argument with a slash is a path if
     /// it exists or is clearly written as one, because names may contain slashes too. An argument
-    /// that is not UTF-8 is a path, and so is the address of a skill without a file.
+    /// that is not UTF-8 is a path, and so is the address of a skill without a file. `~/` is the
+    /// home directory, because a shell does not expand it within quotes.
     pub(super) fn target(&self, argument: &OsStr) -> SkillArgument {
         let given = Path::new(argument);
         if is_address(given) {
             return SkillArgument::Path(given.to_owned());
         }
+        let home = env::home_dir().filter(|_| argument.as_bytes().starts_with(b"~"));
+        if let Some((home, below)) = home.zip(given.strip_prefix("~").ok()) {
+            return SkillArgument::Path(normalize(&home.join(below)));
+        }
+        let is_dotted = |it: Component<'_>| it.as_os_str().as_bytes().starts_with(b".");
         let rooted = given.is_absolute()
-            || matches!(given.components().next(), Some(Component::CurDir | Component::ParentDir));
+            || given.components().next() == Some(Component::CurDir)
+            || (argument.as_bytes().contains(&b'/') && given.components().any(is_dotted))
+            || argument == "..";
         let path = self.cwd.join(given);
         let is_path = rooted
             || given.file_name().is_some_and(|name| name == "SKILL.md")
@@ -297,6 +305,11 @@ mod tests {
         assert_eq!(context.target(OsStr::new("a/b")), path("a/b"));
         assert_eq!(context.target(OsStr::new("ns/skill")), name("ns/skill"));
         assert_eq!(context.target(OsStr::new("gone/SKILL.md")), path("gone/SKILL.md"));
+        assert_eq!(context.target(OsStr::new(".claude/gone")), path(".claude/gone"));
+        let above = top.path().parent().expect("it is not the root").to_owned();
+        assert_eq!(context.target(OsStr::new("..")), SkillArgument::Path(above));
+        let home = env::home_dir().expect("a test has a home directory");
+        assert_eq!(context.target(OsStr::new("~/gone")), SkillArgument::Path(home.join("gone")));
         assert_eq!(context.target(OsStr::new("./a/../gone")), path("gone"));
         assert_eq!(context.target(OsStr::new("/x//y/")), SkillArgument::Path("/x/y".into()));
         let address = OsStr::new("mcp://notes/week%2Fly");

@@ -4,12 +4,14 @@ pub(super) mod tree;
 
 mod missing;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::Args;
 use skills_protocol::method::{Request as _, SkillsExplain};
-use skills_protocol::wire::{DetectResult, ExplainParams, ExplainResult, State};
+use skills_protocol::wire::{
+    DetectResult, ExplainParams, ExplainResult, Outcome, State, Step, StepKind,
+};
 
 use crate::call_context::{CallContext, SessionFlag, SkillArgument};
 use crate::context::CommandContext;
@@ -20,7 +22,7 @@ use crate::list::by_profile;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
-use crate::text::{pad, plain, width, wrap};
+use crate::text::{fold, pad, plain, width, wrap};
 use skills_client::error::parse;
 
 /// Arguments of `skillsd explain`.
@@ -29,6 +31,9 @@ pub struct ExplainArgs {
     /// Name of a skill, a SKILL.md or a skill's directory [default: every search root]
     #[arg(value_name = "NAME|PATH")]
     target: Option<OsString>,
+    /// List the directories that do not exist
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     session: SessionFlag,
 }
@@ -54,7 +59,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, C
     }
     let result = server.call::<SkillsExplain>(&params)?;
     cx.terminal.print(&heading::render_one(&detected, None, cx.terminal))?;
-    cx.terminal.print(&format!("\n{}", render(&result, args.target.as_deref(), cx.terminal)))?;
+    cx.terminal.print(&format!("\n{}", render(&result, args, cx.terminal)))?;
     cx.terminal.print_health(&result.health);
     Ok(exit_of(result.verdict.state, args))
 }
@@ -86,7 +91,7 @@ fn run_all(
     } else {
         let heading = detected.map(|it| heading::render_present(it, None, cx.terminal) + "\n");
         let text = heading.unwrap_or_default() + &render_profiles(&results, cx.terminal);
-        cx.terminal.print(&text)?;
+        cx.terminal.print(&fold(&text, cx.terminal.width))?;
     }
     Ok(exit)
 }
@@ -113,18 +118,14 @@ fn exit_of(state: Option<State>, args: &ExplainArgs) -> Exit {
 }
 
 /// Renders the verdict, the tree of steps, and the advice.
-pub(super) fn render(
-    result: &ExplainResult,
-    target: Option<&OsStr>,
-    terminal: &Terminal,
-) -> String {
+pub(super) fn render(result: &ExplainResult, args: &ExplainArgs, terminal: &Terminal) -> String {
     let mut text = String::new();
     let lines = wrap(
         &terminal.prose(&result.verdict.summary),
         terminal.width.map(|width| width - width.min(2)),
     );
     for (nth, line) in lines.iter().enumerate() {
-        let lead = match (target, nth) {
+        let lead = match (&args.target, nth) {
             (None, _) => String::new(),
             (Some(_), 0) => format!("{} ", mark(result.verdict.state)),
             (Some(_), _) => "  ".to_owned(),
@@ -132,7 +133,7 @@ pub(super) fn render(
         let _ = writeln!(text, "{lead}{}", paint(style::HEADING, line));
     }
     text.push('\n');
-    text.push_str(&tree::render(&result.steps, terminal));
+    text.push_str(&tree::render(&result.steps, args.all, terminal));
     push_next(result, terminal, &mut text);
     text
 }
@@ -165,7 +166,11 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
 
 fn push_next(result: &ExplainResult, terminal: &Terminal, text: &mut String) {
     let mut next: Vec<String> = Vec::new();
-    let steps = result.steps.iter().filter_map(|step| step.next.as_deref());
+    // Notes on a skill that is not shown do not show it.
+    let is_listed = result.verdict.state.is_none_or(State::is_listed);
+    let is_due =
+        |step: &&Step| is_listed || step.kind != StepKind::Rule || step.outcome != Outcome::Noted;
+    let steps = result.steps.iter().filter(is_due).filter_map(|step| step.next.as_deref());
     for advice in
         result.verdict.next.as_deref().into_iter().chain(steps).map(|advice| terminal.prose(advice))
     {
@@ -189,7 +194,7 @@ fn push_next(result: &ExplainResult, terminal: &Terminal, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use skills_protocol::wire::{Outcome, Step, StepKind, Verdict};
+    use skills_protocol::wire::Verdict;
 
     use super::*;
     use crate::sample::{terminal, uncolored};
@@ -221,7 +226,9 @@ mod tests {
             Some(State::Invalid),
             "`api-changes` is invalid: line 3 is not YAML",
         );
-        let text = uncolored(&render(&result, Some("deploy".as_ref()), &terminal(Some(40))));
+        let session = SessionFlag::default();
+        let args = ExplainArgs { target: Some("deploy".into()), all: false, session };
+        let text = uncolored(&render(&result, &args, &terminal(Some(40))));
         expect![[r#"
             ✗ `api-changes` is invalid: line 3 is
               not YAML

@@ -103,7 +103,8 @@ pub enum Command {
     /// Agents limit the listing of skills that they give to their model, and drop or shorten
     /// descriptions that do not fit. Shows the size of the listing and its limit, the characters
     /// and tokens of each skill's entry, by the agent's own estimate if it is known, the tokens
-    /// that a skill adds when it is loaded, and what to shorten first.
+    /// that a skill adds when it is loaded, and what to shorten first. Claude Code counts a wide
+    /// character, such as a Chinese one, as two.
     Budget(budget::BudgetArgs),
     /// Explain why an agent sees a skill, or why not
     Explain(explain::ExplainArgs),

@@ -146,11 +146,10 @@ fn print_matrix(
             text.push_str(&unfound::render_waiting(&steps, agent, &context.cwd, cx.terminal));
         }
         // Files that no agent finds.
-        let is_there = |it: &Step| steps.iter().any(|other| other.path == it.path);
-        match &mut files {
-            Some(files) => files.retain(is_there),
-            None => files = Some(steps),
-        }
+        files = Some(match files {
+            Some(files) => unfound::common(files, &steps),
+            None => steps,
+        });
     }
     if let Some(files) = files.filter(|it| args.all && !it.is_empty()) {
         text.push('\n');

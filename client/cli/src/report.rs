@@ -20,8 +20,8 @@ use skills_protocol::method::{
 };
 use skills_protocol::path::decode;
 use skills_protocol::wire::{
-    CatalogParams, CatalogResult, CheckParams, CheckResult, Include, ListParams, ReferencesParams,
-    SkillReference, SnapshotParams, SnapshotResult, State,
+    CatalogParams, CatalogResult, CheckParams, CheckResult, CheckedFile, Include, ListParams,
+    ReferencesParams, SkillReference, SnapshotParams, SnapshotResult, State,
 };
 
 use crate::call_context::CallContext;
@@ -29,6 +29,7 @@ use crate::check::{confirm_wide, connect, source};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::listing_costs::{ListingCosts, listing_costs};
 use crate::replace::replace;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
@@ -55,6 +56,10 @@ pub struct ReportArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ReportArgs) -> Result<Exit, CommandError> {
+    if cx.global.json {
+        return Err(CommandError::usage("`report` writes HTML, not JSON")
+            .with_hint("`skillsd list --all --json` and `skillsd check --json` have the facts."));
+    }
     let context = CallContext::from_args(cx.global, None)?;
     let target = (args.output != Path::new("-")).then(|| context.file(&args.output));
     if let Some(target) = &target {
@@ -149,7 +154,11 @@ fn ask(
         context.fill(&mut params, None);
         let list = server.call_whole::<SkillsList>(params)?;
         let listing = listing(server, &context)?;
-        agents.push(AgentAnswers { profile: profile.clone(), list, listing });
+        let costs = match listing_costs(server, &context, false) {
+            Err(ClientError::Rpc(error)) if error.code == TOO_LARGE => ListingCosts::new(),
+            costs => costs?,
+        };
+        agents.push(AgentAnswers { profile: profile.clone(), list, listing, costs });
         let mut params = ReferencesParams::default();
         context.fill(&mut params, None);
         for reference in server.call_whole::<SkillsReferences>(params)?.references {
@@ -199,11 +208,17 @@ fn sources(check: &CheckResult) -> (BTreeMap<String, String>, u64) {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 sources.insert(file.path.clone(), text);
             }
-            Some(Ok(None)) => n_unread += 1,
-            Some(Err(_)) | None => {}
+            Some(Ok(None)) if is_file(file) => n_unread += 1,
+            Some(Ok(None) | Err(_)) | None => {}
         }
     }
     (sources, n_unread)
+}
+
+/// Returns true for a regular file. A pipe or a directory has no lines, whatever its size.
+fn is_file(file: &CheckedFile) -> bool {
+    let path = decode(&file.path, file.path_encoding).ok();
+    path.is_some_and(|it| it.symlink_metadata().is_ok_and(|it| it.is_file()))
 }
 
 fn sizes(agents: &[AgentAnswers]) -> BTreeMap<String, u64> {

@@ -479,6 +479,7 @@ fn help_fits_one_screen() {
               [NAME|PATH]  Name of a skill, a SKILL.md or a skill's directory [default: every search root]
 
             Options:
+                  --all                List the directories that do not exist
                   --session <SESSION>  Apply this session: its activated and discovered skills
               -h, --help               Print help
 

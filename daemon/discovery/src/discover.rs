@@ -126,7 +126,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
             root.candidates = 0..0;
         }
     }
-    settings::apply(&settings, &roots, &mut candidates);
+    settings::apply(ctx, &settings, &roots, &mut candidates);
     trust::hold_back_plugins(&roots, &mut candidates);
     trust::hold_back(ctx, &policy, &settings, &mut roots, &mut candidates);
     precedence::resolve_conflicts(ctx, &roots, &real_paths, &mut candidates);

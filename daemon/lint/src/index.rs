@@ -411,10 +411,16 @@ fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         if total <= budget || !place.is_anchor() {
             continue;
         }
+        let n_cut = place.fewest_cut(budget);
+        let descriptions = if n_cut == 1 { "description is" } else { "descriptions are" };
+        let cut = match profile.reader {
+            Some(Agent::Codex) => "the descriptions are shortened".to_owned(),
+            _ => format!("at least {n_cut} {descriptions} dropped"),
+        };
         let longest = place.longest();
         let longest = longest.iter().map(|it| format!("`{}` ({})", it.name, length_in_list(it)));
         let message = format!(
-            "the skill listing of {} has {total} characters for {n_listed} skills, over the budget of {budget}; the longest: {}",
+            "the skill listing of {} has {total} characters for {n_listed} skills, over the budget of {budget}, so {cut}; the longest: {}",
             names(&[profile]),
             longest.collect::<Vec<_>>().join(", ")
         );

@@ -249,6 +249,20 @@ impl<'a> RankedSkill<'a> {
         self.index_of_ranking.anchor.is_some_and(|it| self.indices.contains(&it))
     }
 
+    /// Returns the smallest number of descriptions without which the listing fits. The agent drops
+    /// those of rarely used skills, so that it may drop more.
+    pub(super) fn fewest_cut(&self, budget: usize) -> usize {
+        let mut lengths: Vec<_> = self.ranking.listed().filter_map(|it| it.description).collect();
+        lengths.sort_unstable_by_key(|it| Reverse(*it));
+        let mut excess = self.list().1.saturating_sub(budget);
+        let is_needed = |length: &usize| {
+            let needed = excess > 0;
+            excess = excess.saturating_sub((*length).min(1536));
+            needed
+        };
+        lengths.into_iter().take_while(is_needed).count()
+    }
+
     /// Returns the skills with the longest entries in the listing, the longest first.
     pub(super) fn longest(&self) -> Vec<&'a Ranked> {
         self.index_of_ranking.longest.iter().map(|it| &self.ranking.skills[*it]).collect()

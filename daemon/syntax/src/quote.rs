@@ -1,4 +1,4 @@
-//! Quotes YAML scalars so that every YAML library reads the same text.
+//! Quotes YAML scalars so that every YAML library reads the same text, and words of a shell command.
 
 use std::fmt::Write as _;
 
@@ -32,6 +32,15 @@ pub fn double_quote_scalar(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+/// Returns the text as one word of a shell command.
+pub fn quote_word(text: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-+@:,".contains(it);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

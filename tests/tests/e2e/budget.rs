@@ -55,7 +55,8 @@ fn description_that_does_not_fit_is_marked_everywhere() {
     );
     assert!(explain.contains(&verdict), "{explain}");
     assert!(
-        explain.contains("\nNext: Shorten descriptions; `skillsd budget` shows the longest.\n")
+        explain.contains("\nNext: Shorten the descriptions of `skill-00`, `skill-01` and 4 more; `skillsd budget` shows the longest.\n"),
+        "{explain}"
     );
     assert!(out(&home, &top, &["explain", "skill-00"]).contains("✓ Claude Code shows `skill-00`"));
     let catalog = run(&home, &top, &["catalog", CLAUDE[0], CLAUDE[1]]);
@@ -145,7 +146,7 @@ fn check_reports_the_listing_at_the_longest_skill_of_the_project() {
     ));
     let text = out(&home, &top, &["check"]);
     assert_eq!(text.matches("index/budget").count(), 1, "{text}");
-    assert!(text.contains("for 21 skills, over the budget of 8000; the longest: `long` (909), "));
+    assert!(text.contains("for 21 skills, over the budget of 8000, so at least 4 descriptions are dropped; the longest: `long` (909), "));
 }
 
 #[test]

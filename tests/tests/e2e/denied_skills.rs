@@ -204,5 +204,5 @@ fn permission_rules_of_user_and_repository_apply_to_every_profile() {
     assert!(said.contains(expected) && said.contains("line 2, column 12"), "{said}");
     let explained = run(&live.home, &top, &["explain", "deploy", "--profile", "codex"]);
     let said = stdout(&explained);
-    assert!(said.contains("Codex may not use `deploy`: the rule `dep*` denies it"), "{said}");
+    assert!(said.contains("skillsd does not offer `deploy`: the rule `dep*` denies it"), "{said}");
 }

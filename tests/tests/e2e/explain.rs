@@ -221,78 +221,78 @@ fn every_reason_names_agent_place_rule_and_next_step() {
     expect![[r#"
         agentskills lower: An Agent Skills client skips `$WORK/shop/.agents/skills/lower/skill.md`: the file must be called `SKILL.md`, in capitals.
             file/name of Agent Skills standard 69ef37e (standard)
-            next: Rename the file to `SKILL.md`.
+            next: Rename `$WORK/shop/.agents/skills/lower/skill.md` to `$WORK/shop/.agents/skills/lower/SKILL.md`.
         agentskills shop/.agents/skills/lower/SKILL.md: An Agent Skills client finds no skill at `$WORK/shop/.agents/skills/lower/SKILL.md`: `$WORK/shop/.agents/skills/lower/skill.md` must be called `SKILL.md`, in capitals.
             file/name of Agent Skills standard 69ef37e (standard)
-            next: Rename the file to `SKILL.md`.
+            next: Rename `$WORK/shop/.agents/skills/lower/skill.md` to `$WORK/shop/.agents/skills/lower/SKILL.md`.
         agentskills hidden: An Agent Skills client finds no skill called `hidden`. There is `$WORK/shop/.agents/skills/.dot/hidden`, but directories whose names begin with a dot are not searched.
             walk/hidden of Agent Skills standard 69ef37e (standard)
-            next: Rename the directory so that it does not begin with a dot.
+            next: Rename `$WORK/shop/.agents/skills/.dot` to `$WORK/shop/.agents/skills/dot`.
         agentskills plain: An Agent Skills client drops `plain`: the file has no frontmatter.
             frontmatter/required of Agent Skills standard 69ef37e (standard) at $WORK/shop/.agents/skills/plain/SKILL.md:1:1
-            next: Begin the file with a line `---`, then `name:` and `description:`, then `---`.
+            next: Insert `---`, `name: plain`, `description: What it does, and when to use it.`, `---` before line 1 of `$WORK/shop/.agents/skills/plain/SKILL.md`.
         codex broken: Codex drops `broken`: the frontmatter is not valid YAML: the value continues on an unindented line.
             yaml/valid of Codex 0.169.0 (running) at $WORK/shop/.agents/skills/broken/SKILL.md:3:26
-            next: Fix the YAML; quoting the value is usually enough.
+            next: Write `description: "never closed"` in line 3 of `$WORK/shop/.agents/skills/broken/SKILL.md`.
         opencode-agent-skills colon: opencode-agent-skills finds no skill called `colon`. There is `$WORK/shop/.agents/skills/colon`, but it is in none of the directories that opencode-agent-skills searches.
             roots/searched of opencode-agent-skills 0.7.0 (running)
-            next: Move the skill's directory to `$WORK/shop/.opencode/skills/colon`, or link it there.
+            next: Run `skillsd link $WORK/shop/.agents/skills/colon --to opencode-agent-skills`.
         agentskills nodesc: An Agent Skills client drops `nodesc`: the frontmatter has no `description`.
             description/required of Agent Skills standard 69ef37e (standard) at $WORK/shop/.agents/skills/nodesc/SKILL.md:1:1
-            next: Add a `description:` that says what the skill does and when to use it.
+            next: Insert `description: What it does, and when to use it.` before line 3 of `$WORK/shop/.agents/skills/nodesc/SKILL.md`.
         codex bom: Codex drops `bom`: the file begins with a byte order mark.
             encoding/bom of Codex 0.169.0 (running) at $WORK/shop/.agents/skills/bom/SKILL.md:1:1
-            next: Save the file without a byte order mark.
+            next: Run `skillsd check --fix $WORK/shop/.agents/skills/bom/SKILL.md --profile codex`.
         agentskills empty: An Agent Skills client finds no skill called `empty`. There is `$WORK/shop/.agents/skills/empty`, but the directory has no SKILL.md, and none is below it.
             file/there of Agent Skills standard 69ef37e (standard)
             next: Write `$WORK/shop/.agents/skills/empty/SKILL.md`.
         agentskills flat: An Agent Skills client finds no skill called `flat`. There is `$WORK/shop/.agents/skills/flat.md`, but it is a file that belongs to no skill; a skill is a directory with a SKILL.md.
             file/there of Agent Skills standard 69ef37e (standard)
-            next: Move it to `$WORK/shop/.agents/skills/flat/SKILL.md`.
+            next: Move `$WORK/shop/.agents/skills/flat.md` to `$WORK/shop/.agents/skills/flat/SKILL.md`.
         codex linked: Codex skips `$WORK/shop/.agents/skills/linked/SKILL.md`: the agent does not follow this symbolic link.
             walk/links of Codex 0.169.0 (running)
-            next: Replace the link by the file itself, or link the whole directory.
+            next: Replace the link `$WORK/shop/.agents/skills/linked/SKILL.md` by the file itself.
         agentskills dangling: An Agent Skills client skips `$WORK/shop/.agents/skills/dangling`: it is a dangling symbolic link to `../../../nowhere`.
             file/readable of Agent Skills standard 69ef37e (standard)
             next: Recreate the link's target, or remove the link.
         agentskills nowhere: An Agent Skills client finds no skill called `nowhere`.
-            next: Create `$WORK/shop/.agents/skills/nowhere/SKILL.md`, or pass the path of the SKILL.md that you expect.
+            next: Run `skillsd new nowhere --profile agentskills`, or pass the path of the SKILL.md that you expect.
         agentskills shop/.agents/skills/god: An Agent Skills client finds no skill at `$WORK/shop/.agents/skills/god`: the path does not exist, but `$WORK/shop/.agents/skills/good` does.
             path/exists of Agent Skills standard 69ef37e (standard)
             next: Did you mean `$WORK/shop/.agents/skills/good`?
         claude-code deep: Claude Code skips `$WORK/shop/.claude/skills/group/deep`: this is deeper than the 1 level below the root that the agent searches.
             walk/depth of Claude Code 2.1.330 (running)
-            next: Move the directory to `$WORK/shop/.claude/skills/deep`.
+            next: Move `$WORK/shop/.claude/skills/group/deep` to `$WORK/shop/.claude/skills/deep`.
         claude-code off: Claude Code ignores `off`: `skillOverrides` switches it off.
             settings/off of Claude Code 2.1.330 (running) at $WORK/shop/.claude/settings.json:2:23
-            next: Remove that entry to use the skill again.
+            next: Run `skillsd enable off --profile claude-code --scope project`.
         claude-code denied: Claude Code may not use `denied`: the rule `denied` denies it (`$WORK/shop/.claude/settings.json:3:29`).
             permission/denied of Claude Code 2.1.330 (running) at $WORK/shop/.claude/settings.json:3:29
-            next: Change the rule to use the skill.
+            next: Remove the rule `Skill(denied)` in line 3 of `$WORK/shop/.claude/settings.json`.
         claude-code rust: Claude Code does not show `rust` yet: it waits until a file is touched that matches `*.rs`.
             paths of Claude Code 2.1.330 (running) at $WORK/shop/.claude/skills/rust/SKILL.md:4:1
-            next: Touch a matching file, or remove `paths` to load it always.
+            next: Touch a matching file, or remove line 4 of `$WORK/shop/.claude/skills/rust/SKILL.md`.
         claude-code quiet: Claude Code does not show `quiet` to its model: `disable-model-invocation` keeps it from the model.
             model-invocation of Claude Code 2.1.330 (running) at $WORK/shop/.claude/skills/quiet/SKILL.md:4:1
-            next: Remove `disable-model-invocation` to let the model use it.
+            next: Remove line 4 of `$WORK/shop/.claude/skills/quiet/SKILL.md`.
         claude-code misplaced: Claude Code finds no skill called `misplaced`. There is `$WORK/shop/docs/skills/misplaced`, but it is in none of the directories that Claude Code searches.
             roots/searched of Claude Code 2.1.330 (running)
-            next: Move the skill's directory to `$WORK/shop/.claude/skills/misplaced`, or link it there.
+            next: Move `$WORK/shop/docs/skills/misplaced` to `$WORK/shop/.claude/skills/misplaced`.
         claude-code nested: Claude Code finds no skill called `nested`. There is `$WORK/shop/pkg/.claude/skills/nested`, but it is below the working directory; Claude Code searches there once a file near it is touched.
             nested/touched of Claude Code 2.1.330 (running)
-            next: Let the agent read or edit a file in `$WORK/shop/pkg`, or start it there.
+            next: Start the agent in `$WORK/shop/pkg`, or let it read or edit a file there.
         claude-code generated: Claude Code finds no skill called `generated`. There is `$WORK/shop/gen/.claude/skills/generated`, but git ignores `$WORK/shop/gen` (`$WORK/shop/.gitignore:1` has `/gen/`), and Claude Code skips ignored directories below the working directory.
             nested/ignored of Claude Code 2.1.330 (running) at $WORK/shop/.gitignore:1:1
-            next: Remove that line, or work in `$WORK/shop/gen`.
+            next: Start the agent in `$WORK/shop/gen`, or remove line 1 of `$WORK/shop/.gitignore` and touch a file there.
         gemini-cli waiting: Gemini CLI does not load `waiting` yet: Gemini CLI loads a project's skills only from a trusted folder, and `$HOME/.gemini/trustedFolders.json` does not list it.
             project/trusted of Gemini CLI 0.61.0 (running)
-            next: Trust the folder in Gemini CLI, set `GEMINI_CLI_TRUST_WORKSPACE` to `true`, or run `skillsd trust` in it.
+            next: Run `skillsd trust $WORK/shop`, trust the folder in Gemini CLI, or set `GEMINI_CLI_TRUST_WORKSPACE` to `true`.
         agentskills $HOME/.agents/skills/good: An Agent Skills client does not use this `good`: `$WORK/shop/.agents/skills/good/SKILL.md` has the same name and is found earlier.
             name/unique of Agent Skills standard 69ef37e (standard)
-            next: Rename one of the two, or remove the one you do not want.
+            next: Write `name: good-2` in line 2 of `$HOME/.agents/skills/good/SKILL.md`.
         claude-code tools:build: Claude Code finds no skill called `tools:build`. There is `$HOME/plugins/tools/skills/build`, but its plugin is off: `$HOME/.claude/settings.json:2:23` switches `tools@market` off.
             plugin/enabled of Claude Code 2.1.330 (running)
-            next: Set `tools@market` to `true` in the `enabledPlugins` of a settings file of the agent.
+            next: Set `tools@market` to `true` in `enabledPlugins` of `$HOME/.claude/settings.json`.
         claude-code later: Claude Code finds no skill called `later`. There is `$WORK/shop/.claude/skills/later`, but it belongs to the main worktree `$WORK/shop`; in the linked worktree `$WORK/feature`, Claude Code reads only the linked one, unless the directory is missing there.
             worktree/linked of Claude Code 2.1.330 (running)
             next: Commit it and merge it into the branch of `$WORK/feature`, or copy its directory there.
@@ -312,7 +312,7 @@ fn explain_text_shows_reason_rule_and_next_step() {
     for line in [
         "this is deeper than the 1 level below the root that the agent searches",
         "rule walk/depth of Claude Code 2.1.330 (measured on the running agent)",
-        "Next: Move the directory to `$WORK/shop/.claude/skills/deep`.",
+        "Next: Move `$WORK/shop/.claude/skills/group/deep` to `$WORK/shop/.claude/skills/deep`.",
     ] {
         assert!(deep.contains(line), "{line}: {deep}");
     }
@@ -320,7 +320,7 @@ fn explain_text_shows_reason_rule_and_next_step() {
     for line in [
         "✓ agentskills            An Agent Skills client shows `bom` to its model.",
         "✗ codex                  Codex drops `bom`: the file begins with a byte order mark.",
-        "→ Save the file without a byte order mark.",
+        "→ Run `skillsd check --fix $WORK/shop/.agents/skills/bom/SKILL.md --profile codex`.",
         "There is `$WORK/shop/.agents/skills/bom`, but it is in none of the directories that Claude Code searches.",
     ] {
         assert!(all.contains(line), "{line}: {all}");

@@ -74,6 +74,7 @@ mod bad_input;
 mod cli;
 
 mod explain;
+mod explain_situations;
 
 mod worktrees;
 

@@ -38,6 +38,15 @@ pub(super) fn lines(roots: &[&Step], terminal: &Terminal) -> Vec<String> {
     painted(&lines)
 }
 
+/// Returns one line for these roots: their paths if they are few, and otherwise their number.
+pub(super) fn summary(roots: &[&Step], terminal: &Terminal) -> Vec<String> {
+    let listed = lines(roots, terminal);
+    if listed.len() == 1 {
+        return listed;
+    }
+    painted(&[format!("{} directories do not exist; `--all` lists them", roots.len())])
+}
+
 fn painted(lines: &[String]) -> Vec<String> {
     lines.iter().map(|line| paint(style::FAINT, line)).collect()
 }

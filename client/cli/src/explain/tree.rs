@@ -13,8 +13,8 @@ use crate::style::{self, mark, outcome_mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, plain, width, wrap};
 
-/// Renders the tree of all steps.
-pub(crate) fn render(steps: &[Step], terminal: &Terminal) -> String {
+/// Renders the tree of all steps. Roots that do not exist share one line unless `all` is true.
+pub(crate) fn render(steps: &[Step], all: bool, terminal: &Terminal) -> String {
     let mut text = String::new();
     // Settings that are missing or change nothing are left out.
     let is_relevant = |step: &&Step| {
@@ -22,7 +22,14 @@ pub(crate) fn render(steps: &[Step], terminal: &Terminal) -> String {
             || !matches!(step.outcome, Outcome::Missing | Outcome::Passed)
     };
     let steps: Vec<Step> = steps.iter().filter(is_relevant).cloned().collect();
-    push_tree(&nodes(&steps), terminal, &mut text);
+    let (missing, nodes): (Vec<_>, Vec<_>) =
+        nodes(&steps).into_iter().partition(|it| !all && is_missing(it));
+    let mut lines = root_lines(&nodes, terminal);
+    if !missing.is_empty() {
+        let missing: Vec<&Step> = missing.iter().map(|it| it.step).collect();
+        lines.push((None, missing::summary(&missing, terminal)));
+    }
+    push_tree(lines, terminal, &mut text);
     text
 }
 
@@ -43,6 +50,9 @@ struct StepNode<'a> {
     step: &'a Step,
     children: Vec<StepNode<'a>>,
 }
+
+/// Lines of the top level, with the node whose children follow them.
+type TreeLines<'a, 'n> = (Option<&'n StepNode<'a>>, Vec<String>);
 
 // Steps come in the order root, candidate, rule. A step without a parent (a path outside of every
 // root) is at the top level.
@@ -79,8 +89,7 @@ fn holds(root: &Step, candidate: &Step) -> bool {
     root.kind == StepKind::Root && root.root.is_some() && root.root == candidate.root
 }
 
-fn push_tree(nodes: &[StepNode<'_>], terminal: &Terminal, text: &mut String) {
-    let lines = root_lines(nodes, terminal);
+fn push_tree(lines: Vec<TreeLines<'_, '_>>, terminal: &Terminal, text: &mut String) {
     let n_lines = lines.len();
     for (nth, (node, lines)) in lines.into_iter().enumerate() {
         let is_last = nth + 1 == n_lines;
@@ -109,10 +118,7 @@ fn push_children(node: &StepNode<'_>, lead: &str, terminal: &Terminal, text: &mu
 }
 
 // Lines of the top level. Consecutive missing roots share lines.
-fn root_lines<'a, 'n>(
-    nodes: &'n [StepNode<'a>],
-    terminal: &Terminal,
-) -> Vec<(Option<&'n StepNode<'a>>, Vec<String>)> {
+fn root_lines<'a, 'n>(nodes: &'n [StepNode<'a>], terminal: &Terminal) -> Vec<TreeLines<'a, 'n>> {
     let columns = nodes
         .iter()
         .filter(|node| is_root(node) && !is_missing(node))
@@ -313,7 +319,7 @@ mod tests {
 
     #[track_caller]
     fn check(steps: &[Step], width: Option<usize>, expected: &Expect) {
-        let text = uncolored(&render(steps, &terminal(width)));
+        let text = uncolored(&render(steps, false, &terminal(width)));
         // Paths stay whole, so that they can be copied.
         let lines = text.lines().filter(|line| !line.contains('/'));
         let widest = lines.map(super::width).max().unwrap_or(0);
@@ -356,14 +362,13 @@ mod tests {
                 ├─ ~/shop/.agents/skills  5 skills · project
                 │  └─ ✓ commit/SKILL.md  active
                 │     └─ ✓ it has a description
-                ├─ do not exist: ~/shop/.opencode/skills, ~/shop/.opencode/skill
                 ├─ ~/shop/.claude/skills  3 skills · project
                 │  └─ ✗ commit/SKILL.md  shadowed
                 │     ├─ ✓ it has a description
                 │     └─ ✗ the skill of the same name in `.agents/skills` comes first, and only one is kept
                 │          ~/shop/.claude/skills/commit/SKILL.md:2:7
                 │          rule same-name-first of claude-code 2.1.240 (from its documentation)
-                └─ does not exist: ~/.agents/skills
+                └─ do not exist: ~/shop/.opencode/skills, ~/shop/.opencode/skill, ~/.agents/skills
             "#]],
         );
     }
@@ -374,21 +379,19 @@ mod tests {
             &shadowed(),
             Some(60),
             &expect![[r#"
-            ├─ ~/shop/.agents/skills  5 skills · project
-            │  └─ ✓ commit/SKILL.md  active
-            │     └─ ✓ it has a description
-            ├─ do not exist: ~/shop/.opencode/skills,
-            │    ~/shop/.opencode/skill
-            ├─ ~/shop/.claude/skills  3 skills · project
-            │  └─ ✗ commit/SKILL.md  shadowed
-            │     ├─ ✓ it has a description
-            │     └─ ✗ the skill of the same name in `.agents/skills`
-            │          comes first, and only one is kept
-            │          ~/shop/.claude/skills/commit/SKILL.md:2:7
-            │          rule same-name-first of claude-code 2.1.240 (from
-            │          its documentation)
-            └─ does not exist: ~/.agents/skills
-        "#]],
+                ├─ ~/shop/.agents/skills  5 skills · project
+                │  └─ ✓ commit/SKILL.md  active
+                │     └─ ✓ it has a description
+                ├─ ~/shop/.claude/skills  3 skills · project
+                │  └─ ✗ commit/SKILL.md  shadowed
+                │     ├─ ✓ it has a description
+                │     └─ ✗ the skill of the same name in `.agents/skills`
+                │          comes first, and only one is kept
+                │          ~/shop/.claude/skills/commit/SKILL.md:2:7
+                │          rule same-name-first of claude-code 2.1.240 (from
+                │          its documentation)
+                └─ 3 directories do not exist; `--all` lists them
+            "#]],
         );
     }
 

@@ -230,8 +230,9 @@ fn push_footer(
     terminal: &Terminal,
     text: &mut String,
 ) {
-    let others = not_shown(result);
-    let advice = others.as_ref().filter(|_| !options.all).map(|_| "skillsd list --all".to_owned());
+    // With `--all` they are in the table.
+    let others = not_shown(result).filter(|_| !options.all);
+    let advice = others.as_ref().map(|_| "skillsd list --all".to_owned());
     let n_cut = options.costs.values().filter(|it| cut_mark(it.shown).is_some()).count();
     let cut = (n_cut > 0).then(|| format!("{n_cut} not shown whole · skillsd budget"));
     let parts: Vec<String> = [cut, others, advice].into_iter().flatten().collect();
@@ -259,7 +260,7 @@ pub(crate) fn render_none(
     terminal: &Terminal,
 ) -> String {
     let cwd = terminal.local_path(options.cwd);
-    let others = not_shown(result).map(|others| format!(" · {others}"));
+    let others = not_shown(result).filter(|_| !options.all).map(|others| format!(" · {others}"));
     let why = options.detected.reason.as_deref().map(|it| format!(" · {}", terminal.prose(it)));
     let mut text = format!(
         "No skill for {} in {cwd}{}{}\n\n",

@@ -15,6 +15,9 @@ use crate::text::{plain_exact, series, wrap};
 /// Rule by which a file is found once a file near it is touched.
 const TOUCHED: &str = "nested/touched";
 
+/// Rule by which a file is in none of an agent's directories.
+const MISPLACED: &str = "roots/searched";
+
 /// Rule by which the search for files ended at a limit.
 const LIMIT: &str = "walk/bounds";
 
@@ -25,6 +28,21 @@ const MAX_DIRS: usize = 3;
 pub(super) fn steps(steps: &[Step]) -> Vec<Step> {
     let is_unfound = |it: &&Step| it.kind == StepKind::Candidate && it.root.is_none();
     steps.iter().filter(is_unfound).cloned().collect()
+}
+
+/// Returns the files that two agents do not find, each with the reason that helps most: a skill
+/// that waits for a touch is nearer to its reader than one in no agent's directory.
+pub(super) fn common(first: Vec<Step>, second: &[Step]) -> Vec<Step> {
+    let rank = |it: &Step| match it.rule.as_deref() {
+        Some(TOUCHED) => 0,
+        Some(MISPLACED) => 2,
+        _ => 1,
+    };
+    let both = first.into_iter().filter_map(|it| {
+        let other = second.iter().find(|other| other.path == it.path)?;
+        Some(if rank(other) < rank(&it) { other.clone() } else { it })
+    });
+    both.collect()
 }
 
 /// Renders the line about the skills that are found once a file near them is touched; empty without
@@ -112,6 +130,21 @@ mod tests {
 
     fn nested(path: &str) -> Step {
         step(path, TOUCHED, "Claude Code searches there once a file near it is touched")
+    }
+
+    #[test]
+    fn file_that_no_agent_finds_has_the_most_useful_reason() {
+        let misplaced = |path| step(path, MISPLACED, "it is in none of the directories");
+        let first = vec![misplaced("web/x/SKILL.md"), misplaced("docs/y"), misplaced("only")];
+        let second = vec![nested("web/x/SKILL.md"), misplaced("docs/y")];
+        for (one, other) in [(first.clone(), second.clone()), (second, first)] {
+            let rules = common(one, &other).into_iter().map(|it| (it.path, it.rule));
+            let rules: Vec<_> = rules.map(|(path, rule)| (path.unwrap(), rule.unwrap())).collect();
+            let expected = [("web/x/SKILL.md", TOUCHED), ("docs/y", MISPLACED)];
+            let whole =
+                |(path, rule): (&str, &str)| (format!("/home/ann/shop/{path}"), rule.to_owned());
+            assert_eq!(rules, expected.map(whole));
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use skills_protocol::wire::{
 
 use super::graph::{Graph, GraphNode};
 use crate::check::source::{Excerpt, excerpt, lines};
+use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::terminal::Terminal;
 use crate::text::{plain, plain_exact};
 
@@ -41,6 +42,8 @@ pub(super) struct AgentAnswers {
     pub(super) list: ListResult,
     /// `None` if the listing exceeds a message.
     pub(super) listing: Option<CatalogResult>,
+    /// Costs of the skills in the listing.
+    pub(super) costs: ListingCosts,
 }
 
 /// Everything that the page shows.
@@ -87,8 +90,10 @@ pub(super) struct SkillFacts {
     pub(super) description: Option<String>,
     /// State for each agent, in the order of the agents; `None` if the agent does not find it.
     pub(super) states: Vec<Option<State>>,
-    /// Number of characters of name and description.
-    pub(super) n_chars: usize,
+    /// Mark of each agent whose listing does not show the skill whole.
+    pub(super) marks: Vec<Option<&'static str>>,
+    /// Number of characters in the largest listing; `None` if no listing has the skill.
+    pub(super) n_chars: Option<u64>,
     /// Size of the file; `None` for a skill without a file.
     pub(super) n_bytes: Option<u64>,
 }
@@ -214,7 +219,9 @@ impl<'a> SkillTable<'a> {
             }
         }
         let by_key = entries.keys().enumerate().map(|(nth, key)| (*key, nth)).collect();
-        let skill = |((_, path), entries): (&(&str, &str), &Vec<(usize, &Entry)>)| {
+        let skill = |((name, path), entries): (&(&str, &str), &Vec<(usize, &Entry)>)| {
+            let key = ((*path).to_owned(), (*name).to_owned());
+            let costs = || answers.agents.iter().map(|it| it.costs.get(&key));
             let first = entries[0].1;
             let description = entries.iter().find_map(|(_, it)| it.description.as_deref());
             let mut states: Vec<Option<State>> = vec![None; answers.agents.len()];
@@ -230,8 +237,8 @@ impl<'a> SkillTable<'a> {
                 scope: first.scope,
                 description: description.map(plain),
                 states,
-                n_chars: first.name.chars().count()
-                    + description.map_or(0, |it| it.chars().count()),
+                marks: costs().map(|it| cut_mark(it?.shown)).collect(),
+                n_chars: costs().flatten().map(|it| it.characters).max(),
                 n_bytes: answers.sizes.get(*path).copied(),
             }
         };

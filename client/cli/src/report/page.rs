@@ -223,8 +223,14 @@ fn skills(facts: &ReportFacts) -> Markup {
                     span.path { (skill.path) }
                 }
                 td { (skill.scope) }
-                @for state in &skill.states { (state_cell(*state)) }
-                td.number data-key=(skill.n_chars) { (skill.n_chars) " chars" }
+                @for (state, mark) in skill.states.iter().zip(&skill.marks) {
+                    (state_cell(*state, *mark))
+                }
+                @if let Some(n_chars) = skill.n_chars {
+                    td.number data-key=(n_chars) { (n_chars) " chars" }
+                } @else {
+                    td.number data-key="-1" { "–" }
+                }
                 @if let Some(n_bytes) = skill.n_bytes {
                     td.number data-key=(n_bytes) { (size(n_bytes)) }
                 } @else {
@@ -238,7 +244,7 @@ fn skills(facts: &ReportFacts) -> Markup {
         (section(
             "skills",
             "Skills",
-            "State of each skill for each agent. In the prompt are its name and description; its file is read when it is loaded.",
+            "State of each skill for each agent, and its entry in the largest listing, as `skillsd budget` counts it. The file is read when it is loaded.",
             &heads,
             &rows,
         ))
@@ -273,7 +279,7 @@ fn left_out(facts: &ReportFacts) -> Markup {
                     a href={ "#" (skill_id(it.skill)) } { (skill.name) }
                     span.path { (skill.path) }
                 }
-                (state_cell(Some(it.state)))
+                (state_cell(Some(it.state), None))
                 td.text { (it.agents.join(", ")) }
                 td.text { (prose(&it.reason)) }
             }
@@ -446,7 +452,7 @@ fn prose(text: &str) -> Markup {
     }
 }
 
-fn state_cell(state: Option<State>) -> Markup {
+fn state_cell(state: Option<State>, mark: Option<&str>) -> Markup {
     let Some(state) = state else {
         return html! { td.words.faint data-key="~" { "·" span.unseen { " not found" } } };
     };
@@ -459,6 +465,7 @@ fn state_cell(state: Option<State>) -> Markup {
     html! {
         td class={ "words " (class) } data-key=(state) {
             span aria-hidden="true" { (table_mark(state)) " " } (state)
+            @if let Some(mark) = mark { ", " (mark) }
         }
     }
 }

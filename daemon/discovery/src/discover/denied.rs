@@ -3,8 +3,10 @@
 //! Runs after name conflicts are resolved, as if nothing were denied. A rule removes a skill and
 //! does not let another skill take its name.
 
-use super::{Candidate, DiscoveryContext, Reason, SkillState};
-use crate::permission::{self, Action, Decision, Properties, Rule, RulePrecedence, SkillRequest};
+use super::{Candidate, DiscoveryContext, Reason, SkillState, settings};
+use crate::permission::{
+    self, Action, Author, Decision, Properties, Rule, RulePrecedence, SkillRequest,
+};
 
 /// Marks the candidates that the permission rules deny.
 pub(super) fn apply(ctx: &DiscoveryContext, rules: &[Rule], candidates: &mut [Candidate]) {
@@ -25,7 +27,7 @@ pub(super) fn apply(ctx: &DiscoveryContext, rules: &[Rule], candidates: &mut [Ca
         let decision = decide(ctx, precedence, rules, candidate);
         if decision.action == Action::Deny {
             candidate.state = SkillState::Denied;
-            candidate.reason = reason(precedence, &decision).map(Box::new);
+            candidate.reason = reason(ctx, precedence, &decision, &candidate.name).map(Box::new);
         }
     }
 }
@@ -52,31 +54,49 @@ fn decide<'a>(
 }
 
 /// Returns the reason of a denial, with the rule and its position; `None` if no rule denies it.
-fn reason(precedence: RulePrecedence, decision: &Decision<'_>) -> Option<Reason> {
+fn reason(
+    ctx: &DiscoveryContext,
+    precedence: RulePrecedence,
+    decision: &Decision<'_>,
+    name: &str,
+) -> Option<Reason> {
     let rule = decision.rule()?;
     let is_off = matches!(decision.reason, permission::DecisionReason::ToolDisabled(_));
-    let (name, message, next) = if is_off {
+    let (line, file) = (rule.source.at.line, rule.source.file.display());
+    let is_own = matches!(rule.author, Author::User | Author::Repository);
+    let (rule_name, message, next) = if is_off {
         let message = format!(
             "the rule `{}` denies all skills, which disables the skill tool, even if other rules allow skills",
             rule.pattern
         );
         let next = match precedence {
-            RulePrecedence::LastMatch => {
-                "Put that rule before the others, so that it is not the last."
+            RulePrecedence::LastMatch => settings::enable(ctx, name, &rule.source.file),
+            RulePrecedence::DenyFirst => {
+                format!("In line {line} of `{file}`, deny single skills by name instead of all.")
             }
-            RulePrecedence::DenyFirst => "Deny single skills by name instead of all.",
         };
         ("permission/tool-off", message, next)
     } else {
         let message = format!("the rule `{}` denies it", rule.pattern);
-        ("permission/denied", message, "Change the rule to use the skill.")
+        let next = match precedence {
+            // A repository cannot allow anything.
+            _ if rule.author == Author::Repository => {
+                format!("Change `deny` to `ask` in line {line} of `{file}`.")
+            }
+            _ if is_own => format!("Change `deny` to `allow` in line {line} of `{file}`."),
+            RulePrecedence::LastMatch => settings::enable(ctx, name, &rule.source.file),
+            RulePrecedence::DenyFirst => {
+                format!("Remove the rule `Skill({})` in line {line} of `{file}`.", rule.pattern)
+            }
+        };
+        (if is_own { "skillsd/denied" } else { "permission/denied" }, message, next)
     };
     Some(Reason {
-        rule: name,
+        rule: rule_name,
         message,
         at: Some(rule.source.at),
         file: Some(rule.source.file.clone()),
-        next: next.to_owned(),
+        next,
         winner: None,
     })
 }

@@ -165,7 +165,7 @@ impl Fault {
             FaultKind::TooLong => "Shorten its name, or move it to a shorter path.",
             FaultKind::Io => "Check the file system that holds it.",
             FaultKind::Unavailable => "Run `skillsd status` to see the state of its source.",
-            FaultKind::Outside => "Replace the link by the file itself.",
+            FaultKind::Outside => "Replace the link by a copy of the file.",
             FaultKind::LinkWaits => {
                 "Review the target and run `skillsd trust` in the worktree, or remove the link."
             }

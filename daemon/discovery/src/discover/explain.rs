@@ -4,11 +4,14 @@
 //! answers a query by name or path. Steps follow the order of discovery: a root, the candidates
 //! below it that match the query, and the rules that decided about each.
 
+mod absence;
 mod absent;
 mod difference;
+mod edit;
 mod explanation;
 mod inquiry;
 mod near_miss;
+mod next_step;
 mod skip;
 mod steps;
 
@@ -62,7 +65,7 @@ pub fn explain_near_misses(
 ) -> Vec<Step> {
     let (agent, profile) = (ctx.profile.subject(), &*ctx.profile.id);
     let step = |near: &NearMiss| {
-        let around = NearMisses { met: vec![near.clone()], is_partial: false };
+        let around = NearMisses { met: vec![near.clone()], ..NearMisses::default() };
         let query = Query::Path(&near.path);
         let inquiry = Inquiry { agent, profile, ctx, resolution, query, around: &around };
         if !inquiry.matched().is_empty() {

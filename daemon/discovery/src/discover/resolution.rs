@@ -80,7 +80,7 @@ impl Resolution {
             let rule = it.reason.as_ref().map(|it| it.rule);
             output.is_claude()
                 && it.state == SkillState::Denied
-                && rule == Some("permission/denied")
+                && matches!(rule, Some("permission/denied" | "skillsd/denied"))
         };
         self.candidates.iter().filter(move |it| it.state.is_listed() || is_refused_later(it))
     }

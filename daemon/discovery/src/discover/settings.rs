@@ -40,7 +40,7 @@ use decisions::SettingsDecisions;
 use file::{NoteScope, SettingsFile, SettingsOutcome, SettingsValue};
 use references::References;
 
-pub(super) use switch::apply;
+pub(super) use switch::{apply, enable};
 
 /// Reads the settings files of the context's agent.
 pub(super) fn read(

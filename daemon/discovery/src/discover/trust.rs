@@ -101,7 +101,7 @@ pub(super) fn hold_back(
         };
         candidate.state = SkillState::Untrusted;
         candidate.reason = Some(Box::new(Reason {
-            rule: "project/trusted",
+            rule: if by_agent { "project/trusted" } else { "skillsd/trusted" },
             message,
             at: refused.map(|it| it.at),
             file: refused.map(|it| it.file.clone()),

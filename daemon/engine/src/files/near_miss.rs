@@ -15,6 +15,7 @@ use skills_discovery::discover::{
     IgnoreRule, NearMiss, NearMissKind, NearMisses, Repository, Resolution,
 };
 use skills_syntax::path::AbsPath;
+use skills_syntax::suggest;
 
 use crate::files::ignored::{Git, IgnoreOptions, walk};
 use crate::files::skill_file::SKILL_FILE;
@@ -25,6 +26,9 @@ const DEEPEST: usize = 10;
 
 /// Maximum number of matches reported for one name.
 const MAX_MATCHES: usize = 4;
+
+/// Similarity of two names of which one may be meant: two typing errors in a word of five letters.
+const ALIKE: f64 = 0.6;
 
 /// Limits of a search for all skill files: entries read, and files reported.
 const MOST_WORKTREE_ENTRIES: usize = 20_000;
@@ -54,7 +58,7 @@ impl SearchScope {
 
 /// Describes the entry at a path.
 pub fn describe(path: &AbsPath, worktree: &SearchScope) -> NearMisses {
-    NearMisses { met: vec![stray(path.clone(), worktree)], is_partial: false }
+    NearMisses { met: vec![stray(path.clone(), worktree)], ..NearMisses::default() }
 }
 
 /// Searches a git worktree for files called SKILL.md in any case, without directories that git
@@ -104,7 +108,8 @@ pub fn skill_files<'a>(
 /// For `plugin:name` and `dir:name` the part after the colon is searched.
 pub fn search(name: &str, places: &[AbsPath], worktree: &SearchScope) -> NearMisses {
     let name = name.rsplit(':').next().unwrap_or(name);
-    let mut search = NameSearch { name: OsStr::new(name), met: Vec::new(), entries: 0 };
+    let mut search =
+        NameSearch { name: OsStr::new(name), met: Vec::new(), skills: Vec::new(), entries: 0 };
     if name.is_empty() || name.contains('/') {
         return NearMisses::default();
     }
@@ -114,13 +119,17 @@ pub fn search(name: &str, places: &[AbsPath], worktree: &SearchScope) -> NearMis
     if worktree.in_git {
         search.tree(&worktree.top, 0);
     }
-    let met = search.met.into_iter().map(|path| stray(path, worktree)).collect();
-    NearMisses { met, is_partial: false }
+    let met: Vec<_> = search.met.into_iter().map(|path| stray(path, worktree)).collect();
+    let names = search.skills.iter().filter_map(|it| it.to_str()).filter(|_| met.is_empty());
+    let similar = suggest::nearest(name, names, ALIKE).first().map(|it| (*it).to_owned());
+    NearMisses { met, similar, is_partial: false }
 }
 
 struct NameSearch<'a> {
     name: &'a OsStr,
     met: Vec<AbsPath>,
+    /// Names of the directories that have a SKILL.md.
+    skills: Vec<OsString>,
     entries: usize,
 }
 
@@ -134,6 +143,7 @@ impl NameSearch<'_> {
             if is_meant {
                 self.add_match(path.clone());
             }
+            self.note_skill(&name, dir);
             if is_dir && depth < DEEPEST {
                 self.place(&path, depth + 1);
             }
@@ -143,6 +153,7 @@ impl NameSearch<'_> {
     /// Searches the worktree for directories of that name with a SKILL.md.
     fn tree(&mut self, dir: &AbsPath, depth: usize) {
         for (name, is_dir) in self.entries(dir) {
+            self.note_skill(&name, dir);
             if !is_dir || SKIPPED_DIRS.iter().any(|it| name == *it) {
                 continue;
             }
@@ -153,6 +164,13 @@ impl NameSearch<'_> {
             if depth < DEEPEST {
                 self.tree(&path, depth + 1);
             }
+        }
+    }
+
+    /// Notes the directory's name if the entry is its SKILL.md.
+    fn note_skill(&mut self, entry: &OsStr, dir: &AbsPath) {
+        if entry.eq_ignore_ascii_case(SKILL_FILE) {
+            self.skills.extend(dir.file_name().map(OsStr::to_owned));
         }
     }
 
@@ -228,7 +246,7 @@ fn alike(path: &AbsPath) -> Option<AbsPath> {
     let same = names.iter().find(|it| it.eq_ignore_ascii_case(missing));
     let texts = names.iter().filter_map(|it| it.to_str());
     let near = || {
-        let near = skills_syntax::suggest::nearest(missing.to_str()?, texts, 0.6);
+        let near = suggest::nearest(missing.to_str()?, texts, ALIKE);
         near.first().map(|it| OsString::from(*it))
     };
     let name = same.cloned().or_else(near)?;

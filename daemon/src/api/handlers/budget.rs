@@ -121,22 +121,37 @@ pub(super) fn describe_cut(view: &View, candidate: &Candidate, uses: &Uses) -> O
     let n_same = all.skills.iter().filter(|it| it.shown == shown).count();
     let of = format!("{n_same} of {}", all.count);
     let limit = all.budget.map_or(String::new(), |it| format!("{} {}", it.limit, it.unit));
-    let shorten = "Shorten descriptions; `skillsd budget` shows the longest.";
+    let longest = longest(&all);
+    let shorten = || match &*longest {
+        [] => "Shorten descriptions; `skillsd budget` shows the longest.".to_owned(),
+        [one] => format!("Shorten the description of `{one}`, the longest."),
+        [first, second] => {
+            format!("Shorten the descriptions of `{first}` and `{second}`, the longest.")
+        }
+        [first, second, rest @ ..] => format!(
+            "Shorten the descriptions of `{first}`, `{second}` and {} more; `skillsd budget` shows the longest.",
+            rest.len()
+        ),
+    };
     let (summary, next) = match shown {
         ListedForm::Whole => return None,
         ListedForm::Shortened => (
             format!("{agent} shortens the description of `{name}`: {of} are too long for it."),
-            shorten.to_owned(),
+            shorten(),
         ),
         ListedForm::Name => (
             format!(
                 "{agent} lists `{name}` by name only: its description did not fit; {of} did not; the listing is limited to {limit}."
             ),
-            shorten.to_owned(),
+            shorten(),
         ),
         ListedForm::NameOnly => (
             format!("{agent} lists `{name}` by name only, because its settings say so."),
-            format!("Remove `{name}` from `skillOverrides`."),
+            candidate
+                .notes
+                .iter()
+                .find(|it| it.rule == "settings/name-only")
+                .map_or_else(String::new, |it| it.next.clone()),
         ),
         ListedForm::Omitted => (
             format!(
@@ -147,3 +162,26 @@ pub(super) fn describe_cut(view: &View, candidate: &Candidate, uses: &Uses) -> O
     };
     Some(CutSkill { summary, next })
 }
+
+/// Returns the names of the longest entries that make room for all others if they are cut to
+/// [`SHORT`] characters.
+fn longest(all: &BudgetResult) -> Vec<&str> {
+    let whole: u64 = all.skills.iter().map(|it| it.whole_characters).sum();
+    let limit = all.budget.as_ref().map_or(whole, |it| match it.unit {
+        wire::BudgetUnit::Characters => it.limit,
+        // The estimate of every agent with such a limit.
+        wire::BudgetUnit::Tokens => it.limit.saturating_mul(4),
+    });
+    let mut skills: Vec<_> = all.skills.iter().collect();
+    skills.sort_by_key(|it| std::cmp::Reverse(it.whole_characters));
+    let mut excess = whole.saturating_sub(limit);
+    let is_needed = |it: &&wire::SkillCost| {
+        let needed = excess > 0 && it.whole_characters > SHORT;
+        excess = excess.saturating_sub(it.whole_characters.saturating_sub(SHORT));
+        needed
+    };
+    skills.into_iter().take_while(is_needed).map(|it| &*it.name).collect()
+}
+
+/// Length of a short entry in a listing, in characters.
+const SHORT: u64 = 100;

@@ -10,6 +10,7 @@ use skills_protocol::wire::{
 
 use super::super::facts::{self, AgentAnswers, Answers};
 use super::*;
+use crate::listing_costs::ListingCosts;
 use crate::sample::{in_state, list, range, shop, skill, terminal};
 
 const WORKTREE: &str = "/home/ann/shop";
@@ -71,7 +72,12 @@ fn snapshot(skills: &[Entry]) -> SnapshotResult {
 fn answers(skills: Vec<Entry>) -> Answers {
     Answers {
         snapshot: snapshot(&skills),
-        agents: vec![AgentAnswers { profile: "codex".into(), list: list(skills), listing: None }],
+        agents: vec![AgentAnswers {
+            profile: "codex".into(),
+            list: list(skills),
+            listing: None,
+            costs: ListingCosts::new(),
+        }],
         check: CheckResult {
             clock: "c".into(),
             health: Vec::new(),
@@ -162,12 +168,12 @@ fn tables_show_states_reasons_and_conflicts() {
     "#]]
     .assert_eq(&rows(&page, "agents"));
     expect![[r#"
-        accessibility .agents/skills/accessibility/SKILL.md | project | ✓  active | 68 chars | –
-        changelog .claude/skills/changelog/SKILL.md | project | ✗  invalid | 9 chars | –
-        commit .agents/skills/commit/SKILL.md | project | ✓  active | 49 chars | –
-        commit .claude/skills/commit/SKILL.md | project | =  shadowed | 30 chars | –
-        database-migration .agents/skills/database-migration/SKILL.md | project | ○  conditional | 54 chars | –
-        pdf .agents/skills/pdf/SKILL.md | user | ✓  active | 83 chars | –
+        accessibility .agents/skills/accessibility/SKILL.md | project | ✓  active | – | –
+        changelog .claude/skills/changelog/SKILL.md | project | ✗  invalid | – | –
+        commit .agents/skills/commit/SKILL.md | project | ✓  active | – | –
+        commit .claude/skills/commit/SKILL.md | project | =  shadowed | – | –
+        database-migration .agents/skills/database-migration/SKILL.md | project | ○  conditional | – | –
+        pdf .agents/skills/pdf/SKILL.md | user | ✓  active | – | –
     "#]].assert_eq(&rows(&page, "skills"));
     expect![[r#"
         changelog .claude/skills/changelog/SKILL.md | ✗  invalid | codex | description  is missing (SKILL.md:1:1)

@@ -2,37 +2,19 @@
 
 use std::ffi::OsStr;
 
-use skills_agents::profile::{LinkPolicy, LinkedWorktrees, NestedRule, RootRule};
+use skills_agents::profile::{LinkPolicy, LinkedWorktrees, NestedRule, RootRule, agents};
 use skills_syntax::path::AbsPath;
+use skills_syntax::quote::quote_word;
 use skills_syntax::text::LineColumn;
 
 use super::super::candidate::SKILL_FILE;
-use super::super::{RootOutcome, SearchRoot, SkipReason, SkippedEntry};
+use super::super::{
+    NoteScope, RootOutcome, SearchRoot, SettingsFile, SettingsNote, SkipReason, SkippedEntry,
+};
+use super::absence::{Absence, OUT_OF_BOUNDS, not_a_skill, nothing, unfit};
 use super::explanation::{Query, Verdict};
 use super::inquiry::Inquiry;
-use super::near_miss::{IgnoreRule, NearMiss, NearMissKind};
-
-/// Suggested action for a root that leads to a directory that is never searched.
-pub(super) const OUT_OF_BOUNDS: &str = "Change it to a directory of skills.";
-
-/// Reason why a path is not a skill of the agent.
-#[derive(Clone, Debug)]
-pub(super) struct Absence {
-    /// Stable name of the rule that decided.
-    pub(super) rule: &'static str,
-    /// Reason, as a sentence fragment.
-    pub(super) why: String,
-    /// Suggested action, as a sentence.
-    pub(super) next: String,
-    /// File and position that cause it.
-    pub(super) place: Option<(AbsPath, LineColumn)>,
-}
-
-impl Absence {
-    fn new(rule: &'static str, why: String, next: impl Into<String>) -> Self {
-        Self { rule, why, next: next.into(), place: None }
-    }
-}
+use super::near_miss::{IgnoreRule, NearMiss, NearMissKind, places};
 
 impl<'a> Inquiry<'a> {
     /// Explains why nothing is found. For a name, it describes the first near miss that exists.
@@ -71,7 +53,7 @@ impl<'a> Inquiry<'a> {
                 continue;
             }
             let skips = of_path.skips(&[]);
-            let absence = self.why_not(&stray.path, Some(stray), &skips);
+            let absence = of_path.why_not(&stray.path, Some(stray), &skips);
             let shown = stray.path.display();
             let summary = format!(
                 "{agent} finds no skill called `{name}`. There is `{shown}`, but {}.",
@@ -83,18 +65,51 @@ impl<'a> Inquiry<'a> {
             });
             return (verdict(summary, &absence), Some(absence), skips.collect());
         }
-        let next = match self.resolution.nearest(name).first() {
-            Some(near) => format!("Did you mean `{near}`?"),
-            None => match self.own_place() {
-                Some(place) => format!(
-                    "Create `{}/{name}/{SKILL_FILE}`, or pass the path of the SKILL.md that you expect.",
-                    place.display()
-                ),
-                None => "Pass the path of its SKILL.md.".to_owned(),
-            },
+        let profile = self.profile;
+        let similar = self.around.similar.as_ref();
+        let next = match (self.resolution.nearest(name).first(), similar, self.own_place()) {
+            (Some(near), _, _) => format!("Did you mean `{near}`?"),
+            (None, Some(near), _) => {
+                let near = quote_word(near);
+                format!("Did you mean `{near}`? Run `skillsd explain {near} --profile {profile}`.")
+            }
+            (None, None, _) if let Some((root, skip)) = self.skill_in_root() => {
+                let absence = self.passed_over(root, skip);
+                let shown = skip.path.display();
+                let target = self.resolution.roots[root].path.child(name).child(SKILL_FILE);
+                let next = format!("Move `{shown}` to `{}`.", target.display());
+                let why = &absence.why;
+                let summary = format!(
+                    "{agent} finds no skill called `{name}`. There is `{shown}`, but {why}."
+                );
+                let absence = Absence { next, ..absence };
+                return (verdict(summary, &absence), Some(absence), skips);
+            }
+            (None, None, Some(_)) if self.is_agent() && is_word(name) => format!(
+                "Run `skillsd new {name} --profile {profile}`, or pass the path of the SKILL.md that you expect."
+            ),
+            (None, None, Some(place)) => format!(
+                "Create `{}/{name}/{SKILL_FILE}`, or pass the path of the SKILL.md that you expect.",
+                place.display()
+            ),
+            (None, None, None) => "Pass the path of its SKILL.md.".to_owned(),
         };
         let summary = format!("{agent} finds no skill called `{name}`.");
         (Verdict { state: None, summary, next: Some(next) }, None, skips)
+    }
+
+    /// Returns the first SKILL.md directly in a root, which has no name of its own.
+    fn skill_in_root(&self) -> Option<(usize, &'a SkippedEntry)> {
+        let mut roots = self.resolution.roots.iter().enumerate();
+        roots.find_map(|(index, root)| {
+            let skip = root.skips.iter().find(|it| matches!(it.reason, SkipReason::RootSkill))?;
+            Some((index, skip))
+        })
+    }
+
+    /// Returns true for the profile of an agent, not one of the user.
+    fn is_agent(&self) -> bool {
+        agents().any(|it| it.id == self.ctx.profile.id)
     }
 
     fn why_not(
@@ -132,7 +147,7 @@ impl<'a> Inquiry<'a> {
             return Absence::new("root/bounds", why, OUT_OF_BOUNDS);
         }
         if let Some((root, why)) = off {
-            return switched_off(root, why);
+            return self.switched_off(root, why);
         }
         if let Some((root, fault)) = covering().find_map(|it| match &it.outcome {
             RootOutcome::Fault(fault) => Some((it, fault)),
@@ -143,6 +158,40 @@ impl<'a> Inquiry<'a> {
         }
         let found = self.nested(path, stray).or_else(|| self.explain_other_worktree(path, stray));
         found.unwrap_or_else(|| self.misplaced(path, thing))
+    }
+
+    fn switched_off(&self, root: &SearchRoot, why: &str) -> Absence {
+        if let Some(extension) = root.origin.strip_prefix("the extension ") {
+            let name = extension.trim_matches('`');
+            let next = format!("Repair it, or enable it with `gemini extensions enable {name}`.");
+            return Absence::new(
+                "extension/enabled",
+                format!("its extension is not used: {why}"),
+                next,
+            );
+        }
+        let Some(plugin) = &root.plugin else {
+            let next = "Set the variable, or remove the switch, and restart the agent.";
+            let why = format!("`{}` is not searched: {why}", root.path.display());
+            return Absence::new("root/known", why, next);
+        };
+        let says =
+            |it: &SettingsNote| matches!(&it.about, NoteScope::Plugin(key) if **key == *plugin.key);
+        let is_settings = |it: &&SettingsFile| {
+            let name = it.path.file_name().unwrap_or_default();
+            name.as_encoded_bytes().starts_with(b"settings")
+        };
+        let mut files = self.resolution.settings.iter().rev().filter(is_settings);
+        let file = files.find(|it| it.notes.iter().any(says));
+        let next = match file {
+            Some(file) => format!(
+                "Set `{}` to `true` in `enabledPlugins` of `{}`.",
+                plugin.key,
+                file.path.display()
+            ),
+            None => format!("Run `claude plugin enable {}`.", plugin.key),
+        };
+        Absence::new("plugin/enabled", format!("its plugin is off: {why}"), next)
     }
 
     /// Explains that the path is inside another skill, below which the agent does not search.
@@ -159,13 +208,23 @@ impl<'a> Inquiry<'a> {
         );
         let name = inner.file_name().unwrap_or_default();
         let target = self.resolution.roots[outer.root].path.child(name);
-        let next = format!("Move the directory to `{}`.", target.display());
+        let next = format!("Move `{}` to `{}`.", inner.display(), target.display());
         Some(Absence::new("walk/within-skill", why, next))
     }
 
     fn passed_over(&self, root: usize, skip: &SkippedEntry) -> Absence {
         let root = &self.resolution.roots[root];
-        Absence::new(skip.reason.rule(), skip.reason.message(), skip.next(root))
+        let next = match (&skip.reason, self.query) {
+            // The skill may lie further below than the entry that was skipped.
+            (SkipReason::TooDeep(_), Query::Path(path)) => {
+                let is_file = path.file_name() == Some(OsStr::new(SKILL_FILE));
+                let dir = path.parent().filter(|_| is_file).unwrap_or_else(|| path.clone());
+                let target = root.path.child(dir.file_name().unwrap_or_default());
+                format!("Move `{}` to `{}`.", dir.display(), target.display())
+            }
+            _ => skip.next(root),
+        };
+        Absence::new(skip.reason.rule(), skip.reason.message(), next)
     }
 
     /// Explains that the path belongs to another worktree.
@@ -230,7 +289,11 @@ impl<'a> Inquiry<'a> {
                 dir.display(),
                 file.display()
             );
-            let next = format!("Remove that line, or work in `{}`.", dir.display());
+            let next = format!(
+                "Start the agent in `{}`, or remove line {line} of `{}` and touch a file there.",
+                dir.display(),
+                file.display()
+            );
             let place = Some((file.clone(), LineColumn { line: *line, column: 1 }));
             return Some(Absence { place, ..Absence::new("nested/ignored", why, next) });
         }
@@ -240,7 +303,7 @@ impl<'a> Inquiry<'a> {
             format!(
                 "it is below the working directory; {agent} searches there once a file near it is touched"
             ),
-            format!("Let the agent read or edit a file in `{dir}`, or start it there."),
+            format!("Start the agent in `{dir}`, or let it read or edit a file there."),
         ))
     }
 
@@ -269,13 +332,21 @@ impl<'a> Inquiry<'a> {
             _ => None,
         };
         let name = dir.as_ref().and_then(|it| it.file_name()).unwrap_or(OsStr::new("<name>"));
-        let next = match self.own_place() {
-            Some(place) => {
-                let target = place.child(name);
-                let link = if self.follows_links(&place) { ", or link it there" } else { "" };
-                format!("Move the skill's directory to `{}`{link}.", target.display())
+        let next = if let Some(place) = self.own_place() {
+            let target = place.child(name);
+            match dir {
+                Some(dir) if self.can_link(&dir, &place) => {
+                    let dir = quote_word(&dir.display().to_string());
+                    format!("Run `skillsd link {dir} --to {}`.", self.profile)
+                }
+                Some(dir) => format!("Move `{}` to `{}`.", dir.display(), target.display()),
+                None => format!("Write `{}`.", target.child(SKILL_FILE).display()),
             }
-            None => "Configure a root for this profile.".to_owned(),
+        } else {
+            let profile = self.profile;
+            format!(
+                "Add a directory to `roots` of `[profiles.{profile}]` in skillsd's configuration."
+            )
         };
         Absence::new(rule, why, next)
     }
@@ -290,6 +361,20 @@ impl<'a> Inquiry<'a> {
         found.or_else(|| roots.iter().find(of_skills)).map(|it| it.path.clone())
     }
 
+    /// Returns true if other agents find the skill's directory, and this one would find a link to
+    /// it: moving it would take it from them.
+    fn can_link(&self, dir: &AbsPath, place: &AbsPath) -> bool {
+        let Some(parent) = dir.parent() else { return false };
+        let relatives = || agents().flat_map(|it| &it.roots).flat_map(|it| &it.relative);
+        // Agents may find a nested directory of this name too.
+        let is_nested = || {
+            parent.starts_with(&*self.resolution.worktree)
+                && relatives().any(|it| it.contains('/') && parent.ends_with(&**it))
+        };
+        let is_shared = || is_nested() || places(self.ctx, self.resolution).contains(&parent);
+        self.is_agent() && self.follows_links(place) && is_shared()
+    }
+
     fn follows_links(&self, place: &AbsPath) -> bool {
         let root = self.resolution.roots.iter().find(|it| it.path == *place);
         let rule = root.and_then(|it| self.rule(it));
@@ -301,110 +386,12 @@ impl<'a> Inquiry<'a> {
     }
 }
 
+/// Returns true if every agent accepts the text as a name.
+fn is_word(text: &str) -> bool {
+    let is_letter = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
+    !text.starts_with('-') && !text.ends_with('-') && text.chars().all(is_letter)
+}
+
 fn verdict(summary: String, absence: &Absence) -> Verdict {
     Verdict { state: None, summary, next: Some(absence.next.clone()) }
-}
-
-fn nothing(path: &AbsPath, alike: Option<&AbsPath>) -> Absence {
-    let Some(alike) = alike else {
-        let next = "Check the path; `skillsd list` shows all skills.";
-        return Absence::new("path/exists", "the path does not exist".to_owned(), next);
-    };
-    let is_file = path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE));
-    if is_file && alike.file_name().is_some_and(|it| it != SKILL_FILE) {
-        return wrong_case(alike);
-    }
-    let why = format!("the path does not exist, but `{}` does", alike.display());
-    Absence::new("path/exists", why, format!("Did you mean `{}`?", alike.display()))
-}
-
-fn wrong_case(path: &AbsPath) -> Absence {
-    let why = format!("`{}` must be called `{SKILL_FILE}`, in capitals", path.display());
-    let next = format!("Rename the file to `{SKILL_FILE}`.");
-    Absence::new("file/name", why, next)
-}
-
-fn switched_off(root: &SearchRoot, why: &str) -> Absence {
-    if let Some(extension) = root.origin.strip_prefix("the extension ") {
-        let name = extension.trim_matches('`');
-        let next = format!("Repair it, or enable it with `gemini extensions enable {name}`.");
-        return Absence::new(
-            "extension/enabled",
-            format!("its extension is not used: {why}"),
-            next,
-        );
-    }
-    let Some(plugin) = &root.plugin else {
-        let next = "Set the variable, or remove the switch, and restart the agent.";
-        let why = format!("`{}` is not searched: {why}", root.path.display());
-        return Absence::new("root/known", why, next);
-    };
-    let next = format!(
-        "Set `{}` to `true` in the `enabledPlugins` of a settings file of the agent.",
-        plugin.key
-    );
-    Absence::new("plugin/enabled", format!("its plugin is off: {why}"), next)
-}
-
-/// Explains why a path in a directory that is searched later is no skill then either.
-fn unfit(
-    path: &AbsPath,
-    root: &AbsPath,
-    max_depth: Option<u16>,
-    stray: Option<&NearMiss>,
-) -> Option<Absence> {
-    let is_skill_file = |it: &OsStr| it.eq_ignore_ascii_case(SKILL_FILE);
-    let is_file = path.file_name().is_some_and(is_skill_file);
-    let file = match stray.map(|it| &it.thing) {
-        Some(NearMissKind::Directory(Some(name))) => path.child(name),
-        _ if is_file => path.clone(),
-        _ => return None,
-    };
-    if file.file_name() != Some(OsStr::new(SKILL_FILE)) {
-        return Some(wrong_case(&file));
-    }
-    let dir = file.parent()?;
-    let max = max_depth?;
-    let depth = dir.strip_prefix(root).ok()?.components().count();
-    (depth > usize::from(max)).then(|| {
-        let reason = SkipReason::TooDeep(max);
-        let target = root.child(dir.file_name().unwrap_or_default());
-        let next = format!("Move the directory to `{}`.", target.display());
-        Absence::new(reason.rule(), reason.message(), next)
-    })
-}
-
-/// Explains why an entry of a searched root is not a skill.
-fn not_a_skill(path: &AbsPath, root: &SearchRoot, thing: Option<&NearMissKind>) -> Absence {
-    let (rule, shown) = ("file/there", path.display());
-    match thing {
-        Some(NearMissKind::File) => Absence::new(
-            rule,
-            format!(
-                "it is a file that belongs to no skill; a skill is a directory with a {SKILL_FILE}"
-            ),
-            match path.file_stem().filter(|_| path.extension() == Some(OsStr::new("md"))) {
-                Some(stem) => {
-                    format!("Move it to `{}/{SKILL_FILE}`.", root.path.child(stem).display())
-                }
-                None => "Move it into the directory of a skill.".to_owned(),
-            },
-        ),
-        Some(NearMissKind::Directory(Some(name))) if name != SKILL_FILE => {
-            wrong_case(&path.child(name))
-        }
-        Some(NearMissKind::Directory(_)) if *path != root.path => Absence::new(
-            rule,
-            format!("the directory has no {SKILL_FILE}, and none is below it"),
-            format!("Write `{shown}/{SKILL_FILE}`."),
-        ),
-        _ => Absence::new(
-            rule,
-            format!(
-                "`{}` is searched, but there is no {SKILL_FILE} at this path",
-                root.path.display()
-            ),
-            format!("Check the spelling: the file must be called `{SKILL_FILE}`."),
-        ),
-    }
 }

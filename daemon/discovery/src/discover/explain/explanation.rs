@@ -115,5 +115,7 @@ pub fn is_skillsd_rule(rule: &str) -> bool {
             | "walk/bounds"
             | "walk/budget"
             | "worktree/proven"
+            | "skillsd/denied"
+            | "skillsd/trusted"
     )
 }

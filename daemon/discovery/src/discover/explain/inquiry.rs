@@ -2,7 +2,7 @@
 
 use skills_syntax::path::AbsPath;
 
-use super::explanation::{Query, Verdict};
+use super::explanation::{Query, Verdict, is_skillsd_rule};
 use super::near_miss::NearMisses;
 use crate::discover::candidate::{Candidate, Reason, SKILL_FILE, SkillState};
 use crate::discover::context::DiscoveryContext;
@@ -78,7 +78,8 @@ impl<'a> Inquiry<'a> {
 
     pub(super) fn about(&self, candidate: &Candidate) -> Verdict {
         let Candidate { name, state, .. } = candidate;
-        let agent = self.agent;
+        let is_own = candidate.reason.as_ref().is_some_and(|it| is_skillsd_rule(it.rule));
+        let agent = if is_own { "skillsd" } else { self.agent };
         let why = candidate.reason.as_ref().map(|it| it.message.as_str()).unwrap_or_default();
         let summary = match state {
             SkillState::Hidden if candidate.is_built_in() => {
@@ -90,6 +91,10 @@ impl<'a> Inquiry<'a> {
             SkillState::Shadowed => format!("{agent} does not use this `{name}`: {why}."),
             SkillState::Hidden => format!("{agent} does not show `{name}` to its model: {why}."),
             SkillState::Untrusted => format!("{agent} does not load `{name}` yet: {why}."),
+            SkillState::Denied if is_own => {
+                let place = place(candidate.reason.as_deref());
+                format!("skillsd does not offer `{name}`: {why}{place}.")
+            }
             SkillState::Denied => {
                 format!(
                     "{agent} may not use `{name}`: {why}{}.",
@@ -103,7 +108,7 @@ impl<'a> Inquiry<'a> {
         Verdict {
             state: Some(*state),
             summary,
-            next: candidate.reason.as_ref().map(|it| it.next.clone()),
+            next: candidate.reason.as_ref().map(|it| self.next_step(candidate, it)),
         }
     }
 }

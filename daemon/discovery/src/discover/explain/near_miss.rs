@@ -17,6 +17,8 @@ use super::super::{DiscoveryContext, Resolution};
 pub struct NearMisses {
     /// The near misses.
     pub met: Vec<NearMiss>,
+    /// Name of a skill on the disk that is similar to a name for which nothing is found.
+    pub similar: Option<String>,
     /// True if the search ended at a limit, so that there may be more.
     pub is_partial: bool,
 }

@@ -10,23 +10,31 @@ impl SkippedEntry {
     pub fn next(&self, root: &SearchRoot) -> String {
         let name = self.path.file_name().unwrap_or_default();
         let root = root.path.display();
+        let path = self.path.display();
+        let beside = |name: &str| match self.path.parent() {
+            Some(it) => it.child(name).display().to_string(),
+            None => name.to_owned(),
+        };
         match &self.reason {
             SkipReason::Hidden => {
-                "Rename the directory so that it does not begin with a dot.".into()
+                let visible = name.to_string_lossy();
+                format!("Rename `{path}` to `{}`.", beside(visible.trim_start_matches('.')))
             }
-            SkipReason::TooLarge(_) => "Move parts of it into other files.".into(),
+            SkipReason::TooLarge(most) => {
+                format!("Shorten `{path}` to {most} bytes: move parts of it into other files.")
+            }
             SkipReason::SkippedName | SkipReason::ReservedName => "Rename the directory.".into(),
             SkipReason::TooDeep(_) => {
-                format!("Move the directory to `{root}/{}`.", name.display())
+                format!("Move `{path}` to `{root}/{}`.", name.display())
             }
             SkipReason::Link if name == OsStr::new(SKILL_FILE) => {
-                "Replace the link by the file itself, or link the whole directory.".into()
+                format!("Replace the link `{path}` by the file itself.")
             }
-            SkipReason::Link => "Replace the link by the directory itself.".into(),
+            SkipReason::Link => format!("Replace the link `{path}` by the directory itself."),
             SkipReason::RootSkill => {
-                format!("Move the file to `{root}/<name>/{SKILL_FILE}`.")
+                format!("Move `{path}` to `{root}/NAME/{SKILL_FILE}`, with a name of your choice.")
             }
-            SkipReason::WrongCase => format!("Rename the file to `{SKILL_FILE}`."),
+            SkipReason::WrongCase => format!("Rename `{path}` to `{}`.", beside(SKILL_FILE)),
             SkipReason::TooManyDirectories(..) | SkipReason::TooManyEntries(..) => {
                 "Move directories without skills out of the root, or split the root.".into()
             }

@@ -10,7 +10,7 @@ use super::super::{
     Candidate, DiscoveryContext, NoteScope, Reason, Repository, Resolution, RootOutcome,
     SearchRoot, SettingsFile, SettingsNote, SettingsOutcome, SkillState, SkippedEntry,
 };
-use super::absent::{Absence, OUT_OF_BOUNDS};
+use super::absence::{Absence, OUT_OF_BOUNDS};
 use super::difference::{difference_step, mattering};
 use super::explanation::{Query, Step, StepKind};
 use super::inquiry::Inquiry;
@@ -25,6 +25,8 @@ impl Inquiry<'_> {
         absence: Option<Absence>,
     ) -> Vec<Step> {
         let mut steps = Vec::new();
+        // A skipped entry that answers the query has the next step of the answer.
+        let answer = absence.as_ref().map(|it| (it.rule, it.next.clone()));
         // A skipped entry has its own step below its root.
         if let Some(it) =
             absence.filter(|it| !skips.iter().any(|(_, skip)| skip.reason.rule() == it.rule))
@@ -45,7 +47,10 @@ impl Inquiry<'_> {
                     reason: Some(skip.reason.message()),
                     at: None,
                     file: None,
-                    next: Some(skip.next(root)),
+                    next: match &answer {
+                        Some((rule, next)) if *rule == skip.reason.rule() => Some(next.clone()),
+                        _ => Some(skip.next(root)),
+                    },
                 });
             }
             for candidate in matched.iter().filter(|it| root.candidates.contains(it)) {
@@ -100,7 +105,7 @@ impl Inquiry<'_> {
             reason: Some(reason.message.clone()),
             at: reason.at.or_else(|| place(reason)),
             file: reason.file.clone(),
-            next: Some(reason.next.clone()),
+            next: Some(self.next_step(candidate, reason)),
         };
         steps.extend(candidate.notes.iter().map(|it| rule(false, it)));
         steps.extend(candidate.reason.iter().map(|it| rule(true, it)));
@@ -139,7 +144,8 @@ impl Inquiry<'_> {
                     reason: sentence.map(|it| it.trim_end_matches('.').to_owned()),
                     at: fault.at,
                     file: None,
-                    next: Some(fault.next),
+                    // The next step belongs to the explanation for that agent.
+                    next: None,
                 });
             }
         }

@@ -6,13 +6,15 @@ use std::path::Path;
 use skills_agents::profile::Scope;
 use skills_syntax::config_tree::{Node, Value};
 use skills_syntax::path::AbsPath;
+use skills_syntax::quote::quote_word;
 
 use super::decisions::{OverrideValue, SettingsDecisions, SkillOverride, SkillSelector};
 use super::file::NoteScope;
 use super::file_trust::PluginState;
+use crate::discover::context::variable;
 use crate::discover::disk::PathStatus;
 use crate::discover::tree::Tree;
-use crate::discover::{Candidate, Reason, SearchRoot, SkillState};
+use crate::discover::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState};
 use crate::permission::SourceLocation;
 
 const OVERRIDES: &str = "skillOverrides";
@@ -192,6 +194,7 @@ fn selector(
 ///
 /// Skills of a plugin are switched with the plugin, not by name.
 pub(in crate::discover) fn apply(
+    ctx: &DiscoveryContext,
     settings: &SettingsDecisions,
     roots: &[SearchRoot],
     candidates: &mut [Candidate],
@@ -211,7 +214,11 @@ pub(in crate::discover) fn apply(
                 message: format!("`enabledPlugins` switches the plugin `{}` off", plugin.key),
                 at: Some(source.at),
                 file: Some(source.file.clone()),
-                next: "Remove that entry to use the skill again.".to_owned(),
+                next: format!(
+                    "Set `{}` to `true` in `enabledPlugins` of `{}`.",
+                    plugin.key,
+                    source.file.display()
+                ),
                 winner: None,
             }));
             continue;
@@ -224,14 +231,23 @@ pub(in crate::discover) fn apply(
         // An untrusted repository only makes stricter.
         let counts = |it: &&SkillOverride| settings.may_loosen(&it.source.file);
         let floor = if counts(&last) { None } else { said.find(counts) };
-        let SkillOverride { to, source, key, .. } =
+        let SkillOverride { which, to, source, key } =
             floor.filter(|it| it.to > last.to).unwrap_or(last);
-        let reason = |rule, message: String, next: &str| Reason {
+        let next = match which {
+            SkillSelector::All => {
+                let (line, file) = (source.at.line, source.file.display());
+                format!("Set `{key}` to `true` in line {line} of `{file}`.")
+            }
+            SkillSelector::Name(_) | SkillSelector::AnyCase(_) | SkillSelector::Path(_) => {
+                enable(ctx, &candidate.name, &source.file)
+            }
+        };
+        let reason = |rule, message: String| Reason {
             rule,
             message,
             at: Some(source.at),
             file: Some(source.file.clone()),
-            next: next.to_owned(),
+            next: next.clone(),
             winner: None,
         };
         match to {
@@ -239,23 +255,41 @@ pub(in crate::discover) fn apply(
             OverrideValue::NameOnly => {
                 candidate.name_only = true;
                 let message = format!("`{key}` shows its name without a description");
-                let next = "Set it to `on` to list the description.";
-                candidate.notes.push(reason("settings/name-only", message, next));
+                let (line, file) = (source.at.line, source.file.display());
+                let next = format!("Change `name-only` to `on` in line {line} of `{file}`.");
+                candidate.notes.push(Reason { next, ..reason("settings/name-only", message) });
             }
             OverrideValue::UserOnly => {
                 candidate.state = SkillState::Hidden;
                 let message = format!("`{key}` lets only the user invoke it");
-                let next = "Set it to `on` to let the model use it.";
-                candidate.reason = Some(Box::new(reason("settings/user-only", message, next)));
+                candidate.reason = Some(Box::new(reason("settings/user-only", message)));
             }
             OverrideValue::Off => {
                 candidate.state = SkillState::Ignored;
                 let message = format!("`{key}` switches it off");
-                let next = "Remove that entry to use the skill again.";
-                candidate.reason = Some(Box::new(reason("settings/off", message, next)));
+                candidate.reason = Some(Box::new(reason("settings/off", message)));
             }
         }
     }
+}
+
+/// Returns the sentence with the command that switches a skill on in a settings file of the agent.
+pub(in crate::discover) fn enable(ctx: &DiscoveryContext, name: &str, file: &AbsPath) -> String {
+    let is_local = file.file_name().is_some_and(|it| it == "settings.local.json");
+    let holds = |dir: &AbsPath| {
+        let within = file.strip_prefix(dir).ok();
+        within.is_some_and(|it| it.components().count() <= 2)
+    };
+    let home = variable(ctx, "HOME").ok();
+    let is_home = |dir: &AbsPath| home.as_ref() == Some(dir);
+    let is_project = ctx.cwd.ancestors().any(|it| holds(&it) && !is_home(&it));
+    let scope = match (is_project, is_local) {
+        (true, true) => " --scope local",
+        (true, false) => " --scope project",
+        (false, _) => "",
+    };
+    let profile = &ctx.profile.id;
+    format!("Run `skillsd enable {} --profile {profile}{scope}`.", quote_word(name))
 }
 
 impl SkillSelector {

@@ -73,7 +73,7 @@ fn path_query_explains_depth_place_and_spelling() {
         TREE,
         &expect![[r#"
             Claude Code finds no skill at `/w/.claude/skills/group/deep/SKILL.md`: this is deeper than the 1 level below the root that the agent searches.
-            next: Move the directory to `/w/.claude/skills/deep`.
+            next: Move `/w/.claude/skills/group/deep` to `/w/.claude/skills/deep`.
             root /home/u/.claude/skills
             root /w/.claude/skills
               passed over /w/.claude/skills/group/deep walk/depth: this is deeper than the 1 level below the root that the agent searches
@@ -86,7 +86,7 @@ fn path_query_explains_depth_place_and_spelling() {
         TREE,
         &expect![[r#"
             Claude Code finds no skill at `/w/.claude/skills/lower`: the file must be called `SKILL.md`, in capitals.
-            next: Rename the file to `SKILL.md`.
+            next: Rename `/w/.claude/skills/lower/skill.md` to `/w/.claude/skills/lower/SKILL.md`.
             root /home/u/.claude/skills
             root /w/.claude/skills
               passed over /w/.claude/skills/lower/skill.md file/name: the file must be called `SKILL.md`, in capitals
@@ -99,7 +99,7 @@ fn path_query_explains_depth_place_and_spelling() {
         TREE,
         &expect![[r#"
             Claude Code finds no skill at `/w/docs/SKILL.md`: it is in none of the directories that Claude Code searches.
-            next: Move the skill's directory to `/w/.claude/skills/docs`, or link it there.
+            next: Move `/w/docs` to `/w/.claude/skills/docs`.
             roots/searched decisive=true: it is in none of the directories that Claude Code searches
             root /home/u/.claude/skills
             root /w/.claude/skills
@@ -141,7 +141,7 @@ fn unknown_name_suggests_similar_names() {
         TREE,
         &expect![[r#"
             Claude Code finds no skill called `zzz`.
-            next: Create `/w/.claude/skills/zzz/SKILL.md`, or pass the path of the SKILL.md that you expect.
+            next: Run `skillsd new zzz --profile claude-code`, or pass the path of the SKILL.md that you expect.
             root /home/u/.claude/skills
             root /w/.claude/skills
         "#]],
@@ -173,7 +173,7 @@ Read.
     let skill = path.starts_with(&*inner).then_some(inner);
     let (thing, worktree, ignored) = (NearMissKind::File, None, None);
     let stray = NearMiss { path: path.clone(), thing, skill, worktree, ignored };
-    let around = NearMisses { met: vec![stray], is_partial: false };
+    let around = NearMisses { met: vec![stray], ..NearMisses::default() };
     let explanation = explain(&ctx, &resolution, Query::Path(&path), &around);
     assert_eq!(explanation.verdict.summary, expected);
 }

@@ -122,7 +122,7 @@ description: misplaced
         fixture,
         &expect![[r#"
             Claude Code finds no skill at `/w/pkg/.claude/skills/a/SKILL.md`: it is below the working directory; Claude Code searches there once a file near it is touched.
-            next: Let the agent read or edit a file in `/w/pkg`, or start it there.
+            next: Start the agent in `/w/pkg`, or let it read or edit a file there.
             nested/touched decisive=true: it is below the working directory; Claude Code searches there once a file near it is touched
         "#]],
     );
@@ -133,7 +133,7 @@ description: misplaced
         fixture,
         &expect![[r#"
             Codex finds no skill at `/w/pkg/.claude/skills/a/SKILL.md`: it is in none of the directories that Codex searches.
-            next: Move the skill's directory to `/w/.codex/skills/a`, or link it there.
+            next: Run `skillsd link /w/pkg/.claude/skills/a --to codex`.
             roots/searched decisive=true: it is in none of the directories that Codex searches
         "#]],
     );
@@ -145,7 +145,7 @@ description: misplaced
         fixture,
         &expect![[r#"
             Claude Code finds no skill at `/w/docs/skills/b/SKILL.md`: it is in none of the directories that Claude Code searches.
-            next: Move the skill's directory to `/w/.claude/skills/b`, or link it there.
+            next: Move `/w/docs/skills/b` to `/w/.claude/skills/b`.
             roots/searched decisive=true: it is in none of the directories that Claude Code searches
         "#]],
     );

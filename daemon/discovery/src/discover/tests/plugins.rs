@@ -96,7 +96,7 @@ fn disabled_plugin_is_explained_with_position() {
         &with_skills(VERSION_2),
         &expect![[r#"
             Claude Code finds no skill at `/home/u/.claude/plugins/cache/market/off/1.0.0/skills/o/SKILL.md`: its plugin is off: `/home/u/.claude/settings.json:1:43` switches `off@market` off.
-            next: Set `off@market` to `true` in the `enabledPlugins` of a settings file of the agent.
+            next: Set `off@market` to `true` in `enabledPlugins` of `/home/u/.claude/settings.json`.
             plugin/enabled decisive=true: its plugin is off: `/home/u/.claude/settings.json:1:43` switches `off@market` off
             settings /home/u/.claude/settings.json at 1:21: plugin `tools@market` is on
             settings /home/u/.claude/settings.json at 1:43: plugin `off@market` is off

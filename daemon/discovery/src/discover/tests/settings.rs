@@ -230,7 +230,7 @@ description: d
         fixture,
         &expect![[r#"
             opencode may not use `a`: the rule `*` denies all skills, which disables the skill tool, even if other rules allow skills (`/w/opencode.json:6:7`).
-            next: Put that rule before the others, so that it is not the last.
+            next: Run `skillsd enable a --profile opencode --scope project`.
             settings /home/u/.config/opencode/opencode.json at 1:17: `permission.*` says `ask` for `*`
             settings /w/opencode.json at 6:7: `permission.skill` says `deny` for `*`
             settings /w/opencode.json at 6:7: the last rule about skills denies `*`, which disables the skill tool even if earlier rules allow skills

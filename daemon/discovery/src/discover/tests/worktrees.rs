@@ -45,7 +45,7 @@ fn stray(at: &str, thing: NearMissKind) -> NearMiss {
 }
 
 fn around(stray: NearMiss) -> NearMisses {
-    NearMisses { met: vec![stray], is_partial: false }
+    NearMisses { met: vec![stray], ..NearMisses::default() }
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn copied_git_file_opens_no_other_worktree() {
         &copied,
         &expect![[r#"
             Claude Code finds no skill at `/main/.claude/skills/there/SKILL.md`: it is in none of the directories that Claude Code searches.
-            next: Move the skill's directory to `/copy/.claude/skills/there`, or link it there.
+            next: Move `/main/.claude/skills/there` to `/copy/.claude/skills/there`.
             roots/searched decisive=true: it is in none of the directories that Claude Code searches
             worktree/proven decisive=false at 1:1: `/copy/.git` leads to no repository: it names `/main/.git/worktrees/linked`, which does not name this worktree in return
         "#]],
@@ -189,7 +189,7 @@ fn near_misses_on_disk_are_explained() {
     tell("codex", at, stray(at, NearMissKind::File));
     expect![[r#"
         Claude Code finds no skill at `/w/.claude/skills/a/SKILL.md`: `/w/.claude/skills/a/skill.md` must be called `SKILL.md`, in capitals.
-            Rename the file to `SKILL.md`.
+            Rename `/w/.claude/skills/a/skill.md` to `/w/.claude/skills/a/SKILL.md`.
         Claude Code finds no skill at `/w/.claude/skills/b`: the directory has no SKILL.md, and none is below it.
             Write `/w/.claude/skills/b/SKILL.md`.
         Claude Code finds no skill at `/w/.claude/skills/b`: the path does not exist, but `/w/.claude/skills/B` does.
@@ -197,19 +197,19 @@ fn near_misses_on_disk_are_explained() {
         Claude Code finds no skill at `/w/.claude/skills/b`: the path does not exist.
             Check the path; `skillsd list` shows all skills.
         Claude Code finds no skill at `/w/.claude/skills/flat.md`: it is a file that belongs to no skill; a skill is a directory with a SKILL.md.
-            Move it to `/w/.claude/skills/flat/SKILL.md`.
+            Move `/w/.claude/skills/flat.md` to `/w/.claude/skills/flat/SKILL.md`.
         Claude Code finds no skill at `/w/gen/.claude/skills/g`: git ignores `/w/gen` (`/w/.gitignore:3` has `gen/`), and Claude Code skips ignored directories below the working directory.
-            Remove that line, or work in `/w/gen`.
+            Start the agent in `/w/gen`, or remove line 3 of `/w/.gitignore` and touch a file there.
         opencode finds no skill at `/w/gen/.claude/skills/g`: it is in none of the directories that opencode searches.
-            Move the skill's directory to `/w/.claude/skills/g`, or link it there.
+            Run `skillsd link /w/gen/.claude/skills/g --to opencode`.
         Codex finds no skill at `/other/.claude/skills/o`: it belongs to the worktree `/other`; Codex reads only the one of the working directory, `/w`.
             Work in `/other`, or copy the skill's directory to this worktree.
         Codex finds no skill at `/w/sub/.claude/skills/s`: it belongs to the worktree `/w/sub`; Codex reads only the one of the working directory, `/w`.
             Work in `/w/sub`, or copy the skill's directory to this worktree.
         Codex finds no skill at `/w/docs/skills/d/SKILL.md`: it is in none of the directories that Codex searches.
-            Move the skill's directory to `/w/.codex/skills/d`, or link it there.
+            Move `/w/docs/skills/d` to `/w/.codex/skills/d`.
         opencode-agent-skills finds no skill at `/w/docs/skills/d/SKILL.md`: it is in none of the directories that opencode-agent-skills searches.
-            Move the skill's directory to `/w/.opencode/skills/d`, or link it there.
+            Move `/w/docs/skills/d` to `/w/.opencode/skills/d`.
         Codex finds no skill at `/etc`: it is a directory without a SKILL.md, in none of the directories that Codex searches.
             Ask for a skill's name or the path of its SKILL.md, or run `skillsd explain --cwd /etc` to see what Codex finds in that directory.
         Codex finds no skill at `/w/src/main.rs`: it is not a SKILL.md, and it is in none of the directories that Codex searches.
