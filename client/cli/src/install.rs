@@ -34,6 +34,7 @@ use skills_client::blocking::TIMEOUT;
 use units::Manager;
 
 pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
+    args.check()?;
     let environment = InstallEnvironment::read()?;
     let parts = args.parts(&[InstallPart::Units, InstallPart::Hooks]);
     let mut record = read_record(&environment.state)?;
@@ -68,6 +69,7 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
 }
 
 pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
+    args.check()?;
     let environment = InstallEnvironment::read()?;
     let parts = args.parts(&[InstallPart::Units, InstallPart::Hooks, InstallPart::Mcp]);
     let mut record = read_record(&environment.state)?;

@@ -105,7 +105,7 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
     let environment = InstallEnvironment::read()?;
     let dirs = AgentDirs::of(&args.to, &environment);
     let top = worktree_top(&context.cwd);
-    let mut server = ServerConnection::open(cx)?;
+    let mut server = ServerConnection::open_reading(cx)?;
     let source = match context.target(&args.target) {
         SkillArgument::Path(path) => source_at(&path, &context.cwd, &top)?,
         SkillArgument::Name(name) => find_source(&mut server, &context, &name)?,

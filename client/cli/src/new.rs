@@ -85,7 +85,7 @@ fn agent_directory(
 ) -> Result<PathBuf, CommandError> {
     let mut params = ExplainParams::default();
     context.fill(&mut params, None);
-    let found = ServerConnection::open(cx)?.call::<SkillsExplain>(&params)?;
+    let found = ServerConnection::open_reading(cx)?.call::<SkillsExplain>(&params)?;
     let top = worktree_top(&context.cwd);
     let all = places(&found, &top);
     let profile = found.profile.split_once('@').map_or(&*found.profile, |(base, _)| base);

@@ -148,8 +148,8 @@ impl ServerConnection {
         Self::open_by(cx, connect_or_start)
     }
 
-    /// Connects like [`Self::open`] for a command that only reads. If no daemon can be started, says
-    /// so and answers within this process.
+    /// Connects like [`Self::open`] for a command whose calls only read. If no daemon can be
+    /// started, says so and answers within this process.
     pub(super) fn open_reading(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         match Self::open(cx) {
             Err(error) if prevents_start(&error) => {
@@ -162,6 +162,21 @@ impl ServerConnection {
             }
             opened => opened,
         }
+    }
+
+    /// Connects like [`Self::open`] for a command that follows the daemon's events.
+    pub(super) fn open_following(
+        cx: &CommandContext<'_>,
+        command: &str,
+    ) -> Result<Self, CommandError> {
+        Self::open(cx).map_err(|error| {
+            if !prevents_start(&error) {
+                return error.into();
+            }
+            CommandError::finding(format!("`{command}` needs a daemon, and none can be started"))
+                .because(causes(&error))
+                .with_hint("Run `skillsd doctor` to see why.")
+        })
     }
 
     /// Connects to the running daemon, or if none runs to a server within this process.

@@ -82,7 +82,7 @@ pub(super) fn run(
 ) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let environment = InstallEnvironment::read()?;
-    let mut server = ServerConnection::open(cx)?;
+    let mut server = ServerConnection::open_reading(cx)?;
     let found = explain(&mut server, &context, &args.name)?;
     // The same agent later, whatever selected it.
     let context = context.with_profile(&found.profile);

@@ -57,7 +57,7 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
             .with_hint("Run `skillsd status` or `skillsd watch` instead."));
     }
     // Reports an incompatible protocol at once.
-    ServerConnection::open(cx)?.initialize_result()?;
+    ServerConnection::open_following(cx, "top")?.initialize_result()?;
     let client =
         Client::new(StartOptions::new(environment::socket_location().map_err(ClientError::from)?)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -43,7 +43,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &WatchArgs) -> Result<Exit, Com
     let context =
         CallContext::from_args(cx.global, None)?.single_profile()?.with_session(&args.session);
     // Reports an incompatible protocol at once.
-    ServerConnection::open(cx)?.initialize_result()?;
+    ServerConnection::open_following(cx, "watch")?.initialize_result()?;
     let client =
         Client::new(StartOptions::new(environment::socket_location().map_err(ClientError::from)?)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -220,6 +220,22 @@ fn descriptions_and_frontmatter_of_untrusted_skills_are_withheld() {
 }
 
 #[test]
+fn edit_of_an_untrusted_skill_does_not_repeat_its_text() {
+    let home = configured("require_trust = true\n");
+    let text = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: \"Quarks\n---\nb\n";
+    let top = home.worktree("w", text);
+    let mut live = Live::start_in(home);
+    let asked = json!({"cwd": top, "profile": "codex", "name": "a"});
+    let explained = live.wire.call("skills/explain", &asked);
+    assert_eq!(explained["verdict"]["state"], "invalid", "{explained}");
+    assert!(!explained.to_string().contains("Quarks"), "{explained}");
+    trust(&mut live, &top);
+    let explained = live.wire.call("skills/explain", &asked);
+    let next = explained["verdict"]["next"].as_str().expect("advice");
+    assert!(next.starts_with("Write `description: \"Quarks\"` in line 3"), "{next}");
+}
+
+#[test]
 fn shadowed_skill_of_an_untrusted_gemini_folder_is_withheld() {
     let home = Home::new();
     let text = "//- /.gemini/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\nsecret\n\

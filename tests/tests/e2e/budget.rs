@@ -172,3 +172,48 @@ fn agents_without_a_limit_have_costs_only() {
         }
     }
 }
+
+#[test]
+fn budget_of_several_profiles_prints_each_health_line_once() {
+    let home = Home::new();
+    let skill = |dir: &str| {
+        format!(
+            "//- /{dir}/skills/deploy/SKILL.md\n---\nname: deploy\ndescription: Ships.\n---\nBody.\n"
+        )
+    };
+    let top = home.worktree("w", &(skill(".agents") + &skill(".opencode")));
+    let one = stderr(&run(&home, &top, &["budget", "--profile", "opencode"]));
+    assert_eq!(one.matches("two skills are named `deploy`").count(), 1, "{one}");
+    let several = stderr(&run(&home, &top, &["budget", "--profile", "opencode,codex"]));
+    assert_eq!(several.matches("two skills are named `deploy`").count(), 1, "{several}");
+}
+
+#[test]
+fn tokens_of_list_catalog_and_budget_are_equal() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    let tree = "//- /home/.claude/skills/wide/SKILL.md\n---\nname: wide\ndescription: 部署到生产环境。Use when asked to déployer.\n---\nBody.\n";
+    home.lay_out(&(tree.to_owned() + &tree.replace(".claude", ".agents")));
+    for profile in ["claude-code", "codex", "gemini-cli", "opencode", "agentskills"] {
+        let args = |command: &'static str| [command, "--profile", profile];
+        let budget = run_json(&home, &top, &args("budget"));
+        let catalog = run_json(&home, &top, &args("catalog"));
+        assert_eq!(catalog["tokens"], budget["tokens"], "{profile}");
+        let table = stdout(&run(&home, &top, &["list", "--tokens", "--profile", profile]));
+        let skills = budget["skills"].as_array().expect("a list").iter();
+        let wide = skills.filter(|it| it["name"] == "wide");
+        let tokens = wide.map(|it| it["tokens"].to_string()).next().expect("the skill is listed");
+        let row = table.lines().find(|it| it.contains("wide")).expect("the skill has a row");
+        assert!(row.split_whitespace().any(|it| it == tokens), "{profile}: {tokens} in {row}");
+    }
+}
+
+#[test]
+fn list_of_all_skills_does_not_count_those_that_it_shows() {
+    let home = Home::new();
+    let tree = "//- /.claude/skills/hidden/SKILL.md\n---\ndescription: x\ndisable-model-invocation: true\n---\nBody.\n";
+    let top = home.worktree("w", tree);
+    assert!(out(&home, &top, &["list"]).contains("1 not shown: 1 hidden"));
+    let all = out(&home, &top, &["list", "--all"]);
+    assert!(all.contains("hidden") && !all.contains("not shown"), "{all}");
+}

@@ -151,6 +151,25 @@ fn denied_skill_that_waits_for_a_file_is_neither_listed_nor_loaded() {
 }
 
 #[test]
+fn touch_does_not_report_a_denied_skill_of_a_discovered_directory() {
+    let mut live = Live::start();
+    let skill = |name: &str| {
+        format!(
+            "//- /pkg/.claude/skills/{name}/SKILL.md\n---\ndescription: Quarks.\npaths: src/**\n---\nBody.\n"
+        )
+    };
+    let deny = "//- /.claude/settings.json\n{\"permissions\": {\"deny\": [\"Skill(secret)\"]}}\n";
+    let top = live.home.worktree("w", &(skill("secret") + &skill("open") + deny));
+    for profile in ["claude-code", "claude-code@founding"] {
+        let params = json!({"cwd": top, "profile": profile, "session": profile, "paths": [top.join("pkg/a")]});
+        let touched = live.wire.call("session/touch", &params);
+        let found = touched["discovered"].to_string();
+        assert!(found.contains("open"), "{profile}: {touched}");
+        assert!(!found.contains("secret"), "{profile}: {touched}");
+    }
+}
+
+#[test]
 fn subagent_permission_rules_apply() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);

@@ -7,6 +7,7 @@
 
 mod carry_out;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -187,10 +188,10 @@ fn lay_out(home: &Home, files: &str) {
             let file = path.split_whitespace().next().unwrap_or_default();
             let dir = file.rsplit('/').nth(1).unwrap_or_default();
             dir.clone_into(&mut directory);
-            text += &format!("//- {path}\n");
+            let _ = writeln!(text, "//- {path}");
         } else if line == "SKILL" {
-            text +=
-                &format!("---\nname: {directory}\ndescription: Does {directory}.\n---\nDo it.\n");
+            let fields = format!("name: {directory}\ndescription: Does {directory}.");
+            let _ = writeln!(text, "---\n{fields}\n---\nDo it.");
         } else {
             text += line;
             text.push('\n');

@@ -442,3 +442,13 @@ fn each_file_is_confirmed_on_its_own() {
     answer(&["uninstall"], &["n\r"], "Nothing was changed.");
     assert_eq!(fixture.read(".gemini/settings.json"), gemini);
 }
+
+#[test]
+fn install_of_units_for_an_agent_is_a_usage_error() {
+    let fixture = InstallFixture::new(FILES);
+    for command in ["install", "uninstall"] {
+        let args = [command, "--agent", "codex", "--only", "units", "--yes"];
+        let said = stderr(&fixture.run(&args, 2));
+        assert!(said.contains("`--only units` conflicts with `--agent`"), "{said}");
+    }
+}

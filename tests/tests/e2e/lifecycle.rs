@@ -1,5 +1,6 @@
 //! Lifecycle of daemons: started once, replaced when killed, stopped on request.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::net::UnixListener;
@@ -196,4 +197,60 @@ fn read_only_commands_run_without_a_daemon_that_cannot_be_started() {
         assert_eq!(stderr(&output).matches(note).count(), 1, "{args:?}: {}", stderr(&output));
     }
     assert!(!run(&["sync"]).status.success(), "it needs the daemon");
+    let claude = ["--profile", "claude-code"];
+    for args in [
+        &["new", "fresh"][..],
+        &["link", "a", "--to", "claude-code"],
+        &["disable", "fresh", "--yes"],
+        &["enable", "fresh", "--yes"],
+    ] {
+        let output = run(&[args, &claude[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        let note = "note: no daemon can be started, so this command runs without one";
+        assert_eq!(stderr(&output).matches(note).count(), 1, "{args:?}: {}", stderr(&output));
+    }
+    assert!(top.join(".claude/skills/fresh/SKILL.md").is_file());
+    let said = stderr(&run(&["watch"]));
+    assert!(said.contains("`watch` needs a daemon, and none can be started"), "{said}");
+    assert!(said.contains("`skillsd doctor`"), "{said}");
+}
+
+#[test]
+fn status_counts_equal_those_of_list_all() {
+    let mut live = Live::start();
+    let skill = |path: &str, more: &str| {
+        format!(
+            "//- /{path}/SKILL.md\n---\nname: {}\ndescription: d\n{more}---\nb\n",
+            &path[path.len() - 1..]
+        )
+    };
+    let tree = [
+        skill(".agents/skills/a", ""),
+        skill(".claude/skills/a", ""),
+        skill(".claude/skills/b", "disable-model-invocation: true\n"),
+        skill(".claude/skills/c", "paths: src/**\n"),
+        skill(".gemini/skills/d", ""),
+        "//- /.claude/skills/e/SKILL.md link=../../../../out/e.md\n".to_owned(),
+        "//- /.agents/skills/f/SKILL.md\nNo frontmatter.\n".to_owned(),
+    ];
+    let top = live.home.worktree("w", &tree.concat());
+    live.home.lay_out("//- /out/e.md\nOutside.\n");
+    let mut states = BTreeSet::new();
+    for profile in ["agentskills", "claude-code", "codex", "gemini-cli", "opencode"] {
+        let mut listed = BTreeMap::new();
+        for entry in live.list_all(&top, profile) {
+            let state = entry["state"].as_str().expect("a state").to_owned();
+            *listed.entry(state).or_insert(0) += 1;
+        }
+        let status = live.wire.call("server/status", &json!({}));
+        let counted = status["worktrees"][0]["skills"].as_object().expect("counts");
+        let counted =
+            counted.iter().map(|(state, n)| (state.clone(), n.as_u64().expect("a number")));
+        let counted: BTreeMap<_, _> = counted.filter(|(_, n)| *n > 0).collect();
+        assert_eq!(counted, listed, "{profile}");
+        states.extend(counted.into_keys());
+    }
+    for state in ["active", "hidden", "conditional", "refused", "untrusted", "invalid"] {
+        assert!(states.contains(state), "no {state} skill: {states:?}");
+    }
 }

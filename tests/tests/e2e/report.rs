@@ -149,3 +149,47 @@ fn report_leaves_out_lines_of_large_files_and_says_so() {
     assert!(findings.contains("<mark># Broken</mark>"), "{findings}");
     assert!(findings.contains("The lines of 1 file are left out, because of their size."));
 }
+
+#[test]
+fn report_counts_the_cost_of_a_skill_as_budget_does() {
+    let home = Home::new();
+    let long = "word ".repeat(300);
+    let skill = |nth: usize| {
+        format!(
+            "//- /.claude/skills/skill-{nth}/SKILL.md\n---\ndescription: é {long}\n---\nBody.\n"
+        )
+    };
+    let top = home.worktree("w", &(1..8).map(skill).collect::<String>());
+    let profile = ["--profile", "claude-code"];
+    let page = page(&home, &top, &profile);
+    let budget = run_json(&home, &top, &[&["budget"], &profile[..]].concat());
+    let skills = budget["skills"].as_array().expect("a list");
+    let rows: Vec<&str> = section(&page, "skills").split("<tr").collect();
+    for it in skills {
+        let name = it["name"].as_str().expect("a name");
+        let row = rows.iter().find(|row| row.contains(&format!("data-key=\"{name}\"")));
+        let row = row.expect("a row for each skill");
+        assert!(row.contains(&format!(">{} chars<", it["characters"])), "{row}");
+        assert_eq!(row.contains("name only, no room"), it["shown"] == "name", "{row}");
+    }
+    assert!(skills.iter().any(|it| it["shown"] == "name"), "{budget}");
+}
+
+#[test]
+fn report_as_json_is_a_usage_error() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let output = run(&home, &top, &["report", "--json"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`report` writes HTML, not JSON"), "{}", stderr(&output));
+    assert!(!top.join("skillsd-report.html").exists());
+}
+
+#[test]
+fn report_does_not_call_a_pipe_too_large() {
+    let home = Home::new();
+    let top = home.worktree("w", &format!("//- /.claude/skills/pipe/SKILL.md fifo\n{TREE}"));
+    let page = page(&home, &top, &[]);
+    assert!(page.contains("named pipe"), "{}", section(&page, "left-out"));
+    assert!(!page.contains("because of their size"), "{}", section(&page, "findings"));
+}

@@ -3,6 +3,8 @@
 use clap::{Args, ValueEnum};
 use skills_protocol::wire::InstallPart;
 
+use crate::failure::CommandError;
+
 /// Arguments of `install` and `uninstall`.
 #[derive(Debug, Clone, Args)]
 pub struct InstallArgs {
@@ -57,6 +59,16 @@ impl InstallArgs {
     /// Returns whether the files of this owner are selected; units belong to no agent.
     pub(super) fn selects(&self, owner: &str) -> bool {
         self.agents.is_empty() || self.agents.iter().any(|it| it.owner() == owner)
+    }
+
+    /// Refuses parts that no selected agent has: the units belong to the daemon.
+    pub(super) fn check(&self) -> Result<(), CommandError> {
+        let only_units = self.only.iter().all(|it| matches!(it, OnlyPart::Units));
+        if self.agents.is_empty() || self.only.is_empty() || !only_units {
+            return Ok(());
+        }
+        Err(CommandError::usage("`--only units` conflicts with `--agent`: no agent has units")
+            .with_hint("Pass one of the two."))
     }
 
     /// Returns the selected parts, or else `default`.

@@ -73,6 +73,7 @@ pub(crate) async fn render(
         Ok((listing, rendered))
     };
     let (listing, mut rendered) = parts.heavy.run(&peer, make).await?;
+    let format = listing.format;
     // Checked before any skill is marked as announced.
     fits(&config, rendered.length + AROUND, rendered.shown.len(), TOO_LONG)?;
     if let Some(session) = &listing.session {
@@ -91,7 +92,7 @@ pub(crate) async fn render(
     health.extend(resolver.sessions.store().health());
     let health = to_wire::health(&health);
     parts.sessions.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
-    let result = rendered::catalog(catalog, &totals, view.clock.clone(), health);
+    let result = rendered::catalog(catalog, format, &totals, view.clock.clone(), health);
     blocking(move || Answer::new(&result)).await
 }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use skills_agents::profile::Scope;
-use skills_discovery::discover::SkillState;
+use skills_discovery::discover::{Candidate, SkillState, is_denied};
 use skills_engine::View;
 use skills_engine::sessions::session::TouchDelta;
 use skills_protocol::error::RpcError;
@@ -153,8 +153,13 @@ fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
     let roots = resolution.roots.iter().filter(|it| it.scope == Scope::Nested);
     let all = roots.filter(|it| new.discovered.contains(&it.path)).map(|root| {
         let candidates = &resolution.candidates[root.candidates.clone()];
-        let is_told = |it: SkillState| it.is_listed() || it == SkillState::Conditional;
-        let session_result = candidates.iter().filter(|it| is_told(it.state));
+        // A denied skill that waits for a file stays conditional.
+        let is_told = |it: &&Candidate| {
+            it.state.is_listed()
+                || it.state == SkillState::Conditional
+                    && !is_denied(&view.ctx, &resolution.permissions, it)
+        };
+        let session_result = candidates.iter().filter(is_told);
         to_wire::discovered(&root.path, session_result.map(|it| to_wire::entry(view, it)).collect())
     });
     all.filter(|it| !it.skills.is_empty()).collect()

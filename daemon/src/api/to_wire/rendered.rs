@@ -5,7 +5,7 @@ use std::path::Path;
 use skills_agents::profile::OutputFormat;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
-use skills_render::prompt_listing::{PromptListing, estimate_tokens};
+use skills_render::prompt_listing::{ListingFormat, PromptListing};
 use skills_render::{ExecutionContext, LoadedSkill, Metadata, PromptMessage, Tool};
 
 /// Fields of a load result that do not come from the renderer.
@@ -102,6 +102,7 @@ pub(crate) struct ListingTotals {
 /// Converts a prompt listing.
 pub(crate) fn catalog(
     catalog: PromptListing,
+    format: ListingFormat,
     told: &ListingTotals,
     clock: String,
     health: Vec<wire::Health>,
@@ -109,7 +110,7 @@ pub(crate) fn catalog(
     wire::CatalogResult {
         clock,
         health,
-        tokens: estimate_tokens(&catalog.text),
+        tokens: format.estimate_tokens(&catalog.text),
         text: catalog.text,
         count: catalog.n_listed as u64,
         skill_count: told.n_skills as u64,

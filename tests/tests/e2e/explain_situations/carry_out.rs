@@ -58,7 +58,7 @@ pub(super) fn carry_out(scene: &mut Scene, next: &str) -> Result<(), String> {
     if starts("Remove the rule `") {
         let (line, rule) = (number(next, "in line ")?, quoted(0)?);
         return edit(&path(1)?, |all| {
-            all[line - 1] = all[line - 1].replace(&format!("\"{rule}\""), "")
+            all[line - 1] = all[line - 1].replace(&format!("\"{rule}\""), "");
         });
     }
     if next.contains("emove line") {
@@ -168,6 +168,7 @@ fn between<'a>(sentence: &'a str, before: &str, after: &str) -> Result<&'a str, 
     found.ok_or_else(|| format!("no `{before}…{after}`: {sentence}"))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn text(error: impl ToString) -> String {
     error.to_string()
 }

@@ -43,6 +43,8 @@ impl Inquiry<'_> {
                     format!("Rename `{}` to `{}`.", dir.display(), it.child(name).display())
                 })
             }
+            // An edit repeats text of the file.
+            _ if self.resolution.with_text(candidate).is_none() => None,
             _ => edit::suggest(&self.ctx.profile, candidate, reason),
         };
         concrete.unwrap_or_else(|| with_line(candidate, reason))
@@ -65,8 +67,9 @@ impl Inquiry<'_> {
         };
         let command = format!("`skillsd trust {}`", quote_word(&dir.display().to_string()));
         let variable = match &self.ctx.profile.trust {
-            TrustRule::Needed { variables } => variables.first(),
-            TrustRule::NotAsked => None,
+            // A variable does not count if the user requires trust.
+            TrustRule::Needed { variables } if !root.withholds_text => variables.first(),
+            TrustRule::Needed { .. } | TrustRule::NotAsked => None,
         };
         match variable {
             Some(variable) => format!(

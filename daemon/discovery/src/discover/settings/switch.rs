@@ -288,7 +288,12 @@ pub(in crate::discover) fn enable(ctx: &DiscoveryContext, name: &str, file: &Abs
         (true, false) => " --scope project",
         (false, _) => "",
     };
-    let profile = &ctx.profile.id;
+    // A profile of the user has the settings of the agent that it starts from.
+    let mut profile = &ctx.profile;
+    while let Some(base) = profile.base.as_ref().filter(|_| !profile.id.contains('@')) {
+        profile = base;
+    }
+    let profile = &profile.id;
     format!("Run `skillsd enable {} --profile {profile}{scope}`.", quote_word(name))
 }
 
