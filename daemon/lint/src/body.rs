@@ -1,7 +1,9 @@
 //! Rules `body/*`: problems with the body and the files that it mentions.
 
 mod files;
+mod mention;
 pub(super) mod rules;
+mod scripts;
 mod variables;
 
 use skills_syntax::diagnostic::Severity;
@@ -9,6 +11,7 @@ use skills_syntax::text::Span;
 
 use super::finding::Finding;
 use super::subject::Cx;
+use mention::Mentions;
 use rules::{EMPTY, LONG, TOO_LARGE, UNCLOSED_FENCE};
 
 pub use files::unreferenced_files;
@@ -45,7 +48,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     check_fences(cx, out);
     // Paths in a command refer to the project.
     if !cx.is_command {
-        files::check(cx, out);
+        let mentions = Mentions::new(cx);
+        files::check(&mentions, cx, out);
+        scripts::check(&mentions, cx, out);
     }
     variables::check(cx, out);
 }

@@ -322,8 +322,7 @@ fn span_after(cx: &Cx<'_>, value: &Value, text: &str, count: usize) -> Span {
 }
 
 fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
-    let begins = text.trim_start();
-    if text.contains("[TODO:") || begins.starts_with("[TODO") || begins.starts_with("TODO:") {
+    if is_placeholder(text) {
         let span = cx.line(value.span.start).within(value.span);
         out.push(Finding::new(&UNWRITTEN, span, "the description is a placeholder"));
         return;
@@ -362,6 +361,53 @@ fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>)
             format!("`{word}` uses the first person, which means the model in a prompt"),
         ));
     }
+}
+
+/// Returns whether a description was left as a template has it.
+fn is_placeholder(text: &str) -> bool {
+    const WORDS: [&str; 5] = ["todo", "tbd", "fixme", "xxx", "placeholder"];
+    const STARTS: [&str; 15] = [
+        "replace with",
+        "replace this",
+        "describe what this skill",
+        "describe what the skill",
+        "describe when",
+        "describe your skill",
+        "description of",
+        "a description of",
+        "brief description",
+        "a brief description",
+        "short description",
+        "your description",
+        "insert description",
+        "insert a description",
+        "lorem ipsum",
+    ];
+    let text = text.trim();
+    let lower = text.to_lowercase();
+    let open = lower.trim_start_matches(['[', '<', '{', '(', '"', ' ']);
+    let is_marked = WORDS.iter().any(|it| {
+        let rest = open.strip_prefix(it).map(|it| it.trim_start_matches([']', '>', ')', '}']));
+        rest.is_some_and(|it| it.is_empty() || it.starts_with(':') || open.len() < lower.len())
+    });
+    text.contains("[TODO:")
+        || is_marked
+        || STARTS.iter().any(|it| open.starts_with(it))
+        || matches!(text, "..." | "…" | "-" | "?" | "???")
+        || has_blanks(text)
+}
+
+/// Returns whether a text has three or more places to fill in, such as `[feature 1]`.
+fn has_blanks(text: &str) -> bool {
+    /// Fewer can be examples of what users say.
+    const MANY: usize = 3;
+    let insides = text.split('[').skip(1).filter_map(|it| Some(it.split_once(']')?.0));
+    let is_blank = |it: &&str| {
+        it.starts_with(|it: char| it.is_ascii_lowercase())
+            && it.contains([' ', '-'])
+            && it.chars().all(|it| it.is_ascii_alphanumeric() || " -_".contains(it))
+    };
+    !text.contains('"') && insides.filter(is_blank).count() >= MANY
 }
 
 /// Words that indicate when, for whom or for what to use a skill.

@@ -244,11 +244,25 @@ fn check_file_name(cx: &Cx<'_>, path: &AbsPath, span: Span, out: &mut Vec<Findin
         );
         // Outside a skills directory, a text about skills can have this name.
         let is_skill = cx.profiles().iter().any(|it| depth_below_root(it, path).is_some());
-        let severity = if is_skill { Severity::Error } else { Severity::Warning };
+        let severity = match is_skill {
+            true => Severity::Error,
+            false if is_page(cx, path) => Severity::Hint,
+            false => Severity::Warning,
+        };
         let finding = Finding::new(&MISPLACED, span, message).severity(severity);
         let finding = finding.about(&cx.profiles());
         out.push(finding.help("Rename the file to `SKILL.md`."));
     }
+}
+
+/// Returns whether a file outside a skills directory is a template, a page of a wiki or another
+/// text without the fields of a skill.
+fn is_page(cx: &Cx<'_>, path: &AbsPath) -> bool {
+    const DIRS: [&str; 4] = ["template", "templates", "wiki", "wikis"];
+    let dirs = path.parent();
+    let mut names = dirs.iter().flat_map(|it| it.iter()).filter_map(|it| it.to_str());
+    names.any(|it| DIRS.contains(&it.to_ascii_lowercase().trim_start_matches('.')))
+        || cx.entry("name").is_none() && cx.entry("description").is_none()
 }
 
 /// Returns whether the skill is inside another one, which may refer to it.

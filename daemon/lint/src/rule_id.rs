@@ -111,6 +111,7 @@ rule_ids! {
     BodyTooLarge = "body/too-large",
     BodyBrokenLink = "body/broken-link",
     BodyBrokenPath = "body/broken-path",
+    BodyMissingScript = "body/missing-script",
     BodyEscape = "body/escape",
     BodyNotExecutable = "body/not-executable",
     BodyUnreferencedFile = "body/unreferenced-file",

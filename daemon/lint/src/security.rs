@@ -247,10 +247,27 @@ fn is_made_up(key: &str) -> bool {
         "_key",
         "secret",
         "00000",
+        "abc123",
+        "changeme",
+        "sample",
     ];
     letters.len() < 12
         || words.iter().any(|it| lower.contains(it))
         || !key.bytes().any(|it| it.is_ascii_digit())
+        || has_sequence(lower.as_bytes())
+}
+
+/// Returns whether a text has a run of letters or digits that rise by one, or are equal, or are
+/// beside each other on a keyboard.
+fn has_sequence(text: &[u8]) -> bool {
+    /// Random keys of 50 characters have a run of five in one of 20,000.
+    const LENGTH: usize = 5;
+    let rises = |it: &[u8]| it.windows(2).all(|it| it[0].checked_add(1) == Some(it[1]));
+    let is_equal = |it: &[u8]| it.iter().all(|letter| *letter == it[0]);
+    text.windows(LENGTH).any(|it| rises(it) || is_equal(it))
+        || ["qwerty", "asdfg", "98765"]
+            .iter()
+            .any(|it| text.windows(it.len()).any(|at| at == it.as_bytes()))
 }
 
 fn check_pipes(cx: &Cx<'_>, out: &mut Vec<Finding>) {

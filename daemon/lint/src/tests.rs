@@ -8,6 +8,7 @@ mod examples;
 mod false_positives;
 mod fix_verification;
 mod fixes;
+mod labelled;
 mod location;
 mod many_skills;
 mod messages;

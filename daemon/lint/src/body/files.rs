@@ -1,14 +1,16 @@
 //! Checks of files that a body mentions in links, in backticks and in commands.
 
+use skills_syntax::diagnostic::Severity;
 use skills_syntax::markdown::link_path;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
+use super::super::Finding;
 use super::super::fs_context::PathKind;
 use super::super::rule::Rule;
 use super::super::subject::Cx;
-use super::super::{Finding, Offer};
-use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, NOT_EXECUTABLE, UNREFERENCED_FILE};
+use super::mention::Mentions;
+use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, UNREFERENCED_FILE};
 
 /// Directories with a meaning in the specification and its tools.
 const SKILL_DIRS: [&str; 4] = ["scripts/", "references/", "assets/", "templates/"];
@@ -30,23 +32,20 @@ const FOR_PEOPLE: [&str; 10] = [
 /// Minimum similarity of a path to an existing one.
 const MIN_SIMILARITY: f64 = 0.8;
 
-pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for link in &cx.body().links {
         self::check_link(cx, *link, out);
         check_backslashes(cx, &BROKEN_LINK, *link, out);
     }
     for code in &cx.body().codes {
-        check_path(cx, *code, out);
+        check_path(mentions, cx, *code, out);
         check_backslashes(cx, &BROKEN_PATH, *code, out);
-    }
-    for fence in &cx.body().fences {
-        check_scripts(cx, fence.content, out);
     }
     check_unreferenced(cx, out);
 }
 
 /// Returns the path without `.` and `..`, and whether it leaves the directory.
-fn normalise(path: &str) -> (String, bool) {
+pub(super) fn normalise(path: &str) -> (String, bool) {
     let mut parts: Vec<&str> = Vec::new();
     let mut leaves = false;
     for part in path.split('/') {
@@ -69,8 +68,10 @@ fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
     let Some(path) = link_path(written) else { return };
     let (normal, leaves) = normalise(&path);
-    // A single word is often a placeholder.
-    if !normal.contains(['/', '.']) || normal.is_empty() {
+    // A single word is often a placeholder, and a path without a file name extension a page of a
+    // wiki.
+    let last = normal.rsplit('/').next().unwrap_or_default();
+    if normal.is_empty() || !last.contains('.') && !leaves && is_first_missing(cx, &normal) {
         return;
     }
     match cx.fs.look(&normal) {
@@ -95,7 +96,13 @@ fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     }
 }
 
-fn check_path(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
+/// Returns whether the first directory of a path is missing, or unknown.
+fn is_first_missing(cx: &Cx<'_>, path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or_default();
+    !path.contains('/') || !matches!(cx.fs.look(first), Some(PathKind::Directory))
+}
+
+fn check_path(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
     let name = written.strip_prefix("./").unwrap_or(written);
     let is_file = |it: &str| {
@@ -112,12 +119,32 @@ fn check_path(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         return;
     }
     // Without such a directory in the skill, the path most often refers to the user's project.
-    let dir = &normal[..normal.find('/').map_or(0, |at| at)];
-    if !matches!(cx.fs.look(dir), Some(PathKind::Directory)) {
+    if is_first_missing(cx, &normal) || !mentions.is_own(span, &normal) {
         return;
     }
+    out.push(missing(mentions, cx, &BROKEN_PATH, span, name));
+}
+
+/// Reports a missing file of the skill. A file above the skill is only a hint, with its path.
+pub(super) fn missing(
+    mentions: &Mentions<'_, '_>,
+    cx: &Cx<'_>,
+    rule: &'static Rule,
+    span: Span,
+    path: &str,
+) -> Finding {
+    let (normal, _) = normalise(path);
     let message = format!("the skill has no file `{normal}`");
-    out.push(suggest_file(cx, Finding::new(&BROKEN_PATH, span, message), span, name, &normal));
+    let finding = Finding::new(rule, span, message);
+    match mentions.above(&normal) {
+        Some(above) => {
+            let finding = finding.severity(Severity::Hint);
+            let at = span.slice(cx.text).find(path).map_or(span.start, |at| span.start + at);
+            let place = Span::new(at, (at + path.len()).min(span.end));
+            finding.draft(format!("Change to `{above}`"), place, above)
+        }
+        None => suggest_file(cx, finding, span, path, &normal),
+    }
 }
 
 /// Reports a path to a file of the skill with backslashes, which exists only on Windows.
@@ -165,32 +192,6 @@ fn suggest_skill(cx: &Cx<'_>, finding: Finding, span: Span, beside: &str) -> Fin
             finding.suggest(Span::new(start, start + dir.len()), meant)
         }
         Some(_) | None => finding,
-    }
-}
-
-/// Checks scripts that a code block runs by their path.
-fn check_scripts(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
-    let mut at = content.start;
-    while at < content.end {
-        let line = cx.line(at);
-        let written = line.slice(cx.text);
-        let command = written.trim_start().trim_start_matches("$ ");
-        let start = line.end - command.len();
-        let program = command.split([' ', '\t', ';', '|', '&']).next().unwrap_or_default();
-        let path =
-            program.strip_prefix("${CLAUDE_SKILL_DIR}/").or_else(|| program.strip_prefix("./"));
-        let path = path.unwrap_or(program);
-        // PowerShell does not need the executable bit.
-        if path.starts_with("scripts/")
-            && path.rsplit_once('.').is_none_or(|(_, extension)| extension != "ps1")
-            && let Some(PathKind::File { executable: false, script: true }) = cx.fs.look(path)
-        {
-            let span = Span::new(start, start + program.len());
-            let finding =
-                Finding::new(&NOT_EXECUTABLE, span, format!("`{path}` is not executable"));
-            out.push(finding.offer(Offer::MakeExecutable(path.to_owned())));
-        }
-        at = skills_syntax::text::after_line_end(cx.text, line.end).max(at + 1);
     }
 }
 

@@ -27,12 +27,13 @@ const fn rule(
 }
 
 /// Rules of this family, in the order of the reference page.
-pub(crate) static RULES: [&Rule; 14] = [
+pub(crate) static RULES: [&Rule; 15] = [
     &LONG,
     &EMPTY,
     &TOO_LARGE,
     &BROKEN_LINK,
     &BROKEN_PATH,
+    &MISSING_SCRIPT,
     &ESCAPE,
     &NOT_EXECUTABLE,
     &UNREFERENCED_FILE,
@@ -97,6 +98,17 @@ pub(crate) static BROKEN_PATH: Rule = rule(
     "The model tries to read or run it, and fails.",
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun `scripts/raed.py`.\n//- /w/pdf/scripts/read.py\nprint()\n",
+    LINKED,
+)
+.fixable();
+
+pub(crate) static MISSING_SCRIPT: Rule = rule(
+    RuleId::BodyMissingScript,
+    Severity::Warning,
+    "A command runs a script that the skill does not have.",
+    "The command fails. If the skill has no such directory at all, the script may belong to the user's project, and the finding is a hint.",
+    "Correct the path, or add the script.",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun:\n\n```sh\npython scripts/raed.py a.pdf\n```\n//- /w/pdf/scripts/read.py\nprint()\n",
     LINKED,
 )
 .fixable();

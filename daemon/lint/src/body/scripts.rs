@@ -1,0 +1,129 @@
+//! Checks of scripts that a body runs, in code blocks and in backticks.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::text::{Span, after_line_end};
+
+use super::super::fs_context::PathKind;
+use super::super::subject::Cx;
+use super::super::{Finding, Offer};
+use super::files::{missing, normalise};
+use super::mention::Mentions;
+use super::rules::{MISSING_SCRIPT, NOT_EXECUTABLE};
+
+/// Languages of code blocks that are not shell commands.
+const OTHER_LANGUAGES: [&str; 9] =
+    ["json", "yaml", "yml", "toml", "diff", "markdown", "md", "text", "mermaid"];
+
+/// A program of a skill by its path, or an interpreter with the path of one.
+static RUNS: LazyLock<Regex> = LazyLock::new(|| {
+    let interpreter = r"(?:python3?|bash|sh|zsh|node|ruby|perl|bun|bun run|deno run|npx tsx|tsx|uv run(?: python3?)?|pwsh|source)(?:\s+-[\w-]+)*\s+";
+    let start = r"^\s*(?:[-*]\s+)?(?:\$ )?(?:[A-Z_]+=\S*\s+)*";
+    let base = r"(?:\$\{CLAUDE_SKILL_DIR\}/|\./)?";
+    let path = r"[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:py|sh|js|mjs|cjs|ts|rb|pl|ps1|bash|zsh)";
+    Regex::new(&format!(
+        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:{interpreter}["']?({base}{path})|({base}scripts/[\w./-]+\.\w+))(?:["'\s;|&)]|$)"#
+    ))
+    .expect("the expression is valid")
+});
+
+/// Commands of a project that are not the skill's.
+static OF_PROJECT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)\s(?:src|tests?|k8s|app)/|\bgit clone\b|^\s*(?:- )?(?:run|uses|on|jobs):")
+        .expect("the expression is valid")
+});
+
+pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    // A script is reported where it is first run.
+    let mut reported = BTreeSet::new();
+    for code in &cx.body().codes {
+        check_missing(mentions, cx, *code, &mut reported, out);
+    }
+    for fence in &cx.body().fences {
+        check_permissions(cx, fence.content, out);
+        let info = fence.info.slice(cx.text).trim().to_ascii_lowercase();
+        let is_shell = !OTHER_LANGUAGES.contains(&&*info);
+        if is_shell && !OF_PROJECT.is_match(fence.content.slice(cx.text)) {
+            for line in lines(cx, fence.content) {
+                check_missing(mentions, cx, line, &mut reported, out);
+            }
+        }
+    }
+}
+
+/// Returns the lines of a span, without their ends.
+fn lines<'c>(cx: &'c Cx<'_>, content: Span) -> impl Iterator<Item = Span> + 'c {
+    let mut at = content.start;
+    std::iter::from_fn(move || {
+        (at < content.end).then(|| {
+            let line = cx.line(at);
+            at = after_line_end(cx.text, line.end).max(at + 1);
+            line
+        })
+    })
+}
+
+/// Reports the scripts of a command that the skill does not have.
+fn check_missing(
+    mentions: &Mentions<'_, '_>,
+    cx: &Cx<'_>,
+    command: Span,
+    reported: &mut BTreeSet<String>,
+    out: &mut Vec<Finding>,
+) {
+    let written = command.slice(cx.text);
+    let clones = mentions.clones();
+    for found in RUNS.captures_iter(written) {
+        let Some(script) = found.get(1).or_else(|| found.get(2)) else { continue };
+        let span = Span::new(command.start + script.start(), command.start + script.end());
+        let own = script.as_str().strip_prefix("${CLAUDE_SKILL_DIR}/");
+        let path = own.unwrap_or(script.as_str());
+        let (normal, leaves) = normalise(path);
+        let Some((dir, _)) = normal.split_once('/').filter(|_| !leaves) else { continue };
+        // The body rule about paths reports a path alone in backticks.
+        let is_alone = script.as_str() == written.trim();
+        let is_skill_dir = ["scripts", "references", "assets", "templates"].contains(&dir);
+        if is_alone
+            || !is_skill_dir && own.is_none()
+            || reported.contains(&normal)
+            || cx.fs.look(&normal) != Some(PathKind::Missing)
+            || !mentions.is_own(span, &normal)
+        {
+            continue;
+        }
+        // Without such a directory, the command may be about the user's project.
+        let is_certain = own.is_some() || cx.fs.look(dir) == Some(PathKind::Directory);
+        if !is_certain && clones {
+            continue;
+        }
+        let finding = missing(mentions, cx, &MISSING_SCRIPT, span, path);
+        reported.insert(normal);
+        out.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
+    }
+}
+
+/// Checks scripts that a code block runs by their path.
+fn check_permissions(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
+    for line in lines(cx, content) {
+        let written = line.slice(cx.text);
+        let command = written.trim_start().trim_start_matches("$ ");
+        let start = line.end - command.len();
+        let program = command.split([' ', '\t', ';', '|', '&']).next().unwrap_or_default();
+        let path =
+            program.strip_prefix("${CLAUDE_SKILL_DIR}/").or_else(|| program.strip_prefix("./"));
+        let path = path.unwrap_or(program);
+        // PowerShell does not need the executable bit.
+        if path.starts_with("scripts/")
+            && path.rsplit_once('.').is_none_or(|(_, extension)| extension != "ps1")
+            && let Some(PathKind::File { executable: false, script: true }) = cx.fs.look(path)
+        {
+            let span = Span::new(start, start + program.len());
+            let finding =
+                Finding::new(&NOT_EXECUTABLE, span, format!("`{path}` is not executable"));
+            out.push(finding.offer(Offer::MakeExecutable(path.to_owned())));
+        }
+    }
+}
