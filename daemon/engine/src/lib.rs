@@ -117,7 +117,7 @@ pub struct Engine {
     published: Arc<Published>,
     idle_check: IdleCheck,
     /// Counts changes of the status; a cached status is valid until the next one.
-    turns: Arc<AtomicU64>,
+    status_version: Arc<AtomicU64>,
     status: Arc<ArcSwapOption<Status>>,
     leases: ViewLeases,
     /// Closed when the thread has ended.
@@ -143,59 +143,59 @@ impl Engine {
         let (queue, receiver) = mpsc::channel();
         let events = EventSender::new(queue);
         let published: Arc<Published> = Arc::new(ArcSwap::from_pointee(HashMap::new()));
-        let turns = Arc::new(AtomicU64::new(0));
+        let status_version = Arc::new(AtomicU64::new(0));
         let waker = events.clone();
         let hint_queue = HintQueue::new(move || {
             // The event loop may have ended.
             let _ = waker.send(Event::Hints);
         });
         let writes = hint_queue.writes().clone();
-        let watching = options.hints.is_some();
+        let wants_watching = options.hints.is_some();
         let start = |it| WatchService::start(it, hint_queue.clone());
         let watch = options.hints.map(start).transpose().unwrap_or_else(|error| {
             tracing::warn!(%error, "cannot watch the disk; reading it at every request");
             None
         });
         let watch = watch.unwrap_or_default();
-        let done = Arc::default();
-        let idle_check = IdleCheck::new(&events, &done, watch.clone());
+        let n_events_done = Arc::default();
+        let idle_check = IdleCheck::new(&events, &n_events_done, watch.clone());
         let leases = ViewLeases::default();
         let notifier = Arc::new(ChangeNotifier::new(events.clone()));
-        let us = rustix::process::geteuid().as_raw();
+        let uid = rustix::process::geteuid().as_raw();
         let state = views::event_loop::state::EngineState {
             scanner: Scanner::new(
                 options.disk,
                 watch.clone(),
                 hint_queue.clone(),
-                us,
+                uid,
                 options.read_limit,
             ),
             hint_queue,
             published: Arc::clone(&published),
             boot_id: options.boot_id,
             watch_limit: watch_limit(),
-            us,
-            watching,
+            uid,
+            wants_watching,
             views: HashMap::new(),
             worktrees: BTreeMap::new(),
             tick: 0,
-            numbers: 0,
-            opened: 0,
+            last_worktree_number: 0,
+            n_pins: 0,
             idle: options.idle,
             cookies: views::event_loop::state::Cookies::default(),
             rebuilds: Rebuilds::default(),
-            unused: false,
-            turns: Arc::clone(&turns),
-            taken: 0,
-            done,
-            dated: Default::default(),
+            may_have_unused_nodes: false,
+            status_version: Arc::clone(&status_version),
+            n_events_taken: 0,
+            n_events_done,
+            status_basis: Default::default(),
             leases: leases.clone(),
-            swept: Instant::now(),
+            last_sweep: Instant::now(),
             postponed: HashSet::new(),
-            postponed_at: Instant::now(),
-            scans: VecDeque::new(),
-            until: Instant::now(),
-            served: Vec::new(),
+            last_postponed: Instant::now(),
+            pending_scans: VecDeque::new(),
+            slice_end: Instant::now(),
+            answerable: Vec::new(),
             listener: options.listener,
             sources: Sources::new(options.cache.clone(), &notifier),
             policy: Arc::default(),
@@ -214,7 +214,7 @@ impl Engine {
             events,
             published,
             idle_check,
-            turns,
+            status_version,
             status,
             leases,
             ended,
@@ -245,7 +245,7 @@ impl Engine {
         };
         if view.last_used().now() {
             // The status depends on the most recently used view.
-            self.turns.fetch_add(1, Ordering::Release);
+            self.status_version.fetch_add(1, Ordering::Release);
         }
         Some(view)
     }
@@ -425,8 +425,8 @@ impl Engine {
 
     /// Returns the engine's status, cached until it changes.
     pub async fn status(&self) -> Result<Arc<Status>, EngineError> {
-        let turn = self.turns.load(Ordering::Acquire);
-        if let Some(kept) = self.status.load_full().filter(|it| it.turn == turn) {
+        let version = self.status_version.load(Ordering::Acquire);
+        if let Some(kept) = self.status.load_full().filter(|it| it.version == version) {
             return Ok(kept);
         }
         let new = Arc::new(self.ask(Event::Status).await?);

@@ -196,7 +196,7 @@ impl DirIndex {
     pub(crate) fn locate(
         &self,
         path: &Path,
-        us: u32,
+        uid: u32,
         visit: &mut dyn FnMut(NodeId),
     ) -> Result<Located, Unknown> {
         let mut links = 0;
@@ -228,7 +228,7 @@ impl DirIndex {
                     break;
                 }
                 Probe::Directory { owner } => {
-                    place = PathStatus::Directory { foreign: *owner != us && *owner != 0 };
+                    place = PathStatus::Directory { foreign: *owner != uid && *owner != 0 };
                 }
                 Probe::File => place = PathStatus::File,
                 Probe::Special(word) => place = PathStatus::Special(word),
@@ -273,14 +273,14 @@ impl DirIndex {
     pub(crate) fn directory(
         &self,
         path: &Path,
-        us: u32,
+        uid: u32,
         visit: &mut dyn FnMut(NodeId),
     ) -> Result<OsString, Unknown> {
         let text = path.as_os_str();
         if self.nodes.contains_key(text) || self.listed(path, ItemKind::Directory, visit) {
             return Ok(text.to_owned());
         }
-        self.locate(path, us, visit).map(|it| it.path)
+        self.locate(path, uid, visit).map(|it| it.path)
     }
 
     /// Returns true if the parent's cached listing contains `path` as an entry of this kind.

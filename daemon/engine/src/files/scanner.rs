@@ -42,7 +42,7 @@ pub(crate) struct Scanner {
     disk: Arc<dyn Disk>,
     watch: WatchService,
     hint_queue: HintQueue,
-    us: u32,
+    uid: u32,
     read_limit: u64,
     /// Paths of each directory that is reachable under several paths, through bind mounts.
     paths_by_id: HashMap<FileId, Vec<NodePath>>,
@@ -65,7 +65,7 @@ impl Scanner {
         disk: Arc<dyn Disk>,
         watch: WatchService,
         hint_queue: HintQueue,
-        us: u32,
+        uid: u32,
         read_limit: u64,
     ) -> Self {
         let dir_index = DirIndex::default();
@@ -76,7 +76,7 @@ impl Scanner {
             disk,
             watch,
             hint_queue,
-            us,
+            uid,
             read_limit,
             paths_by_id: HashMap::new(),
             dirty: BTreeMap::new(),
@@ -163,7 +163,7 @@ impl Scanner {
 
     /// Probes the components of a path until its target is resolved.
     fn look(&mut self, path: &Path) {
-        while let Err(unknown) = self.dir_index.locate(path, self.us, &mut |_| {}) {
+        while let Err(unknown) = self.dir_index.locate(path, self.uid, &mut |_| {}) {
             self.arm(&unknown.dir, WatchScope::Names);
             self.widen_interest(&unknown.dir, &unknown.name);
             let probe = self.probe(&unknown.dir, &unknown.name);

@@ -145,7 +145,7 @@ impl Sessions {
                 }
                 None => live.n_left += 1,
             }
-            (was_live, self.store.hand_in(move |it| hook::finish(it, &wanted)))
+            (was_live, self.store.queue(move |it| hook::finish(it, &wanted)))
         };
         write.saved().await == Some(true) || was_live
     }
@@ -153,7 +153,7 @@ impl Sessions {
     /// Returns the skills that an agent has loaded, the latest last.
     pub async fn invoked(&self, id: &str, agent: Option<&str>) -> Vec<Loaded> {
         let (id, agent) = (id.to_owned(), agent.unwrap_or_default().to_owned());
-        let read = self.store.ask(move |it| rows::invoked(it, &id, &agent)).await;
+        let read = self.store.read(move |it| rows::invoked(it, &id, &agent)).await;
         read.inspect_err(|error| tracing::warn!(%error, "cannot read loaded skills"))
             .unwrap_or_default()
     }
@@ -181,14 +181,14 @@ impl Sessions {
             let mut live = self.live();
             live.n_left += 1;
             let was_live = live.sessions.remove(id).is_some();
-            (was_live, self.store.hand_in(move |it| rows::drop_session(it, &wanted)))
+            (was_live, self.store.queue(move |it| rows::drop_session(it, &wanted)))
         };
         write.saved().await.unwrap_or(false) || was_live
     }
 
     /// Returns a summary of all sessions, the most recently used first.
     pub async fn list(&self) -> Vec<Summary> {
-        let read = self.store.ask(rows::summaries).await;
+        let read = self.store.read(rows::summaries).await;
         let read = read.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
         let (summaries, unread) = read.unwrap_or_default();
         for (id, why) in unread {
@@ -211,7 +211,7 @@ impl Sessions {
             let mut live = self.live();
             live.n_left += 1;
             live.sessions.retain(|_, it| it.used >= since);
-            self.store.hand_in(move |it| rows::drop_expired(it, since))
+            self.store.queue(move |it| rows::drop_expired(it, since))
         };
         if let Some(count) = write.saved().await.filter(|it| *it > 0) {
             tracing::info!(count, "deleted expired sessions");
@@ -241,7 +241,7 @@ impl Sessions {
             }
         }
         let since = now().saturating_sub(millis(HEARD));
-        let ids = self.store.ask(move |it| rows::automatic(it, since, MOST_AWAKE)).await;
+        let ids = self.store.read(move |it| rows::automatic(it, since, MOST_AWAKE)).await;
         let ids = ids.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
         let mut awake = Vec::new();
         // One by one, so that other callers get their turn.
@@ -330,7 +330,7 @@ mod tests {
             assert_eq!(sessions.invoked("s", agent).await.len(), n_loaded, "{agent:?}");
         }
         assert!(!session.announced.contains_key("f1"));
-        let on_disk = sessions.store.ask(|it| rows::load(it, "s")).await.unwrap();
+        let on_disk = sessions.store.read(|it| rows::load(it, "s")).await.unwrap();
         assert_eq!(on_disk.as_ref(), Some(&*session));
     }
 
@@ -413,7 +413,7 @@ mod tests {
                     scope.spawn(move || hammer(round, thread));
                 }
             });
-            let question = sessions.store.ask(|it| rows::load(it, "s"));
+            let question = sessions.store.read(|it| rows::load(it, "s"));
             let on_disk = runtime().block_on(question).unwrap();
             // Times of touches are saved once a minute.
             let timeless = |mut session: Session| {

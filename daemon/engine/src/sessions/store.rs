@@ -3,7 +3,7 @@
 //! Callers send jobs and wait. The thread executes all pending jobs in one transaction, commits,
 //! and then answers: an answered change survives a kill at any later moment, and many small writes
 //! share a commit. If the disk rejects writes (full or read-only), changes of sessions
-//! ([`Store::keep`]) wait in memory until they can be saved, and [`Store::health`] says so;
+//! ([`Store::save`]) wait in memory until they can be saved, and [`Store::health`] says so;
 //! explicit user decisions ([`Store::perform`]) fail with an error.
 //!
 //! No table is an index of anything else; losing a table loses only its content.
@@ -13,10 +13,10 @@ mod columns;
 mod error;
 mod external_writes;
 mod file;
+mod file_identity;
 pub mod grant;
 pub(super) mod hook;
-mod notes;
-mod place;
+mod problems;
 pub(super) mod session;
 pub mod trust;
 pub mod usage;
@@ -34,7 +34,7 @@ use tokio::time::timeout;
 
 use self::error::is_corrupt;
 use self::external_writes::ExternalWrites;
-use self::notes::StoreProblems;
+use self::problems::StoreProblems;
 use self::writer::{StoreJob, Uses};
 use crate::files::remote_fs_guard::RemoteFsGuard;
 use crate::lock::lock;
@@ -45,7 +45,7 @@ use crate::watch::stamp::Stamp;
 pub use self::error::StoreError;
 
 /// Timeout of the final save at exit: the state directory may be on a server that is gone.
-const LAST_WORD: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Handle to the store; cheap to clone. The first use starts its thread.
 #[derive(Clone)]
@@ -56,10 +56,10 @@ pub struct Store {
 struct Shared {
     /// Path of the file; none keeps everything in memory.
     path: Option<PathBuf>,
-    reach: RemoteFsGuard,
+    fs_guard: RemoteFsGuard,
     jobs: OnceLock<Sender<StoreJob>>,
-    notes: Arc<Mutex<StoreProblems>>,
-    elsewhere: Arc<ExternalWrites>,
+    problems: Arc<Mutex<StoreProblems>>,
+    external_writes: Arc<ExternalWrites>,
     uses: Arc<Uses>,
 }
 
@@ -85,9 +85,10 @@ impl Store {
     /// Returns the store of this file, which need not exist; without a path nothing outlives the
     /// process. The directory is created on demand with mode 0700. Accesses the disk.
     pub fn new(path: Option<PathBuf>) -> Self {
-        let (notes, elsewhere, uses) = (Arc::default(), Arc::default(), Arc::default());
-        let reach = path.as_deref().map(RemoteFsGuard::of).unwrap_or_default();
-        let shared = Shared { path, reach, jobs: OnceLock::new(), notes, elsewhere, uses };
+        let (problems, external_writes, uses) = (Arc::default(), Arc::default(), Arc::default());
+        let fs_guard = path.as_deref().map(RemoteFsGuard::of).unwrap_or_default();
+        let shared =
+            Shared { path, fs_guard, jobs: OnceLock::new(), problems, external_writes, uses };
         Self { shared: Arc::new(shared) }
     }
 
@@ -108,7 +109,7 @@ impl Store {
         else {
             return Ok(self.shared.jobs.get().is_some());
         };
-        self.shared.reach.query(move || path.exists()).await.ok_or(StoreError::Silent)
+        self.shared.fs_guard.query(move || path.exists()).await.ok_or(StoreError::Silent)
     }
 
     /// Returns the files whose changes reveal writes by other processes.
@@ -118,15 +119,19 @@ impl Store {
 
     /// Returns a counter that changes after another process has written, up to `now`.
     pub async fn writes_elsewhere(&self, watch: &WatchService, now: Stamp) -> u64 {
-        let known = &self.shared.elsewhere;
+        let known = &self.shared.external_writes;
         if lock(&known.stamp).holds(now) {
             return known.count();
         }
         let Some(path) = self.shared.path.clone() else { return 0 };
-        let reach = &self.shared.reach;
-        let stamp =
-            if reach.is_remote() { Stamp::default() } else { external_writes::watch(watch, &path) };
-        let found = reach.query(move || external_writes::version(&path)).await.unwrap_or_default();
+        let fs_guard = &self.shared.fs_guard;
+        let stamp = if fs_guard.is_remote() {
+            Stamp::default()
+        } else {
+            external_writes::watch(watch, &path)
+        };
+        let found =
+            fs_guard.query(move || external_writes::version(&path)).await.unwrap_or_default();
         // A file that is gone existed when its thread started.
         let was_there = found.exists() || self.shared.jobs.get().is_some();
         if was_there && found != *lock(&known.seen) {
@@ -143,23 +148,23 @@ impl Store {
 
     /// Returns the store's problems.
     pub fn health(&self) -> Vec<Health> {
-        let notes = lock(&self.shared.notes);
-        notes.opening.iter().chain(&notes.writing).chain(&notes.using).cloned().collect()
+        let problems = lock(&self.shared.problems);
+        problems.opening.iter().chain(&problems.writing).chain(&problems.using).cloned().collect()
     }
 
     /// Reports damaged data.
     pub(crate) fn report_damage(&self, message: String, hint: &'static str) {
         let path = self.shared.path.as_ref().map(|it| it.as_os_str().to_owned());
-        lock(&self.shared.notes).tell(Health { code: "store", message, hint, path });
+        lock(&self.shared.problems).report(Health { code: "store", message, hint, path });
     }
 
     /// Reads from the file. The result includes changes that are not saved yet.
-    pub(crate) async fn ask<T: Send + 'static>(
+    pub(crate) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let job = StoreJob::Ask(Box::new(move |connection| {
+        let job = StoreJob::Read(Box::new(move |connection| {
             let result = work(connection);
             let is_damaged = result.as_ref().is_err_and(is_corrupt);
             // The caller may have hung up.
@@ -182,16 +187,16 @@ impl Store {
 
     /// Changes the file as soon as possible. Returns once the change is on disk or
     /// [`Store::health`] reports it as pending; none if the work itself has failed so far.
-    pub(crate) async fn keep<T: Send + 'static>(
+    pub(crate) async fn save<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Option<T> {
-        self.hand_in(work).saved().await
+        self.queue(work).saved().await
     }
 
-    /// Like [`Store::keep`], but leaves the waiting to the caller. The change is in order when this
+    /// Like [`Store::save`], but leaves the waiting to the caller. The change is in order when this
     /// returns: call it under the lock that orders changes, and wait without the lock.
-    pub(crate) fn hand_in<T: Send + 'static>(
+    pub(crate) fn queue<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> PendingWrite<T> {
@@ -203,18 +208,18 @@ impl Store {
             Ok(())
         });
         // A store that has ended drops it, and with it `reply`.
-        let _ = self.jobs().send(StoreJob::Keep(change, reply));
+        let _ = self.jobs().send(StoreJob::Retried(change, reply));
         PendingWrite { answer, result }
     }
 
-    /// Like [`Store::keep`], without waiting.
-    pub(crate) fn leave(
+    /// Like [`Store::save`], without waiting.
+    pub(crate) fn save_in_background(
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<()> + Send + 'static,
     ) {
         // The reply is unused, and a store that has ended has reported it.
         let (reply, _) = oneshot::channel();
-        let _ = self.jobs().send(StoreJob::Keep(Box::new(work), reply));
+        let _ = self.jobs().send(StoreJob::Retried(Box::new(work), reply));
     }
 
     /// Tries a last time to save pending changes, with a timeout. Returns the number of changes
@@ -222,10 +227,10 @@ impl Store {
     pub async fn finish(&self) -> Option<usize> {
         let (reply, answer) = oneshot::channel();
         // The caller may have hung up.
-        self.try_last(move |it| {
+        self.request_exit(move |it| {
             let _ = reply.send(it);
         });
-        match timeout(LAST_WORD, answer).await {
+        match timeout(EXIT_TIMEOUT, answer).await {
             Ok(answer) => Some(answer.unwrap_or(0)),
             Err(_) => unanswered(),
         }
@@ -235,20 +240,20 @@ impl Store {
     pub fn finish_blocking(&self) -> Option<usize> {
         let (reply, answer) = mpsc::channel();
         // As above.
-        self.try_last(move |it| {
+        self.request_exit(move |it| {
             let _ = reply.send(it);
         });
-        match answer.recv_timeout(LAST_WORD) {
-            Ok(n_owed) => Some(n_owed),
+        match answer.recv_timeout(EXIT_TIMEOUT) {
+            Ok(n_pending) => Some(n_pending),
             Err(RecvTimeoutError::Disconnected) => Some(0),
             Err(RecvTimeoutError::Timeout) => unanswered(),
         }
     }
 
-    /// Drops `tell` if nothing is pending: the thread was never started or has ended.
-    fn try_last(&self, tell: impl FnOnce(usize) + Send + 'static) {
+    /// Drops `reply` if nothing is pending: the thread was never started or has ended.
+    fn request_exit(&self, reply: impl FnOnce(usize) + Send + 'static) {
         if let Some(jobs) = self.shared.jobs.get() {
-            let _ = jobs.send(StoreJob::Last(Box::new(tell)));
+            let _ = jobs.send(StoreJob::Exit(Box::new(reply)));
         }
     }
 
@@ -256,11 +261,12 @@ impl Store {
         self.shared.jobs.get_or_init(|| {
             let (jobs, waiting) = mpsc::channel();
             let path = self.shared.path.clone();
-            let notes = Arc::clone(&self.shared.notes);
+            let problems = Arc::clone(&self.shared.problems);
             let thread = thread::Builder::new().name("store".into());
-            let elsewhere = Arc::clone(&self.shared.elsewhere);
+            let external_writes = Arc::clone(&self.shared.external_writes);
             let uses = Arc::clone(&self.shared.uses);
-            let work = move || writer::run(path.as_deref(), &notes, &elsewhere, &uses, &waiting);
+            let work =
+                move || writer::run(path.as_deref(), &problems, &external_writes, &uses, &waiting);
             let started = thread.spawn(work);
             if let Err(error) = started {
                 // Later callers get an error that the session store has stopped.
@@ -304,8 +310,8 @@ mod tests {
         }
         assert_eq!(store.usage().await.unwrap().len() as u64, MANY + 1, "memory knows them all");
         assert_eq!(store.finish().await, Some(4096), "nothing has changed");
-        let n_lost = MANY + 1 - 4096;
-        let expected = format!("the oldest {n_lost} changes are lost");
+        let n_dropped = MANY + 1 - 4096;
+        let expected = format!("the oldest {n_dropped} changes are lost");
         assert!(told().iter().any(|it| it.contains(&expected)), "{:?}", told());
         fs::remove_file(&dir).unwrap();
         // Retried at once, regardless of the last attempt.

@@ -28,7 +28,7 @@ use crate::views::event::{Event, Freshness};
 const COOKIE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Interval of sweeps over unwatched directories while a view is leased.
-const SWEEP_EVERY: Duration = Duration::from_secs(2);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Time for which a file that has just become empty counts as being written. A program that
 /// truncates and rewrites a file needs some ten microseconds in between.
@@ -38,54 +38,56 @@ impl EngineState {
     /// Runs until a stop event or until all senders are gone.
     pub(crate) fn run(mut self, events: &Receiver<Event>) {
         while let Ok(first) = self.wait(events) {
-            self.until = Instant::now() + SLICE;
+            self.slice_end = Instant::now() + SLICE;
             for event in first.into_iter().chain(events.try_iter()) {
-                self.taken += 1;
+                self.n_events_taken += 1;
                 if event.changes_status() {
-                    self.outdate_status();
+                    self.increment_status_version();
                 }
                 if !self.take(event) {
                     return;
                 }
             }
             self.turn();
-            self.date_status();
-            if self.is_at_rest() {
-                self.done.store(self.taken, Ordering::SeqCst);
+            self.update_status_version();
+            if self.is_idle() {
+                self.n_events_done.store(self.n_events_taken, Ordering::SeqCst);
             }
         }
     }
 
     /// Returns true if no work is left and every later change will be reported.
-    fn is_at_rest(&self) -> bool {
+    fn is_idle(&self) -> bool {
         let is_waited_for = self.cookies.out.is_some() || !self.cookies.next.is_empty();
         !is_waited_for
             && !self.scanner.has_marks()
             && !self.scanner.needs_sweep()
             && self.postponed.is_empty()
-            && self.scans.is_empty()
+            && self.pending_scans.is_empty()
     }
 
     /// Invalidates the cached status if it would differ now. Runs before each answer: a caller may
     /// request the status right after it.
-    fn date_status(&mut self) {
-        let work = (self.rebuilds, self.scanner.counters, self.opened);
-        if std::mem::replace(&mut self.dated, work) != work {
-            self.outdate_status();
+    fn update_status_version(&mut self) {
+        let work = (self.rebuilds, self.scanner.counters, self.n_pins);
+        if std::mem::replace(&mut self.status_basis, work) != work {
+            self.increment_status_version();
         }
     }
 
-    fn outdate_status(&self) {
-        self.turns.fetch_add(1, Ordering::Release);
+    fn increment_status_version(&self) {
+        self.status_version.fetch_add(1, Ordering::Release);
     }
 
     /// Waits for an event; returns none on the timeout of the pending cookie or timer.
     fn wait(&self, events: &Receiver<Event>) -> Result<Option<Event>, RecvError> {
         let left = match self.cookies.out {
-            _ if self.scanner.has_marks() || !self.scans.is_empty() => Duration::ZERO,
-            _ if !self.postponed.is_empty() => WRITING.saturating_sub(self.postponed_at.elapsed()),
+            _ if self.scanner.has_marks() || !self.pending_scans.is_empty() => Duration::ZERO,
+            _ if !self.postponed.is_empty() => {
+                WRITING.saturating_sub(self.last_postponed.elapsed())
+            }
             Some(since) => COOKIE_TIMEOUT.saturating_sub(since.elapsed()),
-            None if self.scanner.needs_sweep() && !self.leases.is_empty() => SWEEP_EVERY,
+            None if self.scanner.needs_sweep() && !self.leases.is_empty() => SWEEP_INTERVAL,
             None if self.views.is_empty() => return events.recv().map(Some),
             // Wakes up to drop unused views.
             None => self.idle,
@@ -178,8 +180,8 @@ impl EngineState {
         if !hints.is_empty() {
             self.scanner.mark(&hints);
         }
-        if self.swept.elapsed() >= SWEEP_EVERY && !self.leases.is_empty() {
-            self.swept = Instant::now();
+        if self.last_sweep.elapsed() >= SWEEP_INTERVAL && !self.leases.is_empty() {
+            self.last_sweep = Instant::now();
             self.scanner.sweep_unwatched(|_| true);
         }
         self.update_views(&done);
@@ -216,7 +218,7 @@ impl EngineState {
         self.compare(waiters, &mut compared);
         // Incomplete files are published if a request waits.
         let patient = waiters.is_empty()
-            && (self.postponed.is_empty() || self.postponed_at.elapsed() < WRITING);
+            && (self.postponed.is_empty() || self.last_postponed.elapsed() < WRITING);
         let mut again = std::mem::take(&mut self.postponed);
         loop {
             let changed = self.scanner.refresh();
@@ -269,7 +271,7 @@ impl EngineState {
         // In all cases the caller may have hung up.
         match waiter {
             Waiter::Sync(reply) => {
-                self.date_status();
+                self.update_status_version();
                 let clock = format!("{}:0:{}:{}", self.boot_id, self.rebuilds.total(), self.tick);
                 let _ = reply.send(clock);
             }
@@ -290,9 +292,9 @@ impl EngineState {
                     self.pin(&view.resolution.worktree);
                 }
                 if view.last_used().now() || view.uses.any() {
-                    self.outdate_status();
+                    self.increment_status_version();
                 }
-                self.date_status();
+                self.update_status_version();
                 let _ = request.reply.send(view);
             }
         }

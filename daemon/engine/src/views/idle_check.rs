@@ -17,12 +17,12 @@ use crate::watch::service::WatchService;
 #[derive(Clone)]
 pub(crate) struct EventSender {
     queue: Sender<Event>,
-    sent: Arc<AtomicU64>,
+    n_sent: Arc<AtomicU64>,
 }
 
 impl EventSender {
     pub(crate) fn new(queue: Sender<Event>) -> Self {
-        Self { queue, sent: Arc::default() }
+        Self { queue, n_sent: Arc::default() }
     }
 
     /// Sends an event.
@@ -31,7 +31,7 @@ impl EventSender {
     ///
     /// The event loop has ended; [`IdleCheck::holds`] is false from then on.
     pub(crate) fn send(&self, event: Event) -> Result<(), SendError<Event>> {
-        self.sent.fetch_add(1, Ordering::SeqCst);
+        self.n_sent.fetch_add(1, Ordering::SeqCst);
         self.queue.send(event)
     }
 }
@@ -39,19 +39,20 @@ impl EventSender {
 /// Handle to check whether the event loop is idle; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct IdleCheck {
-    sent: Arc<AtomicU64>,
-    done: Arc<AtomicU64>,
+    n_sent: Arc<AtomicU64>,
+    n_done: Arc<AtomicU64>,
     watch: WatchService,
 }
 
 impl IdleCheck {
-    pub(crate) fn new(events: &EventSender, done: &Arc<AtomicU64>, watch: WatchService) -> Self {
-        Self { sent: Arc::clone(&events.sent), done: Arc::clone(done), watch }
+    pub(crate) fn new(events: &EventSender, n_done: &Arc<AtomicU64>, watch: WatchService) -> Self {
+        Self { n_sent: Arc::clone(&events.n_sent), n_done: Arc::clone(n_done), watch }
     }
 
     /// Returns true if every change finished before this call is in the views published now.
     pub(crate) fn holds(&self) -> bool {
         // In this order: hints passed on by the first check are counted as sent.
-        self.watch.drain() && self.sent.load(Ordering::SeqCst) == self.done.load(Ordering::SeqCst)
+        self.watch.drain()
+            && self.n_sent.load(Ordering::SeqCst) == self.n_done.load(Ordering::SeqCst)
     }
 }

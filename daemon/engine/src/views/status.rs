@@ -13,7 +13,7 @@ use crate::views::view::Health;
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Number of status changes before this one.
-    pub turn: u64,
+    pub version: u64,
     /// Identifies this run of the daemon; part of every clock.
     pub boot_id: String,
     /// Worktrees with views, by path.

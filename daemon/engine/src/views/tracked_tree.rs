@@ -20,7 +20,7 @@ use crate::sources::source_uses::Uses;
 /// Answers from the directory index and records missing answers and visited nodes.
 pub(crate) struct TrackedTree<'a> {
     dir_index: &'a DirIndex,
-    us: u32,
+    uid: u32,
     sources: &'a Sources,
     policy: &'a Arc<Policy>,
     notes: RefCell<DiscoveryRecords>,
@@ -40,11 +40,11 @@ pub(crate) struct DiscoveryRecords {
 impl<'a> TrackedTree<'a> {
     pub(crate) fn new(
         dir_index: &'a DirIndex,
-        us: u32,
+        uid: u32,
         sources: &'a Sources,
         policy: &'a Arc<Policy>,
     ) -> Self {
-        Self { dir_index, us, sources, policy, notes: RefCell::default() }
+        Self { dir_index, uid, sources, policy, notes: RefCell::default() }
     }
 
     pub(crate) fn into_notes(self) -> DiscoveryRecords {
@@ -67,7 +67,7 @@ impl<'a> TrackedTree<'a> {
 
 impl Tree for TrackedTree<'_> {
     fn look(&self, path: &AbsPath) -> Option<PathStatus> {
-        self.answer(|visit| match self.dir_index.locate(path, self.us, visit) {
+        self.answer(|visit| match self.dir_index.locate(path, self.uid, visit) {
             Ok(located) => Ok(located.place),
             Err(_) => Err(look(path)),
         })
@@ -76,7 +76,7 @@ impl Tree for TrackedTree<'_> {
     fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>> {
         self.answer(|visit| {
             let physical =
-                self.dir_index.directory(path, self.us, visit).map_err(|_| look(path))?;
+                self.dir_index.directory(path, self.uid, visit).map_err(|_| look(path))?;
             let node = self.dir_index.get(&physical);
             if let Some(node) = node {
                 visit(node.id);
@@ -87,7 +87,7 @@ impl Tree for TrackedTree<'_> {
 
     fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {
         let located = self
-            .answer(|visit| self.dir_index.locate(path, self.us, visit).map_err(|_| look(path)))?;
+            .answer(|visit| self.dir_index.locate(path, self.uid, visit).map_err(|_| look(path)))?;
         // A physical path is absolute and has no dot components.
         AbsPath::new(located.path.as_ref()).ok()
     }
@@ -98,7 +98,7 @@ impl Tree for TrackedTree<'_> {
             let physical = if self.dir_index.listed(path, ItemKind::File, visit) {
                 path.as_os_str().to_owned()
             } else {
-                self.dir_index.locate(path, self.us, visit).map_err(|_| look(path))?.path
+                self.dir_index.locate(path, self.uid, visit).map_err(|_| look(path))?.path
             };
             let dir = parent(&physical);
             let name = file_name(&physical);
@@ -114,7 +114,7 @@ impl Tree for TrackedTree<'_> {
 
     fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {
         self.answer(|visit| {
-            let located = self.dir_index.locate(path, self.us, visit).map_err(|_| look(path))?;
+            let located = self.dir_index.locate(path, self.uid, visit).map_err(|_| look(path))?;
             let dir = parent(&located.path);
             let name = file_name(&located.path);
             let node = self.dir_index.get(dir);

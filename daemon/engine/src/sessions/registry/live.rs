@@ -71,7 +71,7 @@ impl Sessions {
                 live.n_left
             };
             let wanted = id.to_owned();
-            let found = self.store.ask(move |it| rows::load(it, &wanted)).await;
+            let found = self.store.read(move |it| rows::load(it, &wanted)).await;
             if let Err(StoreError::Damaged(why)) = &found {
                 self.set_aside(id, why).await;
             }
@@ -125,9 +125,8 @@ impl Sessions {
                 Some(it) => Arc::make_mut(it).forget(&agent, only.as_deref(), announced),
                 None => live.n_left += 1,
             }
-            self.store.hand_in(move |it| {
-                rows::drop_agent(it, &wanted, &agent, only.as_deref(), announced)
-            })
+            self.store
+                .queue(move |it| rows::drop_agent(it, &wanted, &agent, only.as_deref(), announced))
         };
         write.saved().await;
     }
@@ -180,8 +179,8 @@ impl Sessions {
     ) -> Changed<T> {
         let (parts, result) = change(Arc::make_mut(entry));
         let (session, saved) = (Arc::clone(entry), Arc::clone(entry));
-        let write = (!parts.is_empty())
-            .then(|| self.store.hand_in(move |it| rows::save(it, &saved, &parts)));
+        let write =
+            (!parts.is_empty()).then(|| self.store.queue(move |it| rows::save(it, &saved, &parts)));
         Changed { session, result, write }
     }
 
@@ -195,7 +194,7 @@ impl Sessions {
         let Some(entry) = live.sessions.get_mut(&session.id) else { return session };
         Arc::make_mut(entry).used = at;
         let (session, saved) = (Arc::clone(entry), Arc::clone(entry));
-        self.store.leave(move |it| rows::save(it, &saved, &[SessionPart::Used]));
+        self.store.save_in_background(move |it| rows::save(it, &saved, &[SessionPart::Used]));
         session
     }
 

@@ -15,7 +15,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::clock::now;
-use super::place::FileIdentity;
+use super::file_identity::FileIdentity;
 use crate::views::view::Health;
 
 /// Schema version. A change of the tables takes the next number and a migration step.
@@ -121,12 +121,12 @@ pub(super) struct OpenedFile {
     /// None if even an in-memory database fails.
     pub(super) connection: Option<Connection>,
     /// Identity of the open file; none for a store in memory.
-    pub(super) place: Option<FileIdentity>,
-    pub(super) unwell: Option<Health>,
+    pub(super) identity: Option<FileIdentity>,
+    pub(super) health: Option<Health>,
     /// True if a later attempt may succeed.
-    pub(super) again: bool,
+    pub(super) may_retry: bool,
     /// True if an in-memory database replaces the file.
-    pub(super) stands_in: bool,
+    pub(super) is_in_memory: bool,
 }
 
 /// Reasons why a file is not used.
@@ -159,7 +159,7 @@ impl From<io::Error> for Refusal {
 /// Opens the file, or an in-memory database in its place.
 pub(super) fn open(path: Option<&Path>) -> OpenedFile {
     let Some(path) = path else { return in_memory(None) };
-    let unwell = |message: String, hint| Health {
+    let health = |message: String, hint| Health {
         code: "store",
         message,
         hint,
@@ -176,9 +176,9 @@ pub(super) fn open(path: Option<&Path>) -> OpenedFile {
                         aside.display()
                     );
                     let hint = "Delete the damaged file if you do not need it.";
-                    opened_file(file, Some(unwell(message, hint)))
+                    opened_file(file, Some(health(message, hint)))
                 }
-                Err(refusal) => in_memory(Some(unwell(
+                Err(refusal) => in_memory(Some(health(
                     format!(
                         "the session store is damaged ({why}) and cannot be set aside ({}); changes of sessions are not saved",
                         refusal.reason()
@@ -187,7 +187,7 @@ pub(super) fn open(path: Option<&Path>) -> OpenedFile {
                 ))),
             }
         }
-        Err(refusal @ Refusal::Newer(_)) => in_memory(Some(unwell(
+        Err(refusal @ Refusal::Newer(_)) => in_memory(Some(health(
             format!("changes of sessions are not saved: {}", refusal.reason()),
             "Update skillsd, or move the file away; then run `skillsd stop`.",
         ))),
@@ -195,7 +195,7 @@ pub(super) fn open(path: Option<&Path>) -> OpenedFile {
             let message = format!("changes of sessions are not saved yet: {}", refusal.reason());
             let hint =
                 "Fix the cause. Until then changes are in memory only, and lost if skillsd exits.";
-            OpenedFile { again: true, ..in_memory(Some(unwell(message, hint))) }
+            OpenedFile { may_retry: true, ..in_memory(Some(health(message, hint))) }
         }
     }
 }
@@ -211,29 +211,29 @@ impl Refusal {
     }
 }
 
-fn opened(connection: Connection, unwell: Option<Health>) -> OpenedFile {
+fn opened(connection: Connection, health: Option<Health>) -> OpenedFile {
     let connection = Some(connection);
-    OpenedFile { connection, place: None, unwell, again: false, stands_in: false }
+    OpenedFile { connection, identity: None, health, may_retry: false, is_in_memory: false }
 }
 
 fn opened_file(
-    (connection, place): (Connection, FileIdentity),
-    unwell: Option<Health>,
+    (connection, identity): (Connection, FileIdentity),
+    health: Option<Health>,
 ) -> OpenedFile {
-    OpenedFile { place: Some(place), ..opened(connection, unwell) }
+    OpenedFile { identity: Some(identity), ..opened(connection, health) }
 }
 
-fn in_memory(unwell: Option<Health>) -> OpenedFile {
-    let stands_in = unwell.is_some();
+fn in_memory(health: Option<Health>) -> OpenedFile {
+    let is_in_memory = health.is_some();
     let connection = Connection::open_in_memory().map_err(Refusal::from).and_then(|connection| {
         prepare(&connection)?;
         Ok(connection)
     });
     match connection {
-        Ok(connection) => OpenedFile { stands_in, ..opened(connection, unwell) },
+        Ok(connection) => OpenedFile { is_in_memory, ..opened(connection, health) },
         Err(refusal) => {
             tracing::error!(error = refusal.reason(), "failed to open even a store in memory");
-            OpenedFile { connection: None, place: None, unwell, again: false, stands_in }
+            OpenedFile { connection: None, identity: None, health, may_retry: false, is_in_memory }
         }
     }
 }
@@ -265,11 +265,11 @@ pub(super) fn open_file(path: &Path) -> Result<(Connection, FileIdentity), Refus
     prepare(&connection)?;
     // At close time another file may be at this path; its log is not ours.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    let place = FileIdentity::new(path, file)?;
-    if let Some(why) = place.lost() {
+    let identity = FileIdentity::new(path, file)?;
+    if let Some(why) = identity.lost() {
         return Err(Refusal::Failed(why));
     }
-    Ok((connection, place))
+    Ok((connection, identity))
 }
 
 fn prepare(connection: &Connection) -> Result<(), Refusal> {

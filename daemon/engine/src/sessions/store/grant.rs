@@ -26,7 +26,7 @@ impl Store {
     pub async fn grant(&self, worktree: &Path, grants: Vec<Grant>) {
         let worktree = worktree.as_os_str().as_bytes().to_vec();
         let at = now().cast_signed();
-        self.keep(move |connection| {
+        self.save(move |connection| {
             for Grant { session, permission, pattern } in &grants {
                 connection.execute(
                     "INSERT OR IGNORE INTO granted (worktree, session, permission, pattern, at)
@@ -61,7 +61,7 @@ impl Store {
         let shown = worktree.display().to_string();
         let worktree = worktree.as_os_str().as_bytes().to_vec();
         let session = session.map(str::to_owned);
-        let read = self.ask(move |connection| {
+        let read = self.read(move |connection| {
             let mut query = connection.prepare(
                 "SELECT session, permission, pattern FROM granted
                  WHERE worktree = ?1 AND (session IS NULL OR session = ?2) ORDER BY number",

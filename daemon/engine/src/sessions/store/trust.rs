@@ -142,7 +142,7 @@ impl Store {
     pub async fn trust(&self, dir: &Path) -> Result<Option<bool>, StoreError> {
         let dir = dir.as_os_str().as_bytes().to_vec();
         let query = "SELECT trusted FROM trust WHERE dir = ?1";
-        self.ask(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
+        self.read(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
     /// Reads all decisions, by path. Creates no file. A row that cannot be decoded trust_decisions nothing,
@@ -151,9 +151,9 @@ impl Store {
         if !self.is_there().await? {
             return Ok(StoredTrust::default());
         }
-        let elsewhere = Arc::clone(&self.shared.elsewhere);
-        let read = self.ask(move |connection| {
-            let nth = elsewhere.next_reading();
+        let external_writes = Arc::clone(&self.shared.external_writes);
+        let read = self.read(move |connection| {
+            let nth = external_writes.next_reading();
             let mut query = connection.prepare("SELECT dir, trusted FROM trust ORDER BY dir")?;
             let mut rows = query.query(())?;
             let (mut decisions, mut damaged) = (Vec::new(), Vec::new());
@@ -176,15 +176,16 @@ impl Store {
 
     /// Trusts files with these contents.
     pub async fn trust_content(&self, contents: Vec<Content>) {
-        self.keep(move |connection| insert(connection, &contents)).await;
+        self.save(move |connection| insert(connection, &contents)).await;
     }
 
     /// Returns true if this content is trusted.
     pub async fn is_trusted_content(&self, content: Content) -> Result<bool, StoreError> {
         let query = "SELECT 1 FROM trusted_content WHERE path = ?1 AND hash = ?2";
         let path = content.path.as_os_str().as_bytes().to_vec();
-        let found = self
-            .ask(move |it| it.query_row(query, params![path, content.hash], |_| Ok(())).optional());
+        let found = self.read(move |it| {
+            it.query_row(query, params![path, content.hash], |_| Ok(())).optional()
+        });
         Ok(found.await?.is_some())
     }
 }

@@ -59,7 +59,7 @@ impl Store {
             return Ok(BTreeMap::new());
         }
         let now = now();
-        self.ask(move |connection| {
+        self.read(move |connection| {
             let mut query = connection.prepare("SELECT path, count, last FROM usage")?;
             let rows = query.query_map((), |row| {
                 let (count, last): (i64, i64) = (row.get(1)?, row.get(2)?);

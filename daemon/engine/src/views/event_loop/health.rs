@@ -142,7 +142,7 @@ impl EngineState {
             let needs_sweep = self.scanner.dir_index.iter().filter(|(_, it)| it.needs_sweep());
             needs_sweep.filter(|(_, it)| depends.contains(it.id))
         };
-        if self.watching && !self.scanner.is_watching() {
+        if self.wants_watching && !self.scanner.is_watching() {
             health.push(Health {
                 code: "no-watcher",
                 message: "the disk cannot be watched; skillsd reads it at every request".into(),
@@ -219,7 +219,7 @@ impl EngineState {
             }
         });
         Status {
-            turn: self.turns.load(Ordering::Relaxed),
+            version: self.status_version.load(Ordering::Relaxed),
             boot_id: self.boot_id.clone(),
             worktrees: worktrees.collect(),
             watches: nodes

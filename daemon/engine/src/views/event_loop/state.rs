@@ -51,41 +51,42 @@ pub(crate) struct EngineState {
     pub(crate) published: Arc<Published>,
     pub(crate) boot_id: String,
     pub(crate) watch_limit: Option<u64>,
-    pub(crate) us: u32,
+    /// User id of the daemon.
+    pub(crate) uid: u32,
     /// False if the engine was started without a source of hints; health does not report it then.
-    pub(crate) watching: bool,
+    pub(crate) wants_watching: bool,
     pub(crate) views: HashMap<Arc<ViewKey>, ViewEntry>,
     pub(crate) worktrees: BTreeMap<AbsPath, WorktreeViews>,
     pub(crate) tick: u64,
     /// The last number assigned to a worktree.
-    pub(crate) numbers: u32,
+    pub(crate) last_worktree_number: u32,
     /// Number of times that a worktree was pinned.
-    pub(crate) opened: u64,
+    pub(crate) n_pins: u64,
     /// Time after which an unused view is dropped.
     pub(crate) idle: Duration,
     pub(crate) cookies: Cookies,
     pub(crate) rebuilds: Rebuilds,
-    pub(crate) unused: bool,
+    pub(crate) may_have_unused_nodes: bool,
     /// Counts changes of the status.
-    pub(crate) turns: Arc<AtomicU64>,
+    pub(crate) status_version: Arc<AtomicU64>,
     /// Number of events taken.
-    pub(crate) taken: u64,
-    /// Value of `taken` when all work was last done ([`crate::views::idle_check`]).
-    pub(crate) done: Arc<AtomicU64>,
+    pub(crate) n_events_taken: u64,
+    /// Value of `n_events_taken` when all work was last done ([`crate::views::idle_check`]).
+    pub(crate) n_events_done: Arc<AtomicU64>,
     /// Work counters when the status was last invalidated.
-    pub(crate) dated: (Rebuilds, Counters, u64),
+    pub(crate) status_basis: (Rebuilds, Counters, u64),
     pub(crate) leases: ViewLeases,
     /// Views not published because a file may be incomplete.
     pub(crate) postponed: HashSet<Arc<ViewKey>>,
-    pub(crate) postponed_at: Instant,
+    pub(crate) last_postponed: Instant,
     /// Views being resolved, the next one first.
-    pub(crate) scans: VecDeque<Scan>,
+    pub(crate) pending_scans: VecDeque<Scan>,
     /// End of the current slice.
-    pub(crate) until: Instant,
+    pub(crate) slice_end: Instant,
     /// Waiters whose views have been resolved since.
-    pub(crate) served: Vec<Waiter>,
+    pub(crate) answerable: Vec<Waiter>,
     /// Time of the last periodic sweep of unwatched directories.
-    pub(crate) swept: Instant,
+    pub(crate) last_sweep: Instant,
     pub(crate) listener: Option<Listener>,
     pub(crate) sources: Sources,
     /// The user's policy for skills.
@@ -98,7 +99,7 @@ pub(crate) struct WorktreeViews {
     pub(super) number: u32,
     pub(super) pins: u32,
     /// Sequence number of the last pin.
-    pub(super) opened: u64,
+    pub(super) last_pin: u64,
     /// The most recently used view.
     pub(super) latest: Latest,
 }

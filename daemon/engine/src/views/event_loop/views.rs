@@ -24,7 +24,7 @@ use crate::views::view::{View, ViewKey, ViewVersion};
 const MAX_VIEWS: usize = 256;
 
 /// Maximum number of pinned worktrees; beyond it the one opened longest ago is closed.
-const MOST_PINNED: usize = 256;
+const MAX_PINNED: usize = 256;
 
 /// Maximum number of discovery rounds before a view is published as it is. Each round loads all
 /// missing answers of the last, so only a disk that grows faster than it is read reaches this
@@ -53,29 +53,29 @@ impl EngineState {
         }
         let (needs, waiters) = (Vec::new(), Vec::new());
         let scan = Scan { key, ctx, patient, needs, rounds: 0, waiters };
-        if Instant::now() < self.until {
+        if Instant::now() < self.slice_end {
             self.advance(scan);
         } else {
-            self.scans.push_back(scan);
+            self.pending_scans.push_back(scan);
         }
     }
 
     /// Continues resolving views for one slice and answers the requests for finished ones.
     pub(super) fn scan(&mut self) {
-        self.until = Instant::now() + SLICE;
-        while let Some(scan) = self.scans.pop_front() {
+        self.slice_end = Instant::now() + SLICE;
+        while let Some(scan) = self.pending_scans.pop_front() {
             // Drops the scan of a view that is neither awaited nor kept.
             if scan.is_wanted() || self.views.contains_key(&scan.key) {
                 self.advance(scan);
             }
-            if Instant::now() >= self.until {
+            if Instant::now() >= self.slice_end {
                 break;
             }
         }
-        let served = std::mem::take(&mut self.served);
-        if !served.is_empty() {
-            self.update_views(&served);
-            for waiter in served {
+        let waiters = std::mem::take(&mut self.answerable);
+        if !waiters.is_empty() {
+            self.update_views(&waiters);
+            for waiter in waiters {
                 self.answer(waiter);
             }
         }
@@ -83,7 +83,7 @@ impl EngineState {
 
     /// Returns the running scan of a view.
     fn scan_of(&mut self, key: &ViewKey) -> Option<&mut Scan> {
-        self.scans.iter_mut().find(|it| *it.key == *key)
+        self.pending_scans.iter_mut().find(|it| *it.key == *key)
     }
 
     /// Attaches a waiter to a running scan that it depends on; returns it if there is no such scan.
@@ -97,7 +97,7 @@ impl EngineState {
             // Requires every published view to be up to date.
             Waiter::Sync(_) | Waiter::Fetching(..) => {
                 let views = &self.views;
-                self.scans.iter_mut().find(|it| views.contains_key(&it.key))
+                self.pending_scans.iter_mut().find(|it| views.contains_key(&it.key))
             }
         };
         let Some(scan) = scan else { return Some(waiter) };
@@ -110,14 +110,15 @@ impl EngineState {
     fn advance(&mut self, mut scan: Scan) {
         let (resolution, depends, uses) = loop {
             if !scan.needs.is_empty() {
-                scan.needs = self.scanner.load_missing(std::mem::take(&mut scan.needs), self.until);
-                if !scan.needs.is_empty() || Instant::now() >= self.until {
-                    self.scans.push_back(scan);
+                scan.needs =
+                    self.scanner.load_missing(std::mem::take(&mut scan.needs), self.slice_end);
+                if !scan.needs.is_empty() || Instant::now() >= self.slice_end {
+                    self.pending_scans.push_back(scan);
                     return;
                 }
             }
             let recorder =
-                TrackedTree::new(&self.scanner.dir_index, self.us, &self.sources, &self.policy);
+                TrackedTree::new(&self.scanner.dir_index, self.uid, &self.sources, &self.policy);
             let resolution = discover(&scan.ctx, &recorder);
             let notes = recorder.into_notes();
             scan.rounds += 1;
@@ -127,7 +128,7 @@ impl EngineState {
             scan.needs = notes.needs;
         };
         let Scan { key, ctx, patient, waiters, .. } = scan;
-        self.served.extend(waiters);
+        self.answerable.extend(waiters);
         self.conclude(key, ctx, patient, (resolution, depends, uses));
     }
 
@@ -147,7 +148,7 @@ impl EngineState {
             && has_emptied(&held.view.resolution, &resolution)
         {
             if self.postponed.is_empty() {
-                self.postponed_at = Instant::now();
+                self.last_postponed = Instant::now();
             }
             self.postponed.insert(key);
             return;
@@ -157,7 +158,7 @@ impl EngineState {
         let worktree = self.worktrees.entry(top.clone()).or_default();
         let new = || Arc::new(LastUsed::new(&worktree.latest));
         let last_used = last_used.map_or_else(new, |it| Arc::clone(&it.last_used));
-        self.unused |= before.is_some_and(|it| it.depends != depends);
+        self.may_have_unused_nodes |= before.is_some_and(|it| it.depends != depends);
         let before = before.map(|it| Arc::clone(&it.view));
         let same = before
             .clone()
@@ -197,8 +198,8 @@ impl EngineState {
         self.tick += 1;
         let worktree = self.worktrees.entry(top.clone()).or_default();
         if worktree.number == 0 {
-            self.numbers += 1;
-            worktree.number = self.numbers;
+            self.last_worktree_number += 1;
+            worktree.number = self.last_worktree_number;
         }
         format!("{}:{}:{}:{}", self.boot_id, worktree.number, self.rebuilds.total(), self.tick)
     }
@@ -210,17 +211,17 @@ impl EngineState {
 
     pub(super) fn pin(&mut self, top: &AbsPath) {
         let pinned = self.worktrees.iter().filter(|(it, worktree)| worktree.pins > 0 && *it != top);
-        if pinned.clone().count() >= MOST_PINNED
-            && let Some((oldest, _)) = pinned.min_by_key(|(_, worktree)| worktree.opened)
+        if pinned.clone().count() >= MAX_PINNED
+            && let Some((oldest, _)) = pinned.min_by_key(|(_, worktree)| worktree.last_pin)
         {
             let oldest = oldest.clone();
             tracing::warn!(path = ?oldest, "closed the oldest of too many open worktrees");
             while self.unpin(&oldest) {}
         }
-        self.opened += 1;
+        self.n_pins += 1;
         let worktree = self.worktrees.entry(top.clone()).or_default();
         worktree.pins += 1;
-        worktree.opened = self.opened;
+        worktree.last_pin = self.n_pins;
     }
 
     pub(super) fn unpin(&mut self, top: &AbsPath) -> bool {
@@ -231,7 +232,7 @@ impl EngineState {
         if worktree.pins == 0 {
             let leases = &self.leases;
             self.views.retain(|key, it| it.view.resolution.worktree != *top || leases.has(key));
-            self.unused = true;
+            self.may_have_unused_nodes = true;
             self.publish();
         }
         true
@@ -263,18 +264,18 @@ impl EngineState {
             for key in gone {
                 self.views.remove(&key);
             }
-            self.unused = true;
+            self.may_have_unused_nodes = true;
             self.publish();
         }
         // Nodes of a view that is still being resolved are not in any view yet.
-        if self.scans.is_empty() && std::mem::take(&mut self.unused) {
+        if self.pending_scans.is_empty() && std::mem::take(&mut self.may_have_unused_nodes) {
             let used = self.views.values().flat_map(|it| it.depends.iter()).collect();
             self.scanner.retain(&used);
             let live: BTreeSet<_> =
                 self.views.values().map(|it| it.view.resolution.worktree.clone()).collect();
             self.worktrees.retain(|top, it| it.pins > 0 || live.contains(top));
             // A `status` event is answered before this change.
-            self.turns.fetch_add(1, Ordering::Release);
+            self.status_version.fetch_add(1, Ordering::Release);
         }
     }
 }

@@ -16,19 +16,19 @@ pub(super) struct StoreProblems {
 }
 
 /// Reports of lost or damaged data that are kept; the latest replace older ones.
-const MOST_TOLD: usize = 16;
+const MAX_REPORTS: usize = 16;
 
 impl StoreProblems {
     /// Reports lost or damaged data, each once.
-    pub(super) fn tell(&mut self, unwell: Health) {
+    pub(super) fn report(&mut self, health: Health) {
         let n_before = self.using.len();
-        self.using.retain(|it| it.message != unwell.message);
+        self.using.retain(|it| it.message != health.message);
         if self.using.len() == n_before {
-            tracing::warn!(path = ?unwell.path, "{}", unwell.message);
+            tracing::warn!(path = ?health.path, "{}", health.message);
         }
-        if self.using.len() == MOST_TOLD {
+        if self.using.len() == MAX_REPORTS {
             self.using.pop_front();
         }
-        self.using.push_back(unwell);
+        self.using.push_back(health);
     }
 }
