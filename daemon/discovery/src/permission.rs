@@ -25,6 +25,7 @@ pub use properties::Properties;
 pub use restrictions::{Restrictions, Switch};
 pub use rule::{Action, Author, PATTERN_BYTES, RULES, Rule, SkillRule, SourceLocation};
 pub use shell::{SHELL_TOOL, shell_rule};
+pub(crate) use wildcard::names_tool;
 
 /// Method of choosing between several matching rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

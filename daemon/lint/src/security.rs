@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_agents::field_table::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, UNICODE};
-use skills_agents::listing::INJECTION;
+use skills_agents::listing::{INJECTION, has_injection};
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::invisible_chars::{self, Run};
 use skills_syntax::parse::Value;
@@ -146,6 +146,12 @@ fn hidden_run(run: &Run, span: Span) -> Finding {
 
 /// Adds the record's findings about forged listing entries.
 fn add_forged(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    // Some agents' listings have the path.
+    if cx.path.is_some_and(|it| has_injection(&it.to_string_lossy())) {
+        let message = "the path of this file imitates part of the skill listing";
+        let finding = Finding::new(&LISTING_INJECTION, cx.line(0), message);
+        out.push(finding.help("Rename its directory: letters, digits and hyphens are enough."));
+    }
     for it in cx.record.findings.iter().filter(|it| it.diagnostic.code == INJECTION) {
         let Diagnostic { span, message, help, .. } = &it.diagnostic;
         let finding =

@@ -1,8 +1,9 @@
 //! Metadata of a loaded skill ([`Metadata`]): tools, model, effort, execution context, hooks.
 
 use serde_json::Value as Json;
+use skills_agents::field_table::hooks::find_kind;
 use skills_agents::field_table::{self, Field};
-use skills_agents::fields::{FieldValue, Fields, TypeMismatch, json};
+use skills_agents::fields::{FieldValue, Fields, HookGroup, TypeMismatch, json};
 use skills_agents::profile::OutputFormat;
 
 use super::load_request::LoadRequest;
@@ -163,12 +164,38 @@ pub(super) fn hook_faults(body: &SkillFile) -> Vec<String> {
     let fields = body.document.frontmatter.as_ref().filter(|_| body.has_fields());
     let reading =
         fields.and_then(|it| Fields::new(it, &body.record.head).read(&field_table::HOOKS));
+    let groups = match reading.as_ref().and_then(|it| it.value.as_ref()) {
+        Some(FieldValue::Hooks(groups)) => groups.as_slice(),
+        _ => &[],
+    };
+    let incomplete: Vec<_> = groups.iter().flat_map(incomplete_hooks).collect();
     let faults = reading.map(|it| it.faults).unwrap_or_default();
     let sentence = |it: TypeMismatch| {
         let (expected, found) = (it.expected, it.found.name());
         format!("Its `hooks` have {found} in place of {expected}; that part is ignored.")
     };
-    faults.into_iter().map(sentence).collect()
+    faults.into_iter().map(sentence).chain(incomplete).collect()
+}
+
+/// Returns a sentence for each hook of a group that lacks something without which it never runs.
+fn incomplete_hooks(group: &HookGroup) -> Vec<String> {
+    let event = &group.event.text;
+    if !group.has_hooks {
+        return vec![format!("A group of its `{event}` hooks has no `hooks` list and is ignored.")];
+    }
+    let missing = group.handlers.iter().filter_map(|handler| {
+        let kind = handler.kind.as_ref().and_then(|it| find_kind(&it.text));
+        let Some(kind) = kind else { return Some("type") };
+        let mut names = handler.settings.iter().map(|it| &it.0).chain(&handler.mistyped);
+        let mut is_missing = |key: &str| match handler.text(key) {
+            Some(value) => value.text.trim().is_empty(),
+            None => !names.any(|it| it.text == key),
+        };
+        kind.keys.iter().filter(|it| it.required).map(|it| it.name).find(|it| is_missing(it))
+    });
+    missing
+        .map(|key| format!("One of its `{event}` hooks has no `{key}` and never runs."))
+        .collect()
 }
 
 fn hooks(body: &SkillFile) -> Option<Json> {

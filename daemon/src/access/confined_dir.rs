@@ -23,7 +23,7 @@ use skills_render::resources::DirEntries;
 pub(crate) const MAX_SKILL_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Maximum depth of listed directories.
-const MAX_DEPTH: usize = 10;
+pub(super) const MAX_DEPTH: usize = 10;
 
 /// Maximum number of directory entries visited. A skill has some ten files.
 const MAX_ENTRIES: usize = 20_000;

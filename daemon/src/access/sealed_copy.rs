@@ -156,7 +156,9 @@ pub(crate) fn refused(error: &SealError, name: &str) -> RpcError {
     match error {
         SealError::TooMuch => {
             RpcError::too_large(format!("skillsd runs nothing of `{name}`: {error}"), MAX_BYTES)
-                .with_hint("Move large or generated files out of the skill's directory.")
+                .with_hint(
+                    "Move large, generated or deeply nested files out of the skill's directory.",
+                )
         }
         SealError::Unread(_) | SealError::Copy(_) => {
             RpcError::internal(format!("failed to read the files of `{name}`: {error}"))

@@ -35,6 +35,22 @@ pub(super) fn stand_in_edit(
             let edit = RepairEdit { span: Span::new(at, at + 1), text: stand_in(',').to_string() };
             is_value.then_some(edit)
         }
+        // Measured: Bun reads a tab in the indentation like a space, except in a block of text.
+        YamlErrorKind::TabIndentation => {
+            let start = content[..offset].rfind('\n').map_or(0, |it| it + 1);
+            if content[..start].trim_end().trim_end_matches(['-', '+']).ends_with(['|', '>']) {
+                return None;
+            }
+            let block = &content[start..];
+            let is_indented = |it: &&str| it.trim_start_matches(' ').starts_with('\t');
+            let text = block.split_inclusive('\n').take_while(is_indented).map(|line| {
+                let rest = line.trim_start_matches([' ', '\t']);
+                " ".repeat(line.len() - rest.len()) + rest
+            });
+            let text: String = text.collect();
+            let span = Span::new(start, start + text.len());
+            (!text.is_empty()).then_some(RepairEdit { span, text })
+        }
         _ => None,
     }
 }

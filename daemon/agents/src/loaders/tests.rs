@@ -265,7 +265,7 @@ fn input_accepted_by_some_libraries_only() {
         "name: dir\ndescription: d\nm:\n\ta: b\n",
         &expect![[r#"
             agentskills: repaired by PerKey "dir" Some("d")
-            claude-code: without its fields "dir" Some("Body.")
+            claude-code: accepted "dir" Some("d")
             opencode: accepted "dir" Some("d")
             opencode-agent-skills: dropped, 5:1 yaml/valid: the frontmatter is not valid YAML: a tab indents this line
             codex: dropped, 5:1 yaml/valid: the frontmatter is not valid YAML: a tab indents this line

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use skills_engine::files::disk::content_hash;
 
-use crate::access::confined_dir::{ConfinedDir, ConfinedDirError};
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MAX_DEPTH};
 
 /// Maximum number of files of a skill that runs anything.
 pub(super) const MAX_FILES: usize = 5_000;
@@ -30,7 +30,9 @@ pub(crate) struct Unit {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SealError {
     /// The skill exceeds the limits.
-    #[error("it has more than {MAX_FILES} files, or more than {MAX_BYTES} bytes")]
+    #[error(
+        "it has more than {MAX_FILES} files, {MAX_BYTES} bytes or {MAX_DEPTH} levels of directories"
+    )]
     TooMuch,
     /// A file could not be read.
     #[error(transparent)]

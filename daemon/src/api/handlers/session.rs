@@ -66,6 +66,7 @@ pub(crate) async fn close(
 ) -> Outcome {
     let Some(session) = params.session.filter(|it| !it.is_empty()) else {
         return Err(RpcError::invalid_params("`session` is missing")
+            .with_param("params.session")
             .with_hint("Send the id of the session to close."));
     };
     let known = sessions.resolver.sessions.get(&session).await;

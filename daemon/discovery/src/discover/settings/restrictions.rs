@@ -11,7 +11,7 @@ use super::decisions::SettingsDecisions;
 use super::marketplaces::MarketplaceSource;
 use crate::discover::owner::Owner;
 use crate::permission::{
-    Action, Author, RULES, Restrictions, Rule, SHELL_TOOL, SourceLocation, Switch,
+    Action, Author, RULES, Restrictions, Rule, SHELL_TOOL, SourceLocation, Switch, names_tool,
 };
 
 /// Adds the restrictions of one file.
@@ -87,8 +87,9 @@ fn shell_rules(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions
         let list = document.at_path(&["permissions", action.name()]).map(Node::items);
         for item in list.unwrap_or_default() {
             let Some(text) = item.text().map(str::trim) else { continue };
-            let Some(rest) = text.strip_prefix(SHELL_TOOL) else { continue };
-            if !(rest.is_empty() || rest.starts_with('(')) {
+            let text = if names_tool(text, SHELL_TOOL) { SHELL_TOOL } else { text };
+            let rest = text.strip_prefix(SHELL_TOOL);
+            if !rest.is_some_and(|it| it.is_empty() || it.starts_with('(')) {
                 continue;
             }
             let source = SourceLocation { file: file.clone(), at: item.at };

@@ -5,7 +5,10 @@ use skills_syntax::path::AbsPath;
 
 use super::decisions::SettingsDecisions;
 use super::file::NoteScope;
-use crate::permission::{Action, Author, Rule, SourceLocation};
+use crate::permission::{Action, Author, Rule, SourceLocation, names_tool};
+
+/// The tool that loads skills.
+const SKILL_TOOL: &str = "Skill";
 
 /// Adds the rules of one file. The rules of all files apply; precedence depends on the action, not
 /// on the order.
@@ -15,7 +18,9 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecis
         for item in list.unwrap_or_default() {
             let Some(text) = item.text() else { continue };
             let source = SourceLocation { file: file.clone(), at: item.at };
-            let Some(pattern) = pattern(text) else {
+            // Measured: a star in a tool's name counts in rules that deny or ask.
+            let is_every = action != Action::Allow && names_tool(text.trim(), SKILL_TOOL);
+            let Some(pattern) = is_every.then_some("*").or_else(|| pattern(text)) else {
                 if text.starts_with("Skill(") {
                     let message =
                         format!("`{text}` is not a rule: the closing parenthesis is missing");
@@ -39,7 +44,7 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecis
 
 /// Returns the text between the parentheses; `*` for the bare tool name.
 fn pattern(rule: &str) -> Option<&str> {
-    let rest = rule.trim().strip_prefix("Skill")?;
+    let rest = rule.trim().strip_prefix(SKILL_TOOL)?;
     match rest {
         "" => Some("*"),
         _ => rest.strip_prefix('(')?.strip_suffix(')').map(str::trim),

@@ -261,6 +261,24 @@ fn managed_rules_only_drops_the_rules_of_other_files() {
 }
 
 #[test]
+fn tool_pattern_with_a_star_denies_and_asks_but_does_not_allow() {
+    let rules = |permissions: &str| {
+        let settings = format!("{{\"permissions\": {permissions}}}");
+        let found = resolution(&format!("//- /home/u/.claude/settings.json\n{settings}\n"));
+        let all = found.permissions.iter().chain(&found.restrictions.shell);
+        all.map(|it| format!("{} {}", it.action.name(), it.pattern)).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(rules(r#"{"deny": ["*"]}"#), "deny *, deny Bash");
+    assert_eq!(rules(r#"{"ask": ["*"], "allow": ["Bash"]}"#), "ask *, ask Bash");
+    assert_eq!(rules(r#"{"deny": ["B*"]}"#), "deny Bash");
+    assert_eq!(rules(r#"{"deny": ["S*"]}"#), "deny *");
+    assert_eq!(rules(r#"{"deny": ["*ill"], "ask": ["*as*"]}"#), "deny *, ask Bash");
+    // With parentheses, or another case, the tool is named exactly.
+    assert_eq!(rules(r#"{"deny": ["B*(rm:*)", "S*(a)", "*(a)", "bash", "skill"]}"#), "");
+    assert_eq!(rules(r#"{"allow": ["*", "S*"]}"#), "");
+}
+
+#[test]
 fn drop_in_files_of_managed_settings_are_read_in_order_of_their_names() {
     check(
         r#"
