@@ -113,7 +113,12 @@ pub(crate) fn run() -> ExitCode {
     global.profile_variables = Some(settings::profile_variables);
     match command {
         Command::Ask(command) => {
-            let binary = Binary { local: &in_process::connect, definition: Program::command };
+            let binary = Binary {
+                local: &in_process::connect,
+                definition: Program::command,
+                rules,
+                profiles: settings::profile_names,
+            };
             skills_cli::run(&global, &command, binary)
         }
         Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),
@@ -126,6 +131,12 @@ pub(crate) fn run() -> ExitCode {
             mcp::run(&global, McpOptions { session, shell })
         }
     }
+}
+
+/// Returns all rules, each with its problem.
+fn rules() -> Vec<(String, String)> {
+    let rules = skills_lint::rules().iter();
+    rules.map(|it| (it.id.as_str().to_owned(), it.problem.to_owned())).collect()
 }
 
 #[cfg(test)]

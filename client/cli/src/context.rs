@@ -21,6 +21,10 @@ pub struct Binary<'a> {
     pub local: Local<'a>,
     /// Returns the definition of all commands, for completions and the manual.
     pub definition: fn() -> clap::Command,
+    /// Returns the rules of `skillsd check`, each with its problem.
+    pub rules: fn() -> Vec<(String, String)>,
+    /// Returns the names of the profiles, including the user's own.
+    pub profiles: fn() -> Vec<String>,
 }
 
 /// The input of every command.

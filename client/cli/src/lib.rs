@@ -11,6 +11,7 @@ mod agent_config;
 mod budget;
 mod call_context;
 mod check;
+mod complete;
 mod confirm;
 mod context;
 mod doctor;
@@ -204,8 +205,14 @@ pub enum Command {
     Hook(hook::HookArgs),
     /// Print a completion script for a shell
     ///
+    /// The script completes commands and options, and the names of skills, sessions, rules,
+    /// profiles and worktrees: from the daemon if it runs. It never starts one.
+    ///
     /// For example `skillsd completions bash > ~/.local/share/bash-completion/completions/skillsd`.
     Completions(manual::CompletionsArgs),
+    /// Print the names that fit the end of a command line, for completion scripts
+    #[command(name = "__complete", hide = true)]
+    Complete(complete::CompleteArgs),
     /// Print the manual page, or write one for each command
     ///
     /// `skillsd man | man -l -` shows the page.
@@ -301,6 +308,7 @@ fn perform(cx: &CommandContext<'_>, command: &Command) -> Result<Exit, CommandEr
         Command::Install(args) => install::install(cx, args),
         Command::Uninstall(args) => install::uninstall(cx, args),
         Command::Hook(args) => Ok(hook::run(cx, args)),
+        Command::Complete(args) => complete::run(cx, args),
         Command::Completions(args) => manual::completions(cx, args),
         Command::Man(args) => manual::pages(cx, args),
     }

@@ -1,16 +1,18 @@
 //! `skillsd completions` and `skillsd man`: completion scripts and manual pages.
 //!
 //! Both are generated from clap's definition of the whole program when they are requested. The
-//! scripts are static: the shell does not start skillsd to complete a word.
+//! scripts complete commands and options by themselves, and start skillsd for names of skills and
+//! the like ([`crate::complete`]).
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use clap_complete::shells;
 use clap_mangen::Man;
 
+use crate::complete::{Shell, extend_script};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
@@ -23,14 +25,6 @@ pub struct CompletionsArgs {
     /// The shell: bash, zsh, fish
     #[arg(value_name = "SHELL", hide_possible_values = true)]
     shell: Shell,
-}
-
-/// A shell with completion scripts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Shell {
-    Bash,
-    Zsh,
-    Fish,
 }
 
 /// Arguments of `skillsd man`.
@@ -52,7 +46,8 @@ pub(super) fn completions(
         Shell::Zsh => clap_complete::generate(shells::Zsh, &mut definition, NAME, &mut script),
         Shell::Fish => clap_complete::generate(shells::Fish, &mut definition, NAME, &mut script),
     }
-    cx.terminal.print(&String::from_utf8_lossy(&script))?;
+    let script = String::from_utf8_lossy(&script);
+    cx.terminal.print(&extend_script(args.shell, &script, &mut definition))?;
     Ok(Exit::Fine)
 }
 

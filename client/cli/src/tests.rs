@@ -45,7 +45,7 @@ fn ran(arguments: &[&str], script: impl Fn(&Value) -> Value + Send + Clone + 'st
     };
     let (out, err) = (Written::default(), Written::default());
     let terminal = Terminal::over(out.clone(), err.clone(), Some(80), "/home/ann");
-    let binary = Binary { local: &local, definition: Cli::command };
+    let binary = binary(&local);
     let exit = match execute(&cli.global, &cli.command, binary, &terminal) {
         Ok(exit) => exit,
         Err(error) => {
@@ -63,6 +63,11 @@ fn check(
     expected: &Expect,
 ) {
     expected.assert_eq(&ran(arguments, script));
+}
+
+/// Returns the parts of a program with these commands alone.
+fn binary<'a>(local: crate::Local<'a>) -> Binary<'a> {
+    Binary { local, definition: Cli::command, rules: Vec::new, profiles: Vec::new }
 }
 
 #[test]
@@ -250,7 +255,7 @@ fn incompatible_protocol_is_an_error() {
         Ok(Box::new(stream))
     };
     let terminal = crate::sample::terminal(None);
-    let binary = Binary { local: &local, definition: Cli::command };
+    let binary = binary(&local);
     let error = execute(&cli.global, &cli.command, binary, &terminal).expect_err("another major");
     assert_eq!(error.exit(), Exit::VersionMismatch);
     assert_eq!(error.message(), "the daemon speaks protocol 2.0, but this program speaks 1.0");
@@ -271,7 +276,7 @@ fn other_daemon_version_is_a_warning_after_the_answer() {
     };
     let (out, err) = (Written::default(), Written::default());
     let terminal = Terminal::over(out.clone(), err.clone(), Some(80), "/home/ann");
-    let binary = Binary { local: &local, definition: Cli::command };
+    let binary = binary(&local);
     execute(&cli.global, &cli.command, binary, &terminal).expect("answered");
     assert!(out.text().starts_with("✓ in sync"), "{}", out.text());
     let expected = format!(

@@ -24,6 +24,7 @@ use skills_engine::files::inspect::read_fenced;
 use skills_engine::watch::service::WatchService;
 use skills_engine::watch::stamp::{FileVersion, Stamp};
 use skills_engine::{Health, McpOptions, RemoteFsGuard, RemoteOptions, SourceConfig};
+use skills_protocol::PROFILES;
 use skills_protocol::bounds::{ID_BYTES, LIST_ITEMS};
 use skills_protocol::env::DISCOVERY;
 use skills_protocol::limits::Limits;
@@ -216,6 +217,14 @@ pub(crate) fn profile_variables() -> Vec<(String, String)> {
     let own = own.map(|(profile, name)| (profile.to_string(), name.to_owned()));
     // The variable `PATH` is sent too.
     own.take(LIST_ITEMS - DISCOVERY.len() - 1).collect()
+}
+
+/// Returns the names of all profiles, the user's own last.
+pub(crate) fn profile_names() -> Vec<String> {
+    let config = Settings::load(config_file()).user();
+    let own = config.profiles.all().iter().map(|it| it.id.to_string());
+    let own = own.filter(|it| !PROFILES.contains(&&**it));
+    PROFILES.iter().map(|it| (*it).to_owned()).chain(own).collect()
 }
 
 /// Returns the configured skill sources.

@@ -31,11 +31,16 @@ pub(crate) fn measure(table: &mut Table) {
 
     let (mut floor, mut measured) = (Vec::new(), Vec::new());
     run_time(home.command(program).arg("list").current_dir(small));
+    let mut completed = Vec::new();
     for _ in 0..ROUNDS {
         floor.push(run_time(home.command("echo").arg("hello, world")));
         measured.push(run_time(home.command(program).arg("list").current_dir(small)));
+        let words = ["__complete", "zsh", "--", "skillsd", "show", ""];
+        completed.push(run_time(home.command(program).args(words).current_dir(small)));
     }
     stop();
+    let name = "completion of a name among 100, beside a hello-world process";
+    table.add(Figure::time(name, median(floor.clone()), median(completed), Bar::Times(5.0)));
     let name = "skillsd list of 100, warm, beside a hello-world process";
     table.add(Figure::time(name, median(floor), median(measured), Bar::Times(3.0)));
 

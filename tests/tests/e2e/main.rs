@@ -33,6 +33,7 @@ mod clients;
 
 mod present_agents;
 
+mod completion;
 mod configuration;
 
 mod errors;
