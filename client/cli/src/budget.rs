@@ -70,7 +70,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &BudgetArgs) -> Result<Exit, Co
         cx.terminal.print(&text)?;
         return print_all(cx, &mut server, &profiles, |it| params(&context.with_profile(it)));
     }
-    let profiles = context.selected_profiles(&server.initialize_result()?.capabilities.profiles);
+    let profiles = heading::selected(&mut server, &context)?;
     if cx.global.json {
         let mut texts = Vec::new();
         for profile in profiles {

@@ -16,9 +16,10 @@ use clap::Args;
 use skills_protocol::env::{PATH, RUN_VARIABLES, SKILLSD_ADD_DIRS, SKILLSD_PROFILE};
 use skills_protocol::path::{encode, encode_os, encoding_of};
 use skills_protocol::wire::{Context, Contextual};
+use skills_protocol::{PROFILES, WIDELY_USED};
 
 use crate::failure::CommandError;
-use crate::global::{ALL_PROFILES, GlobalArgs};
+use crate::global::{ALL_PROFILES, EVERY_PROFILE, GlobalArgs};
 use skills_client::environment;
 
 /// Separator between profile names.
@@ -166,20 +167,37 @@ impl CallContext {
 
     /// Returns whether `--profile` selects several profiles.
     pub(super) fn wants_several_profiles(&self) -> bool {
-        self.profile
-            .as_deref()
-            .is_some_and(|it| it == ALL_PROFILES || it.contains(PROFILE_SEPARATOR))
+        self.profile.as_deref().is_some_and(|it| is_group(it) || it.contains(PROFILE_SEPARATOR))
     }
 
-    /// Returns the selected profiles out of those of the daemon. A variant (`claude-code@founding`)
-    /// is only included if it is named.
-    pub(super) fn selected_profiles(&self, available: &[String]) -> Vec<String> {
+    /// Returns the names in `--profile`; `all` without it.
+    fn selection(&self) -> impl Iterator<Item = &str> {
         let selection = self.profile.as_deref().unwrap_or(ALL_PROFILES);
+        selection.split(PROFILE_SEPARATOR).map(str::trim).filter(|it| !it.is_empty())
+    }
+
+    /// Returns whether the agents that are present are among the selected profiles.
+    pub(super) fn selects_present(&self) -> bool {
+        self.selection().any(is_group)
+    }
+
+    /// Returns the selected profiles out of those of the daemon; those in `present` come first. A
+    /// variant (`claude-code@founding`) is only included if it is named.
+    pub(super) fn selected_profiles(
+        &self,
+        available: &[String],
+        present: &[String],
+    ) -> Vec<String> {
         let mut selected: Vec<String> = Vec::new();
-        for name in selection.split(PROFILE_SEPARATOR).map(str::trim).filter(|it| !it.is_empty()) {
-            let all = available.iter().filter(|it| name == ALL_PROFILES && !it.contains('@'));
-            let one = (name != ALL_PROFILES).then(|| name.to_owned());
-            for profile in all.cloned().chain(one) {
+        for name in self.selection() {
+            let is_meant = |it: &&String| {
+                let is_rare =
+                    PROFILES.contains(&it.as_str()) && !WIDELY_USED.contains(&it.as_str());
+                !it.contains('@') && (name == EVERY_PROFILE || !is_rare)
+            };
+            let group = present.iter().chain(available.iter().filter(is_meant));
+            let one = (!is_group(name)).then(|| name.to_owned());
+            for profile in group.filter(|_| is_group(name)).cloned().chain(one) {
                 if !selected.contains(&profile) {
                     selected.push(profile);
                 }
@@ -230,6 +248,11 @@ impl CallContext {
             Some(_) | None => SkillArgument::Path(normalize(&path)),
         }
     }
+}
+
+/// Returns whether a name in `--profile` stands for several profiles.
+fn is_group(name: &str) -> bool {
+    name == ALL_PROFILES || name == EVERY_PROFILE
 }
 
 /// Returns whether this is the address of a skill without a file, which is sent as it is.
@@ -330,11 +353,13 @@ mod tests {
             let context =
                 CallContext { profile: Some(selection.to_owned()), ..context(Path::new("/")) };
             assert!(context.wants_several_profiles());
-            context.selected_profiles(&available).join(" ")
+            context.selected_profiles(&available, &["kilo".to_owned()]).join(" ")
         };
-        assert_eq!(selected("all"), "agentskills codex mine");
+        let available = [&available[..], &["qwen-code".to_owned()]].concat();
+        assert_eq!(selected("all"), "kilo agentskills codex mine");
+        assert_eq!(selected("every"), "kilo agentskills codex mine qwen-code");
         assert_eq!(selected("codex, codex@founding"), "codex codex@founding");
-        assert_eq!(selected("codex@founding,all"), "codex@founding agentskills codex mine");
+        assert_eq!(selected("codex@founding,all"), "codex@founding kilo agentskills codex mine");
         assert!(!context(Path::new("/")).wants_several_profiles());
     }
 

@@ -30,6 +30,7 @@ use crate::confirm::{agree, has_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::text::{count, plain_exact};
@@ -98,8 +99,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
     }
     let mut params = CheckParams { fix_all: args.fix, ..CheckParams::default() };
     if context.wants_several_profiles() {
-        params.profiles =
-            context.selected_profiles(&connect(cx)?.initialize_result()?.capabilities.profiles);
+        params.profiles = heading::selected(&mut connect(cx)?, &context)?;
         context.profile = None;
     }
     let paths: Vec<PathBuf> = args.paths.iter().map(|it| context.file(it)).collect();

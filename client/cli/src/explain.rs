@@ -42,8 +42,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, C
     let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
     let mut server = ServerConnection::open_reading(cx)?;
     if context.wants_several_profiles() {
-        let available = &server.initialize_result()?.capabilities.profiles;
-        let profiles = context.selected_profiles(available);
+        let profiles = heading::selected(&mut server, &context)?;
         return run_all(cx, args, &mut server, &context, profiles, None);
     }
     let params = params(&context, args);

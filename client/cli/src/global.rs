@@ -7,8 +7,13 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use skills_protocol::PROFILES;
 
-/// The value of `--profile` that selects every agent's current profile and the user's own profiles.
+/// The value of `--profile` that selects the profiles of the agents that are present, the widely
+/// used ones and the user's own.
 pub(crate) const ALL_PROFILES: &str = "all";
+
+/// The value of `--profile` that selects every agent's current profile, those present first, and the
+/// user's own profiles.
+pub(crate) const EVERY_PROFILE: &str = "every";
 
 /// Flags that every command accepts, before or after its name.
 #[derive(Debug, Clone, Default, Args)]
@@ -25,8 +30,9 @@ pub struct GlobalArgs {
     /// Apply the rules of this agent, of several (`a,b`) or of `all` [default: detected]
     ///
     /// For example `claude-code`. With several agents, `list` and `explain` show them side by side,
-    /// `budget` one after the other, and `check` applies the rules of each. `all` leaves out variants such as
-    /// `claude-code@founding`; name them. The default is, in this order: the variable
+    /// `budget` one after the other, and `check` applies the rules of each. `all` takes the agents that
+    /// are present and the widely used ones, `every` all that have a profile. Both leave out variants
+    /// such as `claude-code@founding`; name them. The default is, in this order: the variable
     /// SKILLSD_PROFILE, `profile` in the worktree's `.skillsd.toml`, `profile` in `config.toml`,
     /// the agent that runs the command, the agents that are installed or that the worktree is set up
     /// for, `agentskills`. With several such agents, `list`, `explain`, `check` and `budget` answer
@@ -105,6 +111,6 @@ impl TypedValueParser for ProfileNames {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new([ALL_PROFILES].iter().chain(PROFILES).map(PossibleValue::new)))
+        Some(Box::new([ALL_PROFILES, EVERY_PROFILE].iter().chain(PROFILES).map(PossibleValue::new)))
     }
 }

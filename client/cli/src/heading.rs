@@ -21,6 +21,20 @@ pub(crate) fn detect(
     server.call::<ProfilesDetect>(&params)
 }
 
+/// Returns the profiles that `--profile` selects.
+pub(crate) fn selected(
+    server: &mut ServerConnection,
+    context: &CallContext,
+) -> Result<Vec<String>, ClientError> {
+    let available = server.initialize_result()?.capabilities.profiles.clone();
+    let present = match context.selects_present() {
+        true => detect(server, &context.without_profile())?.present,
+        false => Vec::new(),
+    };
+    let present: Vec<_> = present.into_iter().map(|it| it.profile).collect();
+    Ok(context.selected_profiles(&available, &present))
+}
+
 /// Returns the profiles of the agents that are present, if there are several.
 pub(crate) fn several(detected: &DetectResult) -> Option<Vec<String>> {
     let profiles = detected.present.iter().map(|it| it.profile.clone());

@@ -54,7 +54,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
     if !context.wants_several_profiles() {
         return list_detected(cx, args, &mut server, &context);
     }
-    let profiles = context.selected_profiles(&server.initialize_result()?.capabilities.profiles);
+    let profiles = heading::selected(&mut server, &context)?;
     if cx.global.json {
         let mut texts = Vec::new();
         for profile in profiles {

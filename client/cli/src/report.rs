@@ -29,6 +29,7 @@ use crate::check::{confirm_wide, connect, source};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::listing_costs::{ListingCosts, listing_costs};
 use crate::replace::replace;
 use crate::server_connection::ServerConnection;
@@ -126,8 +127,7 @@ fn snapshot(
     server: &mut ServerConnection,
     context: &CallContext,
 ) -> Result<(Vec<String>, SnapshotResult), CommandError> {
-    let available = &server.initialize_result()?.capabilities.profiles;
-    let mut profiles = context.selected_profiles(available);
+    let mut profiles = heading::selected(server, context)?;
     if context.profile.is_none() {
         // The daemon's default comes first in its list.
         profiles.sort();

@@ -28,6 +28,11 @@ pub enum Fence {
     /// `---` and a line feed, twice, with content between them (opencode-agent-skills, read in its
     /// source).
     Exact,
+    /// Lines of `---` with only white space behind it; the text between them may be empty (Copilot
+    /// CLI, measured).
+    Alone,
+    /// Lines of exactly `---`, with at least one line between them (Qwen Code, read in its source).
+    BareLines,
 }
 
 /// The frontmatter that an agent recognises.
@@ -85,6 +90,8 @@ impl Fence {
             Self::GrayMatter => gray_matter(text),
             Self::Prefix => prefix(text),
             Self::Exact => exact(text),
+            Self::Alone => alone(text),
+            Self::BareLines => bare_lines(text),
         }
     }
 }
@@ -92,8 +99,15 @@ impl Fence {
 /// Returns the text up to the end of the longest frontmatter that any agent recognises, and at least
 /// up to `end`. It ends with a whole line.
 pub(crate) fn longest_head(text: &str, end: usize) -> &str {
-    let rules =
-        [Fence::TrimmedLines, Fence::Anywhere, Fence::GrayMatter, Fence::Prefix, Fence::Exact];
+    let rules = [
+        Fence::TrimmedLines,
+        Fence::Anywhere,
+        Fence::GrayMatter,
+        Fence::Prefix,
+        Fence::Exact,
+        Fence::Alone,
+        Fence::BareLines,
+    ];
     let ends = rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body);
     let end = ends.fold(end, usize::max);
     let is_inside = end > 0 && !text[..end].ends_with('\n');
@@ -197,6 +211,25 @@ fn exact(text: &str) -> Result<FrontmatterRange, FenceError> {
     Ok(FrontmatterRange { content, language: Language::Yaml, body })
 }
 
+fn alone(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let is_fence = |it: &Span| it.slice(text).trim_end() == "---";
+    let mut lines = line_spans(text);
+    let opening = lines.next().filter(is_fence).ok_or(FenceError::NOT_OPENED)?;
+    let closing = lines.find(is_fence).ok_or(FenceError::NOT_CLOSED)?;
+    let content = Span::new(next_line(text, opening.end), closing.start);
+    Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+}
+
+fn bare_lines(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let is_fence = |it: &Span| it.slice(text) == "---";
+    let mut lines = line_spans(text);
+    let opening = lines.next().filter(is_fence).ok_or(FenceError::NOT_OPENED)?;
+    let start = next_line(text, opening.end);
+    let closing = lines.skip(1).find(is_fence).ok_or(FenceError::NOT_CLOSED)?;
+    let content = Span::new(start, closing.start);
+    Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+}
+
 fn next_line(text: &str, line_end: usize) -> usize {
     text[line_end..].find('\n').map_or(text.len(), |at| line_end + at + 1)
 }
@@ -277,6 +310,38 @@ mod tests {
         let others = Some(("a: |+\n  b\n\n\n", "x\n"));
         let text = "---\na: |+\n  b\n\n\n---\nx\n";
         check(text, [Some(("a: |+\n  b\n\n", "x\n")), others, others, others]);
+    }
+
+    #[test]
+    fn dashes_alone_on_their_lines_are_fences_for_copilot() {
+        for (text, expected) in [
+            ("---\na: b\n---\nx\n", Some(("a: b\n", "x\n"))),
+            ("--- \r\na: b\r\n---\t\r\nx\n", Some(("a: b\r\n", "x\n"))),
+            ("---\n---\nx\n", Some(("", "x\n"))),
+            ("---\na: b\n ---\n---", Some(("a: b\n ---\n", ""))),
+            ("---\na: b\n---x\n", None),
+            (" ---\na: b\n---\n", None),
+            ("---yaml\na: b\n---\n", None),
+        ] {
+            let found = Fence::Alone.find(text).ok();
+            let found = found.map(|it| (it.content.slice(text), &text[it.body..]));
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn bare_dashes_with_a_line_between_are_fences_for_qwen() {
+        for (text, expected) in [
+            ("---\na: b\n---\nx\n", Some(("a: b\n", "x\n"))),
+            ("---\r\na: b\r\n---", Some(("a: b\r\n", ""))),
+            ("---\n---\nx\n", None),
+            ("---\na: b\n--- \n", None),
+            ("--- \na: b\n---\n", None),
+        ] {
+            let found = Fence::BareLines.find(text).ok();
+            let found = found.map(|it| (it.content.slice(text), &text[it.body..]));
+            assert_eq!(found, expected, "{text:?}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod plugins;
 mod presence;
 mod read_rules;
 mod root;
+mod row;
 mod rule;
 mod running;
 mod settings;

@@ -70,9 +70,12 @@ pub fn plain_scalar_type(plain: &str, library: YamlLibrary) -> YamlType {
     let number = match library {
         YamlLibrary::JsYaml3 => js3_integer(plain) || js3_float(plain),
         YamlLibrary::JsYaml4 => js4_integer(plain) || js4_float(plain),
-        YamlLibrary::SerdeYaml | YamlLibrary::NpmYaml | YamlLibrary::Bun | YamlLibrary::Ours => {
-            core_integer(plain) || core_float(plain)
-        }
+        YamlLibrary::SerdeYaml
+        | YamlLibrary::SerdeYamlValue
+        | YamlLibrary::NpmYaml
+        | YamlLibrary::NpmYamlAsText
+        | YamlLibrary::Bun
+        | YamlLibrary::Ours => core_integer(plain) || core_float(plain),
     };
     let dates = matches!(library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4);
     if number {

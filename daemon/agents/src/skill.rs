@@ -121,6 +121,9 @@ pub struct SkillRecord {
     pub user_invocable: bool,
     /// The first line after `head` that is not blank, trimmed.
     pub first_body_line: Option<Box<str>>,
+    /// The first lines of the body that are neither blank nor headings, if there is no
+    /// `description`; see [`DescriptionRule::ElseBodyLines`](crate::profile::DescriptionRule).
+    pub body_lines: Option<Box<str>>,
     /// The text of the first heading of the body.
     pub first_heading: Option<Box<str>>,
     /// True if the file begins with a byte order mark.
@@ -182,6 +185,10 @@ impl SkillRecord {
                     || it.switch(&field_table::USER_INVOCABLE) == Some(true)
             }),
             first_body_line: first_line(&text[head.len()..]).map(Into::into),
+            body_lines: match field(&field_table::DESCRIPTION) {
+                Some(_) => None,
+                None => Some(body_lines(&text[head.len()..])),
+            },
             first_heading: first_heading(document.body.slice(text)),
             bom,
             crlf: head.contains("\r\n"),
@@ -293,6 +300,14 @@ impl PositionMapper<'_> {
     }
 }
 
+/// Joins the first three lines that are neither blank nor headings, at most 1,024 characters.
+fn body_lines(text: &str) -> Box<str> {
+    let lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
+    let joined = lines.take(3).collect::<Vec<_>>().join(" ");
+    joined.chars().take(1024).collect::<String>().into()
+}
+
+/// Returns the first line that is not blank, trimmed.
 /// Returns the first line that is not blank, trimmed.
 pub(crate) fn first_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|it| !it.is_empty())

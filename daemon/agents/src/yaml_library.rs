@@ -9,12 +9,23 @@ pub enum YamlLibrary {
     JsYaml4,
     /// serde_yaml into a struct of optional texts (Codex).
     SerdeYaml,
+    /// serde_yaml into a value of any kind (Copilot CLI): a duplicate key is an error in any map.
+    SerdeYamlValue,
     /// The npm library `yaml` 2 (the plugin): YAML 1.2 with the core schema.
     NpmYaml,
+    /// The same library, with values converted to text as JavaScript does (Qwen Code).
+    NpmYamlAsText,
     /// Bun's parser (Claude Code): YAML 1.2 with the core schema, merge keys, and values converted
     /// to text as JavaScript does.
     Bun,
     /// skillsd's own parser, which accepts duplicate keys; used for agents whose library is
     /// unknown.
     Ours,
+}
+
+impl YamlLibrary {
+    /// Returns whether the library is serde_yaml, whose parser is libyaml.
+    pub const fn is_serde(self) -> bool {
+        matches!(self, Self::SerdeYaml | Self::SerdeYamlValue)
+    }
 }

@@ -102,8 +102,8 @@ fn invalid_name_hint(name: &str) -> Option<String> {
         return None;
     }
     let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || "-_.".contains(it);
-    if name == "all" {
-        return Some("`all` means every profile.".to_owned());
+    if matches!(name, "all" | "every") {
+        return Some(format!("`{name}` stands for several profiles."));
     }
     let is_name = !name.is_empty() && name.chars().all(fits);
     (!is_name).then(|| "Use lower-case letters, digits, `-`, `_` and `.`.".to_owned())

@@ -464,6 +464,11 @@ mod tests {
                 "/home/me/.claude/skills/new/SKILL.md",
                 "/elsewhere/new/SKILL.md",
             ] {
+                // A SKILL.md that hides the root's other skills does so when it is saved.
+                let hides = profile.roots.iter().any(|it| it.walk.root_stops);
+                if hides && file.ends_with("/skills/SKILL.md") {
+                    continue;
+                }
                 let without = WORLD.replace(
                     &format!("//- {file}\n---\nname: pdf\ndescription: One.\n---\nb\n"),
                     "",

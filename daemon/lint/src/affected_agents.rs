@@ -75,10 +75,16 @@ fn below(parts: &[&str], prefix: Option<&str>, relative: &str) -> Option<(usize,
     Some((parts.len() - at - root.len(), root.join("/")))
 }
 
-/// Returns the agents' names for a sentence: `Codex and opencode`.
+/// Agents that a sentence names at most.
+const MAX_NAMED: usize = 3;
+
+/// Returns the agents' names for a sentence: `Codex and opencode`, at most three and the number of
+/// the others.
 pub(super) fn names(profiles: &[&Profile]) -> String {
-    let names: Vec<&str> = profiles.iter().map(|it| name_of(it)).collect();
-    join_and(&names)
+    let named = profiles.iter().take(MAX_NAMED).map(|it| name_of(it).to_owned());
+    let more = profiles.len().saturating_sub(MAX_NAMED);
+    let more = (more > 0).then(|| format!("{more} more"));
+    join_and(&named.chain(more).collect::<Vec<_>>())
 }
 
 /// Returns the agents and a verb in the right number: `Codex drops`.
@@ -132,10 +138,11 @@ mod tests {
     #[test]
     fn file_affects_agents_that_search_its_directory() {
         let claude = ["agentskills", "claude-code", "opencode", "opencode-agent-skills"];
+        let claude = [&claude[..], &["copilot-cli", "kilo"]].concat();
         assert_eq!(ids("/w/.claude/skills/a/SKILL.md"), claude);
         assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);
         assert_eq!(ids("/w/.codex/skills/a/b/SKILL.md"), ["agentskills", "codex"]);
-        assert_eq!(ids("/w/skills/a/SKILL.md").len(), 6);
+        assert_eq!(ids("/w/skills/a/SKILL.md").len(), profile::agents().count());
     }
 
     #[test]
@@ -157,6 +164,9 @@ mod tests {
             with_verb(&[claude, standard], "drops", "drop"),
             "Claude Code and Agent Skills clients drop"
         );
+        let five = &all()[..5];
+        assert_eq!(names(&five[..3]), "Agent Skills clients, Claude Code and opencode");
+        assert_eq!(names(five), "Agent Skills clients, Claude Code, opencode and 2 more");
         assert_eq!(join_and(&["a", "b", "c"]), "a, b and c");
         assert_eq!(join_or(&["a", "b"]), "`a` or `b`");
     }

@@ -37,6 +37,36 @@ pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 /// Codex's configuration directory; default `~/.codex`.
 pub const CODEX_HOME: &str = "CODEX_HOME";
 
+/// Copilot CLI's configuration directory; default `~/.copilot`.
+pub const COPILOT_HOME: &str = "COPILOT_HOME";
+
+/// Additional configuration directory of Kilo.
+pub const KILO_CONFIG_DIR: &str = "KILO_CONFIG_DIR";
+
+/// Additional configuration file of Kilo.
+pub const KILO_CONFIG: &str = "KILO_CONFIG";
+
+/// Text of Kilo's configuration.
+pub const KILO_CONFIG_CONTENT: &str = "KILO_CONFIG_CONTENT";
+
+/// Permissions of Kilo.
+pub const KILO_PERMISSION: &str = "KILO_PERMISSION";
+
+/// Switches Kilo's skills in `.claude` and `.agents` off.
+pub const KILO_DISABLE_EXTERNAL_SKILLS: &str = "KILO_DISABLE_EXTERNAL_SKILLS";
+
+/// Switches Kilo's skills in `.claude` off.
+pub const KILO_DISABLE_CLAUDE_CODE: &str = "KILO_DISABLE_CLAUDE_CODE";
+
+/// Switches Kilo's skills in `.claude` off.
+pub const KILO_DISABLE_CLAUDE_CODE_SKILLS: &str = "KILO_DISABLE_CLAUDE_CODE_SKILLS";
+
+/// Switches Kilo's configuration in worktrees off.
+pub const KILO_DISABLE_PROJECT_CONFIG: &str = "KILO_DISABLE_PROJECT_CONFIG";
+
+/// Qwen Code's configuration directory; default `~/.qwen`.
+pub const QWEN_HOME: &str = "QWEN_HOME";
+
 /// Additional configuration directory of opencode.
 pub const OPENCODE_CONFIG_DIR: &str = "OPENCODE_CONFIG_DIR";
 
@@ -92,6 +122,16 @@ pub const DISCOVERY: &[&str] = &[
     XDG_CONFIG_HOME,
     CLAUDE_CONFIG_DIR,
     CODEX_HOME,
+    COPILOT_HOME,
+    QWEN_HOME,
+    KILO_CONFIG_DIR,
+    KILO_CONFIG,
+    KILO_CONFIG_CONTENT,
+    KILO_PERMISSION,
+    KILO_DISABLE_EXTERNAL_SKILLS,
+    KILO_DISABLE_CLAUDE_CODE,
+    KILO_DISABLE_CLAUDE_CODE_SKILLS,
+    KILO_DISABLE_PROJECT_CONFIG,
     OPENCODE_CONFIG_DIR,
     OPENCODE_CONFIG,
     OPENCODE_CONFIG_CONTENT,

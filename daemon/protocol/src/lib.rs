@@ -37,9 +37,17 @@ pub const PROFILES: &[&str] = &[
     "opencode-agent-skills",
     "codex",
     "gemini-cli",
+    "copilot-cli",
+    "qwen-code",
+    "kilo",
     "claude-code@founding",
     "opencode@founding",
 ];
+
+/// The profiles that are compared with `--profile all`, besides those of the agents that are present
+/// and the user's own.
+pub const WIDELY_USED: [&str; 6] =
+    [DEFAULT_PROFILE, "claude-code", "opencode", "opencode-agent-skills", "codex", "gemini-cli"];
 
 /// Returns true if a client and a server with these protocol versions can work together.
 ///

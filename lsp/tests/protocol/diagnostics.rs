@@ -29,7 +29,7 @@ async fn diagnostics_follow_edits() {
         &mut editor,
         expect![[r#"
             version 4
-            2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside an unquoted value; Agent Skills clients, Claude Code, opencode, Codex and Gemini CLI guess the meaning
+            2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside an unquoted value; Agent Skills clients, Claude Code, opencode and 2 more guess the meaning
               help: Put the whole value in quotes.
         "#]],
     )
@@ -49,7 +49,7 @@ async fn diagnostics_follow_edits() {
         &mut editor,
         expect![[r#"
             version 9
-            0:0-0:10 error skillsd yaml/no-frontmatter: Agent Skills clients, opencode, Codex and Gemini CLI drop this skill: the file has no frontmatter
+            0:0-0:10 error skillsd yaml/no-frontmatter: Agent Skills clients, opencode, Codex and 1 more drop this skill: the file has no frontmatter
               help: Start the file with `---`, lines of `name:` and `description:`, and `---`.
         "#]],
     )
@@ -141,7 +141,7 @@ async fn pulling_client_gets_no_pushed_diagnostics() {
     let first = editor.ask("textDocument/diagnostic").await.expect("it is advertised");
     assert_eq!(first["kind"], "full");
     expect![[r#"
-        2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside an unquoted value; Agent Skills clients, Claude Code, opencode, Codex and Gemini CLI guess the meaning
+        2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside an unquoted value; Agent Skills clients, Claude Code, opencode and 2 more guess the meaning
           help: Put the whole value in quotes.
     "#]]
     .assert_eq(&list(first["items"].as_array().expect("a list")));

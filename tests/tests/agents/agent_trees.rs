@@ -64,9 +64,9 @@ fn roots(agent: Agent, work: &str) -> Vec<String> {
 
 /// A random tree; `$TOP` in a file stands for its directory.
 #[derive(Clone)]
-struct Tree {
-    entries: Vec<(String, Entry)>,
-    cwd: String,
+pub(crate) struct Tree {
+    pub(crate) entries: Vec<(String, Entry)>,
+    pub(crate) cwd: String,
 }
 
 const DIRS: [&str; 13] =
@@ -184,7 +184,17 @@ impl Builder<'_> {
     }
 }
 
-fn random_tree(agent: Agent, random: &mut Random) -> Tree {
+/// Returns a random tree with skills in the directories that `roots` gives for a worktree.
+pub(crate) fn tree_with_roots(random: &mut Random, roots: impl Fn(&str) -> Vec<String>) -> Tree {
+    let (tree, _, cwd) = build(random, roots);
+    Tree { entries: tree.entries, cwd }
+}
+
+/// Builds a random tree; returns it with the worktree and the working directory.
+fn build(
+    random: &mut Random,
+    roots: impl Fn(&str) -> Vec<String>,
+) -> (Builder<'_>, &'static str, String) {
     let work = if random.chance(2) { "h/w" } else { "w" };
     let pkg = format!("{work}/pkg");
     let cwd = match random.below(8) {
@@ -204,17 +214,22 @@ fn random_tree(agent: Agent, random: &mut Random) -> Tree {
         tree.entries.extend(git(&top).map(|it| (it, Entry::Dir)));
         tree.file(format!("{top}/.git/HEAD"), "ref: refs/heads/main\n");
     }
-    let all = roots(agent, work);
+    let all = roots(work);
     for _ in 0..6 + tree.random.below(16) {
         let root = &all[tree.random.below(all.len())];
         tree.skill(root, &all);
     }
     if tree.random.chance(8) {
-        let (link, target) = (&all[tree.random.below(all.len())], "ext/root");
+        let (link, target) = (&all[tree.random.below(all.len())], "ext/whole");
         let text = tree.text();
         tree.file(format!("{target}/s/SKILL.md"), text);
         tree.entries.insert(0, (link.clone(), Entry::Link(target.to_owned())));
     }
+    (tree, work, cwd)
+}
+
+fn random_tree(agent: Agent, random: &mut Random) -> Tree {
+    let (mut tree, work, cwd) = build(random, |work| roots(agent, work));
     match agent {
         Agent::OpenCode if tree.random.chance(3) => {
             let config = json!({"skills": {"paths": [format!("$TOP/{work}/more"), "more"]}});
@@ -238,7 +253,7 @@ fn random_tree(agent: Agent, random: &mut Random) -> Tree {
 }
 
 impl Tree {
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let mut text = format!("the working directory is /{}\n", self.cwd);
         for (path, entry) in &self.entries {
             let _ = match entry {
@@ -252,7 +267,7 @@ impl Tree {
     }
 
     /// Returns every tree with one entry less.
-    fn smaller(&self) -> impl Iterator<Item = Self> + '_ {
+    pub(crate) fn smaller(&self) -> impl Iterator<Item = Self> + '_ {
         (0..self.entries.len()).map(|left_out| {
             let mut tree = self.clone();
             tree.entries.remove(left_out);
@@ -262,13 +277,13 @@ impl Tree {
 }
 
 /// A skill as found: its name, its description and its path below the top.
-type Found = BTreeSet<(String, String, String)>;
+pub(crate) type Found = BTreeSet<(String, String, String)>;
 
-fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     text.trim().lines().next().unwrap_or_default().trim().to_owned()
 }
 
-fn relative(path: &str, top: &Path) -> String {
+pub(crate) fn relative(path: &str, top: &Path) -> String {
     path.strip_prefix(top.to_str().unwrap()).unwrap_or(path).to_owned()
 }
 
@@ -437,38 +452,33 @@ struct Ours {
     _home: Home,
     _daemon: Daemon,
     wire: Wire,
-    engine: Engine,
-    runtime: tokio::runtime::Runtime,
+    views: Views,
     agent: Agent,
 }
 
-impl Ours {
-    fn new(agent: Agent) -> Self {
+/// An engine that answers for one profile, and trusts every directory.
+pub(crate) struct Views {
+    engine: Engine,
+    runtime: tokio::runtime::Runtime,
+    profile: &'static str,
+}
+
+impl Views {
+    pub(crate) fn new(profile: &'static str) -> Self {
         let engine = Engine::start(Options::new("agent trees".to_owned())).unwrap();
         // The agent follows a repository's links and settings without trust.
         let trusts = TrustDecisions::new([(AbsPath::new(Path::new("/")).unwrap(), true)]);
         engine.set_policy(Policy { trusts, ..Policy::default() });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let home = Home::new();
-        let daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
-        let wire = daemon.connect(Framing::Header);
-        Self { _home: home, _daemon: daemon, wire, engine, runtime, agent }
+        Self { engine, runtime, profile }
     }
 
-    /// Returns our listing of a tree for the model.
-    fn listing(&mut self, tree: &Tree, top: &Path) -> String {
-        self.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
-        let params = json!({"cwd": top.join(&tree.cwd), "profile": self.agent.name(),
-            "environment": {"HOME": top.join("h")}});
-        let listing = self.wire.call("catalog/render", &params);
-        let text = listing["text"].as_str().unwrap();
-        // Without skills, opencode has a sentence instead of the list.
-        let is_list = self.agent != Agent::OpenCode || text.ends_with("</available_skills>");
-        text.to_owned().split_off(if is_list { 0 } else { text.len() })
+    pub(crate) fn stop(self) {
+        self.engine.stop();
     }
 
-    fn view(&self, tree: &Tree, top: &Path) -> Arc<View> {
-        let profile = Arc::clone(profile::find(self.agent.name()).unwrap());
+    pub(crate) fn view(&self, tree: &Tree, top: &Path) -> Arc<View> {
+        let profile = Arc::clone(profile::find(self.profile).unwrap());
         let cwd = AbsPath::new(&top.join(&tree.cwd)).unwrap();
         let home: OsString = top.join("h").into();
         let environment = BTreeMap::from([("HOME".to_owned(), home)]);
@@ -484,13 +494,34 @@ impl Ours {
         let ctx = DiscoveryContext { profile, cwd, additional, environment, overlay, agent: None };
         self.runtime.block_on(self.engine.view(key, || ctx, Freshness::Synced)).unwrap()
     }
+}
+
+impl Ours {
+    fn new(agent: Agent) -> Self {
+        let home = Home::new();
+        let daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
+        let wire = daemon.connect(Framing::Header);
+        Self { _home: home, _daemon: daemon, wire, views: Views::new(agent.name()), agent }
+    }
+
+    /// Returns our listing of a tree for the model.
+    fn listing(&mut self, tree: &Tree, top: &Path) -> String {
+        self.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+        let params = json!({"cwd": top.join(&tree.cwd), "profile": self.agent.name(),
+            "environment": {"HOME": top.join("h")}});
+        let listing = self.wire.call("catalog/render", &params);
+        let text = listing["text"].as_str().unwrap();
+        // Without skills, opencode has a sentence instead of the list.
+        let is_list = self.agent != Agent::OpenCode || text.ends_with("</available_skills>");
+        text.to_owned().split_off(if is_list { 0 } else { text.len() })
+    }
 
     /// Returns the difference between the agent's skills and ours, if any.
     fn difference(&mut self, program: &[PathBuf], tree: &Tree) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         lay_out(&tree.entries, &tree.cwd, &top);
-        let view = self.view(tree, &top);
+        let view = self.views.view(tree, &top);
         let found = |it: &Candidate| {
             let description = first_line(it.description.as_deref().unwrap_or_default());
             (it.name.clone(), description, relative(it.path.to_str().unwrap_or_default(), &top))
@@ -574,7 +605,7 @@ fn compare(agent: Agent, default: u64) {
         }
         faults.push(format!("seed {seed}: {fault}{}", tree.shown()));
     }
-    ours.engine.stop();
+    ours.views.stop();
     println!("{}: {} of {n_seen} trees are equal", agent.name(), n_seen - faults.len());
     assert!(faults.is_empty(), "{} trees differ\n{}", faults.len(), faults.join("\n"));
 }

@@ -20,6 +20,7 @@ use crate::context::CommandContext;
 use crate::doctor::finding::DoctorProblem;
 use crate::doctor::repair::DoctorRepair;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::{NEXT_VERSION, ServerConnection, VERSION};
 use crate::text::plain;
 use skills_client::ClientError;
@@ -207,8 +208,7 @@ fn check_views(
         let mut unnamed = context.clone();
         unnamed.profile = None;
         places.push(unnamed);
-        let profiles =
-            context.selected_profiles(&server.initialize_result()?.capabilities.profiles);
+        let profiles = heading::selected(server, context)?;
         places.extend(profiles.iter().map(|profile| context.with_profile(profile)));
     } else {
         places.push(context.clone());

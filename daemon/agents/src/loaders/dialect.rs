@@ -120,7 +120,7 @@ fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
         });
     }
     let is_map = document.diagnostics.iter().all(|it| it.code != "yaml/not-a-mapping");
-    if !is_map && library == YamlLibrary::SerdeYaml {
+    if !is_map && matches!(library, YamlLibrary::SerdeYaml | YamlLibrary::NpmYamlAsText) {
         return Err(ParseFailure::new("it is not a map of keys to values", 0));
     }
     let frontmatter = Some(frontmatter).filter(|_| is_map);
@@ -144,7 +144,7 @@ fn compatibility_edit(
     match kind {
         // libyaml and js-yaml let quoted text continue at column 0. Folding drops the inserted
         // spaces.
-        YamlErrorKind::UnindentedContinuation if js || library == YamlLibrary::SerdeYaml => {
+        YamlErrorKind::UnindentedContinuation if js || library.is_serde() => {
             insert(line, " ".repeat(DEEP_INDENT))
         }
         // js-yaml 3 ignores tabs in the indentation.
@@ -168,20 +168,20 @@ fn compatibility_edit(
             insert(offset, format!("\n{}", " ".repeat(indent)))
         }
         // These libraries treat a byte order mark inside the text as an ordinary character.
-        YamlErrorKind::ByteOrderMark
-            if js || matches!(library, YamlLibrary::SerdeYaml | YamlLibrary::Bun) =>
-        {
+        YamlErrorKind::ByteOrderMark if js || library.is_serde() || library == YamlLibrary::Bun => {
             let mark = offset + content[offset..].find('\u{FEFF}')?;
             let span = Span::new(mark, mark + '\u{FEFF}'.len_utf8());
             Some(RepairEdit { span, text: String::new() })
         }
         // libyaml ends the value at a line separator, so that a key may follow it.
-        YamlErrorKind::UnquotedColon if library == YamlLibrary::SerdeYaml => {
+        YamlErrorKind::UnquotedColon if library.is_serde() => {
             let at = line + content[line..offset].rfind(LINE_SEPARATORS)?;
             let end = at + content[at..].chars().next()?.len_utf8();
             Some(RepairEdit { span: Span::new(at, end), text: "\n".to_owned() })
         }
-        YamlErrorKind::ControlCharacter(found) if library == YamlLibrary::NpmYaml => {
+        YamlErrorKind::ControlCharacter(found)
+            if matches!(library, YamlLibrary::NpmYaml | YamlLibrary::NpmYamlAsText) =>
+        {
             let at = offset + content[offset..].find(found)?;
             let span = Span::new(at, at + found.len_utf8());
             Some(RepairEdit { span, text: '\u{FFFD}'.to_string() })
@@ -243,7 +243,7 @@ impl Mapping {
             None => self.merged(key)?,
         };
         let mut typed = self.typed_value(entry);
-        if self.library == YamlLibrary::SerdeYaml && !is_quoted(entry) {
+        if self.library.is_serde() && !is_quoted(entry) {
             typed.text.truncate(end_at_break(&typed.text));
         }
         Some(typed)
@@ -308,7 +308,9 @@ impl Mapping {
             ValueKind::Alias { .. } => (YamlType::Text, value.span.slice(&self.text)),
         };
         let text = match &self.frontmatter {
-            Some(frontmatter) if self.library == YamlLibrary::Bun => {
+            Some(frontmatter)
+                if matches!(self.library, YamlLibrary::Bun | YamlLibrary::NpmYamlAsText) =>
+            {
                 let item = |it: &Value| {
                     let typed = self.resolved(it, "");
                     (typed.kind, typed.text)
@@ -328,13 +330,16 @@ impl Mapping {
                 let found = duplicate_key(self.entries()).or_else(|| self.empty_key());
                 found.or_else(|| self.unknown_tag(self.entries()))
             }
-            YamlLibrary::NpmYaml => {
+            YamlLibrary::NpmYaml | YamlLibrary::NpmYamlAsText => {
                 duplicate_key(self.entries()).or_else(|| self.unindented_flow())
             }
             YamlLibrary::Bun | YamlLibrary::Ours => None,
             YamlLibrary::SerdeYaml => self
                 .serde_mismatch()
                 .or_else(|| self.empty_key())
+                .or_else(|| self.surrogate_escape())
+                .or_else(|| self.unindented_break()),
+            YamlLibrary::SerdeYamlValue => duplicate_key(self.entries())
                 .or_else(|| self.surrogate_escape())
                 .or_else(|| self.unindented_break()),
         }

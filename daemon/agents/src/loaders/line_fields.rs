@@ -40,6 +40,48 @@ pub fn extract_lines(content: &str) -> LineFields {
     rescue
 }
 
+/// A value on a line of the `colon-lines` strategy.
+pub(super) enum LineValue {
+    /// A value without quotes.
+    Plain(String),
+    /// A value in double quotes.
+    Quoted(String),
+}
+
+/// Returns name and description of the `colon-lines` strategy: the text before a line's first colon
+/// is the key, the last line of a key wins, and lines below a key without a value are skipped if two
+/// spaces indent them.
+pub(super) fn colon_lines(content: &str) -> (Option<LineValue>, Option<LineValue>) {
+    let (mut name, mut description) = (None, None);
+    let is_text = |it: &&str| !it.trim().is_empty() && !it.trim().starts_with('#');
+    let mut lines = content.lines().filter(is_text).peekable();
+    let mut is_inside = false;
+    while let Some(line) = lines.next() {
+        if line.starts_with("  - ") || line.starts_with("  ") && is_inside {
+            continue;
+        }
+        is_inside = false;
+        let Some((key, value)) = line.split_once(':') else { continue };
+        let value = value.trim();
+        if value.is_empty() {
+            let next = lines.peek().filter(|it| it.starts_with("  "));
+            is_inside = next.is_some_and(|it| !it.starts_with("  - "));
+            continue;
+        }
+        let inner = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        let value = match inner {
+            Some(inner) => LineValue::Quoted(inner.replace("\\\"", "\"").replace("\\\\", "\\")),
+            None => LineValue::Plain(value.to_owned()),
+        };
+        match key.trim() {
+            "name" => name = Some(value),
+            "description" => description = Some(value),
+            _ => {}
+        }
+    }
+    (name, description)
+}
+
 /// Returns the range of the value on a line that begins with `key`.
 fn value_span(content: &str, line: Span, key: &str) -> Option<Span> {
     let value = line.slice(content).trim_start().strip_prefix(key)?.trim_start();

@@ -6,6 +6,7 @@ use skills_syntax::text::LineColumn;
 
 use super::bun::scalar_text;
 use super::dialect::{Mapping, TypedValue, YamlRefusal, parse_strict};
+use super::line_fields::{LineValue, colon_lines};
 use super::outcome::{FIX_YAML, RecordLoader, START, line_column, repair_description};
 use super::{extract_lines, quote_values, rewrite_as_blocks};
 use crate::fence::{Fence, Language};
@@ -275,6 +276,20 @@ impl RecordLoader<'_> {
                 let (name, description) = (text(rescue.name?), text(rescue.description?));
                 Some(Ok(LoadedValues { name, description, mapping: None, is_own_reading: false }))
             }
+            LoadStrategy::ColonLines => {
+                let (name, description) = colon_lines(content);
+                let typed = |text: &str| {
+                    let kind = plain_scalar_type(text, library);
+                    TypedValue { kind, text: scalar_text(kind, text) }
+                };
+                let quoted = |text: String| TypedValue { kind: YamlType::Text, text };
+                let value = |it: LineValue| match it {
+                    LineValue::Plain(text) => typed(&text),
+                    LineValue::Quoted(text) => quoted(text),
+                };
+                let (name, description) = (name.map(value), description.map(value));
+                Some(Ok(LoadedValues { name, description, mapping: None, is_own_reading: false }))
+            }
             LoadStrategy::PerKey => Some(Ok(self.own_fields(false))),
         }
     }
@@ -322,7 +337,7 @@ fn type_of(field: &RecordField, library: YamlLibrary) -> TypedValue {
         Some(_) => YamlType::Text,
     };
     let text = match library {
-        YamlLibrary::Bun => scalar_text(found, &field.text),
+        YamlLibrary::Bun | YamlLibrary::NpmYamlAsText => scalar_text(found, &field.text),
         _ => field.text.to_string(),
     };
     TypedValue { kind: found, text }

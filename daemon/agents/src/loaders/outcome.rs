@@ -5,7 +5,9 @@ use std::sync::Arc;
 use skills_syntax::text::{LineColumn, LineIndex};
 
 use crate::field_table::Field;
-use crate::profile::{self, EncodingPolicy, LoadStrategy, NameSource, Profile, Quoting};
+use crate::profile::{
+    self, EncodingPolicy, LoadStrategy, NameSource, Profile, Quoting, Requirement,
+};
 use crate::skill::SkillRecord;
 
 /// An agent's decision about a file.
@@ -214,7 +216,9 @@ impl<'a> RecordLoader<'a> {
 
     /// Returns whether the agent drops a file that has no fields.
     pub(super) fn needs_fields(&self) -> bool {
-        self.profile.description.drops_missing() || self.profile.name.source == NameSource::Field
+        self.profile.description.drops_missing()
+            || self.profile.name.source == NameSource::Field
+            || self.profile.requires.contains(&Requirement::Frontmatter)
     }
 
     /// Reports missing frontmatter as one fault, not as one fault for each missing field.
@@ -241,7 +245,7 @@ pub(super) fn repair_description(strategy: LoadStrategy) -> &'static str {
             "problematic values are read as quoted"
         }
         LoadStrategy::Block => "values with a colon are read as block scalars",
-        LoadStrategy::Lines => "name and description are read by line",
+        LoadStrategy::Lines | LoadStrategy::ColonLines => "name and description are read by line",
         LoadStrategy::PerKey => "each key is read separately",
     }
 }

@@ -24,14 +24,19 @@ const AS_LIST: Remedy =
     ("write it as a list", "Write one item in each line below the key, each after `- `.");
 const AS_MAP: Remedy =
     ("write it as a map", "Write one `key: \"text\"` in each line below the key.");
+const AS_FLAG: Remedy = ("write `true` or `false`", "Write `true` or `false`, without quotes.");
 const AS_MAP_OR_NONE: Remedy = ("write it as a map", "Write it as a map, or remove it.");
 
 impl Requirement {
     /// Returns the required field; `None` for the body.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
-            Self::Body => None,
+            Self::Body | Self::Frontmatter | Self::DescriptionAtMost(_) => None,
             Self::TextOnly(key)
+            | Self::TextOrTexts(key)
+            | Self::ListOrNull(key)
+            | Self::TextOrNull(key)
+            | Self::Flag(key)
             | Self::ListOfTexts(key)
             | Self::MapOfTexts(key)
             | Self::MapWith { key, .. } => Some(key),
@@ -44,9 +49,21 @@ impl Requirement {
         mapping: Option<&Mapping>,
         record: &SkillRecord,
         has_body: bool,
+        description: Option<&str>,
     ) -> Option<Remark> {
+        if let Self::DescriptionAtMost(most) = *self {
+            let length = description.map_or(0, |it| it.encode_utf16().count());
+            return (length > most).then(|| Remark {
+                rule: "description/length",
+                message: format!(
+                    "the description has {length} characters; at most {most} are read"
+                ),
+                at: record.description.as_ref().map(|it| it.at),
+                next: "Shorten the description.".to_owned(),
+            });
+        }
         let Some(key) = self.key() else {
-            return (!has_body).then(|| Remark {
+            return (*self == Self::Body && !has_body).then(|| Remark {
                 rule: "body/required",
                 message: "the body is empty".to_owned(),
                 at: None,
@@ -56,7 +73,9 @@ impl Requirement {
         let Misfit { inner, found, remedy } = self.misfit(key, mapping?)?;
         let place = match (&inner, self) {
             (None, _) => format!("`{key}`"),
-            (Some(nth), Self::ListOfTexts(_)) => format!("item {nth} of `{key}`"),
+            (Some(nth), Self::ListOfTexts(_) | Self::TextOrTexts(_)) => {
+                format!("item {nth} of `{key}`")
+            }
             (Some(inner), _) => format!("`{key}.{inner}`"),
         };
         Some(Remark {
@@ -71,10 +90,19 @@ impl Requirement {
         let value = mapping.typed(key)?;
         let whole = |remedy| Some(Misfit { inner: None, found: value.kind, remedy });
         match self {
-            Self::Body => None,
-            Self::TextOnly(_) if value.kind == YamlType::Text => None,
-            Self::TextOnly(_) => whole(as_text(value.kind)),
-            Self::ListOfTexts(_) => match mapping.items(key) {
+            Self::Body | Self::Frontmatter | Self::DescriptionAtMost(_) => None,
+            Self::TextOnly(_) | Self::TextOrTexts(_) | Self::TextOrNull(_)
+                if value.kind == YamlType::Text =>
+            {
+                None
+            }
+            Self::ListOrNull(_) | Self::TextOrNull(_) if value.kind == YamlType::Null => None,
+            Self::ListOrNull(_) if value.kind == YamlType::List => None,
+            Self::ListOrNull(_) => whole(AS_LIST),
+            Self::Flag(_) if value.kind == YamlType::Boolean => None,
+            Self::Flag(_) => whole(AS_FLAG),
+            Self::TextOnly(_) | Self::TextOrNull(_) => whole(as_text(value.kind)),
+            Self::ListOfTexts(_) | Self::TextOrTexts(_) => match mapping.items(key) {
                 None => whole(AS_LIST),
                 Some(items) => first_other_than_text((1..).map(|nth| nth.to_string()).zip(items)),
             },

@@ -59,6 +59,9 @@ fn valid_file_is_accepted_by_all_agents() {
             opencode-agent-skills: accepted "dir" Some("Does it.")
             codex: accepted "dir" Some("Does it.")
             gemini-cli: accepted "dir" Some("Does it.")
+            copilot-cli: accepted "dir" Some("Does it.")
+            qwen-code: accepted "dir" Some("Does it.")
+            kilo: accepted "dir" Some("Does it.")
         "#]],
     );
 }
@@ -74,6 +77,9 @@ fn unquoted_colon_is_repaired_by_lenient_agents() {
             opencode-agent-skills: dropped, 3:22 yaml/valid: the frontmatter is not valid YAML: `: ` inside an unquoted value
             codex: repaired by Quote(Codex) "dir" Some("Use when: asked")
             gemini-cli: repaired by Lines "dir" Some("Use when: asked")
+            copilot-cli: dropped, 3:22 yaml/valid: the frontmatter is not valid YAML: `: ` inside an unquoted value
+            qwen-code: repaired by ColonLines "dir" Some("Use when: asked")
+            kilo: repaired by Block "dir" Some("Use when: asked")
         "#]],
     );
 }
@@ -83,35 +89,44 @@ fn value_starting_with_indicator_is_repaired_or_dropped() {
     check(
         "name: dir\ndescription: @x y\n",
         &expect![[r#"
-        agentskills: repaired by Quote(ClientGuide) "dir" Some("@x y")
-        claude-code: repaired by Quote(ClaudeCode) "dir" Some("@x y")
-        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `@`
-        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `@`
-        codex: repaired by Quote(Codex) "dir" Some("@x y")
-        gemini-cli: repaired by Lines "dir" Some("@x y")
-    "#]],
+            agentskills: repaired by Quote(ClientGuide) "dir" Some("@x y")
+            claude-code: repaired by Quote(ClaudeCode) "dir" Some("@x y")
+            opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `@`
+            opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `@`
+            codex: repaired by Quote(Codex) "dir" Some("@x y")
+            gemini-cli: repaired by Lines "dir" Some("@x y")
+            copilot-cli: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `@`
+            qwen-code: repaired by ColonLines "dir" Some("@x y")
+            kilo: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `@`
+        "#]],
     );
     check(
         "name: dir\ndescription: %x y\n",
         &expect![[r#"
-        agentskills: repaired by Quote(ClientGuide) "dir" Some("%x y")
-        claude-code: repaired by Quote(ClaudeCode) "dir" Some("%x y")
-        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
-        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
-        codex: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
-        gemini-cli: repaired by Lines "dir" Some("%x y")
-    "#]],
+            agentskills: repaired by Quote(ClientGuide) "dir" Some("%x y")
+            claude-code: repaired by Quote(ClaudeCode) "dir" Some("%x y")
+            opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
+            opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
+            codex: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
+            gemini-cli: repaired by Lines "dir" Some("%x y")
+            copilot-cli: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
+            qwen-code: repaired by ColonLines "dir" Some("%x y")
+            kilo: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
+        "#]],
     );
     check(
         "name: dir\ndescription: {not: closed\n",
         &expect![[r#"
-        agentskills: repaired by Quote(ClientGuide) "dir" Some("{not: closed")
-        claude-code: repaired by Quote(ClaudeCode) "dir" Some("{not: closed")
-        opencode: repaired by Block "dir" Some("{not: closed")
-        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: `{` is never closed
-        codex: repaired by Quote(Codex) "dir" Some("{not: closed")
-        gemini-cli: repaired by Lines "dir" Some("{not: closed")
-    "#]],
+            agentskills: repaired by Quote(ClientGuide) "dir" Some("{not: closed")
+            claude-code: repaired by Quote(ClaudeCode) "dir" Some("{not: closed")
+            opencode: repaired by Block "dir" Some("{not: closed")
+            opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: `{` is never closed
+            codex: repaired by Quote(Codex) "dir" Some("{not: closed")
+            gemini-cli: repaired by Lines "dir" Some("{not: closed")
+            copilot-cli: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: `{` is never closed
+            qwen-code: repaired by ColonLines "dir" Some("{not: closed")
+            kilo: repaired by Block "dir" Some("{not: closed")
+        "#]],
     );
     check(
         "name: dir\ndescription: \"unterminated\n",
@@ -122,6 +137,9 @@ fn value_starting_with_indicator_is_repaired_or_dropped() {
             opencode-agent-skills: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value continues on an unindented line
             codex: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value continues on an unindented line
             gemini-cli: repaired by Lines "dir" Some("\"unterminated")
+            copilot-cli: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value continues on an unindented line
+            qwen-code: repaired by ColonLines "dir" Some("\"unterminated")
+            kilo: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value continues on an unindented line
         "#]],
     );
 }
@@ -131,57 +149,72 @@ fn non_text_name_and_description_follow_each_agents_rule() {
     check(
         "name: 123\ndescription: true\n",
         &expect![[r#"
-        agentskills: accepted "123" Some("true")
-        claude-code: accepted "dir" Some("true")
-        opencode: dropped, 2:7 name/required: `name` is a number, not text
-        opencode-agent-skills: dropped, 2:7 name/required: `name` is a number, not text
-        codex: accepted "123" Some("true")
-        gemini-cli: repaired by Lines "123" Some("true")
-    "#]],
+            agentskills: accepted "123" Some("true")
+            claude-code: accepted "dir" Some("true")
+            opencode: dropped, 2:7 name/required: `name` is a number, not text
+            opencode-agent-skills: dropped, 2:7 name/required: `name` is a number, not text
+            codex: accepted "123" Some("true")
+            gemini-cli: repaired by Lines "123" Some("true")
+            copilot-cli: dropped, 2:7 name/required: `name` is a number, not text
+            qwen-code: accepted "123" Some("true")
+            kilo: dropped, 2:7 name/required: `name` is a number, not text
+        "#]],
     );
     check(
         "name: 2026-11-21\ndescription: [a, b]\n",
         &expect![[r#"
-        agentskills: dropped, 3:14 description/required: `description` is a list or a map, not text
-        claude-code: accepted "dir" Some("Body.")
-        opencode: dropped, 2:7 name/required: `name` is a date, not text
-        opencode-agent-skills: dropped, 3:14 description/required: `description` is a list or a map, not text
-        codex: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: `description` is a list, not text
-        gemini-cli: repaired by Lines "2026-11-21" Some("[a, b]")
-    "#]],
+            agentskills: dropped, 3:14 description/required: `description` is a list or a map, not text
+            claude-code: accepted "dir" Some("Body.")
+            opencode: dropped, 2:7 name/required: `name` is a date, not text
+            opencode-agent-skills: dropped, 3:14 description/required: `description` is a list or a map, not text
+            codex: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: `description` is a list, not text
+            gemini-cli: repaired by Lines "2026-11-21" Some("[a, b]")
+            copilot-cli: dropped, 3:14 description/text: `description` is a list or a map, not text
+            qwen-code: accepted "2026-11-21" Some("a,b")
+            kilo: dropped, 2:7 name/required: `name` is a date, not text
+        "#]],
     );
     check(
         "name: ~\ndescription: null\n",
         &expect![[r#"
-        agentskills: dropped, 2:7 name/required: `name` is empty
-        claude-code: accepted "dir" Some("Body.")
-        opencode: dropped, 2:7 name/required: `name` is empty
-        opencode-agent-skills: dropped, 2:7 name/required: `name` is empty
-        codex: dropped, 3:14 description/required: `description` is empty
-        gemini-cli: repaired by Lines "~" Some("null")
-    "#]],
+            agentskills: dropped, 2:7 name/required: `name` is empty
+            claude-code: accepted "dir" Some("Body.")
+            opencode: dropped, 2:7 name/required: `name` is empty
+            opencode-agent-skills: dropped, 2:7 name/required: `name` is empty
+            codex: dropped, 3:14 description/required: `description` is empty
+            gemini-cli: repaired by Lines "~" Some("null")
+            copilot-cli: dropped, 2:7 name/required: `name` is empty
+            qwen-code: dropped, 2:7 name/required: `name` is empty
+            kilo: dropped, 2:7 name/required: `name` is empty
+        "#]],
     );
     check(
         "name: \"\"\ndescription: \"  \"\n",
         &expect![[r#"
-        agentskills: dropped, 2:7 name/required: `name` is empty
-        claude-code: accepted "dir" Some("Body.")
-        opencode: accepted "" Some("  ")
-        opencode-agent-skills: dropped, 2:7 name/required: `name` is empty
-        codex: dropped, 3:14 description/required: `description` is empty
-        gemini-cli: accepted "" Some("  ")
-    "#]],
+            agentskills: dropped, 2:7 name/required: `name` is empty
+            claude-code: accepted "dir" Some("Body.")
+            opencode: accepted "" Some("  ")
+            opencode-agent-skills: dropped, 2:7 name/required: `name` is empty
+            codex: dropped, 3:14 description/required: `description` is empty
+            gemini-cli: accepted "" Some("  ")
+            copilot-cli: dropped, 2:7 name/required: `name` is empty
+            qwen-code: dropped, 2:7 name/required: `name` is empty
+            kilo: accepted "" Some("  ")
+        "#]],
     );
     check(
         "name: !!str 12\ndescription: !note x\n",
         &expect![[r#"
-        agentskills: accepted "12" Some("x")
-        claude-code: accepted "dir" Some("x")
-        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: the tag `!note` is unknown
-        opencode-agent-skills: accepted "12" Some("x")
-        codex: accepted "12" Some("x")
-        gemini-cli: repaired by Lines "!!str 12" Some("!note x")
-    "#]],
+            agentskills: accepted "12" Some("x")
+            claude-code: accepted "dir" Some("x")
+            opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: the tag `!note` is unknown
+            opencode-agent-skills: accepted "12" Some("x")
+            codex: accepted "12" Some("x")
+            gemini-cli: repaired by Lines "!!str 12" Some("!note x")
+            copilot-cli: accepted "12" Some("x")
+            qwen-code: accepted "12" Some("x")
+            kilo: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: the tag `!note` is unknown
+        "#]],
     );
 }
 
@@ -190,24 +223,30 @@ fn missing_name_description_or_frontmatter_is_reported() {
     check(
         "name: dir\n",
         &expect![[r#"
-        agentskills: dropped, 1:1 description/required: the frontmatter has no `description`
-        claude-code: accepted "dir" Some("Body.")
-        opencode: accepted, description/listed: the frontmatter has no `description`
-        opencode-agent-skills: dropped, 1:1 description/required: the frontmatter has no `description`
-        codex: dropped, 1:1 description/required: the frontmatter has no `description`
-        gemini-cli: dropped, 1:1 description/required: the frontmatter has no `description`
-    "#]],
+            agentskills: dropped, 1:1 description/required: the frontmatter has no `description`
+            claude-code: accepted "dir" Some("Body.")
+            opencode: accepted, description/listed: the frontmatter has no `description`
+            opencode-agent-skills: dropped, 1:1 description/required: the frontmatter has no `description`
+            codex: dropped, 1:1 description/required: the frontmatter has no `description`
+            gemini-cli: dropped, 1:1 description/required: the frontmatter has no `description`
+            copilot-cli: accepted "dir" Some("Body.")
+            qwen-code: dropped, 1:1 description/required: the frontmatter has no `description`
+            kilo: accepted, description/listed: the frontmatter has no `description`
+        "#]],
     );
     check(
         "description: Does it.\n",
         &expect![[r#"
-        agentskills: dropped, 1:1 name/required: the frontmatter has no `name`
-        claude-code: accepted "dir" Some("Does it.")
-        opencode: dropped, 1:1 name/required: the frontmatter has no `name`
-        opencode-agent-skills: dropped, 1:1 name/required: the frontmatter has no `name`
-        codex: accepted "dir" Some("Does it.")
-        gemini-cli: dropped, 1:1 name/required: the frontmatter has no `name`
-    "#]],
+            agentskills: dropped, 1:1 name/required: the frontmatter has no `name`
+            claude-code: accepted "dir" Some("Does it.")
+            opencode: dropped, 1:1 name/required: the frontmatter has no `name`
+            opencode-agent-skills: dropped, 1:1 name/required: the frontmatter has no `name`
+            codex: accepted "dir" Some("Does it.")
+            gemini-cli: dropped, 1:1 name/required: the frontmatter has no `name`
+            copilot-cli: accepted "dir" Some("Does it.")
+            qwen-code: dropped, 1:1 name/required: the frontmatter has no `name`
+            kilo: dropped, 1:1 name/required: the frontmatter has no `name`
+        "#]],
     );
     check_bytes(
         b"# Title\n\nText.\n",
@@ -218,6 +257,9 @@ fn missing_name_description_or_frontmatter_is_reported() {
             opencode-agent-skills: dropped, 1:1 frontmatter/required: the file has no frontmatter
             codex: dropped, 1:1 frontmatter/required: the file has no frontmatter
             gemini-cli: dropped, 1:1 frontmatter/required: the file has no frontmatter
+            copilot-cli: dropped, 1:1 frontmatter/required: the file has no frontmatter
+            qwen-code: dropped, 1:1 frontmatter/required: the file has no frontmatter
+            kilo: dropped, 1:1 frontmatter/required: the file has no frontmatter
         "#]],
     );
 }
@@ -233,6 +275,9 @@ fn duplicate_keys_are_accepted_repaired_or_dropped() {
             opencode-agent-skills: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is a duplicate key
             codex: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is a duplicate key
             gemini-cli: repaired by Lines "dir" Some("two")
+            copilot-cli: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is a duplicate key
+            qwen-code: repaired by ColonLines "dir" Some("two")
+            kilo: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is a duplicate key
         "#]],
     );
     check(
@@ -244,6 +289,9 @@ fn duplicate_keys_are_accepted_repaired_or_dropped() {
             opencode-agent-skills: dropped, 4:12 yaml/valid: the frontmatter is not valid YAML: `os` is a duplicate key
             codex: accepted "dir" Some("one")
             gemini-cli: repaired by Lines "dir" Some("one")
+            copilot-cli: dropped, 4:12 yaml/valid: the frontmatter is not valid YAML: `os` is a duplicate key
+            qwen-code: repaired by ColonLines "dir" Some("one")
+            kilo: repaired by Block "dir" Some("one")
         "#]],
     );
 }
@@ -259,6 +307,9 @@ fn input_accepted_by_some_libraries_only() {
             opencode-agent-skills: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: the value continues on an unindented line
             codex: accepted "dir" Some("one two")
             gemini-cli: accepted "dir" Some("one two")
+            copilot-cli: accepted "dir" Some("one two")
+            qwen-code: repaired by ColonLines "dir" Some("\"one")
+            kilo: accepted "dir" Some("one two")
         "#]],
     );
     check(
@@ -270,40 +321,52 @@ fn input_accepted_by_some_libraries_only() {
             opencode-agent-skills: dropped, 5:1 yaml/valid: the frontmatter is not valid YAML: a tab indents this line
             codex: dropped, 5:1 yaml/valid: the frontmatter is not valid YAML: a tab indents this line
             gemini-cli: repaired by Lines "dir" Some("d")
+            copilot-cli: dropped, 5:1 yaml/valid: the frontmatter is not valid YAML: a tab indents this line
+            qwen-code: repaired by ColonLines "dir" Some("d")
+            kilo: accepted "dir" Some("d")
         "#]],
     );
     check(
         "name: dir\ndescription: d\nx: [Tag] text: more\n",
         &expect![[r#"
-        agentskills: repaired by Quote(ClientGuide) "dir" Some("d")
-        claude-code: repaired by Quote(ClaudeCode) "dir" Some("d")
-        opencode: accepted "dir" Some("d")
-        opencode-agent-skills: dropped, 4:10 yaml/valid: the frontmatter is not valid YAML: text after the closing bracket
-        codex: repaired by Quote(Codex) "dir" Some("d")
-        gemini-cli: repaired by Lines "dir" Some("d")
-    "#]],
+            agentskills: repaired by Quote(ClientGuide) "dir" Some("d")
+            claude-code: repaired by Quote(ClaudeCode) "dir" Some("d")
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: dropped, 4:10 yaml/valid: the frontmatter is not valid YAML: text after the closing bracket
+            codex: repaired by Quote(Codex) "dir" Some("d")
+            gemini-cli: repaired by Lines "dir" Some("d")
+            copilot-cli: dropped, 4:10 yaml/valid: the frontmatter is not valid YAML: text after the closing bracket
+            qwen-code: repaired by ColonLines "dir" Some("d")
+            kilo: accepted "dir" Some("d")
+        "#]],
     );
     check(
         "name: dir\ndescription: \"\\ud83d\\udc26\"\n",
         &expect![[r#"
-        agentskills: accepted "dir" Some("🐦")
-        claude-code: accepted "dir" Some("🐦")
-        opencode: accepted "dir" Some("🐦")
-        opencode-agent-skills: accepted "dir" Some("🐦")
-        codex: dropped, 3:15 yaml/valid: the frontmatter is not valid YAML: half of a surrogate pair in an escape
-        gemini-cli: accepted "dir" Some("🐦")
-    "#]],
+            agentskills: accepted "dir" Some("🐦")
+            claude-code: accepted "dir" Some("🐦")
+            opencode: accepted "dir" Some("🐦")
+            opencode-agent-skills: accepted "dir" Some("🐦")
+            codex: dropped, 3:15 yaml/valid: the frontmatter is not valid YAML: half of a surrogate pair in an escape
+            gemini-cli: accepted "dir" Some("🐦")
+            copilot-cli: dropped, 3:15 yaml/valid: the frontmatter is not valid YAML: half of a surrogate pair in an escape
+            qwen-code: accepted "dir" Some("🐦")
+            kilo: accepted "dir" Some("🐦")
+        "#]],
     );
     check(
         "name: dir\nx: &a text\ndescription: *a\n",
         &expect![[r#"
-        agentskills: accepted "dir" Some("text")
-        claude-code: accepted "dir" Some("text")
-        opencode: accepted "dir" Some("text")
-        opencode-agent-skills: accepted "dir" Some("text")
-        codex: accepted "dir" Some("text")
-        gemini-cli: accepted "dir" Some("text")
-    "#]],
+            agentskills: accepted "dir" Some("text")
+            claude-code: accepted "dir" Some("text")
+            opencode: accepted "dir" Some("text")
+            opencode-agent-skills: accepted "dir" Some("text")
+            codex: accepted "dir" Some("text")
+            gemini-cli: accepted "dir" Some("text")
+            copilot-cli: accepted "dir" Some("text")
+            qwen-code: accepted "dir" Some("text")
+            kilo: accepted "dir" Some("text")
+        "#]],
     );
 }
 
@@ -341,51 +404,66 @@ fn delimiter_variants_accepted_by_some_agents_only() {
             opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
             codex: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
             gemini-cli: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
+            copilot-cli: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
+            qwen-code: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
+            kilo: accepted "dir" Some("d")
         "#]],
     );
     check_bytes(
         b"--- \nname: dir\ndescription: d\n---\nx\n",
         &expect![[r#"
-        agentskills: accepted "dir" Some("d")
-        claude-code: accepted "dir" Some("d")
-        opencode: accepted "dir" Some("d")
-        opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the first line is not `---`, which this agent requires
-        codex: accepted "dir" Some("d")
-        gemini-cli: dropped, 1:1 frontmatter/delimited: the first line is not `---`, which this agent requires
-    "#]],
+            agentskills: accepted "dir" Some("d")
+            claude-code: accepted "dir" Some("d")
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the first line is not `---`, which this agent requires
+            codex: accepted "dir" Some("d")
+            gemini-cli: dropped, 1:1 frontmatter/delimited: the first line is not `---`, which this agent requires
+            copilot-cli: accepted "dir" Some("d")
+            qwen-code: dropped, 1:1 frontmatter/delimited: the first line is not `---`, which this agent requires
+            kilo: accepted "dir" Some("d")
+        "#]],
     );
     check_bytes(
         b"---\r\nname: dir\r\ndescription: d\r\n---\r\nx\r\n",
         &expect![[r#"
-        agentskills: accepted "dir" Some("d")
-        claude-code: accepted "dir" Some("d")
-        opencode: accepted "dir" Some("d")
-        opencode-agent-skills: dropped, 1:1 encoding/crlf: the frontmatter has CRLF line ends
-        codex: accepted "dir" Some("d")
-        gemini-cli: accepted "dir" Some("d")
-    "#]],
+            agentskills: accepted "dir" Some("d")
+            claude-code: accepted "dir" Some("d")
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: dropped, 1:1 encoding/crlf: the frontmatter has CRLF line ends
+            codex: accepted "dir" Some("d")
+            gemini-cli: accepted "dir" Some("d")
+            copilot-cli: accepted "dir" Some("d")
+            qwen-code: accepted "dir" Some("d")
+            kilo: accepted "dir" Some("d")
+        "#]],
     );
     check_bytes(
         b"\xEF\xBB\xBF---\nname: dir\ndescription: d\n---\nx\n",
         &expect![[r#"
-        agentskills: accepted "dir" Some("d")
-        claude-code: accepted "dir" Some("d")
-        opencode: accepted "dir" Some("d")
-        opencode-agent-skills: dropped, 1:1 encoding/bom: the file begins with a byte order mark
-        codex: dropped, 1:1 encoding/bom: the file begins with a byte order mark
-        gemini-cli: dropped, 1:1 encoding/bom: the file begins with a byte order mark
-    "#]],
+            agentskills: accepted "dir" Some("d")
+            claude-code: accepted "dir" Some("d")
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: dropped, 1:1 encoding/bom: the file begins with a byte order mark
+            codex: dropped, 1:1 encoding/bom: the file begins with a byte order mark
+            gemini-cli: dropped, 1:1 encoding/bom: the file begins with a byte order mark
+            copilot-cli: accepted "dir" Some("d")
+            qwen-code: accepted "dir" Some("d")
+            kilo: accepted "dir" Some("d")
+        "#]],
     );
     check_bytes(
         b"---\nname: dir\ndescription: d\n---\n",
         &expect![[r#"
-        agentskills: accepted "dir" Some("d")
-        claude-code: accepted "dir" Some("d")
-        opencode: accepted "dir" Some("d")
-        opencode-agent-skills: dropped, 1:1 body/required: the body is empty
-        codex: accepted "dir" Some("d")
-        gemini-cli: accepted "dir" Some("d")
-    "#]],
+            agentskills: accepted "dir" Some("d")
+            claude-code: accepted "dir" Some("d")
+            opencode: accepted "dir" Some("d")
+            opencode-agent-skills: dropped, 1:1 body/required: the body is empty
+            codex: accepted "dir" Some("d")
+            gemini-cli: accepted "dir" Some("d")
+            copilot-cli: accepted "dir" Some("d")
+            qwen-code: accepted "dir" Some("d")
+            kilo: accepted "dir" Some("d")
+        "#]],
     );
 }
 
@@ -400,6 +478,9 @@ fn plugin_drops_skills_with_mistyped_fields() {
             opencode-agent-skills: dropped, 4:1 field/type: `allowed-tools` is a text; write it as a list
             codex: accepted "dir" Some("d")
             gemini-cli: accepted "dir" Some("d")
+            copilot-cli: accepted "dir" Some("d")
+            qwen-code: accepted "dir" Some("d")
+            kilo: accepted "dir" Some("d")
         "#]],
     );
     check(
@@ -411,6 +492,9 @@ fn plugin_drops_skills_with_mistyped_fields() {
             opencode-agent-skills: accepted "dir" Some("d")
             codex: accepted "dir" Some("d")
             gemini-cli: accepted "dir" Some("d")
+            copilot-cli: accepted "dir" Some("d")
+            qwen-code: accepted "dir" Some("d")
+            kilo: accepted "dir" Some("d")
         "#]],
     );
     check(
@@ -422,6 +506,9 @@ fn plugin_drops_skills_with_mistyped_fields() {
             opencode-agent-skills: dropped, 5:3 field/type: `metadata.version` is a number; write it in quotes
             codex: accepted "dir" Some("d")
             gemini-cli: accepted "dir" Some("d")
+            copilot-cli: accepted "dir" Some("d")
+            qwen-code: accepted "dir" Some("d")
+            kilo: accepted "dir" Some("d")
         "#]],
     );
 }
@@ -473,25 +560,31 @@ fn names_are_rewritten_or_refused() {
     check(
         "name: \"ns:Some  name\"\ndescription: |\n  one\n  two\n",
         &expect![[r#"
-        agentskills: accepted "ns:Some  name" Some("one\ntwo\n")
-        claude-code: accepted "dir" Some("one\ntwo\n")
-        opencode: accepted "ns:Some  name" Some("one\ntwo\n")
-        opencode-agent-skills: dropped, 2:7 name/form: the name `ns:Some  name` may contain only lower-case letters, digits and `-`
-        codex: accepted "ns:Some name" Some("one two")
-        gemini-cli: accepted "ns-Some  name" Some("one\ntwo\n")
-    "#]],
+            agentskills: accepted "ns:Some  name" Some("one\ntwo\n")
+            claude-code: accepted "dir" Some("one\ntwo\n")
+            opencode: accepted "ns:Some  name" Some("one\ntwo\n")
+            opencode-agent-skills: dropped, 2:7 name/form: the name `ns:Some  name` may contain only lower-case letters, digits and `-`
+            codex: accepted "ns:Some name" Some("one two")
+            gemini-cli: accepted "ns-Some  name" Some("one\ntwo\n")
+            copilot-cli: accepted "ns:Some-name" Some("one\ntwo\n")
+            qwen-code: dropped, 2:7 name/form: the name `ns:Some  name` may contain only letters, digits, `-`, `_`, `.` and `:`
+            kilo: accepted "ns:Some  name" Some("one\ntwo\n")
+        "#]],
     );
     let long = "m".repeat(65);
     check(
         &format!("name: {long}\ndescription: d\n"),
         &expect![[r#"
-        agentskills: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
-        claude-code: accepted "dir" Some("d")
-        opencode: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
-        opencode-agent-skills: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
-        codex: dropped, 2:7 name/length: the name has 65 characters; at most 64 are allowed
-        gemini-cli: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
-    "#]],
+            agentskills: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+            claude-code: accepted "dir" Some("d")
+            opencode: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+            opencode-agent-skills: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+            codex: dropped, 2:7 name/length: the name has 65 characters; at most 64 are allowed
+            gemini-cli: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+            copilot-cli: dropped, 2:7 name/form: the name `mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm` must be at most 64 ASCII letters, digits, `-`, `_`, `.` and `:`, beginning with a letter or digit
+            qwen-code: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+            kilo: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
+        "#]],
     );
 }
 
@@ -521,6 +614,9 @@ fn outcome_sentence_names_agent_and_repair() {
             "opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value.",
             "Codex repairs this file: problematic values are read as quoted.",
             "Gemini CLI repairs this file: name and description are read by line.",
+            "Copilot CLI drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value.",
+            "Qwen Code repairs this file: name and description are read by line.",
+            "Kilo repairs this file: values with a colon are read as block scalars.",
         ]
     "#]].assert_debug_eq(&sentences);
 }

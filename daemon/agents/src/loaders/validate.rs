@@ -8,6 +8,7 @@ use crate::claude_text::line_description;
 use crate::profile::{DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, ScalarRule};
 use crate::scalar::YamlType;
 use crate::skill::first_line;
+use crate::yaml_library::YamlLibrary;
 
 impl RecordLoader<'_> {
     /// Returns a value as text, or a description of the fault.
@@ -16,6 +17,7 @@ impl RecordLoader<'_> {
         let refuses = self.profile.name.scalars == ScalarRule::Refuse;
         match typed.kind {
             YamlType::Null => return Err(format!("`{key}` is empty")),
+            YamlType::List if self.profile.library == YamlLibrary::NpmYamlAsText => {}
             YamlType::List | YamlType::Map => {
                 return Err(format!("`{key}` is a list or a map, not text"));
             }
@@ -40,6 +42,7 @@ impl RecordLoader<'_> {
             directory.clone_into(&mut self.reading.name);
             return;
         }
+        let is_present = typed.is_some();
         let text = match self.text("name", typed) {
             Ok(text) if text.is_empty() && rule.empty == EmptyNameRule::Missing => {
                 Err("`name` is empty".to_owned())
@@ -51,13 +54,20 @@ impl RecordLoader<'_> {
         let found = match text {
             Ok(text) => Some(in_form(&text, form)),
             Err(what) => {
-                if rule.source == NameSource::Field {
+                let drops = match rule.source {
+                    NameSource::Field => true,
+                    NameSource::FieldIfPresent => is_present,
+                    NameSource::FieldElseDirectory | NameSource::Directory => false,
+                };
+                if drops {
                     let next = format!("Add `name: {directory}` to the frontmatter.");
                     self.drop_skill("name/required", what, at, &next);
                 }
                 None
             }
         };
+        let stands_in = rule.source == NameSource::FieldIfPresent && !is_present;
+        let found = found.or_else(|| stands_in.then(|| in_form(directory, form)));
         if let Some(name) = &found {
             self.check_name(name, directory, at.unwrap_or(START));
         }
@@ -82,6 +92,25 @@ impl RecordLoader<'_> {
                     );
                     let next = "Rename the skill.";
                     self.drop_skill("name/form", message, Some(at), next);
+                }
+            }
+            NameCheck::AsciiLabel => {
+                let is_inner = |it: char| it.is_ascii_alphanumeric() || "-_.:".contains(it);
+                let is_label = name.starts_with(|it: char| it.is_ascii_alphanumeric());
+                if length > 64 || !is_label || !name.chars().all(is_inner) {
+                    let message = format!(
+                        "the name `{name}` must be at most 64 ASCII letters, digits, `-`, `_`, `.` and `:`, beginning with a letter or digit"
+                    );
+                    self.drop_skill("name/form", message, Some(at), "Rename the skill.");
+                }
+            }
+            NameCheck::Word => {
+                let fits = |it: char| it.is_alphanumeric() || "-_.:".contains(it);
+                if !name.chars().all(fits) {
+                    let message = format!(
+                        "the name `{name}` may contain only letters, digits, `-`, `_`, `.` and `:`"
+                    );
+                    self.drop_skill("name/form", message, Some(at), "Rename the skill.");
                 }
             }
             NameCheck::StandardWarn => self.check_standard_name(name, directory, at),
@@ -119,7 +148,7 @@ impl RecordLoader<'_> {
         let missing = typed.is_none();
         let text = self.text("description", typed).and_then(|text| {
             let empty = match rule {
-                Rule::Present | Rule::ElseUnlisted => false,
+                Rule::Present | Rule::ElseUnlisted | Rule::ElseBodyLines => false,
                 Rule::NotEmpty => text.is_empty(),
                 Rule::Required | Rule::ElseFirstBodyLine | Rule::ElseFirstHeading => {
                     text.trim().is_empty()
@@ -145,7 +174,13 @@ impl RecordLoader<'_> {
             Rule::ElseUnlisted if missing => {
                 self.reading.unlisted = Some(remark("description/listed", what, at, next));
             }
-            Rule::ElseUnlisted => self.drop_skill("description/text", what, at, next),
+            Rule::ElseBodyLines if missing => {
+                let lines = self.record.body_lines.as_deref();
+                self.reading.description = Some(lines.unwrap_or_default().to_owned());
+            }
+            Rule::ElseUnlisted | Rule::ElseBodyLines => {
+                self.drop_skill("description/text", what, at, next);
+            }
             Rule::ElseFirstBodyLine => {
                 let line = first_line(&self.record.head[self.body..]);
                 let line = line.or(self.record.first_body_line.as_deref());
@@ -162,8 +197,10 @@ impl RecordLoader<'_> {
     pub(super) fn check_requirements(&mut self, mapping: Option<&Mapping>) {
         let head = self.record.head.len();
         let has_body = self.body < head || self.record.facts.size > head as u64;
+        let description = self.reading.description.clone();
+        let description = description.as_deref();
         for requirement in &self.profile.requires {
-            if let Some(it) = requirement.violation(mapping, self.record, has_body) {
+            if let Some(it) = requirement.violation(mapping, self.record, has_body, description) {
                 self.drop_skill(it.rule, it.message, it.at, &it.next);
             }
         }
@@ -173,6 +210,10 @@ impl RecordLoader<'_> {
 fn in_form(name: &str, form: NameForm) -> String {
     match form {
         NameForm::AsWritten => name.to_owned(),
+        NameForm::Hyphens => {
+            let words = name.trim().split(' ').filter(|it| !it.is_empty());
+            words.collect::<Vec<_>>().join("-")
+        }
         NameForm::FileName => name.replace([':', '\\', '/', '<', '>', '*', '?', '"', '|'], "-"),
     }
 }

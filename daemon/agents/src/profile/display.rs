@@ -49,6 +49,7 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
         }
     };
     add(walk.root_skill, "the root itself");
+    add(walk.root_stops, "none below a SKILL.md in the root");
     add(walk.into_skills, "skills in skills");
     add(walk.hidden, "hidden directories");
     add(
@@ -60,7 +61,9 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
         },
     );
     add(!walk.file_links, "no linked SKILL.md");
+    add(walk.confined, "no links out of the worktree");
     add(walk.reversed, "names in reverse order");
+    add(walk.by_path, "in the order of whole paths");
     add(walk.stops_at_directory, "not beside a directory SKILL.md");
     if let Some(max) = walk.max_bytes {
         words.push(format!("no SKILL.md over {max} bytes"));
@@ -127,6 +130,12 @@ impl RootRule {
                 }
                 AncestorStop::WorktreeBelowHome => {
                     format!("{relative} up to the worktree's top, else to /, but below home")
+                }
+                AncestorStop::WorktreeElseHome => {
+                    format!("{relative} up to the worktree's top, else to home or /")
+                }
+                AncestorStop::WorktreeElseBelowHome => {
+                    format!("{relative} up to the worktree's top, else to home or /, but not home")
                 }
                 AncestorStop::Filesystem => format!("{relative} up to /"),
             },

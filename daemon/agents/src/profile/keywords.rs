@@ -57,6 +57,7 @@ keywords! {
     NameSource {
         "field" = Self::Field,
         "field-else-directory" = Self::FieldElseDirectory,
+        "field-if-present" = Self::FieldIfPresent,
         "directory" = Self::Directory,
     }
     ScalarRule {
@@ -70,6 +71,7 @@ keywords! {
     NameForm {
         "as-written" = Self::AsWritten,
         "file-name" = Self::FileName,
+        "hyphens" = Self::Hyphens,
     }
     DescriptionRule {
         "required" = Self::Required,
@@ -78,6 +80,7 @@ keywords! {
         "else-unlisted" = Self::ElseUnlisted,
         "else-first-body-line" = Self::ElseFirstBodyLine,
         "else-first-heading" = Self::ElseFirstHeading,
+        "else-body-lines" = Self::ElseBodyLines,
     }
     LoadStrategy {
         "strict" = Self::Strict,
@@ -86,6 +89,7 @@ keywords! {
         "quote-client-guide" = Self::Quote(Quoting::ClientGuide),
         "block" = Self::Block,
         "lines" = Self::Lines,
+        "colon-lines" = Self::ColonLines,
         "per-key" = Self::PerKey,
     }
     Fence {
@@ -95,12 +99,16 @@ keywords! {
         "gray-matter" = Self::GrayMatter,
         "prefix" = Self::Prefix,
         "exact" = Self::Exact,
+        "alone" = Self::Alone,
+        "bare-lines" = Self::BareLines,
     }
     YamlLibrary {
         "js-yaml-3" = Self::JsYaml3,
         "js-yaml-4" = Self::JsYaml4,
         "serde-yaml" = Self::SerdeYaml,
+        "serde-yaml-value" = Self::SerdeYamlValue,
         "npm-yaml" = Self::NpmYaml,
+        "npm-yaml-as-text" = Self::NpmYamlAsText,
         "bun" = Self::Bun,
         "ours" = Self::Ours,
     }
@@ -129,6 +137,8 @@ keywords! {
         "bundled-switch" = Self::BundledSwitch,
         "enabled-plugins" = Self::EnabledPlugins,
         "disabled-skills" = Self::DisabledSkills,
+        "disabled-names" = Self::DisabledNames,
+        "skill-directories" = Self::SkillDirectories,
         "skills-config" = Self::SkillsConfig,
         "folder-trust" = Self::FolderTrust,
         "trusted-folders" = Self::TrustedFolders,
@@ -148,6 +158,8 @@ keywords! {
         "home" = Self::Home,
         "worktree-else-filesystem" = Self::WorktreeElseFilesystem,
         "worktree-below-home" = Self::WorktreeBelowHome,
+        "worktree-else-home" = Self::WorktreeElseHome,
+        "worktree-else-below-home" = Self::WorktreeElseBelowHome,
         "filesystem" = Self::Filesystem,
     }
     LinkedWorktrees {
@@ -174,7 +186,8 @@ keywords! {
 }
 
 /// The keywords of [`RuleValueKind::Check`](super::RuleValueKind::Check) besides `at-most-N`.
-pub const CHECKS: [&str; 4] = ["any", "lower-case", "standard-warn", "visible"];
+pub const CHECKS: [&str; 6] =
+    ["any", "lower-case", "standard-warn", "visible", "ascii-label", "word"];
 
 pub(super) fn check_word(check: NameCheck) -> String {
     match check {
@@ -182,6 +195,8 @@ pub(super) fn check_word(check: NameCheck) -> String {
         NameCheck::LowerCase => CHECKS[1].to_owned(),
         NameCheck::StandardWarn => CHECKS[2].to_owned(),
         NameCheck::Visible => CHECKS[3].to_owned(),
+        NameCheck::AsciiLabel => CHECKS[4].to_owned(),
+        NameCheck::Word => CHECKS[5].to_owned(),
         NameCheck::AtMost(max) => format!("at-most-{max}"),
     }
 }
@@ -192,20 +207,29 @@ pub fn parse_name_check(word: &str) -> Option<NameCheck> {
         Some(0) => Some(NameCheck::Any),
         Some(1) => Some(NameCheck::LowerCase),
         Some(2) => Some(NameCheck::StandardWarn),
-        Some(_) => Some(NameCheck::Visible),
+        Some(3) => Some(NameCheck::Visible),
+        Some(4) => Some(NameCheck::AsciiLabel),
+        Some(_) => Some(NameCheck::Word),
         None => word.strip_prefix("at-most-")?.parse().ok().map(NameCheck::AtMost),
     }
 }
 
 /// Parses an item of [`RuleValueKind::Requirements`](super::RuleValueKind::Requirements).
 pub fn parse_requirement(word: &str) -> Option<Requirement> {
-    if word == "body" {
-        return Some(Requirement::Body);
+    match word {
+        "body" => return Some(Requirement::Body),
+        "frontmatter" => return Some(Requirement::Frontmatter),
+        _ => {}
     }
     let (kind, key) = word.split_once(':').filter(|(_, key)| !key.is_empty())?;
     let text = |it: &str| Text::Owned(it.to_owned());
     match kind {
         "text" => Some(Requirement::TextOnly(text(key))),
+        "description-at-most" => key.parse().ok().map(Requirement::DescriptionAtMost),
+        "text-or-texts" => Some(Requirement::TextOrTexts(text(key))),
+        "list" => Some(Requirement::ListOrNull(text(key))),
+        "text-or-null" => Some(Requirement::TextOrNull(text(key))),
+        "flag" => Some(Requirement::Flag(text(key))),
         "texts" => Some(Requirement::ListOfTexts(text(key))),
         "map-of-texts" => Some(Requirement::MapOfTexts(text(key))),
         "map-with" => {
@@ -219,6 +243,12 @@ pub fn parse_requirement(word: &str) -> Option<Requirement> {
 pub(super) fn requirement_word(requirement: &Requirement) -> String {
     match requirement {
         Requirement::Body => "body".to_owned(),
+        Requirement::Frontmatter => "frontmatter".to_owned(),
+        Requirement::DescriptionAtMost(most) => format!("description-at-most:{most}"),
+        Requirement::TextOrTexts(key) => format!("text-or-texts:{key}"),
+        Requirement::ListOrNull(key) => format!("list:{key}"),
+        Requirement::TextOrNull(key) => format!("text-or-null:{key}"),
+        Requirement::Flag(key) => format!("flag:{key}"),
         Requirement::TextOnly(key) => format!("text:{key}"),
         Requirement::ListOfTexts(key) => format!("texts:{key}"),
         Requirement::MapOfTexts(key) => format!("map-of-texts:{key}"),

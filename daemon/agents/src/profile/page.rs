@@ -11,7 +11,7 @@ const HEAD: &str = "# Profiles
 <!-- Generated from the profile table in daemon/agents/src/profile/table.rs; a test rewrites it. -->
 
 A profile describes, as data, how one agent finds and loads skills: where it searches, what it skips, how it loads a file, which skill wins a name.
-`skillsd list --profile NAME` applies a profile, `skillsd explain` names the deciding rule, and `--profile all` compares all agents.
+`skillsd list --profile NAME` applies a profile, `skillsd explain` names the deciding rule, and `--profile every` compares all agents.
 You can change each rule, and define your own profiles, in [`config.toml`](configuration.md#profilesname).
 
 If an agent's documents and the running agent disagree, the profile follows the running agent.
@@ -118,6 +118,9 @@ fn differences_from_agent(id: &str) -> &'static str {
     match id {
         "claude-code" => CLAUDE_CODE_DIFFERENCES,
         "opencode" => OPENCODE_DIFFERENCES,
+        "copilot-cli" => COPILOT_DIFFERENCES,
+        "kilo" => KILO_DIFFERENCES,
+        "qwen-code" => QWEN_DIFFERENCES,
         "opencode-agent-skills" => PLUGIN_DIFFERENCES,
         _ => "",
     }
@@ -135,6 +138,23 @@ const CLAUDE_CODE_DIFFERENCES: &str = "\
 | A star inside the name of a `Skill(…)` rule, as in `Skill(k*)`, is a letter. | It stands for any text in rules that deny or ask. | The author of such a rule wants more denied, never less. |
 | Empty or malformed `hooks` do not ask for approval. | Each `hooks` key asks. | The skill's author intends hooks; a later correction changes what runs. |
 | A skill that is loaded again answers that it is already loaded, or its new text begins with a note of that. | Each load returns the whole text. | The daemon cannot know whether the text is still in the client's context. |
+";
+
+const COPILOT_DIFFERENCES: &str = "\
+| Of several links to one directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
+| `~/.agents/skills` is not read if `COPILOT_HOME` is another directory than `~/.copilot`. | It is read. | No rule of a profile depends on the value of a variable. |
+| The list has a budget of about 15,000 characters. | The list and loaded skills have the standard's form, without a budget. | Only discovery and loading are measured. |
+";
+
+const KILO_DIFFERENCES: &str = "\
+| A link to a directory above it is followed in a circle, until the system refuses the path. | A directory is not searched below itself. | The paths add no skill, and two such links in one directory never end. |
+| The list and loaded skills have Kilo's form. | They have opencode's. | Only discovery and loading are measured. |
+";
+
+const QWEN_DIFFERENCES: &str = "\
+| A line ends at a carriage return alone, too. | Not there. | No editor writes such files any more. |
+| Its bundled skills, its extensions and `skills.directories` add skills. | They are not listed. | Only directories and files are measured. |
+| The list and loaded skills have Qwen Code's form. | They have the standard's. | Only discovery and loading are measured. |
 ";
 
 const PLUGIN_DIFFERENCES: &str = "\

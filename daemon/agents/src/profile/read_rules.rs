@@ -25,6 +25,9 @@ pub enum NameSource {
     Field,
     /// The `name` field, or else the directory's name.
     FieldElseDirectory,
+    /// The `name` field; only if there is no such key, the directory's name, which the check and
+    /// the form then apply to. Any other value than text drops the skill.
+    FieldIfPresent,
     /// Always the directory's name; the field is a label.
     Directory,
 }
@@ -54,6 +57,8 @@ pub enum NameForm {
     AsWritten,
     /// Each of ``: \ / < > * ? " |`` is replaced by `-`, because the name becomes a file name.
     FileName,
+    /// Blanks around the name are taken off, and each run of blanks in it becomes `-`.
+    Hyphens,
 }
 
 /// The names that an agent accepts.
@@ -68,6 +73,11 @@ pub enum NameCheck {
     /// Claude Code's: no invisible characters, `<`, `>` or stray blanks; skills with other names are
     /// dropped.
     Visible,
+    /// At most 64 ASCII letters, digits, `-`, `_`, `.` and `:`, the first a letter or digit; skills
+    /// with other names are dropped.
+    AsciiLabel,
+    /// Letters and digits of any script, `-`, `_`, `.` and `:`; skills with other names are dropped.
+    Word,
     /// The open standard's form; other names are loaded with a warning.
     StandardWarn,
 }
@@ -87,6 +97,9 @@ pub enum DescriptionRule {
     ElseFirstBodyLine,
     /// Missing or empty: the first heading of the body, else the name.
     ElseFirstHeading,
+    /// Missing: the first three lines of the body that are neither blank nor headings, joined with
+    /// blanks, at most 1,024 characters. A null, number, list or map drops the skill.
+    ElseBodyLines,
 }
 
 impl DescriptionRule {
@@ -101,10 +114,22 @@ impl DescriptionRule {
 pub enum Requirement {
     /// The body is not empty.
     Body,
+    /// There is frontmatter.
+    Frontmatter,
+    /// The description has at most this many UTF-16 units.
+    DescriptionAtMost(usize),
     /// The field is missing or text.
     TextOnly(Text),
     /// The field is missing or a list of texts.
     ListOfTexts(Text),
+    /// The field is missing, text or a list of texts.
+    TextOrTexts(Text),
+    /// The field is missing, null or a list.
+    ListOrNull(Text),
+    /// The field is missing, null or text.
+    TextOrNull(Text),
+    /// The field is missing, `true` or `false`.
+    Flag(Text),
     /// The field is missing or a map of texts.
     MapOfTexts(Text),
     /// The field is missing, not written, or a map in which one key is missing or a scalar.
@@ -128,6 +153,8 @@ pub enum LoadStrategy {
     /// Name and description are taken from the lines that begin with them, also if YAML parses them
     /// as another type than text.
     Lines,
+    /// Each line with a colon is a key and its value (Qwen Code, read in its source).
+    ColonLines,
     /// Each top-level key is parsed separately.
     PerKey,
 }

@@ -116,6 +116,11 @@ pub enum AncestorStop {
     /// As [`Self::WorktreeElseFilesystem`], but the last directory below the user's home directory
     /// if that one is on the way.
     WorktreeBelowHome,
+    /// The top of the git worktree; outside git, the user's home directory if it is on the way, else
+    /// the file system's root.
+    WorktreeElseHome,
+    /// As [`Self::WorktreeElseHome`], but the home directory itself is left out.
+    WorktreeElseBelowHome,
     /// The file system's root.
     Filesystem,
 }
@@ -195,6 +200,8 @@ pub struct WalkRule {
     pub max_depth: Option<u16>,
     /// True if a SKILL.md directly in the root counts.
     pub root_skill: bool,
+    /// True if a SKILL.md directly in the root ends the walk, even one that is not read.
+    pub root_stops: bool,
     /// True if directories whose names begin with a dot are searched.
     pub hidden: bool,
     /// Directory names that are skipped at any depth.
@@ -207,8 +214,14 @@ pub struct WalkRule {
     pub directory_links: LinkPolicy,
     /// True if a SKILL.md may be a symbolic link. If not, only a regular file of that name is one.
     pub file_links: bool,
+    /// True if a link in the worktree (outside git, in the working directory) that leads out of it is
+    /// not followed, nor a root that does.
+    pub confined: bool,
     /// True if the entries of a directory are walked from the last name to the first.
     pub reversed: bool,
+    /// True if the files of a root are in the order of their whole paths, so that `a-b/` comes before
+    /// `a/`; otherwise each directory's names are in order.
+    pub by_path: bool,
     /// True if a directory named SKILL.md ends the walk below the directory that holds it, like a
     /// file of that name.
     pub stops_at_directory: bool,
@@ -254,13 +267,16 @@ impl WalkRule {
         Self {
             max_depth: None,
             root_skill: false,
+            root_stops: false,
             hidden: false,
             skipped: Vec::new(),
             reserved: Vec::new(),
             into_skills: false,
             directory_links: LinkPolicy::Always,
             file_links: true,
+            confined: false,
             reversed: false,
+            by_path: false,
             stops_at_directory: false,
             max_bytes: None,
             repeats: false,

@@ -185,7 +185,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "name_check",
-        doc: "The names that are accepted: any; lower-case letters, digits and hyphens; at most N characters; Claude Code's, without invisible characters, `<`, `>` and stray blanks (`visible`); or the standard's form, with a warning for others.",
+        doc: "The names that are accepted: any; lower-case letters, digits and hyphens; at most N characters; Claude Code's, without invisible characters, `<`, `>` and stray blanks (`visible`); Copilot CLI's, at most 64 ASCII letters, digits and `-_.:` (`ascii-label`); letters and digits of any script and `-_.:` (`word`); or the standard's form, with a warning for others.",
         kind: RuleValueKind::Check,
         lines: |it| vec![check_word(it.name.check)],
         set: |it, setting| {
@@ -212,7 +212,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "requires",
-        doc: "Other requirements; a skill that violates one is dropped.\n\n`body`: the body is not empty. `text:KEY`, `texts:KEY`, `map-of-texts:KEY`: the field is missing or of that type. `map-with:KEY/INNER`: the field is missing or a map in which INNER is a scalar.",
+        doc: "Other requirements; a skill that violates one is dropped.\n\n`body`: the body is not empty. `frontmatter`: there is one. `description-at-most:N`: the description has at most N UTF-16 units. `text-or-texts:KEY`, `flag:KEY`, `list:KEY`, `text-or-null:KEY`, `text:KEY`, `texts:KEY`, `map-of-texts:KEY`: the field is missing or of that type. `map-with:KEY/INNER`: the field is missing or a map in which INNER is a scalar.",
         kind: RuleValueKind::Requirements,
         lines: |it| it.requires.iter().map(requirement_word).collect(),
         set: |it, setting| {

@@ -102,6 +102,30 @@ pub(super) fn opencode() -> Vec<SettingsRule> {
     ]
 }
 
+/// Measured: the files of [`opencode`] under Kilo's name, and opencode's own in the worktree.
+pub(super) fn kilo() -> Vec<SettingsRule> {
+    let renamed = |text: &str| -> Text {
+        text.replace("OPENCODE", "KILO").replace("opencode", "kilo").into()
+    };
+    let rule = |mut rule: SettingsRule| {
+        let is_project = &*rule.relative[0] == "opencode.json"
+            && matches!(rule.base, RootBase::Ancestors { .. });
+        let shared = if is_project { rule.relative.clone() } else { Vec::new() };
+        let own = rule.relative.iter().map(|it| renamed(it));
+        rule.relative = shared.into_iter().chain(own).collect();
+        rule.base = match rule.base {
+            RootBase::IfSet { name } => RootBase::IfSet { name: renamed(&name) },
+            RootBase::Absolute(path) => RootBase::Absolute(renamed(&path)),
+            other => other,
+        };
+        for switch in &mut rule.switches {
+            switch.variable = renamed(&switch.variable);
+        }
+        rule
+    };
+    opencode().into_iter().map(rule).collect()
+}
+
 /// Source: among all configuration layers, only the user's own enables and disables skills.
 pub(super) fn codex() -> Vec<SettingsRule> {
     vec![SettingsRule {
@@ -113,6 +137,31 @@ pub(super) fn codex() -> Vec<SettingsRule> {
             &[SettingsItem::SkillsConfig],
         )
     }]
+}
+
+/// Measured: only the user's own file; `copilot skill disable` and `copilot skill add` write it.
+pub(super) fn copilot_cli() -> Vec<SettingsRule> {
+    vec![rule(
+        variable("COPILOT_HOME", ".copilot"),
+        &["settings.json"],
+        Syntax::JsonWithComments,
+        &[SettingsItem::DisabledNames, SettingsItem::SkillDirectories],
+    )]
+}
+
+/// Measured: a skill disabled in the user's or the project's file is disabled, in any case.
+pub(super) fn qwen_code() -> Vec<SettingsRule> {
+    let reads = [SettingsItem::DisabledSkills];
+    let json = Syntax::JsonWithComments;
+    vec![
+        rule(variable("QWEN_HOME", ".qwen"), &["settings.json"], json, &reads),
+        rule(
+            RootBase::Ancestors { stop: AncestorStop::Cwd },
+            &[".qwen/settings.json"],
+            json,
+            &reads,
+        ),
+    ]
 }
 
 /// A skill disabled in one file is disabled; trust decides whether the worktree's file is read.

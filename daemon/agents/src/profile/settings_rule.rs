@@ -70,6 +70,10 @@ pub enum SettingsItem {
     PluginConfigs,
     /// `skills.disabled`: names in any case, from all files; `skills.enabled`: all of them.
     DisabledSkills,
+    /// `disabledSkills`: names, from all files.
+    DisabledNames,
+    /// `skillDirectories`: additional directories; the last file's list applies.
+    SkillDirectories,
     /// `[[skills.config]]`: single skills on or off, by path or name.
     SkillsConfig,
     /// `security.folderTrust.enabled`: whether trust is required at all.

@@ -3,12 +3,17 @@
 //! The evidence for a row is given with the agent's version; a comment states the source of a rule
 //! that has another one.
 
+mod copilot_cli;
+mod kilo;
+mod qwen_code;
+
+use super::row::{built_in, present, provided, root, texts, variable};
 use super::{
-    AncestorStop, BuiltInSkill, Compaction, DescriptionRule, DisableSwitch, DuplicatePolicy,
-    EmptyNameRule, EncodingPolicy, Evidence, ExtensionRule, LinkPolicy, LinkedWorktrees,
-    LoadStrategy, NameCheck, NameForm, NameRule, NameSource, NestedConflict, NestedRule,
-    OnInvalidYaml, PathIdentity, PluginRule, PresenceRule, Profile, Provider, RootBase,
-    RootContent, RootRule, ScalarRule, Scope, Text, TrustRule, WalkRule, settings,
+    AncestorStop, Compaction, DescriptionRule, DisableSwitch, DuplicatePolicy, EmptyNameRule,
+    EncodingPolicy, Evidence, ExtensionRule, LinkPolicy, LinkedWorktrees, LoadStrategy, NameCheck,
+    NameForm, NameRule, NameSource, NestedConflict, NestedRule, OnInvalidYaml, PathIdentity,
+    PluginRule, Profile, Provider, RootBase, RootContent, RootRule, ScalarRule, Scope, TrustRule,
+    WalkRule, settings,
 };
 use crate::fence::Fence;
 use crate::field_table::Agent;
@@ -28,63 +33,18 @@ const PROJECT_ROOTS: [&str; 8] = [
 ];
 
 /// Returns all rows, the default first.
-pub(super) fn rows() -> [Profile; 6] {
-    [agentskills(), claude_code(), opencode(), opencode_agent_skills(), codex(), gemini_cli()]
-}
-
-fn root(base: RootBase, relative: &[&'static str], scope: Scope, walk: &WalkRule) -> RootRule {
-    RootRule {
-        base,
-        relative: texts(relative),
-        scope,
-        walk: walk.clone(),
-        switches: Vec::new(),
-        root_content: RootContent::Skills,
-        label: None,
-    }
-}
-
-/// Creates the root of a provider.
-fn provided(provider: Provider) -> RootRule {
-    let scope = match provider {
-        Provider::Bundled => Scope::Bundled,
-        Provider::Remote => Scope::Remote,
-        Provider::Mcp => Scope::Mcp,
-    };
-    // A registry is a flat directory of skills.
-    let walk = WalkRule { max_depth: Some(1), ..WalkRule::plain() };
-    root(RootBase::Provided(provider), &[], scope, &walk)
-}
-
-/// Creates the root of an agent's built-in skills from names and descriptions.
-fn built_in(skills: &[(&'static str, &'static str)]) -> RootRule {
-    let skill = |(name, description): &(&'static str, &'static str)| BuiltInSkill {
-        name: Text::Borrowed(name),
-        description: Text::Borrowed(description),
-    };
-    let base = RootBase::BuiltIn(skills.iter().map(skill).collect());
-    root(base, &[], Scope::Bundled, &WalkRule::plain())
-}
-
-/// A directory named by a variable, or else one below home.
-fn variable(name: &'static str, below_home: &'static str) -> RootBase {
-    RootBase::Variable { name: name.into(), below_home: below_home.into() }
-}
-
-/// The signs of an agent: its user's directory (a variable, the base below home without it, and the
-/// path below the base), its program, and its own files in a worktree.
-fn present(
-    (variable, below_home, directory): (&'static str, &'static str, &'static str),
-    program: &'static str,
-    in_worktree: &[&'static str],
-) -> PresenceRule {
-    let (variable, below_home) = (variable.into(), below_home.into());
-    let (directory, program) = (directory.into(), program.into());
-    PresenceRule { variable, below_home, directory, program, in_worktree: texts(in_worktree) }
-}
-
-fn texts(list: &[&'static str]) -> Vec<Text> {
-    list.iter().map(|it| Text::Borrowed(it)).collect()
+pub(super) fn rows() -> [Profile; 9] {
+    [
+        agentskills(),
+        claude_code(),
+        opencode(),
+        opencode_agent_skills(),
+        codex(),
+        gemini_cli(),
+        copilot_cli::profile(),
+        qwen_code::profile(),
+        kilo::profile(opencode()),
+    ]
 }
 
 /// The cross-client default: the union of directories that the open standard's client guide

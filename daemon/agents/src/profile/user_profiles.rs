@@ -508,7 +508,11 @@ fn add_root_variables(profile: &mut Profile) {
         match &root.base {
             RootBase::Home
             | RootBase::Ancestors {
-                stop: super::AncestorStop::Home | super::AncestorStop::WorktreeBelowHome,
+                stop:
+                    super::AncestorStop::Home
+                    | super::AncestorStop::WorktreeBelowHome
+                    | super::AncestorStop::WorktreeElseHome
+                    | super::AncestorStop::WorktreeElseBelowHome,
             } => {
                 named.push("HOME".into());
             }

@@ -143,7 +143,7 @@ fn mistakes_in_profiles_are_reported_at_their_position() {
             4:8: there is no profile `opencod` (Did you mean `opencode`?)
             5:1: unknown key `duplicate` in a profile (Did you mean `duplicates`?)
             7:8: `codex` is built in; its base cannot be changed (Choose another name for a profile with another base.)
-            8:11: `all` is not a valid profile name (`all` means every profile.)
+            8:11: `all` is not a valid profile name (`all` stands for several profiles.)
             11:1: `A b` is not a valid profile name (Use lower-case letters, digits, `-`, `_` and `.`.)
         "#]],
     );

@@ -174,6 +174,14 @@ fn ancestors(
             let ends = |it: &AbsPath| Some(it) == home.as_ref() || Some(it) == foreign;
             return cwd.ancestors().take_while(|it| !ends(it)).take(end).collect();
         }
+        AncestorStop::WorktreeElseHome | AncestorStop::WorktreeElseBelowHome => {
+            let home = variable(ctx, "HOME").ok();
+            let is_home = |it: &AbsPath| Some(it) == home.as_ref();
+            let is_last = |it: AbsPath| if in_git { it == *top } else { is_home(&it) };
+            let end = cwd.ancestors().position(is_last).map_or(usize::MAX, |it| it + 1);
+            let has_home = stop == AncestorStop::WorktreeElseHome;
+            return cwd.ancestors().take(end).filter(|it| has_home || !is_home(it)).collect();
+        }
         AncestorStop::WorktreeElseFilesystem | AncestorStop::Filesystem => {
             cwd.ancestors().last().unwrap_or_else(|| cwd.clone())
         }

@@ -286,12 +286,16 @@ impl SettingsReader<'_> {
 
     fn take(&mut self, reads: SettingsItem, document: &Node, file: &AbsPath) {
         match reads {
-            SettingsItem::SkillPaths => self.paths(document, file),
+            SettingsItem::SkillPaths => self.paths(document, &["skills", "paths"], file),
+            SettingsItem::SkillDirectories => self.paths(document, &["skillDirectories"], file),
             SettingsItem::SkillUrls => self.urls(document, file),
             SettingsItem::PermissionMap => self.merged.take(document, file, &mut self.settings),
             SettingsItem::PermissionLists => rules::take(document, file, &mut self.settings),
             SettingsItem::Restrictions => restrictions::take(document, file, &mut self.settings),
             SettingsItem::SkillOverrides => switch::overrides(document, file, &mut self.settings),
+            SettingsItem::DisabledNames => {
+                switch::disabled_names(document, file, &mut self.settings);
+            }
             SettingsItem::DisabledSkills => switch::disabled(document, file, &mut self.settings),
             SettingsItem::SkillsConfig => {
                 let home = self.ctx.environment.get("HOME");
@@ -326,15 +330,16 @@ impl SettingsReader<'_> {
 
     /// Applies a file's list of directories, which replaces earlier ones. A repository's list may
     /// name directories of the worktree; other directories need trust.
-    fn paths(&mut self, document: &Node, file: &AbsPath) {
-        let Some(mut list) = self.texts(document, &["skills", "paths"], file) else { return };
+    fn paths(&mut self, document: &Node, keys: &[&str], file: &AbsPath) {
+        let Some(mut list) = self.texts(document, keys, file) else { return };
+        let key = keys.join(".");
         let until = self.settings.until_trusted(file);
         let n_named = list.len();
         list.retain(|it| {
             let path = setting_path(self.ctx, &it.text).unwrap_or_else(|(path, _)| path);
             let waits = until.as_ref().filter(|_| !self.owners.is_in_worktree(&path));
             let waits_shown = waits.map_or("", String::as_str);
-            let message = format!("`skills.paths` names `{}`{waits_shown}", it.text);
+            let message = format!("`{key}` names `{}`{waits_shown}", it.text);
             let is_taken = waits.is_none();
             self.settings.note_about(&it.source, NoteScope::Path(path), message);
             is_taken

@@ -59,6 +59,9 @@ impl Walker<'_> {
         if let Some(outcome) = self.refuses(path) {
             return (outcome, Vec::new());
         }
+        if let Some(why) = self.leads_out(walk, path) {
+            return (RootOutcome::OutOfBounds(why), Vec::new());
+        }
         let survey = self.survey(path, walk, RootContent::Skills);
         if walk.repeats && survey.has_too_many_repeats() {
             return self.root(path, &WalkRule { repeats: false, ..walk.clone() }, root);
@@ -403,12 +406,18 @@ impl Walker<'_> {
             self.plugins.push(path.clone());
             return Ok(());
         }
-        if is_skill && depth > 0 && !descent.walk.into_skills {
+        let ends = if depth == 0 { descent.walk.root_stops } else { !descent.walk.into_skills };
+        if is_skill && ends {
             return Ok(());
         }
-        let (items, reversed) = (&listing.items, descent.walk.reversed);
-        for nth in 0..items.len() {
-            let item = &items[if reversed { items.len() - 1 - nth } else { nth }];
+        let mut items: Vec<_> = listing.items.iter().collect();
+        if descent.walk.reversed {
+            items.reverse();
+        }
+        if descent.walk.by_path {
+            items.sort_by_cached_key(|it| [it.name.as_bytes(), b"/"].concat());
+        }
+        for item in items {
             if is_skill_name(&item.name) && item.kind != ItemKind::Directory {
                 continue;
             }
@@ -442,6 +451,10 @@ impl Walker<'_> {
                 // Not a file, so nothing of the agent's.
             } else if item.kind == ItemKind::Link && !descent.walk.file_links {
                 descent.skip(path, SkipReason::Link);
+            } else if item.kind == ItemKind::Link
+                && let Some(why) = self.leads_out(descent.walk, &path)
+            {
+                descent.skip(path, SkipReason::OutOfBounds(why));
             } else if let Some(file) = self.read(&path, item.kind) {
                 // A directory named SKILL.md is an error to report, and may contain skills.
                 found |= item.kind != ItemKind::Directory || descent.walk.stops_at_directory;

@@ -58,6 +58,8 @@ pub(super) struct Walker<'a> {
     pub(super) tree: &'a dyn Tree,
     pub(super) profile: &'a Profile,
     pub(super) bounds: ForbiddenDirs,
+    /// The top of the worktree; outside git, the working directory.
+    top: AbsPath,
     pub(super) links: &'a LinkRule<'a>,
     /// Allowed link targets of the root being walked; `None` for the user's own roots.
     pub(super) link_targets: Option<LinkTargets>,
@@ -91,7 +93,9 @@ impl<'a> Walker<'a> {
         let bounds =
             ForbiddenDirs { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
         let (profile, candidates, plugins) = (&*ctx.profile, Vec::new(), Vec::new());
-        Self { tree, profile, bounds, links, link_targets: None, candidates, plugins, complete }
+        let top = worktree.top.clone();
+        let link_targets = None;
+        Self { tree, profile, bounds, top, links, link_targets, candidates, plugins, complete }
     }
 
     /// Sets the allowed link targets for the root that is walked next; see `LinkRule::link_targets`.
@@ -106,6 +110,16 @@ impl<'a> Walker<'a> {
             return None;
         };
         self.bounds.refusal(&real)
+    }
+
+    /// Returns the reason if a walk may not leave the worktree and a path does.
+    pub(super) fn leads_out(&mut self, walk: &WalkRule, path: &AbsPath) -> Option<String> {
+        let is_inside = walk.confined && path.starts_with(&*self.top);
+        let top = self.bounds.top.as_ref().filter(|_| is_inside)?;
+        let real = self.tree.canonical(path);
+        self.complete &= real.is_some();
+        let is_out = real.is_some_and(|it| !it.starts_with(&**top));
+        is_out.then(|| "it leads out of the worktree, where the agent reads none".to_owned())
     }
 
     /// Classifies a directory entry: a directory to walk, or the reason to skip it.
@@ -134,6 +148,7 @@ impl<'a> Walker<'a> {
         }
         let refusal = refusal(walk, &item.name, depth, is_link).or_else(|| {
             let why = is_link.then(|| self.out_of_bounds(&path)).flatten();
+            let why = why.or_else(|| is_link.then(|| self.leads_out(walk, &path)).flatten());
             why.map(SkipReason::OutOfBounds)
         });
         let refusal = refusal.or_else(|| {

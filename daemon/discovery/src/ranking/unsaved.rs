@@ -5,8 +5,9 @@
 //! and its position in the order of claims. [`Ranking::overlaid`] applies the texts.
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
-use skills_agents::profile::{RootContent, RootRule};
+use skills_agents::profile::{RootContent, RootRule, WalkRule};
 use skills_syntax::path::AbsPath;
 
 use super::{Ranked, RankedRoot, Ranking};
@@ -38,10 +39,9 @@ impl Ranking {
         let Some(prefix) = self.prefix(root, file) else { return };
         let RankedRoot { path, skills, rule, is_held_back } = &self.roots[root];
         let is_held_back = *is_held_back;
-        let reversed = self.profile.roots.get(*rule).is_some_and(|it| it.walk.reversed);
+        let walk = self.profile.roots.get(*rule).map(|it| &it.walk);
         let way = way(path, file);
-        let is_behind =
-            |it: &usize| is_later(&self::way(path, &self.skills[*it].path), &way, reversed);
+        let is_behind = |it: &usize| is_later(&self::way(path, &self.skills[*it].path), &way, walk);
         let at = skills.clone().find(is_behind).unwrap_or(skills.end);
         let turn = self.turn(at);
         for skill in &mut self.skills {
@@ -110,11 +110,15 @@ impl Ranking {
     }
 }
 
-/// Returns whether one path is walked after another; `reversed` walks names from the last to the
-/// first, and a directory before its content.
-fn is_later(one: &[&OsStr], other: &[&OsStr], reversed: bool) -> bool {
+/// Returns whether one path is walked after another: by the order of names in the walk, and a
+/// directory before its content.
+fn is_later(one: &[&OsStr], other: &[&OsStr], walk: Option<&WalkRule>) -> bool {
     let differing = one.iter().zip(other).find(|(one, other)| one != other);
-    differing.map_or(one.len() > other.len(), |(one, other)| (one > other) != reversed)
+    let reversed = walk.is_some_and(|it| it.reversed);
+    let by_path = walk.is_some_and(|it| it.by_path);
+    let end: &[u8] = if by_path { b"/" } else { b"" };
+    let key = |it: &OsStr| [it.as_bytes(), end].concat();
+    differing.map_or(one.len() > other.len(), |(one, other)| (key(one) > key(other)) != reversed)
 }
 
 /// Returns the path components from a root to a file. A directory's own SKILL.md sorts before

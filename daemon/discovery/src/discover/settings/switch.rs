@@ -90,8 +90,27 @@ pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut SettingsD
             key,
         });
     }
-    let key = "skills.disabled";
-    for item in document.at_path(&["skills", "disabled"]).map(Node::items).unwrap_or_default() {
+    let list = document.at_path(&["skills", "disabled"]);
+    let any_case = |name: &str| SkillSelector::AnyCase(name.to_lowercase());
+    switch_off(list, "skills.disabled", any_case, file, settings);
+}
+
+/// Reads `disabledSkills`.
+pub(super) fn disabled_names(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
+    let key = "disabledSkills";
+    let by_name = |name: &str| SkillSelector::Name(name.into());
+    switch_off(document.get(key), key, by_name, file, settings);
+}
+
+/// Switches the skills off whose names are in a list.
+fn switch_off(
+    list: Option<&Node>,
+    key: &'static str,
+    select: impl Fn(&str) -> SkillSelector,
+    file: &AbsPath,
+    settings: &mut SettingsDecisions,
+) {
+    for item in list.map(Node::items).unwrap_or_default() {
         let source = SourceLocation { file: file.clone(), at: item.at };
         let Some(name) = item.text() else {
             let message = format!("`{key}` must be a list of names; this is {}", item.kind());
@@ -100,7 +119,7 @@ pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut SettingsD
         };
         let message = format!("`{key}` switches `{name}` off");
         settings.note_about(&source, NoteScope::Names(name.into()), message);
-        let which = SkillSelector::AnyCase(name.to_lowercase());
+        let which = select(name);
         settings.switched.push(SkillOverride { which, to: OverrideValue::Off, source, key });
     }
 }

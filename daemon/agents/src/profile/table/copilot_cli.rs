@@ -1,0 +1,68 @@
+//! The row of GitHub Copilot CLI.
+
+use crate::profile::row::{built_in, present, provided, root, texts, usual, variable};
+use crate::profile::{
+    AncestorStop, DescriptionRule, NameCheck, NameForm, NameRule, NameSource, Profile, Provider,
+    Requirement, RootBase, Scope, WalkRule, settings,
+};
+use crate::yaml_library::YamlLibrary;
+
+/// Copilot CLI 1.0.102: run.
+pub(super) fn profile() -> Profile {
+    let walk = WalkRule {
+        root_skill: true,
+        root_stops: true,
+        by_path: true,
+        max_bytes: Some(1_048_576),
+        ..WalkRule::plain()
+    };
+    let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
+    let upwards = |stop| RootBase::Ancestors { stop };
+    let shared = || upwards(AncestorStop::WorktreeElseHome);
+    let usual = usual("copilot-cli", "Copilot CLI", "1.0.102");
+    Profile {
+        environment: texts(&["HOME", "COPILOT_HOME"]),
+        settings: settings::copilot_cli(),
+        presence: Some(present(("COPILOT_HOME", ".copilot", ""), "copilot", &[])),
+        roots: vec![
+            root(shared(), &[".github/skills"], Scope::Project),
+            root(shared(), &[".agents/skills"], Scope::Project),
+            // Measured: `~/.claude/skills` is not read, above the working directory neither.
+            root(upwards(AncestorStop::WorktreeElseBelowHome), &[".claude/skills"], Scope::Project),
+            root(variable("COPILOT_HOME", ".copilot"), &["skills"], Scope::User),
+            root(RootBase::Home, &[".agents/skills"], Scope::User),
+            root(RootBase::Settings, &[""], Scope::Additional),
+            built_in(&[
+                (
+                    "customize-cloud-agent",
+                    "Skill for customizing the Copilot cloud agent (formerly known as Copilot coding agent) environment, including copilot-setup-steps.yml configuration, preinstalling tools and dependencies, runners, and settings. Use when the user mentions copilot-setup-steps, copilot setup steps, or wants to configure the cloud agent environment.",
+                ),
+                (
+                    "github-pr-media",
+                    "Upload an image or video to GitHub's user attachments API and embed it in a pull request description or comment. Use when asked to add screenshots, diagrams, recordings, or other media to a PR or GitHub comment.",
+                ),
+            ]),
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
+        ],
+        name: NameRule {
+            source: NameSource::FieldIfPresent,
+            form: NameForm::Hyphens,
+            check: NameCheck::AsciiLabel,
+            ..usual.name
+        },
+        description: DescriptionRule::ElseBodyLines,
+        requires: vec![
+            Requirement::Frontmatter,
+            Requirement::DescriptionAtMost(1024),
+            Requirement::TextOrTexts("allowed-tools".into()),
+            Requirement::Flag("user-invocable".into()),
+            Requirement::Flag("disable-model-invocation".into()),
+            Requirement::TextOnly("argument-hint".into()),
+        ],
+        library: YamlLibrary::SerdeYamlValue,
+        hides_from_model: true,
+        ..usual
+    }
+}

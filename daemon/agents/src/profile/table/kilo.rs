@@ -1,0 +1,92 @@
+//! The row of Kilo, which began as a copy of opencode.
+
+use crate::profile::row::{built_in, present, provided, root, texts, variable};
+use crate::profile::{
+    AncestorStop, DisableSwitch, Profile, Provider, RootBase, RootRule, Scope, WalkRule, settings,
+};
+
+const OWN: [&str; 4] = [".kilocode/skill", ".kilocode/skills", ".kilo/skill", ".kilo/skills"];
+
+/// Kilo 7.7.9: run. The rules for files are those of opencode.
+pub(super) fn profile(opencode: Profile) -> Profile {
+    let walk = WalkRule {
+        root_skill: true,
+        into_skills: true,
+        repeats: true,
+        // Measured: in a project no link out of it is followed.
+        confined: true,
+        ..WalkRule::plain()
+    };
+    let external = WalkRule { hidden: true, ..walk.clone() };
+    let switch = |variable: &'static str, relative: Option<&'static str>| DisableSwitch {
+        variable: variable.into(),
+        relative: relative.map(Into::into),
+    };
+    let outside = |base, scope, walk: &WalkRule| RootRule {
+        switches: vec![
+            switch("KILO_DISABLE_EXTERNAL_SKILLS", None),
+            switch("KILO_DISABLE_CLAUDE_CODE", Some(".claude/skills")),
+            switch("KILO_DISABLE_CLAUDE_CODE_SKILLS", Some(".claude/skills")),
+        ],
+        ..root(base, &[".claude/skills", ".agents/skills"], scope, walk)
+    };
+    let upwards = |stop| RootBase::Ancestors { stop };
+    Profile {
+        id: "kilo".into(),
+        reader: None,
+        agent: "Kilo".into(),
+        version: "7.7.9".into(),
+        environment: texts(&[
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "KILO_CONFIG",
+            "KILO_CONFIG_CONTENT",
+            "KILO_CONFIG_DIR",
+            "KILO_DISABLE_EXTERNAL_SKILLS",
+            "KILO_DISABLE_CLAUDE_CODE",
+            "KILO_DISABLE_CLAUDE_CODE_SKILLS",
+            "KILO_DISABLE_PROJECT_CONFIG",
+            "KILO_PERMISSION",
+        ]),
+        run_variable: None,
+        presence: Some(present(
+            ("XDG_CONFIG_HOME", ".config", "kilo"),
+            "kilo",
+            &[".kilo", ".kilocode", "kilo.json", "kilo.jsonc"],
+        )),
+        settings: settings::kilo(),
+        roots: vec![
+            built_in(&[(
+                "kilo-config",
+                "Guide for Kilo configuration: config paths, kilo.json fields, commands, agents, skills, permissions, MCPs, providers, TUI settings, plus Agent Manager worktree setup/run scripts, workflows, and state. Use for Kilo config questions, locating loaded config, changing settings, or Agent Manager questions about run/setup scripts, worktree setup/workflows, apply/merge/PR/conflicts, missing sessions/worktrees, and agent-manager.json recovery.",
+            )]),
+            provided(Provider::Bundled),
+            provided(Provider::Mcp),
+            outside(RootBase::Home, Scope::User, &external),
+            outside(upwards(AncestorStop::Worktree), Scope::Project, &external),
+            root(
+                variable("XDG_CONFIG_HOME", ".config"),
+                &["kilo/skill", "kilo/skills"],
+                Scope::User,
+                &walk,
+            ),
+            RootRule {
+                switches: vec![switch("KILO_DISABLE_PROJECT_CONFIG", None)],
+                ..root(upwards(AncestorStop::WorktreeElseFilesystem), &OWN, Scope::Project, &walk)
+            },
+            root(RootBase::Home, &OWN, Scope::User, &walk),
+            root(
+                RootBase::IfSet { name: "KILO_CONFIG_DIR".into() },
+                &["skill", "skills"],
+                Scope::User,
+                &walk,
+            ),
+            root(RootBase::Settings, &[""], Scope::Additional, &walk),
+            RootRule {
+                walk: WalkRule { into_skills: true, ..WalkRule::plain() },
+                ..provided(Provider::Remote)
+            },
+        ],
+        ..opencode
+    }
+}

@@ -1,0 +1,46 @@
+//! The row of Qwen Code.
+
+use crate::fence::Fence;
+use crate::profile::row::{present, provided, root, texts, usual, variable};
+use crate::profile::{
+    AncestorStop, LoadStrategy, NameCheck, NameRule, Profile, Provider, Requirement, RootBase,
+    ScalarRule, Scope, WalkRule, settings,
+};
+use crate::yaml_library::YamlLibrary;
+
+/// Qwen Code 0.24.4: run, and its source.
+pub(super) fn profile() -> Profile {
+    // `skills/<name>/SKILL.md` and nothing deeper.
+    let walk = WalkRule { max_depth: Some(1), hidden: true, ..WalkRule::plain() };
+    let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
+    let usual = usual("qwen-code", "Qwen Code", "0.24.4");
+    Profile {
+        environment: texts(&["HOME", "QWEN_HOME"]),
+        presence: Some(present(("QWEN_HOME", ".qwen", ""), "qwen", &[".qwen"])),
+        settings: settings::qwen_code(),
+        roots: vec![
+            root(
+                RootBase::Ancestors { stop: AncestorStop::Cwd },
+                &[".qwen/skills", ".agents/skills"],
+                Scope::Project,
+            ),
+            root(variable("QWEN_HOME", ".qwen"), &["skills"], Scope::User),
+            root(RootBase::Home, &[".agents/skills"], Scope::User),
+            provided(Provider::Remote),
+            provided(Provider::Mcp),
+            provided(Provider::Bundled),
+        ],
+        name: NameRule { scalars: ScalarRule::Text, check: NameCheck::Word, ..usual.name },
+        requires: vec![
+            Requirement::ListOrNull("paths".into()),
+            Requirement::ListOrNull("allowedTools".into()),
+            Requirement::TextOrNull("model".into()),
+        ],
+        fence: Fence::BareLines,
+        library: YamlLibrary::NpmYamlAsText,
+        load_strategies: vec![LoadStrategy::Strict, LoadStrategy::ColonLines],
+        conditional: true,
+        hides_from_model: true,
+        ..usual
+    }
+}

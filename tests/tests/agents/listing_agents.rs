@@ -1,0 +1,167 @@
+//! Agents whose lists are recorded: the program, its command and the meaning of its output.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use skills_testkit::{Model, Turn};
+
+use crate::agent_fixture::finish;
+use crate::agent_trees::{Found, first_line, relative};
+
+/// An agent whose list of skills is recorded.
+pub(crate) struct ListingAgent {
+    /// The profile's id.
+    pub(crate) profile: &'static str,
+    /// The program below `SKILLSD_MORE_AGENTS`.
+    program: &'static str,
+    /// The directory of skills in a project that is the agent's own.
+    pub(crate) own: &'static str,
+    /// Directories of skills below home and in a project, for random trees.
+    pub(crate) home: &'static [&'static str],
+    pub(crate) project: &'static [&'static str],
+    /// True if the output has descriptions.
+    pub(crate) has_descriptions: bool,
+    /// True if skills that are hidden from the model are in the output.
+    pub(crate) lists_hidden: bool,
+    /// True if skills with `paths` are in the output.
+    pub(crate) lists_conditional: bool,
+    /// True if reads are concurrent, so that any skill of a name may win it.
+    pub(crate) is_race: bool,
+    /// Runs the agent and reads its list.
+    list: fn(&mut Command, &Path) -> Found,
+}
+
+impl ListingAgent {
+    /// Returns the program, if the agents are to be run.
+    pub(crate) fn program(&self) -> Option<PathBuf> {
+        let top = PathBuf::from(std::env::var_os("SKILLSD_MORE_AGENTS")?);
+        let program = top.join(self.profile).join("node_modules").join(self.program);
+        program.exists().then_some(program)
+    }
+}
+
+/// Runs an agent on a tree below `top`, whose `h` is HOME.
+pub(crate) fn list(agent: &ListingAgent, program: &Path, cwd: &str, top: &Path) -> Found {
+    let mut command = Command::new(program);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    command.env_clear().env("PATH", path).env("HOME", top.join("h"));
+    // No agent is to reach another machine.
+    for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
+        command.env(name, "http://127.0.0.1:9");
+    }
+    command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
+    command.current_dir(top.join(cwd)).stdin(Stdio::null());
+    (agent.list)(&mut command, top)
+}
+
+pub(crate) const COPILOT_CLI: ListingAgent = ListingAgent {
+    profile: "copilot-cli",
+    program: "@github/copilot-linux-x64/copilot",
+    own: ".github/skills",
+    home: &[".copilot/skills", ".agents/skills"],
+    project: &[".github/skills", ".agents/skills", ".claude/skills"],
+    has_descriptions: true,
+    lists_hidden: true,
+    lists_conditional: true,
+    is_race: false,
+    list: |command, top| {
+        command.env("COPILOT_OFFLINE", "true").env("COPILOT_AUTO_UPDATE", "false");
+        // Each new cache takes seconds to fill.
+        let cache = std::env::temp_dir().join("skillsd-copilot-cache");
+        fs::create_dir_all(&cache).unwrap();
+        command.env("XDG_CACHE_HOME", cache);
+        let output = finish(command.args(["skill", "list", "--json"]));
+        let listed: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {output:?}"));
+        let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+        let skills = listed.as_array().unwrap().iter().filter(|it| it["source"] != "builtin");
+        let skill = |it: &Value| {
+            let path = format!("{}/SKILL.md", relative(&text(&it["path"]), top));
+            (text(&it["name"]), first_line(&text(&it["description"])), path)
+        };
+        skills.map(skill).collect()
+    },
+};
+
+pub(crate) const KILO: ListingAgent = ListingAgent {
+    profile: "kilo",
+    program: "@kilocode/cli-linux-x64/bin/kilo",
+    own: ".kilo/skills",
+    home: &[".kilo/skills", ".kilocode/skill", ".config/kilo/skills", ".config/kilo/skill"],
+    project: &[".kilo/skills", ".kilo/skill", ".kilocode/skills", ".agents/skills"],
+    has_descriptions: true,
+    lists_hidden: true,
+    lists_conditional: true,
+    is_race: true,
+    list: |command, top| {
+        for switch in ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE"] {
+            command.env(format!("KILO_DISABLE_{switch}"), "1");
+        }
+        let output = finish(command.args(["debug", "skill"]));
+        let listed: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {output:?}"));
+        let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+        let skills = listed.as_array().unwrap().iter().map(|it| {
+            let description = first_line(&text(&it["description"]));
+            (text(&it["name"]), description, relative(&text(&it["location"]), top))
+        });
+        skills.filter(|it| it.2 != "builtin").collect()
+    },
+};
+
+/// Returns the text between two marks, with XML's character references replaced.
+fn inner<'a>(text: &'a str, start: &str, end: &str) -> Option<(String, &'a str)> {
+    let (_, rest) = text.split_once(start)?;
+    let (inner, rest) = rest.split_once(end)?;
+    let replaced =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    let text = replaced.iter().fold(inner.to_owned(), |all, (from, to)| all.replace(from, to));
+    Some((text, rest))
+}
+
+pub(crate) const QWEN_CODE: ListingAgent = ListingAgent {
+    profile: "qwen-code",
+    program: ".bin/qwen",
+    own: ".qwen/skills",
+    home: &[".qwen/skills", ".agents/skills"],
+    project: &[".qwen/skills", ".agents/skills"],
+    has_descriptions: true,
+    lists_hidden: false,
+    lists_conditional: false,
+    is_race: false,
+    list: |command, _| {
+        let model = Model::start(vec![Turn::say("Done.")]);
+        command.env("OPENAI_API_KEY", "none").env("OPENAI_MODEL", "stub");
+        command.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
+        let output = finish(command.args(["--auth-type", "openai", "-p", "hi"]));
+        let turns = model.turns();
+        let first = turns.first().unwrap_or_else(|| panic!("no request: {output:?}"));
+        let text = first.text();
+        let (list, _) = inner_list(&text);
+        let mut found = Found::new();
+        let mut rest = list;
+        while let Some((name, after)) = inner(rest, "<name>\n", "\n</name>") {
+            let Some((description, after)) = inner(after, "<description>\n", "\n</description>")
+            else {
+                break;
+            };
+            let Some((scope, after)) = inner(after, "<location>\n", "\n</location>") else { break };
+            rest = after;
+            if scope != "bundled" {
+                let description = description.strip_suffix(&format!(" ({scope})"));
+                let description = first_line(description.unwrap_or_default());
+                found.insert((name, description, String::new()));
+            }
+        }
+        found
+    },
+};
+
+/// Returns the part of a prompt that lists the skills.
+fn inner_list(text: &str) -> (&str, &str) {
+    let list = text.split_once("<available_skills>").map_or("", |it| it.1);
+    list.split_once("</available_skills>").unwrap_or((list, ""))
+}

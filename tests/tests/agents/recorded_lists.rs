@@ -1,0 +1,219 @@
+//! Recorded lists: discovery finds what each agent listed on the common fixture and on random trees.
+//!
+//! A recording is a file with one tree on each line and the agent's list of it. The recordings are
+//! compared everywhere. With `SKILLSD_MORE_AGENTS`, the directory of an installation by
+//! `tests/agents/record`, the agents themselves run and `UPDATE_EXPECT=1` writes their lists.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skills_discovery::discover::{Candidate, SkillState};
+use skills_testkit::random::Random;
+
+use crate::agent_trees::{Found, Tree, Views, first_line, relative, tree_with_roots};
+use crate::claude::{Entry, lay_out};
+use crate::fixture_tree;
+use crate::listing_agents::{ListingAgent, list};
+
+/// Random trees in a recording.
+const TREES: u64 = 10;
+
+fn recording(agent: &ListingAgent) -> PathBuf {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/agents");
+    golden.join(agent.profile).join("lists.jsonl")
+}
+
+/// Returns the common fixture, with the shapes in the agent's own project directory, then random
+/// trees.
+fn trees(agent: &ListingAgent) -> Vec<Tree> {
+    let only = std::env::var("AGENT_SEED").ok().and_then(|it| it.parse::<u64>().ok());
+    let n_trees = std::env::var("AGENT_TREES").ok().and_then(|it| it.parse().ok());
+    let seeds = only.map_or(0..n_trees.unwrap_or(TREES), |seed| seed..seed + 1);
+    let random =
+        seeds.map(|seed| tree_with_roots(&mut Random::new(seed), |work| roots(agent, work)));
+    let fixture = fixture_tree::fixture(agent.own);
+    only.is_none().then_some(fixture).into_iter().chain(random).collect()
+}
+
+/// Returns the directories of an agent's skills below the top of a tree.
+fn roots(agent: &ListingAgent, work: &str) -> Vec<String> {
+    let pkg = format!("{work}/pkg/");
+    let work = format!("{work}/");
+    let mut roots = Vec::new();
+    for (tops, dirs) in [
+        (&["h/"][..], agent.home),
+        (&["", &work, &pkg, &work, &pkg], agent.project),
+        (&["h/", &work], &[".claude/skills", ".agents/skills"]),
+    ] {
+        roots.extend(tops.iter().flat_map(|top| dirs.iter().map(move |it| format!("{top}{it}"))));
+    }
+    roots
+}
+
+fn entry_json((path, entry): &(String, Entry)) -> Value {
+    match entry {
+        Entry::Dir => json!([path]),
+        Entry::File(text) => json!([path, text]),
+        Entry::Link(target) => json!([path, null, target]),
+    }
+}
+
+fn entry_from(value: &Value) -> (String, Entry) {
+    let text = |nth: usize| value[nth].as_str().map(str::to_owned);
+    let entry = match (text(1), text(2)) {
+        (Some(text), _) => Entry::File(text),
+        (None, Some(target)) => Entry::Link(target),
+        (None, None) => Entry::Dir,
+    };
+    (text(0).unwrap(), entry)
+}
+
+fn line(tree: &Tree, found: &Found) -> String {
+    let entries: Vec<_> = tree.entries.iter().map(entry_json).collect();
+    json!({"cwd": tree.cwd, "entries": entries, "found": found}).to_string()
+}
+
+fn parsed(line: &str) -> (Tree, Found) {
+    let value: Value = serde_json::from_str(line).unwrap();
+    let entries = value["entries"].as_array().unwrap().iter().map(entry_from).collect();
+    let cwd = value["cwd"].as_str().unwrap().to_owned();
+    (Tree { entries, cwd }, serde_json::from_value(value["found"].clone()).unwrap())
+}
+
+/// Returns our list of a tree, and the difference from the agent's, if any.
+fn difference(ours: &Views, agent: &ListingAgent, tree: &Tree, theirs: &Found) -> Option<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let top = fs::canonicalize(dir.path()).unwrap();
+    lay_out(&tree.entries, &tree.cwd, &top);
+    let view = ours.view(tree, &top);
+    let description = |it: &Candidate| match agent.has_descriptions {
+        true => first_line(it.description.as_deref().unwrap_or_default()),
+        false => String::new(),
+    };
+    let candidates = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
+    let all = candidates.clone();
+    let is_listed = |it: &&Candidate| {
+        it.state == SkillState::Active
+            || it.state == SkillState::Hidden && agent.lists_hidden
+            || it.state == SkillState::Conditional && agent.lists_conditional
+    };
+    let found = candidates.filter(is_listed).map(|it| {
+        (it.name.clone(), description(it), relative(it.path.to_str().unwrap_or_default(), &top))
+    });
+    let ours: Found = found.collect();
+    // Links may lead to one file by several paths, of which the file system's order chooses.
+    let real = |path: &str| fs::canonicalize(top.join(path.trim_start_matches('/'))).ok();
+    let is_same = |a: &(String, String, String), b: &(String, String, String)| {
+        a.1 == b.1 && if a.2.is_empty() { a.0 == b.0 } else { real(&a.2) == real(&b.2) }
+    };
+    // In a race each skill of a name may win.
+    let is_raced = |it: &(String, String, String)| {
+        let is_known = |other: &Candidate| {
+            other.name == it.0
+                && fs::canonicalize(&other.path).ok() == real(&it.2)
+                && other.state != SkillState::Invalid
+        };
+        agent.is_race && all.clone().any(is_known)
+    };
+    let settled: Found = theirs
+        .iter()
+        .map(|it| {
+            let same = ours.iter().find(|own| *own == it || is_same(it, own));
+            let winner = || ours.iter().find(|own| own.0 == it.0).filter(|_| is_raced(it));
+            same.or_else(winner).unwrap_or(it).clone()
+        })
+        .collect();
+    let only = |one: &Found, other: &Found| -> String {
+        one.difference(other).fold(String::new(), |all, it| format!("{all}    {it:?}\n"))
+    };
+    let (theirs, ours) = (only(&settled, &ours), only(&ours, &settled));
+    let is_equal = theirs.is_empty() && ours.is_empty();
+    (!is_equal).then(|| format!("only the agent:\n{theirs}only we:\n{ours}"))
+}
+
+/// Runs the agent on a tree.
+fn run(agent: &ListingAgent, program: &Path, tree: &Tree) -> Found {
+    let dir = tempfile::tempdir().unwrap();
+    let top = fs::canonicalize(dir.path()).unwrap();
+    lay_out(&tree.entries, &tree.cwd, &top);
+    list(agent, program, &tree.cwd, &top)
+}
+
+/// Leaves out entries as long as the tree still differs.
+fn shrunk(
+    ours: &Views,
+    agent: &ListingAgent,
+    program: &Path,
+    mut tree: Tree,
+    mut fault: String,
+) -> (Tree, String) {
+    let differs = |it: Tree| {
+        let found = difference(ours, agent, &it, &run(agent, program, &it))?;
+        Some((it, found))
+    };
+    loop {
+        let smaller = tree.smaller().find_map(differs);
+        let Some(smaller) = smaller else { return (tree, fault) };
+        (tree, fault) = smaller;
+    }
+}
+
+/// Compares an agent's recording, or the agent itself, with discovery.
+#[track_caller]
+pub(crate) fn compare(agent: &ListingAgent) {
+    let ours = Views::new(agent.profile);
+    let program = agent.program();
+    let compared: Vec<_> = match &program {
+        Some(program) => {
+            let found = |tree: Tree| {
+                let theirs = run(agent, program, &tree);
+                (tree, theirs)
+            };
+            trees(agent).into_iter().map(found).collect()
+        }
+        None => fs::read_to_string(recording(agent)).unwrap().lines().map(parsed).collect(),
+    };
+    let mut faults: Vec<String> = Vec::new();
+    for (nth, (tree, theirs)) in compared.iter().enumerate() {
+        let Some(mut fault) = difference(&ours, agent, tree, theirs) else { continue };
+        let mut tree = tree.clone();
+        if let Some(program) = program.as_ref().filter(|_| std::env::var_os("AGENT_SEED").is_some())
+        {
+            (tree, fault) = shrunk(&ours, agent, program, tree, fault);
+        }
+        let shown = if tree.entries.len() < 60 { tree.shown() } else { String::new() };
+        let _ = write!(fault, "{shown}");
+        faults.push(format!("tree {nth}: {fault}"));
+    }
+    ours.stop();
+    println!(
+        "{}: {} of {} trees are equal",
+        agent.profile,
+        compared.len() - faults.len(),
+        compared.len()
+    );
+    if program.is_some() && std::env::var_os("UPDATE_EXPECT").is_some() {
+        let path = recording(agent);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let lines = compared.iter().map(|it| line(&it.0, &it.1) + "\n");
+        fs::write(path, lines.collect::<String>()).unwrap();
+    }
+    assert!(faults.is_empty(), "{} trees differ\n{}", faults.len(), faults.join("\n"));
+}
+
+macro_rules! agents {
+    ($($name:ident = $agent:expr,)*) => {
+        $(#[test]
+        fn $name() {
+            compare(&$agent);
+        })*
+    };
+}
+
+agents! {
+    qwen_code_lists_what_we_find = crate::listing_agents::QWEN_CODE,
+    kilo_lists_what_we_find = crate::listing_agents::KILO,
+    copilot_cli_lists_what_we_find = crate::listing_agents::COPILOT_CLI,
+}
