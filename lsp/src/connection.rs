@@ -12,7 +12,6 @@ use bytes::BytesMut;
 use futures_util::future::BoxFuture;
 use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;
-use serde_json::Value;
 use skills_protocol::frame::{Frame, FrameCodec, Framing};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -24,6 +23,7 @@ use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 use tower_lsp::ls_types::notification::{Exit, Notification};
 use tower_lsp::ls_types::request::{Initialize, Request as _};
 
+use crate::lenient;
 use crate::session::Session;
 use crate::uri_mapper::UriMapper;
 
@@ -191,7 +191,7 @@ enum ClientMessage {
 }
 
 fn parse(bytes: &[u8], uris: &UriMapper) -> ClientMessage {
-    let mut message: Value = match serde_json::from_slice(bytes) {
+    let mut message = match lenient::parse(bytes) {
         Ok(message) => message,
         Err(error) => {
             tracing::warn!(%error, "received a message that is not JSON");

@@ -41,10 +41,17 @@ pub(crate) enum DocumentEdit {
     Part { span: Span, text: String },
 }
 
+/// Returns the file path of a URI. A path in another scheme, such as `git:` or `vscode-remote:`, is
+/// not one of this disk.
+pub(crate) fn file_path(uri: &Uri) -> Option<AbsPath> {
+    let is_file = uri.scheme().as_str().eq_ignore_ascii_case("file");
+    AbsPath::new(&uri.to_file_path().filter(|_| is_file)?).ok()
+}
+
 impl Document {
     pub(crate) fn new(uri: Uri, version: i32, revision: Revision, text: String) -> Self {
         let lines = LineIndex::new(&text);
-        let path = uri.to_file_path().and_then(|it| AbsPath::new(&it).ok());
+        let path = file_path(&uri);
         let (parsed, record, references) = Default::default();
         Self { uri, path, version, revision, text, lines, parsed, record, references }
     }

@@ -22,9 +22,9 @@ use tower_lsp::ls_types::{
 };
 
 use crate::document::{Document, Revision};
-use crate::from_proto;
 use crate::session::Session;
 use crate::settings::Settings;
+use crate::{from_proto, lenient};
 
 /// A service that keeps the session's documents in sync.
 pub(crate) struct DocumentSyncLayer<S> {
@@ -52,9 +52,11 @@ impl<S> DocumentSyncLayer<S> {
             _ => return Some(request),
         };
         let (method, _, params) = request.into_parts();
+        let mut params = params.unwrap_or_default();
+        lenient::clamp_numbers(&mut params);
         if !self.session.is_serving() {
             tracing::warn!(%method, "ignored a notification before `initialize` or after `shutdown`");
-        } else if let Err(error) = handler(&self.session, params.unwrap_or_default()) {
+        } else if let Err(error) = handler(&self.session, params) {
             tracing::error!(%method, %error, "received a notification with invalid parameters");
         }
         None

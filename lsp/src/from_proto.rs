@@ -17,7 +17,7 @@ use tower_lsp::ls_types::{
     TextDocumentContentChangeEvent, Uri, WorkspaceClientCapabilities,
 };
 
-use crate::document::{Document, DocumentEdit};
+use crate::document::{Document, DocumentEdit, file_path};
 use crate::editor_settings::{EditorSettings, LevelOverride};
 use crate::settings::{Encoding, Features, Refreshes, SHOW_REFERENCES, Settings};
 use crate::watched_files;
@@ -47,6 +47,7 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
         max_folds: folds.and_then(|folds| folds.range_limit).map(|limit| limit as usize),
         creates_files: operations.contains(&ResourceOperationKind::Create),
         renames_files: operations.contains(&ResourceOperationKind::Rename),
+        confirms_edits: edits.is_some_and(|it| it.change_annotation_support.is_some()),
         action_literals: actions.is_some_and(|it| it.code_action_literal_support.is_some()),
         applies_edits: workspace.and_then(|it| it.apply_edit).unwrap_or_default(),
         resolves_actions: actions.is_some_and(resolves_edits),
@@ -145,10 +146,10 @@ pub(crate) fn session_prefix(options: &Value) -> Option<String> {
 /// Returns the client's workspace folders.
 pub(crate) fn folders(params: &InitializeParams) -> Vec<AbsPath> {
     let named = params.workspace_folders.iter().flatten();
-    let mut folders: Vec<_> = named.filter_map(|it| path(&it.uri)).collect();
+    let mut folders: Vec<_> = named.filter_map(|it| file_path(&it.uri)).collect();
     #[expect(deprecated, reason = "older clients send only this field")]
     if folders.is_empty() {
-        folders.extend(params.root_uri.as_ref().and_then(path));
+        folders.extend(params.root_uri.as_ref().and_then(file_path));
     }
     folders
 }
@@ -169,11 +170,6 @@ pub(crate) fn reports_relevant_file(params: &DidChangeWatchedFilesParams) -> boo
 
 fn is_of_git(uri: &Uri) -> bool {
     uri.path().as_str().contains("/.git/")
-}
-
-/// Returns the file path of a URI.
-pub(crate) fn path(uri: &Uri) -> Option<AbsPath> {
-    AbsPath::new(&uri.to_file_path()?).ok()
 }
 
 /// Chooses UTF-8, the encoding of stored texts, if the client offers it.
@@ -239,10 +235,10 @@ pub(crate) fn is_command(uri: &Uri) -> bool {
 /// Returns true if a document can have findings: a skill (even with a file name in the wrong case),
 /// a command, or an instruction file that mentions skills.
 pub(crate) fn is_checked(uri: &Uri) -> bool {
-    let path = uri.path().decode().to_bytes();
-    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let bytes = uri.path().decode().to_bytes();
+    let name = bytes.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     let is_skill_name = name.eq_ignore_ascii_case(SKILL_FILE.as_bytes());
-    is_skill_name || is_skill(uri) || uri.to_file_path().is_some_and(|it| is_instruction_file(&it))
+    is_skill_name || is_skill(uri) || file_path(uri).is_some_and(|it| is_instruction_file(&it))
 }
 
 /// Returns the name of the skill's directory.

@@ -13,6 +13,8 @@ mod backend;
 
 mod connection;
 
+mod lenient;
+
 mod uri_mapper;
 
 mod catch_panic;

@@ -103,7 +103,7 @@ impl LanguageServer for Server {
 
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
         let paths = |them: &[WorkspaceFolder]| -> Vec<_> {
-            them.iter().filter_map(|it| from_proto::path(&it.uri)).collect()
+            them.iter().filter_map(|it| crate::document::file_path(&it.uri)).collect()
         };
         self.session.remove_folders(paths(&params.event.removed));
         self.session.add_folders(paths(&params.event.added));

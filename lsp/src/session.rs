@@ -242,7 +242,7 @@ impl Session {
 
     /// Records that a document was saved: its file on the disk has changed.
     pub(crate) fn save(&self, uri: &Uri) {
-        self.lock().touched.extend(from_proto::path(uri));
+        self.lock().touched.extend(crate::document::file_path(uri));
         self.invalidate_all();
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) creates_files: bool,
     /// The client can rename files as part of an edit.
     pub(crate) renames_files: bool,
+    /// The client asks the user about edits that need confirmation.
+    pub(crate) confirms_edits: bool,
     /// The client accepts code action literals, not only commands.
     pub(crate) action_literals: bool,
     /// The client supports `workspace/applyEdit`.

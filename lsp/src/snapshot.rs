@@ -5,11 +5,11 @@
 //! immutable.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use skills_agents::command;
 use skills_agents::profile::ProfileSet;
-use skills_agents::references::LinkBases;
+use skills_agents::references::{LinkBases, Reference, ReferenceForm, without_plugin};
 use skills_agents::skill::SkillRecord;
 use skills_discovery::discover::{FileId, SkillState, is_built_in, path_of};
 use skills_discovery::levels::{ConfiguredLevels, Level};
@@ -85,6 +85,8 @@ pub(crate) struct OverlaySnapshot {
     pub(crate) levels: ConfiguredLevels,
     pub(crate) top: Option<AbsPath>,
     pub(crate) home: Option<AbsPath>,
+    /// The index of the skill for each name, made for the first name that is resolved.
+    by_name: OnceLock<HashMap<String, Option<usize>>>,
 }
 
 /// Returns the names of all profiles, including the user's own.
@@ -188,7 +190,7 @@ impl WorkspaceSnapshot {
             .collect();
         let skill_set = SkillSet::new(neighbours, rankings);
         let (levels, top, home) = (self.levels.clone(), self.top.clone(), self.home.clone());
-        OverlaySnapshot { skills, skill_set, levels, top, home }
+        OverlaySnapshot { skills, skill_set, levels, top, home, by_name: OnceLock::new() }
     }
 }
 
@@ -228,16 +230,37 @@ impl OverlaySnapshot {
     /// Returns the skill that a name refers to: the one that wins the name for some agent, else any
     /// skill with that name or directory.
     pub(crate) fn resolve_name(&self, name: &str) -> Option<&SkillEntry> {
-        let wins = |it: &&Ranked| {
-            it.name == name && it.winner.is_none() && it.state != SkillState::Invalid
-        };
-        let winner = self.rankings().iter().find_map(|it| it.skills.iter().find(wins));
-        let by_name = || self.skills.iter().find(|it| it.name == name);
-        let by_directory = || self.skills.iter().find(|it| it.path.parent_name() == Some(name));
-        match winner {
-            Some(winner) => self.at(&winner.path),
-            None => by_name().or_else(by_directory),
+        let index = self.by_name.get_or_init(|| self.index_names()).get(name).copied()??;
+        self.skills.get(index)
+    }
+
+    fn index_names(&self) -> HashMap<String, Option<usize>> {
+        let mut names = HashMap::new();
+        let wins = |it: &&Ranked| it.winner.is_none() && it.state != SkillState::Invalid;
+        for winner in self.rankings().iter().flat_map(|it| it.skills.iter().filter(wins)) {
+            // A built-in skill has a name but no file.
+            let index = self.skills.binary_search_by(|it| it.path.cmp(&winner.path)).ok();
+            names.entry(winner.name.clone()).or_insert(index);
         }
+        for (index, skill) in self.skills.iter().enumerate() {
+            names.entry(skill.name.clone()).or_insert(Some(index));
+        }
+        for (index, skill) in self.skills.iter().enumerate() {
+            if let Some(directory) = skill.path.parent_name() {
+                names.entry(directory.to_owned()).or_insert(Some(index));
+            }
+        }
+        names
+    }
+
+    /// Returns the skill that a reference means, by its name or else by the name without its
+    /// plugin, and its form.
+    pub(crate) fn resolve(&self, reference: &Reference) -> Option<(&SkillEntry, ReferenceForm)> {
+        if let Some(skill) = self.resolve_name(&reference.name) {
+            return Some((skill, reference.form));
+        }
+        let skill = self.resolve_name(without_plugin(&reference.name)?)?;
+        Some((skill, ReferenceForm::Named))
     }
 
     /// Returns the skill with a path.

@@ -61,14 +61,24 @@ impl ReferencingFile {
         let SearchCandidate { path, identity, is_own, is_open } = text;
         let mut references = Vec::new();
         if resolved.can_be_named_in(&path) {
-            references.extend_from_slice(document.references());
-            references.retain(|it| resolved.is_named_by(&it.name, snapshot));
+            let named = document.references().iter().filter_map(|it| {
+                let (skill, form) = snapshot.resolve(it)?;
+                let is_meant = skill.is_file_of(&resolved.skill);
+                is_meant.then(|| Reference { form, ..it.clone() })
+            });
+            references.extend(named);
         }
         let links =
             path_references(document.text(), document.parsed(), &snapshot.bases(&path), |it| {
                 resolved.path_targets.contains(it).then_some(&*resolved.skill.name)
             });
         Self { path, identity, is_own, document, is_open, references, links }
+    }
+
+    /// Returns the mentions by name: those that mean the skill, and those that may mean something
+    /// else.
+    pub(crate) fn by_certainty(&self) -> (Vec<&Reference>, Vec<&Reference>) {
+        self.references.iter().partition(|it| !it.form.needs_confirmation())
     }
 
     /// Returns the locations of all mentions, in document order.
@@ -113,11 +123,6 @@ impl ResolvedSkill {
             |it: &AbsPath| self.snapshot.top.as_ref().is_some_and(|top| it.starts_with(top));
         has_names(text) && (is_within(text) || !is_within(&self.skill.path))
     }
-
-    /// Returns true if a name refers to this skill in `snapshot`.
-    fn is_named_by(&self, name: &str, snapshot: &OverlaySnapshot) -> bool {
-        snapshot.resolve_name(name).is_some_and(|it| it.is_file_of(&self.skill))
-    }
 }
 
 impl Texts<'_> {
@@ -146,8 +151,9 @@ impl Texts<'_> {
         let snapshot = self.session.snapshot_for(document)?;
         if let Some(reference) =
             skills_agents::references::reference_at(document.references(), offset)
+            && let Some((skill, _)) = snapshot.resolve(reference)
         {
-            let skill = snapshot.resolve_name(&reference.name)?.clone();
+            let skill = skill.clone();
             return Some((self.resolve(skill, snapshot), reference.span));
         }
         let own = document.path()?;
@@ -233,24 +239,35 @@ impl Texts<'_> {
     /// Returns the mentions of a document's skill in other files.
     pub(crate) async fn usages(self, document: &Document) -> Option<Vec<Location>> {
         let encoding = self.session.settings().encoding;
-        let resolved = self.skill_of(document)?;
+        let found = self.mentions(&self.skill_of(document)?).await?;
+        Some(found.iter().filter(|it| !it.is_own).flat_map(|it| it.locations(encoding)).collect())
+    }
+
+    /// Returns the files that mention a skill, sorted by path. While the skill is open, the disk is
+    /// searched again only after a change.
+    pub(crate) async fn mentions(self, resolved: &ResolvedSkill) -> Option<Vec<ReferencingFile>> {
         let closed = match self.session.cached_referrers(&resolved.skill) {
             Ok(known) => known,
             Err(invalidations) => {
-                let found = self.closed_referrers(&resolved).await?;
+                let found = self.closed_referrers(resolved).await?;
                 self.session.cache_referrers(&resolved.skill, Arc::clone(&found), invalidations);
                 found
             }
         };
         let paths = closed.iter().filter_map(|it| it.path().cloned()).collect();
         let mut referencing_files = Vec::new();
-        for text in self.candidates(paths, &resolved).await.into_iter().filter(|it| !it.is_own) {
+        for text in self.candidates(paths, resolved).await {
             let read = || closed.iter().find(|it| it.path() == Some(&text.path)).cloned();
-            if let Some(document) = self.session.document_at(&text.path).or_else(read) {
-                referencing_files.push(self.referencing_file(document, text, &resolved));
+            let document = match self.session.document_at(&text.path).or_else(read) {
+                Some(known) => Some(known),
+                // Another path to the same file was searched.
+                None => self.read(&text.path).await,
+            };
+            if let Some(document) = document {
+                referencing_files.push(self.referencing_file(document, text, resolved));
             }
         }
-        Some(referencing_files.iter().flat_map(|it| it.locations(encoding)).collect())
+        Some(referencing_files)
     }
 
     /// Returns the files on the disk that mention a skill or contain a path into its directory;
@@ -261,6 +278,12 @@ impl Texts<'_> {
         let is_skill = RenameKind::of(&skill.path) == RenameKind::Skill;
         let own = skill.path.parent_name().filter(|it| is_skill && *it != skill.name);
         names.extend(own.map(|it| Some(it.to_owned())));
+        for (_, ranked) in resolved.snapshot.rankings_of(&skill.path) {
+            let name = Some(ranked.name.clone());
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let paths = self.files_naming(resolved, &names).await?;
         let mut users = Vec::new();
         for path in paths {

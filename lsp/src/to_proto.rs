@@ -4,6 +4,7 @@
 //! here.
 
 use skills_discovery::discover::address_of;
+use skills_ide::Section;
 use skills_lint::{Finding, Fix, Related, Tag};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
@@ -152,6 +153,68 @@ fn nested_symbol(document: &Document, entry: &Entry, encoding: Encoding) -> Docu
         selection_range: range(document, entry.key.span.within(entry.span), encoding),
         children,
     }
+}
+
+/// Returns the headings as symbols, each in the section around it.
+pub(crate) fn nested_headings(
+    document: &Document,
+    mut sections: &[Section],
+    encoding: Encoding,
+) -> Vec<DocumentSymbol> {
+    let mut symbols = Vec::new();
+    while let [first, rest @ ..] = sections {
+        let inner = rest.iter().take_while(|it| first.span.covers(it.span)).count();
+        let (inner, after) = rest.split_at(inner);
+        let children = nested_headings(document, inner, encoding);
+        symbols.push(heading_symbol(document, first, children, encoding));
+        sections = after;
+    }
+    symbols
+}
+
+#[expect(deprecated, reason = "the type requires the deprecated field; it stays empty")]
+fn heading_symbol(
+    document: &Document,
+    section: &Section,
+    children: Vec<DocumentSymbol>,
+    encoding: Encoding,
+) -> DocumentSymbol {
+    DocumentSymbol {
+        name: section.title.slice(document.text()).trim().to_owned(),
+        detail: None,
+        kind: SymbolKind::STRING,
+        tags: None,
+        deprecated: None,
+        range: range(document, trim_end(document, section.span), encoding),
+        selection_range: range(document, section.title, encoding),
+        children: Some(children).filter(|it| !it.is_empty()),
+    }
+}
+
+/// Returns a span without the blank lines at its end.
+pub(crate) fn trim_end(document: &Document, span: Span) -> Span {
+    Span::new(span.start, span.start + span.slice(document.text()).trim_end().len())
+}
+
+/// Returns the headings as symbols without nesting.
+#[expect(deprecated, reason = "the type requires the deprecated field; it stays empty")]
+pub(crate) fn flat_headings(
+    document: &Document,
+    sections: &[Section],
+    encoding: Encoding,
+) -> Vec<SymbolInformation> {
+    let symbol = |it: &Section| SymbolInformation {
+        name: it.title.slice(document.text()).trim().to_owned(),
+        kind: SymbolKind::STRING,
+        tags: None,
+        deprecated: None,
+        location: Location::new(
+            document.uri().clone(),
+            range(document, trim_end(document, it.span), encoding),
+        ),
+        container_name: None,
+    };
+    sections.iter().map(symbol).collect()
 }
 
 /// Returns the top-level entries as symbols.

@@ -2,12 +2,14 @@
 //!
 //! Prose is full of slashes that are not skills (`/etc`, `/logs`, URLs, options, plugins'
 //! commands). The results are therefore candidates; a candidate is a reference if a skill of that
-//! name exists, which the caller checks. Forms that can mean nothing else (`skills:`, `Skill(…)`,
-//! code next to the word "skill") are marked as certain. The text may be any file that agents read:
-//! a SKILL.md, a command, an agent, `CLAUDE.md`.
+//! name exists, which the caller checks. A hyphenated name alone may still mean something else; its
+//! form asks for confirmation. The text may be any file that agents read: a SKILL.md, a command, an
+//! agent, `CLAUDE.md`.
 
 mod bases;
 mod link;
+mod named;
+mod reference;
 mod text_search;
 
 use std::path::Path;
@@ -17,58 +19,13 @@ use skills_syntax::parse::{Document, Value};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
+use self::reference::add;
 use crate::command;
 
 pub use bases::{LinkBases, path_steps};
 pub use link::{Link, LinkBase, LinkForm, PathStep, links, links_at};
+pub use reference::{Reference, ReferenceForm, is_letter, is_name, may_be_name, without_plugin};
 pub use text_search::TextSearch;
-
-/// A possible reference to a skill.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reference {
-    /// The name as written.
-    pub name: String,
-    /// The span of the name, without `/` or `$` before it.
-    pub span: Span,
-    /// The form of the reference.
-    pub form: ReferenceForm,
-}
-
-/// The form of a reference.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ReferenceForm {
-    /// In `skills:` of a frontmatter.
-    Listed,
-    /// In `Skill(name)` in a list of tools.
-    Allowed,
-    /// In code next to the word "skill".
-    Mentioned,
-    /// In code, after `/` or `$`.
-    Called,
-    /// In prose, after `/` or `$`.
-    Spoken,
-    /// By the directory's name in a path: of a link, an import, a command, or a bare path.
-    Linked,
-}
-
-impl ReferenceForm {
-    /// Returns whether the form can refer only to a skill.
-    pub const fn is_sure(self) -> bool {
-        matches!(self, Self::Listed | Self::Allowed | Self::Mentioned)
-    }
-
-    /// Returns the name used on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Listed => "listed",
-            Self::Allowed => "allowed",
-            Self::Mentioned => "mentioned",
-            Self::Called => "called",
-            Self::Spoken => "spoken",
-            Self::Linked => "linked",
-        }
-    }
-}
 
 /// Returns the possible references in a text, in text order.
 pub fn references(text: &str, document: &Document) -> Vec<Reference> {
@@ -77,12 +34,16 @@ pub fn references(text: &str, document: &Document) -> Vec<Reference> {
     for prose in &body.prose {
         in_prose(text, *prose, &mut found);
     }
-    found.sort_by_key(|it| it.span);
+    calls(text, document.body, &mut found);
+    named::in_frontmatter(text, document, &mut found);
+    named::in_body(text, &body, &mut found);
+    found.sort_by_key(|it| (it.span, it.form == ReferenceForm::Named));
+    found.dedup_by(|it, before| it.span.start < before.span.end);
     found
 }
 
-/// Returns the possible references outside prose, those of the frontmatter first. Takes the parsed
-/// body.
+/// Returns the possible references outside prose, without those by name alone, those of the
+/// frontmatter first. Takes the parsed body.
 pub fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec<Reference> {
     let mut found = Vec::new();
     in_frontmatter(text, document, &mut found);
@@ -128,32 +89,6 @@ pub fn reference_at(references: &[Reference], offset: usize) -> Option<&Referenc
     references.iter().find(|it| it.span.start - sigil(it) <= offset && offset <= it.span.end)
 }
 
-/// Returns whether a name may contain the character.
-pub const fn is_letter(letter: char) -> bool {
-    matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_' | 'A'..='Z')
-}
-
-/// Returns whether a text is a valid skill name by the standard, optionally prefixed with its
-/// plugin.
-pub fn is_name(text: &str) -> bool {
-    let parts = || text.split(':');
-    text.starts_with(|it: char| it.is_ascii_lowercase())
-        && parts().count() <= 3
-        && parts().all(|it| {
-            !it.is_empty() && it.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-' | '_'))
-        })
-}
-
-/// Returns whether a text is a plausible skill name in this form, even if the standard does not
-/// allow it.
-pub fn may_be_name(text: &str, form: ReferenceForm) -> bool {
-    let may_be_blank = matches!(form, ReferenceForm::Listed | ReferenceForm::Mentioned);
-    let is_letter =
-        |it: char| it.is_alphanumeric() || matches!(it, '-' | '_') || it == ' ' && may_be_blank;
-    let is_part = |it: &str| it.starts_with(char::is_alphanumeric) && it.chars().all(is_letter);
-    text.split(':').count() <= 3 && text.split(':').all(is_part)
-}
-
 fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
     let Some(frontmatter) = &document.frontmatter else { return };
     if let Some(entry) = frontmatter.get("skills") {
@@ -164,14 +99,19 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
     }
     for key in ["allowed-tools", "disallowed-tools", "tools", "disallowedTools"] {
         let Some(entry) = frontmatter.get(key) else { continue };
-        let written = entry.value.span.slice(text);
-        for (at, open) in written.match_indices("Skill(") {
-            let start = at + open.len();
-            let rest = &written[start..];
-            let length = rest.find([')', ' ', '\n']).unwrap_or(rest.len());
-            let name = rest[..length].trim_end_matches(":*");
-            add(name, entry.value.span.start + start, ReferenceForm::Allowed, found);
-        }
+        calls(text, entry.value.span, found);
+    }
+}
+
+/// Adds the names in `Skill(name)`.
+fn calls(text: &str, span: Span, found: &mut Vec<Reference>) {
+    let written = span.slice(text);
+    for (at, open) in written.match_indices("Skill(") {
+        let start = at + open.len();
+        let rest = &written[start..];
+        let length = rest.find([')', ' ', '\n']).unwrap_or(rest.len());
+        let name = rest[..length].trim_end_matches(":*");
+        add(name, span.start + start, ReferenceForm::Allowed, found);
     }
 }
 
@@ -235,14 +175,6 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
         if ends {
             add(name, prose.start + at + sigil.len(), ReferenceForm::Spoken, found);
         }
-    }
-}
-
-fn add(name: &str, start: usize, form: ReferenceForm, found: &mut Vec<Reference>) {
-    // In prose only standard names count, because other words look like names.
-    if is_name(name) || form != ReferenceForm::Spoken && may_be_name(name, form) {
-        let span = Span::new(start, start + name.len());
-        found.push(Reference { name: name.to_owned(), span, form });
     }
 }
 

@@ -236,7 +236,7 @@ requests! {
     RulesDescribe, RULES_DESCRIBE, RulesDescribeParams => RulesDescribeResult, "1.0", AGAIN,
     "Describes rules: the problem that each finds, its consequences, the affected agents and the suggested action, as in docs/rules.md.";
     SkillsReferences, SKILLS_REFERENCES, ReferencesParams => ReferencesResult, "1.0", AGAIN,
-    "Finds references to skills: in `skills:` and `allowed-tools`, after `/` or `$`, and as code next to the word \"skill\", in every SKILL.md, command, agent file, `CLAUDE.md` and similar file of the worktree. Only names of existing skills count, so that paths, URLs and variables are not references. A result that exceeds one message is split into pages, which all show the references of the first.";
+    "Finds references to skills: in `skills:` and `allowed-tools`, after `/` or `$`, next to the word \"skill\", by path, and by hyphenated name alone (form `named`, which may mean something else), in every SKILL.md, command, agent file, `CLAUDE.md` and similar file of the worktree. Only names of existing skills count, so that paths, URLs and variables are not references. A result that exceeds one message is split into pages, which all show the references of the first.";
     IndexSnapshot, INDEX_SNAPSHOT, SnapshotParams => SnapshotResult, "1.0", AGAIN,
     "Returns everything that a program needs to compute an agent's list of skills itself, also for unsaved texts: every skill, its state in each profile, and the order in which skills claim names. With `since` the lists are empty if nothing has changed.";
     PathsMatch, PATHS_MATCH, PathsMatchParams => PathsMatchResult, "1.0", AGAIN,

@@ -28,6 +28,37 @@ pub struct Argument {
     pub uses: Vec<Span>,
 }
 
+impl Argument {
+    /// Returns the spans of its name: in the declaration, and after `$` in the body. Empty without a
+    /// declaration.
+    pub fn names(&self, text: &str) -> Vec<Span> {
+        let Some(declared) = self.declared else { return Vec::new() };
+        let name = declared.slice(text).trim_matches(['"', '\'']);
+        let spans = [declared].into_iter().chain(self.uses.iter().copied());
+        let named = spans.filter_map(|it| {
+            let written = it.slice(text);
+            let lead = written.find(name)?;
+            let is_named = it == declared || lead == 1 && written.len() == lead + name.len();
+            is_named.then(|| Span::new(it.start + lead, it.start + lead + name.len()))
+        });
+        named.collect()
+    }
+}
+
+/// Returns the reason why an argument cannot get a name, as a sentence for the user.
+pub fn argument_name_obstacle(text: &str, document: &Document, new: &str) -> Option<String> {
+    let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    if !new.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
+        || !new.chars().all(is_word)
+        || new == "ARGUMENTS"
+    {
+        return Some(format!("`{new}` is not a valid argument name: use letters, digits and `_`"));
+    }
+    let arguments = DeclaredArguments::new(text, document);
+    let is_taken = arguments.names.iter().any(|it| it.text == new);
+    is_taken.then(|| format!("the skill already has an argument `{new}`"))
+}
+
 /// Returns the argument declared or used at `offset`, with Claude Code's numbering.
 pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argument> {
     let is_body = offset >= document.body.start;

@@ -13,6 +13,7 @@ use super::complete::Completion;
 use super::hints::files;
 use super::quote_value::{other_items, quote_suggestions};
 use crate::cursor_context::{CursorContext, context_at};
+use crate::mention::is_fenced;
 use crate::suggestion::{Suggestion, SuggestionKind};
 
 /// Maximum number of globs offered.
@@ -63,7 +64,8 @@ fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
         && stem.len() < before.len();
     let behind = &text[offset..];
     let end = offset + (behind.len() - behind.trim_start_matches(is_path).len());
-    (in_link || in_code).then(|| Span::new(start + stem.len(), end))
+    let is_path = (in_link || in_code) && !is_fenced(text, document, offset);
+    is_path.then(|| Span::new(start + stem.len(), end))
 }
 
 fn own_files(typed: &str, fs: &dyn FsContext) -> Vec<Suggestion> {

@@ -35,7 +35,7 @@ mod suggestion;
 mod tests;
 mod tokens;
 
-pub use arguments::{Argument, argument};
+pub use arguments::{Argument, argument, argument_name_obstacle};
 pub use complete::{Completion, FileKind, complete, documentation};
 pub use complete_paths::complete_paths;
 pub use convert::{Conversion, convert_command};
@@ -45,6 +45,7 @@ pub use hover::{Hover, hover};
 pub use lens::{Lens, LensTarget, lenses};
 pub use refactor::refactorings;
 pub use refactoring::{RefactorKind, Refactoring};
+pub use sections::{Section, sections};
 pub use selection::selection_ranges;
 pub use suggestion::{Suggestion, SuggestionKind};
 pub use tokens::{Token, TokenKind, tokens};

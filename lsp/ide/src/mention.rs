@@ -1,13 +1,15 @@
 //! Finds the skill name being typed at the cursor.
 
+use skills_agents::field_table::{ALLOWED_TOOLS, DISALLOWED_TOOLS};
 use skills_agents::references::is_letter;
+use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
 use crate::cursor_context::{CursorContext, InsertStyle, context_at};
 
 /// Returns the span of the name being typed where a skill may be mentioned: after `/` or `$` in the
-/// body, or as an item of `skills:`.
+/// body outside fences, as an item of `skills:`, or in `Skill(…)` of a list of tools.
 pub fn name_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     let offset = text.floor_char_boundary(offset);
     let is_name = |it: char| is_letter(it) || it == ':';
@@ -26,13 +28,26 @@ pub fn name_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
             {
                 Some(word)
             }
+            CursorContext::Value { path, .. } if is_tools(&path) => {
+                text[..start].ends_with("Skill(").then_some(word)
+            }
             _ => None,
         };
     }
     let before = text[..start].strip_suffix(['/', '$'])?;
     let opens =
         before.chars().next_back().is_none_or(|it| it.is_whitespace() || "`(\"'".contains(it));
-    opens.then_some(word)
+    (opens && !is_fenced(text, document, offset)).then_some(word)
+}
+
+fn is_tools(path: &[&str]) -> bool {
+    [[ALLOWED_TOOLS.key], [DISALLOWED_TOOLS.key]].iter().any(|it| it == path)
+}
+
+/// Returns whether an offset is in a fenced code block of the body.
+pub(super) fn is_fenced(text: &str, document: &Document, offset: usize) -> bool {
+    let fences = Body::new(text, document.body).fences;
+    fences.iter().any(|it| it.content.start <= offset && offset <= it.content.end)
 }
 
 #[cfg(test)]
@@ -60,6 +75,11 @@ mod tests {
         check_typed("---\nname: a\n---\nsee src/<CURSOR>", None);
         check_typed("---\nname: a/<CURSOR>\n---\n", None);
         check_typed("---\npaths:\n  - b<CURSOR>\n---\n", None);
+        check_typed("---\nallowed-tools: Read, Skill(re<CURSOR>)\n---\n", Some("re"));
+        check_typed("---\nallowed-tools:\n  - Skill(<CURSOR>\n---\n", Some(""));
+        check_typed("---\nallowed-tools: Bash(re<CURSOR>)\n---\n", None);
         check_typed("---\nname: a\n---\nand/<CURSOR>or", None);
+        check_typed("---\nname: a\n---\n```sh\nls /<CURSOR>\n```\n", None);
+        check_typed("---\nname: a\n---\n```sh\nls\n```\n/<CURSOR>\n", Some(""));
     }
 }

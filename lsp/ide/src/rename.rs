@@ -244,17 +244,16 @@ fn name_syntax_error(new: &str, kind: RenameKind) -> Option<String> {
     })
 }
 
-/// Returns the name edits of the text at `path`: its own `name:`, and `references`, all of which
-/// refer to the renamed skill. Occurrences of the new name stay; [`Moves`] edits paths.
-pub fn edits(
+/// Returns the name edits of the text at `path`: its own `name:`, and [`name_edits`]. [`Moves`]
+/// edits paths.
+pub fn edits<'a>(
     renaming: &Renaming<'_>,
     path: &AbsPath,
     text: &str,
     document: &Document,
-    references: &[Reference],
+    references: impl IntoIterator<Item = &'a Reference>,
 ) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    let called = command::name(renaming.path);
+    let mut edits = name_edits(renaming, text, references);
     // The `name` field of a command is not its name.
     if renaming.kind == RenameKind::Skill
         && path == renaming.path
@@ -264,6 +263,19 @@ pub fn edits(
     {
         edits.push(Edit { span: entry.value.span, text: renaming.new.to_owned() });
     }
+    edits.sort_by_key(|it| it.span);
+    edits
+}
+
+/// Returns the edits of `references`, all of which refer to the renamed skill. Occurrences of the
+/// new name stay.
+pub fn name_edits<'a>(
+    renaming: &Renaming<'_>,
+    text: &str,
+    references: impl IntoIterator<Item = &'a Reference>,
+) -> Vec<Edit> {
+    let called = command::name(renaming.path);
+    let mut edits = Vec::new();
     for reference in references {
         // A prefix, such as that of a plugin, is kept.
         let start = called
@@ -279,7 +291,6 @@ pub fn edits(
         }
         edits.push(Edit { span, text: renaming.new.to_owned() });
     }
-    edits.sort_by_key(|it| it.span);
     edits
 }
 

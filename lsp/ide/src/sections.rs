@@ -7,19 +7,19 @@ use skills_syntax::text::Span;
 
 /// A heading and the text below it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Section {
+pub struct Section {
     /// The heading level, from 1.
-    pub(super) level: usize,
+    pub level: usize,
     /// The heading text.
-    pub(super) title: Span,
+    pub title: Span,
     /// The lines of the heading.
-    pub(super) heading: Span,
+    pub heading: Span,
     /// The heading and its text, up to the next heading of the same or a higher level.
-    pub(super) span: Span,
+    pub span: Span,
 }
 
 /// Returns the sections in order of appearance.
-pub(super) fn sections(document: &Document, body: &Body) -> Vec<Section> {
+pub fn sections(document: &Document, body: &Body) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     // Open sections, each nested in the one before it.
     let mut open: Vec<usize> = Vec::new();

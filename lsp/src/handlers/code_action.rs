@@ -93,7 +93,9 @@ async fn drop_creations_outside(actions: &mut Vec<CodeAction>, texts: Texts<'_>)
             return None;
         };
         all.iter().find_map(|it| match it {
-            DocumentChangeOperation::Op(ResourceOp::Create(it)) => from_proto::path(&it.uri),
+            DocumentChangeOperation::Op(ResourceOp::Create(it)) => {
+                crate::document::file_path(&it.uri)
+            }
             _ => None,
         })
     };

@@ -19,7 +19,8 @@ pub(crate) async fn definition(
         return Some(Location::new(document.uri().clone(), range));
     }
     let resolved = texts.skill_at_offset(document, offset).map(|(resolved, _)| resolved.skill);
-    if skills_agents::references::reference_at(document.references(), offset).is_some() {
+    let reference = skills_agents::references::reference_at(document.references(), offset);
+    if reference.is_some_and(|it| resolved.is_some() || !it.form.needs_confirmation()) {
         return texts.location(&resolved?.path).await;
     }
     let links = skills_agents::references::links(document.text(), document.parsed());
@@ -60,7 +61,7 @@ pub(crate) async fn references(
     if with_declaration {
         locations.extend(texts.location(&resolved.skill.path).await);
     }
-    for referencing_file in texts.referencing_files(&resolved).await.unwrap_or_default() {
+    for referencing_file in texts.mentions(&resolved).await.unwrap_or_default() {
         locations.extend(referencing_file.locations(encoding));
     }
     Some(locations)

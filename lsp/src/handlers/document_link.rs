@@ -34,7 +34,7 @@ pub(crate) fn document_link(
         }
     }
     let skills = document.references().iter().filter_map(|it| {
-        let skill = analysis.snapshot.resolve_name(&it.name)?;
+        let (skill, _) = analysis.snapshot.resolve(it)?;
         // A skill does not link to itself.
         let other = document.path() != Some(&skill.path);
         let target = to_proto::uri(&skill.path).filter(|_| other);

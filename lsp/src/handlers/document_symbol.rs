@@ -1,14 +1,13 @@
-//! `textDocument/documentSymbol`: the keys of the frontmatter.
-//!
-//! Headings of the body are left to the editor's Markdown outline, which would show them twice.
+//! `textDocument/documentSymbol`: the keys of the frontmatter and the headings of the body.
 
+use skills_syntax::markdown::Body;
 use tower_lsp::ls_types::DocumentSymbolResponse;
 
 use crate::document::Document;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// Returns the keys of a skill, in document order; `None` for other documents.
+/// Returns the keys and headings of a skill, in document order; `None` for other documents.
 pub(crate) fn document_symbol(
     document: &Document,
     settings: Settings,
@@ -16,12 +15,18 @@ pub(crate) fn document_symbol(
     if !from_proto::is_skill(document.uri()) {
         return None;
     }
-    let entries = &document.parsed().frontmatter.as_ref()?.entries;
+    let (text, parsed) = (document.text(), document.parsed());
+    let entries = parsed.frontmatter.as_ref().map_or(&[][..], |it| &it.entries);
+    let sections = skills_ide::sections(parsed, &Body::new(text, parsed.body));
     let Settings { encoding, nested_symbols, .. } = settings;
     Some(if nested_symbols {
-        DocumentSymbolResponse::Nested(to_proto::nested_symbols(document, entries, encoding))
+        let mut symbols = to_proto::nested_symbols(document, entries, encoding);
+        symbols.extend(to_proto::nested_headings(document, &sections, encoding));
+        DocumentSymbolResponse::Nested(symbols)
     } else {
-        DocumentSymbolResponse::Flat(to_proto::flat_symbols(document, entries, encoding))
+        let mut symbols = to_proto::flat_symbols(document, entries, encoding);
+        symbols.extend(to_proto::flat_headings(document, &sections, encoding));
+        DocumentSymbolResponse::Flat(symbols)
     })
 }
 
@@ -43,6 +48,7 @@ mod tests {
         max_folds: None,
         creates_files: false,
         renames_files: false,
+        confirms_edits: false,
         action_literals: false,
         applies_edits: false,
         resolves_actions: false,
@@ -103,6 +109,21 @@ mod tests {
                 metadata 5:0-7:8 5:0-5:8 Object -
                   team 6:2-6:12 6:2-6:6 Property docs
                   a 7:2-7:8 7:2-7:3 Array -
+                H 9:0-9:3 9:2-9:3 String -
+            "#]],
+        );
+    }
+
+    #[test]
+    fn headings_are_nested_with_their_sections() {
+        check(
+            "# A\n\nx\n## B\n```\n# no\n```\n\n### C\n## D 🦀\n\n# E\n",
+            &expect![[r#"
+                A 0:0-9:7 0:2-0:3 String -
+                  B 3:0-8:5 3:3-3:4 String -
+                    C 8:0-8:5 8:4-8:5 String -
+                  D 🦀 9:0-9:7 9:3-9:7 String -
+                E 11:0-11:3 11:2-11:3 String -
             "#]],
         );
     }
@@ -123,19 +144,18 @@ mod tests {
     #[test]
     fn clients_without_nested_symbols_get_top_level_keys() {
         let flat = Settings { nested_symbols: false, ..NESTED };
-        let text = "---\nname: a\nmetadata:\n  b: c\n---\n";
+        let text = "---\nname: a\nmetadata:\n  b: c\n---\n# H\nx\n";
         let Some(DocumentSymbolResponse::Flat(symbols)) = symbols("file:///SKILL.md", text, flat)
         else {
             panic!("not flat");
         };
         let shown =
             symbols.iter().map(|it| format!("{} {}", it.name, format_range(it.location.range)));
-        assert_eq!(shown.collect::<Vec<_>>(), ["name 1:0-1:7", "metadata 2:0-3:6"]);
+        assert_eq!(shown.collect::<Vec<_>>(), ["name 1:0-1:7", "metadata 2:0-3:6", "H 5:0-6:1"]);
     }
 
     #[test]
     fn other_documents_have_no_symbols() {
         assert_eq!(symbols("file:///w/README.md", "---\na: b\n---\n", NESTED), None);
-        assert_eq!(symbols("file:///w/SKILL.md", "# Title\n", NESTED), None);
     }
 }

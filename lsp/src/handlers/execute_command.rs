@@ -8,7 +8,6 @@ use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{Command, ExecuteCommandParams, Location, Uri, WorkspaceEdit};
 
 use crate::document::Document;
-use crate::from_proto;
 use crate::session::{Session, Task};
 
 /// Opens a location in the client.
@@ -104,5 +103,5 @@ pub(crate) async fn execute_command(
 
 fn script(argument: &serde_json::Value) -> Option<(AbsPath, String)> {
     let skill: Uri = argument.get("skill")?.as_str()?.parse().ok()?;
-    Some((from_proto::path(&skill)?, argument.get("file")?.as_str()?.to_owned()))
+    Some((crate::document::file_path(&skill)?, argument.get("file")?.as_str()?.to_owned()))
 }

@@ -1,5 +1,9 @@
-//! `textDocument/foldingRange`: the frontmatter, and its values with several lines.
+//! `textDocument/foldingRange`: the frontmatter and its values with several lines; sections, fences
+//! and list items of the body.
 
+use std::cmp::Reverse;
+
+use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Entry, Frontmatter, Value, ValueKind};
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::FoldingRange;
@@ -13,16 +17,30 @@ pub(crate) fn folding_range(document: &Document, settings: Settings) -> Option<V
     if !from_proto::is_skill(document.uri()) {
         return None;
     }
-    let frontmatter = document.parsed().frontmatter.as_ref()?;
     let mut spans = Vec::new();
-    whole(frontmatter, &mut spans);
-    in_entries(&frontmatter.entries, &mut spans);
+    if let Some(frontmatter) = &document.parsed().frontmatter {
+        whole(frontmatter, &mut spans);
+        in_entries(&frontmatter.entries, &mut spans);
+    }
+    in_body(document, &mut spans);
     let folds = spans.into_iter().filter_map(|span| to_proto::fold(document, span));
     let mut folds: Vec<FoldingRange> = folds.collect();
     // Editors show one fold marker per line, so only the outermost range that starts there is kept.
     folds.dedup_by_key(|fold| fold.start_line);
     folds.truncate(settings.max_folds.unwrap_or(usize::MAX));
     Some(folds)
+}
+
+/// Adds the sections, fences and list items, without blank lines at their ends.
+fn in_body(document: &Document, spans: &mut Vec<Span>) {
+    let parsed = document.parsed();
+    let body = Body::new(document.text(), parsed.body);
+    let sections = skills_ide::sections(parsed, &body);
+    let fences = body.fences.iter().map(|it| Span::new(it.open.start, it.content.end));
+    let parts = sections.iter().map(|it| it.span).chain(fences).chain(body.items.iter().copied());
+    let mut parts: Vec<Span> = parts.map(|it| to_proto::trim_end(document, it)).collect();
+    parts.sort_by_key(|it| (it.start, Reverse(it.end)));
+    spans.extend(parts);
 }
 
 fn whole(frontmatter: &Frontmatter, spans: &mut Vec<Span>) {
@@ -80,6 +98,14 @@ mod tests {
     }
 
     #[test]
+    fn sections_fences_and_list_items_fold() {
+        check("# Title\n\nText\n\n## B\n", None, &[(0, 4)]);
+        check("---\na: b\n---\n# A\nx\n\n# B\nx\n", None, &[(0, 2), (3, 4), (6, 7)]);
+        check("x\n\n```sh\na\nb\n```\n\nx\n", None, &[(2, 4)]);
+        check("1. a\n   - b\n     c\n   - d\n\n2. e\n", None, &[(0, 3), (1, 2)]);
+    }
+
+    #[test]
     fn folding_ranges_respect_the_client_limit() {
         check(HOOKS, Some(2), &[(0, 7), (2, 6)]);
         check(HOOKS, Some(0), &[]);
@@ -87,7 +113,7 @@ mod tests {
 
     #[test]
     fn single_lines_and_unclosed_frontmatter_do_not_fold() {
-        check("# Title\n\nText\n", None, &[]);
+        check("# Title\n\n", None, &[]);
         check("---\nname: a\n", None, &[]);
         check("", None, &[]);
     }

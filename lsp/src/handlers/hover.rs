@@ -53,7 +53,7 @@ fn hover_skill(
         let skill = analysis.snapshot.at(document.path().filter(|_| is_there)?)?;
         return Some((name.span, describe(skill, &analysis.snapshot)));
     };
-    let skill = analysis.snapshot.resolve_name(&reference.name)?;
+    let (skill, _) = analysis.snapshot.resolve(reference)?;
     Some((reference.span, describe(skill, &analysis.snapshot)))
 }
 

@@ -1,4 +1,4 @@
-//! `textDocument/rename` and `prepareRename`: renames a skill or a command.
+//! `textDocument/rename` and `prepareRename`: renames a skill, a command, or a declared argument.
 //!
 //! One edit changes the directory or file, the `name:` and all mentions. If a name conflicts or the
 //! client cannot rename files, the request fails with the reason.
@@ -8,16 +8,19 @@ use std::path::Path;
 use skills_agents::command;
 use skills_discovery::discover::{Entry, is_built_in};
 use skills_ide::moves::Move;
-use skills_ide::rename::{AccessPath, RenameKind, Renaming, edits, move_obstacle, name_obstacle};
+use skills_ide::rename::{
+    AccessPath, RenameKind, Renaming, edits, move_obstacle, name_edits, name_obstacle,
+};
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types::{
-    DocumentChangeOperation, DocumentChanges, OneOf, Position, PrepareRenameResponse, RenameFile,
-    ResourceOp, Uri, WorkspaceEdit,
+    DocumentChangeOperation, OneOf, Position, PrepareRenameResponse, RenameFile, ResourceOp, Uri,
+    WorkspaceEdit,
 };
 
-use super::rename_edits::{collect_edits, operation};
+use super::rename_edits::{collect_edits, operation, workspace_edit};
 use crate::document::Document;
 use crate::settings::Settings;
 use crate::texts::{ReferencingFile, ResolvedSkill, Texts};
@@ -31,6 +34,14 @@ pub(crate) fn prepare_rename(
 ) -> Result<Option<PrepareRenameResponse>, Error> {
     let settings = texts.session.settings();
     let offset = from_proto::offset(document, position, settings.encoding);
+    if let Some(names) = argument_names(document, offset)
+        && let Some(here) = names.iter().find(|it| touches(**it, offset))
+    {
+        return Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
+            range: to_proto::range(document, *here, settings.encoding),
+            placeholder: here.slice(document.text()).to_owned(),
+        }));
+    }
     let Some((resolved, span)) = texts.skill_at_offset(document, offset) else { return Ok(None) };
     let placeholder = current_name(&resolved)?;
     can_move(RenameKind::of(&resolved.skill.path), settings)?;
@@ -49,10 +60,48 @@ pub(crate) async fn rename(
 ) -> Result<Option<WorkspaceEdit>, Error> {
     let settings = texts.session.settings();
     let offset = from_proto::offset(document, position, settings.encoding);
+    if let Some(names) = argument_names(document, offset) {
+        return rename_argument(document, &names, new.trim(), settings).map(Some);
+    }
     let Some((resolved, _)) = texts.skill_at_offset(document, offset) else {
         return Err(refusal("there is no skill name at this position"));
     };
     Ok(Some(rename_skill(&resolved, new.trim(), texts).await?))
+}
+
+/// Returns the spans of the name of the declared argument at an offset, by name or by `$name`.
+fn argument_names(document: &Document, offset: usize) -> Option<Vec<Span>> {
+    if !from_proto::is_skill(document.uri()) {
+        return None;
+    }
+    let text = document.text();
+    let names = skills_ide::argument(text, document.parsed(), offset)?.names(text);
+    names.iter().any(|it| touches(*it, offset)).then_some(names)
+}
+
+/// Returns true if an offset is in a name, at its end, or before its `$`.
+fn touches(name: Span, offset: usize) -> bool {
+    name.start.saturating_sub(1) <= offset && offset <= name.end
+}
+
+fn rename_argument(
+    document: &Document,
+    names: &[Span],
+    new: &str,
+    settings: Settings,
+) -> Result<WorkspaceEdit, Error> {
+    let (text, parsed) = (document.text(), document.parsed());
+    let is_same = names.iter().all(|it| it.slice(text) == new);
+    if let Some(why) = skills_ide::argument_name_obstacle(text, parsed, new).filter(|_| !is_same) {
+        return Err(refusal(why));
+    }
+    let edits = names.iter().map(|it| Edit { span: *it, text: new.to_owned() }).collect();
+    let operations = operation(document, true, edits, Vec::new(), settings).into_iter().collect();
+    Ok(if settings.renames_files {
+        workspace_edit(operations)
+    } else {
+        plain_text_edits(operations)
+    })
 }
 
 /// Returns the edit that renames a skill with its directory, or a command with its file.
@@ -102,10 +151,7 @@ pub(super) async fn rename_edit(
         let rename = RenameFile { old_uri, new_uri, options: None, annotation_id: None };
         operations.push(DocumentChangeOperation::Op(ResourceOp::Rename(rename)));
     }
-    Ok(WorkspaceEdit {
-        document_changes: Some(DocumentChanges::Operations(operations)),
-        ..WorkspaceEdit::default()
-    })
+    Ok(workspace_edit(operations))
 }
 
 /// Refuses to write to a file behind a symlink that leads out of its worktree.
@@ -217,21 +263,23 @@ async fn text_edits(
     resolved: &ResolvedSkill,
     texts: Texts<'_>,
 ) -> Option<(Vec<DocumentChangeOperation>, AbsPath)> {
-    let encoding = texts.session.settings().encoding;
+    let settings = texts.session.settings();
     let moves = renaming.moves(&resolved.path_targets);
     let mut operations = Vec::new();
     let mut own = renaming.path.clone();
     for referencing_file in texts.referencing_files(resolved).await? {
-        let ReferencingFile { path, is_own, document, is_open, references, .. } = &referencing_file;
+        let ReferencingFile { path, is_own, document, is_open, .. } = &referencing_file;
         if *is_own {
             own.clone_from(path);
         }
         let (text, parsed) = (document.text(), document.parsed());
         let at = if *is_own { renaming.path } else { path };
-        let mut found = edits(renaming, at, text, parsed, references);
+        let (sure, unsure) = referencing_file.by_certainty();
+        let mut found = edits(renaming, at, text, parsed, sure);
+        let uncertain = name_edits(renaming, text, unsure);
         let bases = texts.bases(&referencing_file, resolved);
         found.extend(moves.edits(path, &bases, text, parsed, |_| false));
-        operations.extend(operation(document, *is_open, found, encoding));
+        operations.extend(operation(document, *is_open, found, uncertain, settings));
     }
     Some((operations, own))
 }

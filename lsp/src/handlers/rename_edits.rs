@@ -9,19 +9,46 @@ use std::sync::Arc;
 
 use skills_agents::references::{LinkBases, TextSearch};
 use skills_ide::moves::{Move, Moves, relative};
-use skills_ide::rename::{Renaming, edits};
+use skills_ide::rename::{Renaming, edits, name_edits};
 use skills_lint::PathKind;
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{
-    DocumentChangeOperation, OneOf, OptionalVersionedTextDocumentIdentifier, TextDocumentEdit,
+    AnnotatedTextEdit, ChangeAnnotation, DocumentChangeOperation, DocumentChanges, OneOf,
+    OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, WorkspaceEdit,
 };
 
 use crate::document::Document;
-use crate::settings::Encoding;
+use crate::settings::Settings;
 use crate::snapshot::OverlaySnapshot;
 use crate::texts::{FileKey, ResolvedSkill, Texts, can_mention_skills};
 use crate::to_proto;
+
+/// The identifier of the annotation of uncertain edits.
+const UNCERTAIN: &str = "mention";
+
+/// Returns the edit with these operations, and the annotation that uncertain ones refer to.
+pub(super) fn workspace_edit(operations: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
+    let is_annotated = |it: &DocumentChangeOperation| match it {
+        DocumentChangeOperation::Edit(it) => {
+            it.edits.iter().any(|it| matches!(it, OneOf::Right(_)))
+        }
+        DocumentChangeOperation::Op(_) => false,
+    };
+    let annotation = operations.iter().any(is_annotated).then(|| {
+        let annotation = ChangeAnnotation {
+            label: "Possible mentions of the skill".to_owned(),
+            needs_confirmation: Some(true),
+            description: Some("The name alone may mean something else here.".to_owned()),
+        };
+        [(UNCERTAIN.to_owned(), annotation)].into_iter().collect()
+    });
+    WorkspaceEdit {
+        document_changes: Some(DocumentChanges::Operations(operations)),
+        change_annotations: annotation,
+        ..WorkspaceEdit::default()
+    }
+}
 
 /// The edits of each file.
 #[derive(Default)]
@@ -33,12 +60,17 @@ struct EditedFile {
     document: Arc<Document>,
     is_open: bool,
     edits: Vec<Edit>,
+    /// Edits of names that may mean something else.
+    uncertain: Vec<Edit>,
 }
 
 impl RenameEdits {
     fn add(&mut self, identity: FileKey, found: EditedFile) {
         match self.0.get_mut(&identity) {
-            Some(known) => known.edits.extend(found.edits),
+            Some(known) => {
+                known.edits.extend(found.edits);
+                known.uncertain.extend(found.uncertain);
+            }
             None => {
                 self.0.insert(identity, found);
             }
@@ -46,10 +78,11 @@ impl RenameEdits {
     }
 
     /// Returns the operations that edit the files, sorted by path.
-    pub(super) fn into_operations(self, encoding: Encoding) -> Vec<DocumentChangeOperation> {
+    pub(super) fn into_operations(self, settings: Settings) -> Vec<DocumentChangeOperation> {
         let mut edited: Vec<EditedFile> = self.0.into_values().collect();
         edited.sort_by(|a, b| a.path.cmp(&b.path));
-        let operation = |it: EditedFile| operation(&it.document, it.is_open, it.edits, encoding);
+        let operation =
+            |it: EditedFile| operation(&it.document, it.is_open, it.edits, it.uncertain, settings);
         edited.into_iter().filter_map(operation).collect()
     }
 
@@ -67,27 +100,46 @@ impl RenameEdits {
             own.edits.extend(more);
             path.clone_from(&own.path);
         } else if let Some((document, is_open)) = texts.document(&path).await {
-            let found = EditedFile { path: path.clone(), document, is_open, edits: more };
+            let found = EditedFile {
+                path: path.clone(),
+                document,
+                is_open,
+                edits: more,
+                uncertain: Vec::new(),
+            };
             self.add(FileKey::Path(path.clone()), found);
         }
-        (self.into_operations(texts.session.settings().encoding), path)
+        (self.into_operations(texts.session.settings()), path)
     }
 }
 
 /// Returns the operation that edits a document; `None` without edits. Overlapping edits, such as
-/// for a name inside a path, are applied once.
+/// for a name inside a path, are applied once. Clients that cannot ask the user get no `uncertain`
+/// edits.
 pub(super) fn operation(
     document: &Document,
     is_open: bool,
-    mut edits: Vec<Edit>,
-    encoding: Encoding,
+    edits: Vec<Edit>,
+    uncertain: Vec<Edit>,
+    settings: Settings,
 ) -> Option<DocumentChangeOperation> {
+    let uncertain = uncertain.into_iter().filter(|_| settings.confirms_edits);
+    let certain = edits.into_iter().map(|it| (it, false));
+    let mut edits: Vec<(Edit, bool)> = certain.chain(uncertain.map(|it| (it, true))).collect();
     if edits.is_empty() {
         return None;
     }
-    edits.sort_by_key(|it| it.span);
-    edits.dedup_by(|it, before| it.span.start < before.span.end);
-    let edit = |it: &Edit| OneOf::Left(to_proto::text_edit(document, it, encoding));
+    edits.sort_by_key(|(it, is_uncertain)| (it.span, *is_uncertain));
+    edits.dedup_by(|(it, _), (before, _)| it.span.start < before.span.end);
+    let edit = |(it, is_uncertain): &(Edit, bool)| {
+        let text_edit = to_proto::text_edit(document, it, settings.encoding);
+        if *is_uncertain {
+            let annotation_id = UNCERTAIN.to_owned();
+            OneOf::Right(AnnotatedTextEdit { text_edit, annotation_id })
+        } else {
+            OneOf::Left(text_edit)
+        }
+    };
     let text_document = OptionalVersionedTextDocumentIdentifier {
         uri: document.uri().clone(),
         version: is_open.then(|| document.version()),
@@ -121,10 +173,13 @@ async fn rename_references(
     for referencing_file in texts.referencing_files(resolved).await? {
         let (text, parsed) = (referencing_file.document.text(), referencing_file.document.parsed());
         let at = if referencing_file.is_own { renaming.path } else { &referencing_file.path };
-        let edits = edits(renaming, at, text, parsed, &referencing_file.references);
+        let (sure, unsure) = referencing_file.by_certainty();
+        let edits = edits(renaming, at, text, parsed, sure);
+        let uncertain = name_edits(renaming, text, unsure);
         let (path, document, is_open) =
             (referencing_file.path, referencing_file.document, referencing_file.is_open);
-        edited.add(referencing_file.identity, EditedFile { path, document, is_open, edits });
+        let found = EditedFile { path, document, is_open, edits, uncertain };
+        edited.add(referencing_file.identity, found);
     }
     Some(())
 }
@@ -167,7 +222,8 @@ async fn update_paths(
         let own_bases = || texts.session.snapshot_for(&document).unwrap_or_default().bases(&path);
         let bases = paths.get(&path).cloned().unwrap_or_else(own_bases);
         let edits = path_edits(moves, &path, &bases, &document, texts).await;
-        edited.add(identity, EditedFile { path, document, is_open, edits });
+        let found = EditedFile { path, document, is_open, edits, uncertain: Vec::new() };
+        edited.add(identity, found);
     }
     Some(())
 }

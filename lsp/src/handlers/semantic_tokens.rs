@@ -47,10 +47,8 @@ pub(crate) fn semantic_tokens(
         requested
             .is_none_or(|requested| it.span.start < requested.end && requested.start < it.span.end)
     };
-    let resolved = document
-        .references()
-        .iter()
-        .filter(|it| analysis.snapshot.resolve_name(&it.name).is_some());
+    let resolved =
+        document.references().iter().filter(|it| analysis.snapshot.resolve(it).is_some());
     let resolved: Vec<Span> = resolved.map(|it| it.span).collect();
     let tokens = skills_ide::tokens(document.text(), document.parsed(), &resolved);
     let (mut line, mut character) = (0, 0);

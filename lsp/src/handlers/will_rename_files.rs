@@ -12,10 +12,10 @@ use skills_agents::references::is_referencing_file;
 use skills_ide::moves::{Move, Moves};
 use skills_ide::rename::{RenameKind, Renaming, renamed_by_move};
 use skills_syntax::path::AbsPath;
-use tower_lsp::ls_types::{DocumentChanges, FileRename, Uri, WorkspaceEdit};
+use tower_lsp::ls_types::{FileRename, Uri, WorkspaceEdit};
 
 use super::rename::name_conflict;
-use super::rename_edits::collect_edits;
+use super::rename_edits::{collect_edits, workspace_edit};
 use crate::snapshot::OverlaySnapshot;
 use crate::texts::{ResolvedSkill, Texts};
 
@@ -24,7 +24,7 @@ pub(crate) async fn will_rename_files(
     files: &[FileRename],
     texts: Texts<'_>,
 ) -> Option<WorkspaceEdit> {
-    let path = |uri: &str| AbsPath::new(&uri.parse::<Uri>().ok()?.to_file_path()?).ok();
+    let path = |uri: &str| crate::document::file_path(&uri.parse::<Uri>().ok()?);
     let requested = files.iter().filter_map(|it| {
         let (old, new) = (path(&it.old_uri)?, path(&it.new_uri)?);
         Some(Move { old, new })
@@ -46,13 +46,10 @@ pub(crate) async fn will_rename_files(
     let renamings: Vec<_> =
         resolved.iter().map(|(renaming, resolved)| (renaming, resolved)).collect();
     let moves = with_aliases(moves, &snapshots, texts).await;
-    let encoding = texts.session.settings().encoding;
+    let settings = texts.session.settings();
     let operations =
-        collect_edits(&moves, &renamings, &snapshots, texts).await?.into_operations(encoding);
-    (!operations.is_empty()).then(|| WorkspaceEdit {
-        document_changes: Some(DocumentChanges::Operations(operations)),
-        ..WorkspaceEdit::default()
-    })
+        collect_edits(&moves, &renamings, &snapshots, texts).await?.into_operations(settings);
+    (!operations.is_empty()).then(|| workspace_edit(operations))
 }
 
 /// Returns the new names of skills and commands, by their old paths, where the name changes.

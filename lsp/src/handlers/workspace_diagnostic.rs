@@ -85,7 +85,7 @@ impl Report<'_> {
     /// unknown.
     fn clear(&mut self, previous: &[PreviousResultId], unanswered: &[AbsPath]) {
         let is_unknown = |it: &Uri| {
-            let path = from_proto::path(it);
+            let path = crate::document::file_path(it);
             path.is_some_and(|path| unanswered.iter().any(|it| path.starts_with(it)))
         };
         let gone = previous.iter().map(|it| &it.uri);

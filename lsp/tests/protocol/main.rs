@@ -21,6 +21,8 @@ mod refresh;
 
 mod rename;
 
+mod robustness;
+
 mod settings;
 
 mod formatting_and_actions;

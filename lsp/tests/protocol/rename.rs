@@ -108,6 +108,43 @@ async fn renaming_a_directory_updates_imports_and_paths() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn rename_asks_about_names_that_may_mean_something_else() {
+    let mut confirming = capabilities(false);
+    confirming["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
+    for (capabilities, is_asked) in [(confirming, true), (capabilities(false), false)] {
+        let (mut editor, backend) = start(capabilities).await;
+        let text =
+            "Use the pdf-tools skill, then `pdf-tools`; not pdf-tools-old or src/pdf-tools.\n";
+        backend
+            .referencing_files
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(REFERENCING_FILE, text.to_owned());
+        let at = json!({"line": 1, "character": 7});
+        let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
+        let edit = editor.request("textDocument/rename", params).await.expect("possible");
+        let edits = edit["documentChanges"][1]["edits"].as_array().expect("edits");
+        let shown = edits
+            .iter()
+            .map(|it| (it["range"]["start"]["character"].clone(), it["annotationId"].as_str()));
+        let shown: Vec<_> = shown.collect();
+        let certain = (json!(8), None);
+        if is_asked {
+            assert_eq!(shown, [certain, (json!(31), Some("mention"))], "{edit}");
+            let annotation = &edit["changeAnnotations"]["mention"];
+            assert_eq!(annotation["needsConfirmation"], true, "{edit}");
+        } else {
+            assert_eq!(shown, [certain], "{edit}");
+            assert_eq!(edit.get("changeAnnotations"), None);
+        }
+        let params = json!({"textDocument": {"uri": SKILL}, "position": at,
+            "context": {"includeDeclaration": false}});
+        let found = editor.request("textDocument/references", params).await.expect("answered");
+        assert_eq!(found.as_array().map(Vec::len), Some(2), "{found}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn reserved_name_is_refused_and_own_name_has_a_hover() {
     let (mut editor, _) = start(capabilities(false)).await;
     let at = json!({"line": 1, "character": 7});
@@ -232,6 +269,11 @@ async fn usages_of_a_skill_are_cached() {
         editor.note("textDocument/didChange", change(version, &text)).await;
         assert_eq!(lenses(&mut editor).await, ["used by 2"]);
     }
+    let at = json!({"line": 1, "character": 7});
+    let params = json!({"textDocument": {"uri": SKILL}, "position": at,
+        "context": {"includeDeclaration": false}});
+    let found = editor.request("textDocument/references", params).await.expect("answered");
+    assert_eq!(found.as_array().map(Vec::len), Some(2), "{found}");
     assert_eq!(backend.n_searches(), 2);
     // A new name needs a new search.
     let text = TEXT.replace("name: pdf", "name: pages");

@@ -376,10 +376,11 @@ fn form(word: &str) -> &'static str {
     match word {
         "listed" => "in the field `skills`",
         "allowed" => "in a list of tools",
-        "mentioned" => "as code",
+        "mentioned" => "by name",
         "called" => "as a call in code",
         "spoken" => "as a call in prose",
         "linked" => "by a path",
+        "named" => "by its name",
         _ => "in the text",
     }
 }

@@ -19,6 +19,8 @@ pub struct Body {
     pub definitions: Vec<Definition>,
     /// The uses of these definitions.
     pub references: Vec<LabelUse>,
+    /// The list items, each with the blocks in it.
+    pub items: Vec<Span>,
     /// HTML comments, including `<!--` and `-->`.
     pub comments: Vec<Span>,
     /// Running text between code, comments and link targets, with its markup and HTML tags.

@@ -101,6 +101,7 @@ impl<'t> Builder<'t> {
         self.extend(span);
         match tag {
             Tag::List(_) | Tag::BlockQuote(_) => self.depth += 1,
+            Tag::Item => self.body.items.push(span),
             Tag::FootnoteDefinition(label) => {
                 self.depth += 1;
                 self.define(&format!("^{label}"), span);

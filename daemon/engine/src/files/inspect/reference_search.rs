@@ -7,7 +7,7 @@ use std::sync::Arc;
 use skills_agents::command;
 use skills_agents::references::{
     AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, TextSearch, has_names,
-    has_paths, is_referencing_file, path_references, references,
+    has_paths, is_referencing_file, path_references, references, without_plugin,
 };
 use skills_agents::skill::parse;
 use skills_syntax::path::AbsPath;
@@ -173,7 +173,9 @@ fn references_in_file<F: Fn(&str) -> bool>(
     let mut found = Vec::new();
     if has_names(&path) {
         found = references(&decoded.text, &document);
-        found.retain(|it| (query.is_meant)(&it.name));
+        found.retain(|it| {
+            (query.is_meant)(&it.name) || without_plugin(&it.name).is_some_and(&query.is_meant)
+        });
     }
     let skill = path.ancestors().skip(1).find(|it| query.skills.contains(it));
     let bases = LinkBases::for_file(&path, query.top, query.home.as_ref()).with_skill(skill);

@@ -1,0 +1,456 @@
+//! Finds hyphenated names of skills that stand alone: in prose, tables, lists, code and frontmatter.
+//!
+//! A hyphenated word may also be an adjective, a package or a program. A name is followed by
+//! punctuation or a function word, an adjective by its noun; two parts also need a cue before them.
+//! Every look is bounded, so that long lines cost no more than short ones.
+
+use skills_syntax::markdown::Body;
+use skills_syntax::parse::{Document, Entry, Value, ValueKind};
+use skills_syntax::text::Span;
+
+use super::reference::{Reference, ReferenceForm, add, is_letter, is_name};
+
+/// Bytes of context read on each side of a word.
+const CONTEXT: usize = 64;
+
+/// Adds the names in the frontmatter: in sentences, and in fields that list skills.
+pub(super) fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
+    for entry in document.frontmatter.iter().flat_map(|it| &it.entries) {
+        in_entry(text, entry, found);
+    }
+}
+
+fn in_entry(text: &str, entry: &Entry, found: &mut Vec<Reference>) {
+    let key = &*entry.key.text;
+    if let ValueKind::Mapping { entries, .. } = &entry.value.kind {
+        for entry in entries {
+            in_entry(text, entry, found);
+        }
+    } else if SENTENCES.contains(&key) {
+        add_words(text, entry.value.span, Place::Prose, found);
+    } else if LISTS.iter().any(|it| key.contains(it)) {
+        in_list(text, &entry.value, found);
+    }
+}
+
+fn in_list(text: &str, value: &Value, found: &mut Vec<Reference>) {
+    match &value.kind {
+        ValueKind::Sequence { items, .. } => {
+            for item in items {
+                in_list(text, item, found);
+            }
+        }
+        ValueKind::Scalar { .. } => {
+            let mut at = value.span.start;
+            for item in value.span.slice(text).split(',') {
+                let name = item.trim_start_matches(QUOTES);
+                let start = at + item.len() - name.len();
+                let name = name.trim_end_matches(QUOTES);
+                if is_hyphenated(name) {
+                    add(name, start, ReferenceForm::Named, found);
+                }
+                at += item.len() + 1;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Adds the names in the body: whole code spans, words in prose, and words and calls in fences.
+pub(super) fn in_body(text: &str, body: &Body, found: &mut Vec<Reference>) {
+    for code in &body.codes {
+        in_code(text, *code, found);
+    }
+    for prose in &body.prose {
+        add_words(text, *prose, Place::Prose, found);
+    }
+    for definition in &body.definitions {
+        let start = definition.span.start + 1;
+        let label = &*definition.label;
+        if is_hyphenated(label) && text.get(start..).is_some_and(|it| it.starts_with(label)) {
+            add(label, start, ReferenceForm::Named, found);
+        }
+    }
+    for fence in &body.fences {
+        let language = fence.info.slice(text).split([' ', '{', ',']).next().unwrap_or_default();
+        let place = if TEXTS.contains(&language) { Place::Text } else { Place::Program };
+        add_words(text, fence.content, place, found);
+    }
+}
+
+fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
+    let written = code.slice(text);
+    let name = written.strip_prefix('@').unwrap_or(written);
+    let start = code.end - name.len();
+    // A file of another skill, by the name of its directory.
+    let name = name.split_once('/').filter(|it| is_bundled(it.1)).map_or(name, |it| it.0);
+    if is_hyphenated(name) && !Context::around(text, code).is_other() {
+        add(name, start, ReferenceForm::Named, found);
+    }
+}
+
+fn is_bundled(path: &str) -> bool {
+    path.starts_with("SKILL.md") || path.split_once('/').is_some_and(|it| BUNDLED.contains(&it.0))
+}
+
+/// The kind of text around a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Prose,
+    /// A fence with text, such as a tree, a diagram or a prompt.
+    Text,
+    /// A fence with a program, a configuration or data.
+    Program,
+}
+
+/// Adds the names among the words of a region.
+fn add_words(text: &str, region: Span, place: Place, found: &mut Vec<Reference>) {
+    let written = region.slice(text);
+    let mut at = 0;
+    while let Some(hyphen) = written[at..].find('-') {
+        let hyphen = at + hyphen;
+        let start = written[at..hyphen].trim_end_matches(is_letter).len() + at;
+        let rest = &written[hyphen..];
+        let end = hyphen + rest.find(|it| !is_letter(it)).unwrap_or(rest.len());
+        at = end;
+        let span = Span::new(region.start + start, region.start + end);
+        if let Some((span, form)) = judge(text, span, place) {
+            add(span.slice(text), span.start, form, found);
+        }
+    }
+}
+
+/// Returns the span of the name with its plugin, and its form; `None` if the word is no name.
+fn judge(text: &str, word: Span, place: Place) -> Option<(Span, ReferenceForm)> {
+    if !is_hyphenated(word.slice(text)) {
+        return None;
+    }
+    let context = Context::around(text, word);
+    let prefixed = context.before.strip_suffix(':').map_or(0, |before| {
+        let prefix = before.len() - before.trim_end_matches(is_letter).len();
+        if prefix == 0 { 0 } else { prefix + 1 }
+    });
+    let start = word.start - prefixed;
+    let span = Span::new(start, word.end);
+    if !is_name(span.slice(text)) {
+        return None;
+    }
+    let context = if prefixed == 0 { context } else { Context::around(text, span) };
+    if !context.is_bounded() {
+        return None;
+    }
+    if place != Place::Program && context.is_beside_skill() {
+        return Some((span, ReferenceForm::Mentioned));
+    }
+    let is_meant = match place {
+        Place::Program => context.is_called() || context.is_listed(),
+        Place::Text => {
+            context.is_called()
+                || context.is_listed()
+                || context.is_named(true)
+                || context.before.ends_with(" /")
+        }
+        Place::Prose => prefixed > 0 || context.is_named(false),
+    };
+    let parts = word.slice(text).split('-').count();
+    let is_long = parts >= 3 && place == Place::Prose;
+    ((is_meant || is_long) && !context.is_other()).then_some((span, ReferenceForm::Named))
+}
+
+/// Returns whether a word is a skill name of two or more parts, with an optional plugin.
+fn is_hyphenated(word: &str) -> bool {
+    let last = word.rsplit(':').next().unwrap_or_default();
+    is_name(word)
+        && last.contains('-')
+        && !last.contains("--")
+        && !last.ends_with('-')
+        && !last.contains('_')
+}
+
+fn ends_with_arrow(text: &str) -> bool {
+    let text = text.trim_end();
+    ARROWS.iter().any(|it| text.ends_with(*it))
+}
+
+/// The text on both sides of a word, in the same line.
+struct Context<'a> {
+    before: &'a str,
+    after: &'a str,
+    /// True if `before` reaches the start of the line.
+    is_whole: bool,
+}
+
+impl<'a> Context<'a> {
+    fn around(text: &'a str, word: Span) -> Self {
+        let from = text.floor_char_boundary(word.start.saturating_sub(CONTEXT));
+        let to = text.floor_char_boundary((word.end + CONTEXT).min(text.len()));
+        let (before, after) = (&text[from..word.start], &text[word.end..to]);
+        let line = before.rfind('\n');
+        Self {
+            before: line.map_or(before, |it| &before[it + 1..]),
+            after: after.split('\n').next().unwrap_or_default(),
+            is_whole: line.is_some() || from == 0,
+        }
+    }
+
+    /// Returns whether no path, option, address or larger word goes on at either end.
+    fn is_bounded(&self) -> bool {
+        let sigil = self.before.strip_suffix(['@', '$', '/']).unwrap_or(self.before);
+        let opens = |it: &str| {
+            let last = it.chars().next_back();
+            last.is_none_or(|it| it.is_whitespace() || OPENERS.contains(it))
+        };
+        let mut next = self.after.chars();
+        let closes = match next.next() {
+            None => true,
+            Some('.' | ':') => {
+                next.next().is_none_or(|it| it.is_whitespace() || CLOSERS.contains(it))
+            }
+            Some(it) => it.is_whitespace() || CLOSERS.contains(it),
+        };
+        opens(sigil) && closes
+    }
+
+    /// Returns the words on both sides, in lower case, without quotes and markup.
+    fn words(&self) -> (String, String) {
+        let before = self.before.trim_end_matches(WRAPPERS);
+        let before = before.trim_end().trim_end_matches(WRAPPERS);
+        let is_part = |it: char| it.is_alphabetic() || it == '-';
+        let start = before.trim_end_matches(is_part).len();
+        let after = self.after.trim_start_matches(WRAPPERS);
+        let after = after.trim_start();
+        let end = after.find(|it| !is_part(it)).unwrap_or(after.len());
+        (before[start..].to_lowercase(), after[..end].to_lowercase())
+    }
+
+    fn is_beside_skill(&self) -> bool {
+        let (before, after) = self.words();
+        let is_skill = |it: &str| it == "skill" || it == "skills";
+        is_skill(&after) || is_skill(&before)
+    }
+
+    /// Returns whether the words around say that it is a package, a program, a branch or a label.
+    fn is_other(&self) -> bool {
+        let (before, after) = self.words();
+        let follows = self.after.trim_start_matches(WRAPPERS).starts_with(' ');
+        OTHERS_BEFORE.contains(&&*before) || follows && OTHERS_AFTER.contains(&&*after)
+    }
+
+    /// Returns whether a line of a program calls it: `/name` or `@name` at its start.
+    fn is_called(&self) -> bool {
+        let lead = self.before.strip_suffix(['/', '@']);
+        self.is_whole && lead.is_some_and(|it| it.trim().is_empty() || ends_with_arrow(it))
+    }
+
+    /// Returns whether it is an item of a field of skills, in data.
+    fn is_listed(&self) -> bool {
+        let Some(at) = self.before.rfind("skill") else { return false };
+        let field = self.before[at + 5..].trim_start_matches(['s', '"', '\'']);
+        field.trim_start().starts_with(':')
+    }
+
+    /// Returns whether something around it says that it is a name.
+    fn is_named(&self, strict: bool) -> bool {
+        let (last, next) = self.words();
+        let wrapped = matches!(
+            (self.before.chars().next_back(), self.after.chars().next()),
+            (Some('*'), Some('*')) | (Some('['), Some(']')) | (Some('('), Some(')' | ','))
+        );
+        let before = self.before.trim_end_matches(WRAPPERS).trim_end();
+        let after = self.after.trim_start_matches(WRAPPERS).trim_start();
+        let is_owner = self.after.starts_with("'s ") || self.after.starts_with("’s ");
+        let goes_on = after.starts_with(char::is_alphanumeric) && !is_owner;
+        if goes_on && (strict || !FUNCTION_WORDS.contains(&&*next)) {
+            return false;
+        }
+        let marker = before.trim_start_matches(['>', ' ', '\t']);
+        let is_head = self.is_whole
+            && (marker.is_empty()
+                || marker.chars().all(|it| "-*+#.)[] x".contains(it) || it.is_ascii_digit()));
+        // One of several: in a list with commas, in a table, in a chain of arrows.
+        let is_item = |it: Option<&str>| {
+            it.is_some_and(|it| is_hyphenated(it.trim_matches(|it| !is_letter(it))))
+        };
+        let joined = |it: char| ",|/+·".contains(it);
+        let is_among = before.ends_with(joined) && is_item(before.split_whitespace().next_back())
+            || after.strip_prefix(joined).is_some_and(|it| is_item(it.split_whitespace().next()))
+            || before.ends_with('|')
+            || self.is_whole && before.is_empty() && after.starts_with('|');
+        let is_arrow = ends_with_arrow(before) || ARROWS.iter().any(|it| after.starts_with(*it));
+        wrapped
+            || is_head
+            || is_among
+            || is_arrow
+            || before.ends_with('@')
+            || CUES.contains(&&*last)
+    }
+}
+
+/// Characters that may precede a name.
+const OPENERS: &str = "(\"'“‘*[`|,;—–→>·";
+
+/// Characters that may follow a name.
+const CLOSERS: &str = ")\"'”’*]`|,;!?—–→…";
+
+/// Quotes and blanks around an item of a list.
+const QUOTES: [char; 5] = [' ', '"', '\'', '\n', '\r'];
+
+/// Quotes and markup directly around a name.
+const WRAPPERS: [char; 10] = ['*', '"', '\'', '“', '”', '‘', '’', '`', '[', ']'];
+
+/// Arrows and branches of trees.
+const ARROWS: [&str; 6] = ["→", "->", "=>", "──", "—", "·"];
+
+/// Words before a name: a skill is used, loaded, run or consulted.
+const CUES: [&str; 41] = [
+    "use",
+    "uses",
+    "using",
+    "used",
+    "see",
+    "invoke",
+    "invokes",
+    "invoking",
+    "load",
+    "loads",
+    "loading",
+    "run",
+    "runs",
+    "running",
+    "call",
+    "calls",
+    "calling",
+    "via",
+    "after",
+    "before",
+    "then",
+    "try",
+    "read",
+    "consult",
+    "follow",
+    "apply",
+    "prefer",
+    "replace",
+    "activate",
+    "trigger",
+    "to",
+    "by",
+    "with",
+    "or",
+    "and",
+    "is",
+    "as",
+    "finished",
+    "orchestrates",
+    "need",
+    "through",
+];
+
+/// Words after a name; another word would make it an adjective.
+const FUNCTION_WORDS: [&str; 35] = [
+    "a", "an", "and", "as", "at", "before", "after", "by", "can", "do", "does", "during", "first",
+    "for", "from", "has", "if", "in", "instead", "into", "is", "must", "next", "on", "once", "or",
+    "should", "so", "that", "then", "to", "when", "which", "will", "with",
+];
+
+/// Words before a name that is something else.
+const OTHERS_BEFORE: [&str; 16] = [
+    "install", "import", "from", "npm", "npx", "pip", "package", "packages", "library", "branch",
+    "label", "labels", "tag", "agent", "subagent", "plugin",
+];
+
+/// Words after a name that is something else.
+const OTHERS_AFTER: [&str; 18] = [
+    "package",
+    "packages",
+    "library",
+    "crate",
+    "module",
+    "branch",
+    "label",
+    "labels",
+    "tag",
+    "agent",
+    "agents",
+    "subagent",
+    "plugin",
+    "plugins",
+    "repository",
+    "repo",
+    "cli",
+    "binary",
+];
+
+/// Fields whose values are sentences.
+const SENTENCES: [&str; 3] = ["description", "when_to_use", "when-to-use"];
+
+/// Parts of the names of fields that list skills.
+const LISTS: [&str; 5] = ["skill", "pipeline", "depend", "require", "related"];
+
+/// Directories of bundled files.
+const BUNDLED: [&str; 3] = ["references", "scripts", "assets"];
+
+/// Languages of fences that hold text.
+const TEXTS: [&str; 6] = ["", "text", "txt", "markdown", "md", "mermaid"];
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use skills_syntax::path::AbsPath;
+
+    use crate::references::{LinkBases, path_references, references};
+    use crate::skill::parse;
+
+    /// An entry of the file of judged mentions.
+    struct Judged<'a> {
+        is_mention: bool,
+        file: &'a str,
+        skill: &'a str,
+        lines: &'a str,
+    }
+
+    fn judged() -> Vec<Judged<'static>> {
+        let entries = include_str!("mentions.txt").split("=== ").skip(1);
+        let judged = entries.map(|it| {
+            let (head, lines) = it.split_once('\n').unwrap();
+            let head: Vec<_> = head.split(" | ").collect();
+            let [verdict, file, skill] = head[..] else { panic!("{head:?}") };
+            Judged { is_mention: verdict == "yes", file, skill, lines }
+        });
+        judged.collect()
+    }
+
+    fn is_found(entry: &Judged<'_>) -> bool {
+        let at = |path: &str| AbsPath::new(Path::new(&format!("/{path}"))).unwrap();
+        let start = entry.lines.find('⟦').unwrap();
+        let text = entry.lines.replace('⟦', "");
+        let end = text.find('⟧').unwrap();
+        let text = text.replace('⟧', "");
+        let name = &text[start..end];
+        let document = parse(&text);
+        let mut found = references(&text, &document);
+        found.retain(|it| it.name.rsplit(':').next() == Some(name));
+        let file = at(entry.file);
+        let top = at(entry.file.split('/').next().unwrap());
+        let dir = top.join_lexically(entry.skill);
+        let bases = LinkBases::for_file(&file, Some(&top), None);
+        let skill_in = |it: &AbsPath| (*it == dir).then_some(name);
+        found.extend(path_references(&text, &document, &bases, skill_in));
+        found.iter().any(|it| it.span.start <= start && end <= it.span.end)
+    }
+
+    #[test]
+    fn judged_mentions_are_found_and_look_alikes_are_not() {
+        let entries = judged();
+        let (mentions, others): (Vec<_>, Vec<_>) = entries.iter().partition(|it| it.is_mention);
+        assert!(mentions.len() >= 106 && others.len() >= 60);
+        let show = |it: &&&Judged<'_>| format!("{}\n{}", it.file, it.lines);
+        let missed: Vec<_> =
+            mentions.iter().filter(|it| !is_found(it)).map(|it| show(&it)).collect();
+        let wrong: Vec<_> = others.iter().filter(|it| is_found(it)).map(|it| show(&it)).collect();
+        assert_eq!(wrong, [""; 0], "found, but mean something else");
+        let share = 100 * (mentions.len() - missed.len()) / mentions.len();
+        assert!(share >= 95, "{share} % found; missed:\n{}", missed.join("\n"));
+    }
+}

@@ -1,0 +1,118 @@
+//! Reads messages that break the protocol in known ways: lone surrogates, and numbers outside their
+//! range.
+//!
+//! A message that is dropped would leave the server with another text than the editor. Repairs are
+//! logged; U+FFFD stands for a lone surrogate, which keeps positions in UTF-16 valid.
+
+use serde_json::Value;
+
+/// Parses a message. Lone surrogates and invalid UTF-8 become U+FFFD.
+pub(crate) fn parse(bytes: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice(bytes).or_else(|error| {
+        let text = String::from_utf8_lossy(bytes);
+        let message = serde_json::from_str(&replace_lone_surrogates(&text)).map_err(|_| error)?;
+        tracing::warn!("received text that is not valid Unicode; replaced the invalid characters");
+        Ok(message)
+    })
+}
+
+/// Replaces escapes of surrogates that have no partner. Takes the JSON text.
+fn replace_lone_surrogates(text: &str) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        replaced.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match unit(rest) {
+            Some(0xD800..=0xDBFF) if matches!(unit(&rest[6..]), Some(0xDC00..=0xDFFF)) => 12,
+            Some(0xD800..=0xDFFF) => {
+                replaced.push_str("\\ufffd");
+                rest = &rest[6..];
+                continue;
+            }
+            // The backslash and the character that it escapes.
+            _ => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        replaced.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    replaced + rest
+}
+
+/// Returns the UTF-16 code unit of the escape at the start of a text.
+fn unit(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// Clamps the version and the positions of a notification to the numbers that LSP allows. A missing
+/// version is read as 0.
+pub(crate) fn clamp_numbers(params: &mut Value) {
+    match params {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let range = match &**key {
+                    "version" => (f64::from(i32::MIN), f64::from(i32::MAX)),
+                    "line" | "character" => (0.0, f64::from(u32::MAX)),
+                    _ => {
+                        clamp_numbers(value);
+                        continue;
+                    }
+                };
+                clamp(key, value, range);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(clamp_numbers),
+        _ => {}
+    }
+}
+
+fn clamp(key: &str, value: &mut Value, (least, most): (f64, f64)) {
+    let clamped = match value.as_f64() {
+        Some(number) => number.clamp(least, most).round() as i64,
+        None if value.is_null() && key == "version" => 0,
+        None => return,
+    };
+    if value.as_i64() != Some(clamped) {
+        tracing::warn!(%value, used = clamped, "received a {key} that is no valid number");
+        *value = clamped.into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lone_surrogates_become_replacement_characters() {
+        for (written, expected) in [
+            (r#""a\ud83d""#, "a\u{FFFD}"),
+            (r#""\udd80\ud83db""#, "\u{FFFD}\u{FFFD}b"),
+            (r#""\ud83e\udd80 \ud83e""#, "🦀 \u{FFFD}"),
+            (r#""\\ud83d \u00e9\ud83d""#, "\\ud83d é\u{FFFD}"),
+        ] {
+            assert_eq!(parse(written.as_bytes()).unwrap(), json!(expected), "{written}");
+        }
+        assert_eq!(parse(b"\"a\xED\xA0\xBD\"").unwrap(), json!("a\u{FFFD}\u{FFFD}\u{FFFD}"));
+        assert!(parse(br#"{"a": \ud83d"#).is_err());
+        assert!(parse(br#""\ud83"#).is_err());
+    }
+
+    #[test]
+    fn numbers_are_clamped_and_text_is_kept() {
+        let mut params = json!({"textDocument": {"version": null, "text": "version"}, "contentChanges": [
+            {"range": {"start": {"line": -1, "character": 1.5e300}, "end": {"line": 3, "character": 4}}}]});
+        clamp_numbers(&mut params);
+        assert_eq!(params["textDocument"], json!({"version": 0, "text": "version"}));
+        assert_eq!(
+            params["contentChanges"][0]["range"],
+            json!({
+            "start": {"line": 0, "character": u32::MAX}, "end": {"line": 3, "character": 4}})
+        );
+        let mut params = json!({"version": 1_u64 << 40});
+        clamp_numbers(&mut params);
+        assert_eq!(params, json!({"version": i32::MAX}));
+    }
+}

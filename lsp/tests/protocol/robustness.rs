@@ -1,0 +1,93 @@
+//! Messages that break the protocol, and documents that are not on the disk.
+
+use serde_json::{Value, json};
+
+use crate::editor::{Editor, URI, did_change, framed, message, part, whole};
+
+/// Returns the names of the document's symbols, which show the text that the server has.
+async fn names(editor: &mut Editor) -> Vec<String> {
+    let symbols = editor.ask("textDocument/documentSymbol").await.expect("answered");
+    let symbols = symbols.as_array().expect("a list").iter();
+    symbols.map(|it| it["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn change_with_an_invalid_version_or_position_is_applied() {
+    let mut editor = Editor::with(json!({})).await;
+    editor.open(1, "---\na: b\n---\n").await;
+    for (version, key) in
+        [(Value::Null, "c"), (json!(1_u64 << 31), "d"), (json!(1_u64 << 53), "e"), (json!(-4), "f")]
+    {
+        let document = json!({"uri": URI, "version": version});
+        let changes = [whole(&format!("---\n{key}: b\n---\n"))];
+        let params = json!({"textDocument": document, "contentChanges": changes});
+        editor.note("textDocument/didChange", params).await;
+        assert_eq!(names(&mut editor).await, [key], "{version}");
+    }
+    let mut change = part((1, 0), (1, 1), "g");
+    change["range"]["start"]["character"] = json!(-1);
+    editor.note("textDocument/didChange", did_change(9, &[change])).await;
+    assert_eq!(names(&mut editor).await, ["g"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lone_surrogates_are_replaced_and_the_change_is_applied() {
+    let nested = json!({"hierarchicalDocumentSymbolSupport": true});
+    let mut editor = Editor::with(json!({"textDocument": {"documentSymbol": nested}})).await;
+    editor.open(1, "---\na: b\n---\n").await;
+    let params = did_change(2, &[whole("---\nSURROGATE: b\n---\n")]);
+    let text = String::from_utf8(framed(&message(None, "textDocument/didChange", &params)));
+    let body = text.expect("it is text").split_once("\r\n\r\n").expect("a header").1.to_owned();
+    let body = body.replace("SURROGATE", "x\\ud83d");
+    editor.send(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).await;
+    assert_eq!(names(&mut editor).await, ["x\u{FFFD}"]);
+    // Positions after it still agree.
+    editor.change(3, &[part((1, 4), (1, 5), "c")]).await;
+    let symbols = editor.ask("textDocument/documentSymbol").await.expect("answered");
+    assert_eq!((&symbols[0]["name"], &symbols[0]["detail"]), (&json!("x\u{FFFD}"), &json!("c")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn document_of_another_scheme_is_not_taken_for_the_file() {
+    let mut editor = Editor::with(json!({})).await;
+    editor.open(1, "---\nname: pdf\ndescription: a\n---\n[x](a.md)\n").await;
+    for scheme in ["git", "vscode-remote", "inmemory", "vscode-userdata", "untitled"] {
+        let uri = URI.replace("file:", &format!("{scheme}:"));
+        editor.open_at(&uri, 1, "---\nname: [\n---\n[x](a.md)\n").await;
+        let document = json!({"textDocument": {"uri": uri}});
+        let links = editor.request("textDocument/documentLink", document.clone()).await;
+        assert!(
+            matches!(&links, Ok(it) if it.is_null() || *it == json!([])),
+            "{scheme}: {links:?}"
+        );
+        let at = json!({"textDocument": {"uri": uri}, "position": {"line": 1, "character": 1},
+            "newName": "paper"});
+        assert!(editor.request("textDocument/rename", at).await.is_err(), "{scheme}");
+        let symbols = editor.request("textDocument/documentSymbol", document).await;
+        assert_eq!(symbols.expect("answered")[0]["name"], "name", "{scheme}");
+        // The text of the file is not replaced.
+        assert_eq!(names(&mut editor).await, ["name", "description"], "{scheme}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn declared_argument_is_renamed_with_its_uses() {
+    let mut editor = Editor::with(json!({})).await;
+    let text =
+        "---\nname: pdf\narguments: [issue, branch]\n---\nFix $issue on $branch, $0; $issues.\n";
+    editor.open(1, text).await;
+    for (line, character) in [(2, 13), (4, 6)] {
+        let position = json!({"line": line, "character": character});
+        let mut at = json!({"textDocument": {"uri": URI}, "position": position});
+        let offered = editor.request("textDocument/prepareRename", at.clone()).await;
+        assert_eq!(offered.expect("answered")["placeholder"], "issue");
+        at["newName"] = json!("branch");
+        assert_eq!(editor.request("textDocument/rename", at.clone()).await, Err(-32803));
+        at["newName"] = json!("ticket");
+        let edit = editor.request("textDocument/rename", at).await.expect("possible");
+        let edits = edit["changes"][URI].as_array().expect("edits").iter();
+        let starts: Vec<_> = edits.map(|it| it["range"]["start"].clone()).collect();
+        let expected = [(2, 12), (4, 5)].map(|(line, at)| json!({"line": line, "character": at}));
+        assert_eq!(starts[..2], expected, "{edit}");
+    }
+}
