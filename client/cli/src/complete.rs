@@ -146,15 +146,13 @@ fn candidates(cx: &CommandContext<'_>, args: &CompleteArgs) -> Option<String> {
     let is_shown = |(name, _): &Name| plain(name) == *name && !name.starts_with('-');
     let shown = names.into_iter().filter(is_shown);
     let shown = shown.map(|(name, about)| (format!("{kept}{name}"), about));
-    let lines = shown.filter_map(|(name, about)| match &line {
-        Some(word) => {
+    let lines = shown.filter_map(|(name, about)| {
+        if let Some(word) = &line {
             let name = name.starts_with(value).then_some(&*name)?;
-            Some(format!("{}\n", word.complete(name, value, breaks)?))
+            return Some(format!("{}\n", word.complete(name, value, breaks)?));
         }
-        None => {
-            let about: String = plain(&about).chars().take(DESCRIPTION).collect();
-            Some(format!("{name}\t{about}\n"))
-        }
+        let about: String = plain(&about).chars().take(DESCRIPTION).collect();
+        Some(format!("{name}\t{about}\n"))
     });
     Some(lines.collect())
 }

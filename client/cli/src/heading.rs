@@ -27,9 +27,10 @@ pub(crate) fn selected(
     context: &CallContext,
 ) -> Result<Vec<String>, ClientError> {
     let available = server.initialize_result()?.capabilities.profiles.clone();
-    let present = match context.selects_present() {
-        true => detect(server, &context.without_profile())?.present,
-        false => Vec::new(),
+    let present = if context.selects_present() {
+        detect(server, &context.without_profile())?.present
+    } else {
+        Vec::new()
     };
     let present: Vec<_> = present.into_iter().map(|it| it.profile).collect();
     Ok(context.selected_profiles(&available, &present))

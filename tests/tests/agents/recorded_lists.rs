@@ -88,9 +88,9 @@ fn difference(ours: &Views, agent: &ListingAgent, tree: &Tree, theirs: &Found) -
     let top = fs::canonicalize(dir.path()).unwrap();
     lay_out(&tree.entries, &tree.cwd, &top);
     let view = ours.view(tree, &top);
-    let description = |it: &Candidate| match agent.has_descriptions {
-        true => first_line(it.description.as_deref().unwrap_or_default()),
-        false => String::new(),
+    let description = |it: &Candidate| {
+        let own = it.description.as_deref().filter(|_| agent.has_descriptions);
+        first_line(own.unwrap_or_default())
     };
     let candidates = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
     let all = candidates.clone();
