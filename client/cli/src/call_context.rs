@@ -348,14 +348,14 @@ mod tests {
 
     #[test]
     fn all_profiles_excludes_variants_unless_named() {
-        let available = ["agentskills", "codex", "codex@founding", "mine"].map(str::to_owned);
+        let available =
+            ["agentskills", "codex", "codex@founding", "mine", "qwen-code"].map(str::to_owned);
         let selected = |selection: &str| {
             let context =
                 CallContext { profile: Some(selection.to_owned()), ..context(Path::new("/")) };
             assert!(context.wants_several_profiles());
             context.selected_profiles(&available, &["kilo".to_owned()]).join(" ")
         };
-        let available = [&available[..], &["qwen-code".to_owned()]].concat();
         assert_eq!(selected("all"), "kilo agentskills codex mine");
         assert_eq!(selected("every"), "kilo agentskills codex mine qwen-code");
         assert_eq!(selected("codex, codex@founding"), "codex codex@founding");

@@ -4,7 +4,7 @@
 //! command for names. It asks a running daemon and never starts one; without a daemon it has the
 //! rules and profiles. A person waits for it, so it fails silently and within a time limit.
 //!
-//! Names come from files that anyone may have written. Those with control or invisible characters
+//! Names come from files that anyone may have written. Names with control or invisible characters
 //! are left out, because they cannot be shown as they are, and so are those that look like options.
 
 mod position;
@@ -128,7 +128,7 @@ fn kind(command: &str, argument: &Arg) -> Option<NameKind> {
 
 fn candidates(cx: &CommandContext<'_>, args: &CompleteArgs) -> Option<String> {
     let (line, breaks) = match (args.shell, &args.words[..]) {
-        (Shell::Bash, [line, breaks]) => (Some(BashWord::of_line(line)), &**breaks),
+        (Shell::Bash, [line, breaks]) => (Some(BashWord::from_line(line)), &**breaks),
         (Shell::Bash, _) => return None,
         (Shell::Zsh | Shell::Fish, _) => (None, ""),
     };
@@ -225,7 +225,7 @@ struct BashWord {
 }
 
 impl BashWord {
-    fn of_line(line: &str) -> Self {
+    fn from_line(line: &str) -> Self {
         let mut words = vec![String::new()];
         let (mut start, mut quote) = (0, None);
         let mut chars = line.char_indices();
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn bash_reads_each_completed_name_as_it_is() {
         let complete = |line: &str, name: &str, value: &str| {
-            BashWord::of_line(line).complete(name, value, " \t\n\"'><=;|&(:")
+            BashWord::from_line(line).complete(name, value, " \t\n\"'><=;|&(:")
         };
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(complete("skillsd show de", "deploy", "de"), some("deploy"));
@@ -360,14 +360,14 @@ mod tests {
         assert_eq!(complete("skillsd show 'm", "m'y", "m"), None);
         assert_eq!(complete("skillsd show \"m", "m$(x)", "m"), None);
         assert_eq!(
-            BashWord::of_line("skillsd list --profile=co").complete("codex", "co", " "),
+            BashWord::from_line("skillsd list --profile=co").complete("codex", "co", " "),
             some("--profile=codex")
         );
         assert_eq!(complete("skillsd show m'y", "my", "my"), None);
         assert_eq!(
-            BashWord::of_line(r#"skillsd  show "a b" c\ d"#).words,
+            BashWord::from_line(r#"skillsd  show "a b" c\ d"#).words,
             ["skillsd", "show", "a b", "c d"]
         );
-        assert_eq!(BashWord::of_line("skillsd show ''").words, ["skillsd", "show", ""]);
+        assert_eq!(BashWord::from_line("skillsd show ''").words, ["skillsd", "show", ""]);
     }
 }

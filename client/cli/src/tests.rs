@@ -66,7 +66,7 @@ fn check(
 }
 
 /// Returns the parts of a program with these commands alone.
-fn binary<'a>(local: crate::Local<'a>) -> Binary<'a> {
+fn binary(local: crate::Local<'_>) -> Binary<'_> {
     Binary { local, definition: Cli::command, rules: Vec::new, profiles: Vec::new }
 }
 
