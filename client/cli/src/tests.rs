@@ -166,7 +166,7 @@ fn list_joins_all_pages() {
 #[test]
 fn json_of_several_profiles_is_an_object_of_answers() {
     let script =
-        |message: &Value| answer(message, &json!({"profile": message["params"]["profile"]}));
+        |message: &Value| answer_list(message, &json!({"profile": message["params"]["profile"]}));
     check(
         &["list", "--json", "--profile", "all"],
         script,

@@ -214,13 +214,13 @@ fn names_are_completed_from_a_running_daemon() {
 #[test]
 fn completion_starts_no_daemon() {
     let fixture = Fixture::new();
-    let of_bash = fixture.bash("skillsd check --explain yaml/unq");
+    let of_bash = fixture.bash("skillsd check --explain yaml/unquoted-c");
     assert_eq!(of_bash, ["yaml/unquoted-colon"]);
     assert_eq!(fixture.bash("skillsd list --profile gem"), ["gemini-cli"]);
     assert_eq!(fixture.bash("skillsd list --profile codex,gem"), ["codex,gemini-cli"]);
     assert!(fixture.bash("skillsd show dep").is_empty());
     assert!(fixture.bash("skillsd session get chat").is_empty());
-    if let Some(found) = fixture.fish("skillsd check --explain yaml/unq") {
+    if let Some(found) = fixture.fish("skillsd check --explain yaml/unquoted-c") {
         assert!(found[0].starts_with("yaml/unquoted-colon\t"), "{found:?}");
         fixture.fish("skillsd show ").unwrap();
     }
