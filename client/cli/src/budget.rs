@@ -125,7 +125,7 @@ fn render(result: &BudgetResult, terminal: &Terminal) -> String {
             "The listing has {size}; its entries use {} of {} {}.",
             it.used, it.limit, it.unit
         )),
-        None => line(&format!("The listing has {size}; the agent sets no limit.")),
+        None => line(&format!("The listing has {size}; no limit of the agent is known.")),
     }
     let shown = |form| result.skills.iter().filter(|it| it.shown == form).count();
     for (form, what) in [

@@ -23,7 +23,7 @@ use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::global::{ALL_PROFILES, GlobalArgs};
+use crate::global::{ALL_PROFILES, EVERY_PROFILE, GlobalArgs};
 use crate::text::plain;
 use position::{ArgumentAt, argument_at};
 
@@ -173,7 +173,8 @@ fn names(
     Ok(match kind {
         NameKind::Rules => (cx.binary.rules)(),
         NameKind::Profiles => {
-            let all = [ALL_PROFILES.to_owned()].into_iter().chain((cx.binary.profiles)());
+            let groups = [ALL_PROFILES, EVERY_PROFILE].map(str::to_owned);
+            let all = groups.into_iter().chain((cx.binary.profiles)());
             all.map(|it| (it, String::new())).collect()
         }
         NameKind::ListedSkills | NameKind::Skills => {

@@ -68,8 +68,17 @@ struct AgentDirs {
 }
 
 /// Profiles in which a skill is looked up, after the selected one.
-const PROFILES: [&str; 6] =
-    ["agentskills", "claude-code", "opencode", "codex", "gemini-cli", "opencode-agent-skills"];
+const PROFILES: [&str; 9] = [
+    "agentskills",
+    "claude-code",
+    "opencode",
+    "codex",
+    "gemini-cli",
+    "opencode-agent-skills",
+    "copilot-cli",
+    "qwen-code",
+    "kilo",
+];
 
 impl AgentDirs {
     fn of(agent: &str, environment: &InstallEnvironment) -> Self {
@@ -80,9 +89,10 @@ impl AgentDirs {
             "gemini-cli" => environment.gemini.join(project),
             "opencode" => environment.config.join("opencode/skills"),
             "opencode-agent-skills" => environment.home.join(".config/opencode/skills"),
+            "copilot-cli" => environment.home.join(".copilot/skills"),
             _ => environment.home.join(project),
         };
-        let only_cwd = matches!(agent, "gemini-cli" | "opencode-agent-skills");
+        let only_cwd = matches!(agent, "gemini-cli" | "opencode-agent-skills" | "qwen-code");
         Self { project, user, only_cwd }
     }
 }
@@ -95,6 +105,9 @@ pub(super) fn project_directory(profile: &str) -> &'static str {
         "codex" => ".codex/skills",
         "gemini-cli" => ".gemini/skills",
         "opencode" | "opencode-agent-skills" => ".opencode/skills",
+        "copilot-cli" => ".github/skills",
+        "qwen-code" => ".qwen/skills",
+        "kilo" => ".kilo/skills",
         _ => ".agents/skills",
     }
 }

@@ -86,7 +86,7 @@ impl ConfinedRoot {
         #[cfg(target_os = "linux")]
         if let Some(opened) = self.open_in_kernel(relative, flags) {
             let opened = opened?;
-            let path = open_file::path_of(&opened, relative)?;
+            let path = open_file::path_of(&opened, &self.path.join(relative))?;
             return Ok((opened, path));
         }
         let found = self.walk(relative, true)?;
@@ -103,7 +103,7 @@ impl ConfinedRoot {
         #[cfg(target_os = "linux")]
         if let Some(opened) = self.open_in_kernel(relative, OFlags::PATH) {
             let opened = opened?;
-            return Ok((fstat(&opened)?, open_file::path_of(&opened, relative)?));
+            return Ok((fstat(&opened)?, open_file::path_of(&opened, &self.path.join(relative))?));
         }
         let found = self.walk(relative, true)?;
         let stat = statat(found.parent(), &found.name, AtFlags::SYMLINK_NOFOLLOW)?;

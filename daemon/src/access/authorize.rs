@@ -17,6 +17,7 @@ use skills_engine::View;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 use skills_render::Invoker;
+use skills_syntax::quote::quote_word;
 
 use self::action::Act;
 pub(crate) use self::action::{Commands, Script, listed};
@@ -172,8 +173,9 @@ pub(crate) fn refused(candidate: &Candidate) -> RpcError {
 /// Returns the error for an untrusted skill, with a hint how to trust it.
 pub(crate) fn untrusted(view: &View, candidate: &Candidate, what: &str) -> RpcError {
     let place = place_of_trust(view, candidate);
+    let quoted = quote_word(&place);
     RpcError::untrusted(format!("{what}: `{place}` is not trusted"))
-        .with_hint(format!("Review its content, and run `skillsd trust {place}` to trust it."))
+        .with_hint(format!("Review its content, and run `skillsd trust {quoted}` to trust it."))
 }
 
 /// Returns the directory that must be trusted for a skill.

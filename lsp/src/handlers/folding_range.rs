@@ -2,6 +2,7 @@
 //! and list items of the body.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Entry, Frontmatter, Value, ValueKind};
@@ -38,7 +39,13 @@ fn in_body(document: &Document, spans: &mut Vec<Span>) {
     let sections = skills_ide::sections(parsed, &body);
     let fences = body.fences.iter().map(|it| Span::new(it.open.start, it.content.end));
     let parts = sections.iter().map(|it| it.span).chain(fences).chain(body.items.iter().copied());
-    let mut parts: Vec<Span> = parts.map(|it| to_proto::trim_end(document, it)).collect();
+    // Nested parts often share an end, before which many blank lines may be.
+    let mut ends = HashMap::new();
+    let mut trim_end = |it: Span| {
+        let before = || to_proto::trim_end(document, Span::new(0, it.end)).end;
+        Span::new(it.start, (*ends.entry(it.end).or_insert_with(before)).max(it.start))
+    };
+    let mut parts: Vec<Span> = parts.map(&mut trim_end).collect();
     parts.sort_by_key(|it| (it.start, Reverse(it.end)));
     spans.extend(parts);
 }

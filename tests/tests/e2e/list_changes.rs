@@ -52,7 +52,7 @@ const CASES: [Case; 4] = [
     },
 ];
 
-const HEADING: &str = "Your list of skills has changed since it was made. Read the file of a new or changed skill before you start a task that it covers; do not use a removed one:";
+const HEADING: &str = "Your list of skills has changed. Read the file of a new or changed skill before you use it; do not use a removed one:";
 
 /// A session of an agent in a worktree with the skill `first`.
 struct AgentSession {
@@ -201,7 +201,7 @@ fn news_of_hostile_skills_are_single_bounded_lines() {
     );
     assert_eq!(text, report(&[line]));
     for nth in 0..70 {
-        session.write(&format!("many-{nth:02}"), &"long ".repeat(150));
+        session.write(&format!("many-{nth:02}"), &"long ".repeat(40_000));
     }
     let text = session.tool();
     assert!(text.len() < 10_000, "{}", text.len());

@@ -147,8 +147,12 @@ impl AgentSession {
             params.paths = paths.iter().map(|path| encode(path, encoding)).collect();
             all.push(self.ask::<SessionTouch>(&params)?);
         }
-        let news = if with_news { Some(self.news(false)?) } else { None };
-        Ok(skill_text::new_skills(&all, news.as_ref()))
+        let news = with_news.then(|| self.news(false)).transpose();
+        // The touched skills are recorded as told: a failure of the news does not withhold them.
+        match (skill_text::new_skills(&all, news.as_ref().ok().and_then(Option::as_ref)), news) {
+            (None, Err(error)) => Err(error),
+            (text, _) => Ok(text),
+        }
     }
 
     fn news(&self, restart: bool) -> Result<SessionNewsResult, CommandError> {

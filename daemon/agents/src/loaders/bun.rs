@@ -41,14 +41,16 @@ pub(super) fn stand_in_edit(
             if content[..start].trim_end().trim_end_matches(['-', '+']).ends_with(['|', '>']) {
                 return None;
             }
-            let block = &content[start..];
             let is_indented = |it: &&str| it.trim_start_matches(' ').starts_with('\t');
-            let text = block.split_inclusive('\n').take_while(is_indented).map(|line| {
-                let rest = line.trim_start_matches([' ', '\t']);
-                " ".repeat(line.len() - rest.len()) + rest
-            });
+            let lines = content[start..].split_inclusive('\n').take_while(is_indented);
+            let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+            // A line after an indented one is at least as deep as it.
+            let before = content[..start].lines().rfind(|it| !it.trim().is_empty());
+            let deeper = indent(before.unwrap_or_default())
+                .saturating_sub(lines.clone().next().map_or(0, indent));
+            let text = lines.clone().map(|it| " ".repeat(deeper + indent(it)) + &it[indent(it)..]);
             let text: String = text.collect();
-            let span = Span::new(start, start + text.len());
+            let span = Span::new(start, start + lines.map(str::len).sum::<usize>());
             (!text.is_empty()).then_some(RepairEdit { span, text })
         }
         _ => None,

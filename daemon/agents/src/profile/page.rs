@@ -141,7 +141,7 @@ const CLAUDE_CODE_DIFFERENCES: &str = "\
 ";
 
 const COPILOT_DIFFERENCES: &str = "\
-| Of several links to one directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
+| If several links lead to one directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
 | `~/.agents/skills` is not read if `COPILOT_HOME` is another directory than `~/.copilot`. | It is read. | No rule of a profile depends on the value of a variable. |
 | The list has a budget of about 15,000 characters. | The list and loaded skills have the standard's form, without a budget. | Only discovery and loading are measured. |
 ";

@@ -70,7 +70,7 @@ fn reason(
             rule.pattern
         );
         let next = match precedence {
-            RulePrecedence::LastMatch => settings::enable(ctx, name, &rule.source.file),
+            RulePrecedence::LastMatch => settings::enable(ctx, name, &rule.source),
             RulePrecedence::DenyFirst => {
                 format!("In line {line} of `{file}`, deny single skills by name instead of all.")
             }
@@ -84,7 +84,7 @@ fn reason(
                 format!("Change `deny` to `ask` in line {line} of `{file}`.")
             }
             _ if is_own => format!("Change `deny` to `allow` in line {line} of `{file}`."),
-            RulePrecedence::LastMatch => settings::enable(ctx, name, &rule.source.file),
+            RulePrecedence::LastMatch => settings::enable(ctx, name, &rule.source),
             RulePrecedence::DenyFirst => {
                 format!("Remove the rule `Skill({})` in line {line} of `{file}`.", rule.pattern)
             }

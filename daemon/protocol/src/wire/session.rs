@@ -75,7 +75,7 @@ skills_params! {
     /// The session whose agent gets the news: `session`, which must be open. Its own directory
     /// counts, not `cwd`. `profile` is the agent's, if that of the session differs.
     SessionNewsParams {
-        /// True if the agent has just read its skills: the list of now is the one that it knows.
+        /// True if the agent has just read its skills: the current list is the one that it knows.
         #[serde(default, deserialize_with = "crate::wire::null_is_default")]
         restart: bool,
     }

@@ -13,6 +13,7 @@ use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
 use skills_render::Invoker;
 use skills_syntax::path::AbsPath;
+use skills_syntax::quote::quote_word;
 
 use super::action::{Act, Commands, Script};
 use super::{Asking, Permit, permission, place_of_trust, untrusted};
@@ -321,10 +322,11 @@ pub(crate) async fn withheld_hooks(
         return Ok(None);
     }
     let place = place_of_trust(view, candidate);
+    let quoted = quote_word(&place);
     if !root.is_trusted() {
         access.counters.count(|it| it.untrusted += 1);
         return Ok(Some(format!(
-            "Its hooks are left out, because `{place}` is not trusted; run `skillsd trust {place}` to use them."
+            "Its hooks are left out, because `{place}` is not trusted; run `skillsd trust {quoted}` to use them."
         )));
     }
     let mut contents = vec![content(candidate, loaded).await?];
@@ -342,7 +344,7 @@ pub(crate) async fn withheld_hooks(
     };
     Ok(has_changed.then(|| {
         format!(
-            "Its hooks are left out, because it has changed since `{place}` was trusted; run `skillsd trust {place}` again to use them."
+            "Its hooks are left out, because it has changed since `{place}` was trusted; run `skillsd trust {quoted}` again to use them."
         )
     }))
 }

@@ -1,6 +1,6 @@
 //! `session/news`: changes of an agent's list of skills, each reported once in a session.
 //!
-//! The session stores the list that its agent knows. A call compares it with the list of now and
+//! The session stores the list that its agent knows. A call compares it with the current list and
 //! replaces it, so that of two concurrent calls only one reports a change.
 
 use std::sync::Arc;
@@ -17,6 +17,12 @@ use crate::rpc::peer::Peer;
 
 /// Maximum number of skills in each list of the answer.
 const MAX_SKILLS: usize = 50;
+
+/// Maximum length of a name in the answer, in bytes; longer ones are only counted.
+const MAX_NAME: usize = 1024;
+
+/// Maximum length of a description in the answer, in bytes; the rest is cut off.
+const MAX_DESCRIPTION: usize = 4096;
 
 pub(crate) async fn news(
     sessions: Arc<SessionCalls>,
@@ -50,11 +56,16 @@ pub(crate) async fn news(
     for skill in skills.iter().filter(|_| !view.ctx.profile.lists_changes) {
         match known.get(&skill.name) {
             Some(hash) if list.get(&skill.name) == Some(hash) => {}
+            _ if skill.name.len() > MAX_NAME => news.more += 1,
             Some(_) => push(&mut news.changed, || entry(&view, skill), &mut news.more),
             None => push(&mut news.added, || entry(&view, skill), &mut news.more),
         }
     }
     for name in known.keys().filter(|it| !list.contains_key(*it)) {
+        if name.len() > MAX_NAME {
+            news.more += 1;
+            continue;
+        }
         push(&mut news.removed, || name.clone(), &mut news.more);
     }
     Answer::new(&news)
@@ -63,7 +74,11 @@ pub(crate) async fn news(
 /// Converts a skill as its agent lists it.
 fn entry(view: &View, skill: &Candidate) -> Entry {
     let entry = to_wire::entry(view, skill);
-    Entry { description: entry.description.filter(|_| !skill.name_only), ..entry }
+    let description = entry.description.filter(|_| !skill.name_only).map(|mut it| {
+        it.truncate(it.floor_char_boundary(MAX_DESCRIPTION));
+        it
+    });
+    Entry { description, ..entry }
 }
 
 /// Adds an item to a list that has room, and counts it otherwise.

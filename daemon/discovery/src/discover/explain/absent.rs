@@ -162,7 +162,7 @@ impl<'a> Inquiry<'a> {
 
     fn switched_off(&self, root: &SearchRoot, why: &str) -> Absence {
         if let Some(extension) = root.origin.strip_prefix("the extension ") {
-            let name = extension.trim_matches('`');
+            let name = quote_word(extension.trim_matches('`'));
             let next = format!("Repair it, or enable it with `gemini extensions enable {name}`.");
             return Absence::new(
                 "extension/enabled",
@@ -189,7 +189,7 @@ impl<'a> Inquiry<'a> {
                 plugin.key,
                 file.path.display()
             ),
-            None => format!("Run `claude plugin enable {}`.", plugin.key),
+            None => format!("Run `claude plugin enable {}`.", quote_word(&plugin.key)),
         };
         Absence::new("plugin/enabled", format!("its plugin is off: {why}"), next)
     }
@@ -318,7 +318,7 @@ impl<'a> Inquiry<'a> {
                 let why = format!("it is a directory without a {SKILL_FILE}, {nowhere}");
                 let next = format!(
                     "Ask for a skill's name or the path of its {SKILL_FILE}, or run `skillsd explain --cwd {}` to see what {agent} finds in that directory.",
-                    path.display()
+                    quote_word(&path.display().to_string())
                 );
                 return Absence::new(rule, why, next);
             }

@@ -3,6 +3,7 @@
 use skills_agents::listing::INJECTION;
 use skills_agents::loaders::load_for_all_agents;
 use skills_agents::profile::{LinkedWorktrees, RootBase};
+use skills_syntax::quote::quote_word;
 use skills_syntax::text::LineColumn;
 
 use super::super::context::variable;
@@ -288,5 +289,8 @@ fn untrusted_variable(ctx: &DiscoveryContext, root: &SearchRoot) -> Option<(Stri
         "is not trusted: it leads into a worktree or out of your home directory, or the daemon has \
          another `{name}`"
     );
-    Some((why, format!("Run `skillsd trust {}` to trust it.", dir.display())))
+    Some((
+        why,
+        format!("Run `skillsd trust {}` to trust it.", quote_word(&dir.display().to_string())),
+    ))
 }

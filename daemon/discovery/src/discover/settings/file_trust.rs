@@ -5,6 +5,7 @@
 
 use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
+use skills_syntax::quote::quote_word;
 
 use super::decisions::{FileTrust, SettingsDecisions};
 use super::file::SettingsValue;
@@ -47,7 +48,7 @@ impl SettingsDecisions {
             let dir = owners.trusted_for(file);
             format!(
                 ", which {agent} applies and skillsd ignores until you run `skillsd trust {}`",
-                dir.display()
+                quote_word(&dir.display().to_string())
             )
         });
         self.file_trusts.push(FileTrust { file: file.clone(), owner, until });

@@ -258,7 +258,7 @@ pub(in crate::discover) fn apply(
                 format!("Set `{key}` to `true` in line {line} of `{file}`.")
             }
             SkillSelector::Name(_) | SkillSelector::AnyCase(_) | SkillSelector::Path(_) => {
-                enable(ctx, &candidate.name, &source.file)
+                enable(ctx, &candidate.name, source)
             }
         };
         let reason = |rule, message: String| Reason {
@@ -292,8 +292,17 @@ pub(in crate::discover) fn apply(
     }
 }
 
-/// Returns the sentence with the command that switches a skill on in a settings file of the agent.
-pub(in crate::discover) fn enable(ctx: &DiscoveryContext, name: &str, file: &AbsPath) -> String {
+/// Agents whose settings `skillsd enable` edits.
+const EDITED: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
+
+/// Returns the sentence with the command or the edit that switches a skill on in a settings file of
+/// the agent.
+pub(in crate::discover) fn enable(
+    ctx: &DiscoveryContext,
+    name: &str,
+    source: &SourceLocation,
+) -> String {
+    let file = &source.file;
     let is_local = file.file_name().is_some_and(|it| it == "settings.local.json");
     let holds = |dir: &AbsPath| {
         let within = file.strip_prefix(dir).ok();
@@ -313,6 +322,11 @@ pub(in crate::discover) fn enable(ctx: &DiscoveryContext, name: &str, file: &Abs
         profile = base;
     }
     let profile = &profile.id;
+    let agent = profile.split_once('@').map_or(&**profile, |it| it.0);
+    if !EDITED.contains(&agent) {
+        let (line, file) = (source.at.line, file.display());
+        return format!("Remove the entry for `{name}` from line {line} of `{file}`.");
+    }
     format!("Run `skillsd enable {} --profile {profile}{scope}`.", quote_word(name))
 }
 
