@@ -98,8 +98,13 @@ fn every_profile_accepts_most_real_files() {
     for (profile, verdicts) in &counts {
         let accepted = verdicts.get("accepted").copied().unwrap_or_default();
         // Nine in ten real files are valid; a profile that accepts fewer has a wrong rule, except
-        // for the plugin, which rejects the standard's own form of `allowed-tools`.
-        let least = if *profile == "opencode-agent-skills" { 6 } else { 9 };
+        // for the plugin, which rejects the standard's own form of `allowed-tools`, and Qwen Code,
+        // which rejects names with spaces.
+        let least = match *profile {
+            "opencode-agent-skills" => 6,
+            "qwen-code" => 8,
+            _ => 9,
+        };
         assert!(accepted * 10 >= cases.len() * least, "{profile}: {accepted}\n{table}");
     }
 }

@@ -201,7 +201,7 @@ fn news_of_hostile_skills_are_single_bounded_lines() {
     );
     assert_eq!(text, report(&[line]));
     for nth in 0..70 {
-        session.write(&format!("many-{nth:02}"), &"long ".repeat(40_000));
+        session.write(&format!("many-{nth:02}"), &"long ".repeat(150));
     }
     let text = session.tool();
     assert!(text.len() < 10_000, "{}", text.len());

@@ -259,7 +259,7 @@ fn mcp_prompts_are_listed_without_a_daemon_and_leave_no_processes() {
         list["skills"].as_array().expect("a list").iter().map(|it| &it["name"]).collect();
     assert_eq!(names, LISTED);
     let ids = fs::read_to_string(ids).expect("it was written");
-    assert!(ids.split(' ').all(|it| !is_running(it)), "{ids}");
+    wait_for("both to end", || ids.split(' ').all(|it| !is_running(it)).then_some(()));
 }
 
 #[test]
