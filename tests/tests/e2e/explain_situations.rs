@@ -39,8 +39,8 @@ struct Situation {
     files: String,
 }
 
-/// The world of one situation.
-struct Scene {
+/// A home directory with the files of one situation, and the options of its commands.
+struct SituationFixture {
     home: Home,
     cwd: PathBuf,
     profile: String,
@@ -78,18 +78,18 @@ fn judge(it: &Situation) -> Result<(), String> {
     let home = Home::new();
     let cwd = home.worktree("shop", "");
     lay_out(&home, &it.files);
-    let mut scene = Scene { home, cwd, profile: it.profile.clone(), session: None };
+    let mut fixture = SituationFixture { home, cwd, profile: it.profile.clone(), session: None };
     if let Some(file) = &it.touched {
-        scene.touch(file)?;
+        fixture.touch(file)?;
     }
     let mut args = args_of(it);
-    args.extend(scene.session.iter().flat_map(|it| ["--session", it]));
-    let answer = run_json(&scene.home, &scene.cwd, &args);
-    let text = scene.run(&args);
+    args.extend(fixture.session.iter().flat_map(|it| ["--session", it]));
+    let answer = run_json(&fixture.home, &fixture.cwd, &args);
+    let text = fixture.run(&args);
     let lines = || text.lines();
     let verdict = lines().find(|line| "✓✗○·".contains(|it| line.starts_with(it)));
     let next: Vec<&str> = lines().filter_map(|line| line.strip_prefix("Next: ")).collect();
-    let redacted = |text: &str| scene.home.redact(text).replace("~/", "$HOME/");
+    let redacted = |text: &str| fixture.home.redact(text).replace("~/", "$HOME/");
     let mut faults = Vec::new();
     let state = answer["verdict"]["state"].as_str().unwrap_or_default();
     let mut compare = |what: &str, found: String, expected: &str, is_right: bool| {
@@ -112,22 +112,22 @@ fn judge(it: &Situation) -> Result<(), String> {
         return Err(faults.join("\n"));
     }
     if !it.next.is_empty() {
-        let listed = scene.listed()?;
+        let listed = fixture.listed()?;
         let is_needless = it.next.starts_with("Nothing") || it.next.starts_with("Did you mean");
         if listed.contains(&it.seen) && !is_needless && it.state != "active" {
             return Err(format!("  `{}` is listed before the step", it.seen));
         }
-        carry_out(&mut scene, next[0])?;
+        carry_out(&mut fixture, next[0])?;
     }
     if !it.next.is_empty() && it.state == "active" {
-        let again = scene.run(&args_of(it));
+        let again = fixture.run(&args_of(it));
         if again.lines().any(|line| Some(line) == verdict) {
             return Err(format!("  the verdict is the same after the step: {again}"));
         }
     }
-    let listed = scene.listed()?;
+    let listed = fixture.listed()?;
     if !it.seen.is_empty() && !listed.contains(&it.seen) {
-        let again = scene.run(&args_of(it));
+        let again = fixture.run(&args_of(it));
         return Err(format!("  not listed after `{}`: {listed:?}\n{again}", next.join(" | ")));
     }
     Ok(())
@@ -137,7 +137,7 @@ fn args_of(it: &Situation) -> Vec<&str> {
     vec!["explain", &it.ask, "--profile", &it.profile]
 }
 
-impl Scene {
+impl SituationFixture {
     /// Runs `skillsd` and returns what it prints on both streams.
     fn run(&self, args: &[&str]) -> String {
         let output = run(&self.home, &self.cwd, args);
@@ -154,7 +154,7 @@ impl Scene {
         Ok(names.map(str::to_owned).collect())
     }
 
-    /// Reports a file as touched in this scene's session.
+    /// Reports a file as touched in this fixture's session.
     fn touch(&mut self, file: &str) -> Result<(), String> {
         let path = self.cwd.join(file);
         let parent = path.parent().ok_or("no directory")?;

@@ -7,24 +7,24 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::Screen;
 
-use super::Scene;
+use super::SituationFixture;
 use crate::support::exe;
 
 /// Does what the sentence says and nothing else; everything comes from its text.
-pub(super) fn carry_out(scene: &mut Scene, next: &str) -> Result<(), String> {
+pub(super) fn carry_out(fixture: &mut SituationFixture, next: &str) -> Result<(), String> {
     let quoted: Vec<&str> = next.split('`').skip(1).step_by(2).collect();
     let quoted =
         |nth: usize| quoted.get(nth).copied().ok_or_else(|| format!("no text {nth}: {next}"));
-    let path = |nth| quoted(nth).map(|it| scene.path(it));
+    let path = |nth| quoted(nth).map(|it| fixture.path(it));
     let starts = |text| next.starts_with(text);
     if starts("Nothing needs to be done") || (starts("Did you mean") && !next.contains("Run `")) {
         return Ok(());
     }
     if let Some((_, command)) = next.split_once("un `") {
-        return run_command(scene, command.split('`').next().unwrap_or_default());
+        return run_command(fixture, command.split('`').next().unwrap_or_default());
     }
     if starts("Start the agent in `") {
-        scene.cwd = path(0)?;
+        fixture.cwd = path(0)?;
         return Ok(());
     }
     if starts("Rename `") || starts("Move `") {
@@ -40,7 +40,9 @@ pub(super) fn carry_out(scene: &mut Scene, next: &str) -> Result<(), String> {
         let lines: Vec<&str> = between(next, "Insert `", "` before line")?.split("`, `").collect();
         let line = number(next, "before line ")?;
         let file = next.rsplit('`').nth(1).ok_or("no file")?;
-        return edit(&scene.path(file), |all| drop(all.splice(line - 1..line - 1, owned(&lines))));
+        return edit(&fixture.path(file), |all| {
+            drop(all.splice(line - 1..line - 1, owned(&lines)));
+        });
     }
     if starts("Write `") && next.contains("` in line ") {
         let (line, written) = (number(next, "in line ")?, quoted(0)?);
@@ -66,12 +68,12 @@ pub(super) fn carry_out(scene: &mut Scene, next: &str) -> Result<(), String> {
         let first = number(words, "line ").or_else(|_| number(words, "lines "))?;
         let last = number(words, " to ").unwrap_or(first);
         let file = words.split('`').nth(1).ok_or("no file")?;
-        return edit(&scene.path(file), |all| drop(all.drain(first - 1..last)));
+        return edit(&fixture.path(file), |all| drop(all.drain(first - 1..last)));
     }
     if starts("Set `") {
         let key = quoted(0)?;
         let table = if next.contains("in `enabledPlugins`") { Some(quoted(2)?) } else { None };
-        let file = scene.path(next.rsplit('`').nth(1).ok_or("no file")?);
+        let file = fixture.path(next.rsplit('`').nth(1).ok_or("no file")?);
         return set(&file, table, key);
     }
     if starts("Save `") && next.contains("as UTF-8") {
@@ -80,7 +82,7 @@ pub(super) fn carry_out(scene: &mut Scene, next: &str) -> Result<(), String> {
         return fs::write(path(0)?, letters).map_err(text);
     }
     if starts("Shorten the description of `") {
-        let file = scene.cwd.join(".claude/skills").join(quoted(0)?).join("SKILL.md");
+        let file = fixture.cwd.join(".claude/skills").join(quoted(0)?).join("SKILL.md");
         return edit(&file, |all| "description: Short.".clone_into(&mut all[1]));
     }
     if starts("Shorten `") {
@@ -93,16 +95,16 @@ pub(super) fn carry_out(scene: &mut Scene, next: &str) -> Result<(), String> {
 }
 
 /// Runs a command in a shell that finds `skillsd`. A question is answered with yes.
-fn run_command(scene: &mut Scene, command: &str) -> Result<(), String> {
-    let bin = scene.home.path().join("bin");
+fn run_command(fixture: &mut SituationFixture, command: &str) -> Result<(), String> {
+    let bin = fixture.home.path().join("bin");
     if !bin.exists() {
         fs::create_dir(&bin).map_err(text)?;
         std::os::unix::fs::symlink(exe(), bin.join("skillsd")).map_err(text)?;
     }
     // A shell keeps the variable that it is given.
     let line = format!("PATH={}:$PATH; {command}", bin.display());
-    let mut shell = scene.home.command("sh");
-    shell.args(["-c", &line]).current_dir(&scene.cwd);
+    let mut shell = fixture.home.command("sh");
+    shell.args(["-c", &line]).current_dir(&fixture.cwd);
     let asks = ["enable", "trust"].iter().any(|it| command.starts_with(&format!("skillsd {it}")));
     let said = if asks {
         let mut screen = Screen::start(&shell, 40, 200);
@@ -119,7 +121,7 @@ fn run_command(scene: &mut Scene, command: &str) -> Result<(), String> {
     let said = said.map_err(|it| format!("  `{command}` fails: {it}"))?;
     if command.starts_with("skillsd explain") {
         let next = said.lines().find_map(|line| line.strip_prefix("Next: "));
-        return carry_out(scene, next.ok_or_else(|| format!("  no next step: {said}"))?);
+        return carry_out(fixture, next.ok_or_else(|| format!("  no next step: {said}"))?);
     }
     Ok(())
 }
