@@ -49,18 +49,27 @@ pub(crate) fn parse<P: DeserializeOwned>(
     bounds::check(text)?;
     let mut unknown = None;
     let mut reader = serde_json::Deserializer::from_str(text);
-    let parsed = serde_ignored::deserialize(&mut reader, |path| {
+    let mut on_ignored = |path: Path<'_>| {
         let path = segments(&path);
         let first = path.first().map_or("", String::as_str);
         if !OTHERS.contains(&first) && !path.last().is_some_and(|it| names.contains(&**it)) {
             unknown.get_or_insert(path);
         }
-    });
+    };
+    let parsed: Result<P, _> =
+        erased(serde_ignored::Deserializer::new(&mut reader, &mut on_ignored));
     match (unknown, parsed) {
         (Some(path), _) => Err(unknown_parameter::<P>(&path)),
         (None, Ok(parsed)) if reader.end().is_ok() => Ok(parsed),
         (None, _) => Err(invalid::<P>(text)),
     }
+}
+
+/// Deserializes through a trait object, so that a type's code is compiled once for all readers.
+fn erased<'a, P: DeserializeOwned>(
+    reader: impl serde::Deserializer<'a>,
+) -> Result<P, erased_serde::Error> {
+    erased_serde::deserialize(&mut <dyn erased_serde::Deserializer<'_>>::erase(reader))
 }
 
 /// Returns the names and `[index]`es that lead to a value.
@@ -114,21 +123,24 @@ fn distance(a: &str, b: &str) -> usize {
 /// Returns the error for parameters that do not have the method's type.
 fn invalid<P: DeserializeOwned>(text: &str) -> RpcError {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let Err(error) = serde_path_to_error::deserialize::<_, P>(&mut reader) else {
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(&mut reader, &mut track);
+    let Err(error) = erased::<P>(tracked) else {
         return RpcError::invalid_params("the parameters are not one JSON object");
     };
-    let mut path = match error.path().to_string() {
+    let error_path = track.path();
+    let mut path = match error_path.to_string() {
         root if root == "." => "params".to_owned(),
         path => format!("params.{}", shortened(&path)),
     };
-    let message = error.inner().to_string();
+    let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(&*message, |it| it.0);
     if let Some(name) = message.strip_prefix("missing field `").and_then(|it| it.strip_suffix('`'))
     {
         path = format!("{path}.{name}");
         return RpcError::invalid_params(format!("{path}: {message}")).with_param(path);
     }
-    let found = value_at(text, error.path()).map(|it| shown_value(&it));
+    let found = value_at(text, &error_path).map(|it| shown_value(&it));
     let expected = message.rsplit_once(", expected ").map(|it| plain(it.1));
     let message = match (expected, found) {
         (Some(expected), Some(found)) => format!("{path}: expected {expected}, got {found}"),

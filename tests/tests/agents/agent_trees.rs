@@ -2,8 +2,8 @@
 //! the listing for the model is the same.
 //!
 //! The agents' own commands list the skills, and a scripted model receives the listing.
-//! `AGENT_TREES` sets the number of trees, `AGENT_SEED` runs a single one and shrinks it; all trees
-//! run before a test fails.
+//! `AGENT_TREES` sets the number of trees, `AGENT_FIRST` the first seed, `AGENT_SEED` runs a single
+//! tree and shrinks it; all trees run before a test fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -592,11 +592,14 @@ fn compare(agent: Agent, default: u64) {
     let Some(program) = agent.program() else { return };
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let only = number("AGENT_SEED");
+    let first = number("AGENT_FIRST").unwrap_or(0);
     let n_trees = number("AGENT_TREES").unwrap_or(default);
     let mut ours = Ours::new(agent);
     let (mut faults, mut n_seen) = (Vec::new(), 0);
-    for seed in only.map_or(0..n_trees, |seed| seed..seed + 1) {
+    for seed in only.map_or(first..first + n_trees, |seed| seed..seed + 1) {
         n_seen += 1;
+        // A run of hours shows how far it is.
+        println!("{}: seed {seed}, {} differ so far", agent.name(), faults.len());
         let mut tree = random_tree(agent, &mut Random::new(seed));
         let Some(mut fault) = ours.difference(&program, &tree) else { continue };
         if only.is_some() {
