@@ -1,18 +1,37 @@
-# Untested: no Homebrew was at hand. The address and the checksum are those of a release to come.
+# Untested: no Homebrew was at hand. packaging/release fills in the version, address and checksums.
 class Skillsd < Formula
   desc "Finds, explains and serves the agent skills (SKILL.md) of a worktree"
-  homepage "https://example.invalid/skillsd"
-  url "https://example.invalid/skillsd/archive/refs/tags/v0.1.0.tar.gz"
-  sha256 "0000000000000000000000000000000000000000000000000000000000000000"
+  homepage "@ADDRESS@"
+  version "@VERSION@"
   license any_of: ["MIT", "Apache-2.0"]
 
-  depends_on "rust" => :build
+  on_macos do
+    on_arm do
+      url "@DOWNLOADS@/skillsd-@VERSION@-aarch64-apple-darwin.tar.gz"
+      sha256 "@aarch64-apple-darwin@"
+    end
+    on_intel do
+      url "@DOWNLOADS@/skillsd-@VERSION@-x86_64-apple-darwin.tar.gz"
+      sha256 "@x86_64-apple-darwin@"
+    end
+  end
+  on_linux do
+    on_arm do
+      url "@DOWNLOADS@/skillsd-@VERSION@-aarch64-unknown-linux-musl.tar.gz"
+      sha256 "@aarch64-unknown-linux-musl@"
+    end
+    on_intel do
+      url "@DOWNLOADS@/skillsd-@VERSION@-x86_64-unknown-linux-musl.tar.gz"
+      sha256 "@x86_64-unknown-linux-musl@"
+    end
+  end
 
   def install
-    system "cargo", "install", *std_cargo_args(path: "daemon")
-    generate_completions_from_executable(bin/"skillsd", "completions")
-    system bin/"skillsd", "man", "--dir", buildpath/"man"
-    man1.install Dir["man/*.1"]
+    bin.install "skillsd"
+    man1.install Dir["man/man1/*.1"]
+    bash_completion.install "completions/skillsd.bash" => "skillsd"
+    zsh_completion.install "completions/skillsd.zsh" => "_skillsd"
+    fish_completion.install "completions/skillsd.fish"
   end
 
   service do

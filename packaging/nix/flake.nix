@@ -14,7 +14,7 @@
         default = skillsd;
         skillsd = pkgs.rustPlatform.buildRustPackage {
           pname = "skillsd";
-          version = "0.1.0";
+          version = (builtins.fromTOML (builtins.readFile ../../Cargo.toml)).workspace.package.version;
           src = ../..;
           cargoLock.lockFile = ../../Cargo.lock;
           cargoBuildFlags = [ "--package" "skillsd" ];

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Installs skillsd @VERSION@ from its tarball, after comparing the checksum:
+#
+#     sh install.sh [PREFIX]
+#
+# PREFIX is ~/.local, for root /usr/local. SKILLSD_DOWNLOADS names another place of the tarballs.
+# packaging/release fills in the version and the checksums.
+set -eu
+if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi
+prefix=${1:-$prefix}
+downloads=${SKILLSD_DOWNLOADS:-@DOWNLOADS@}
+
+wanted=
+case $(uname -s)-$(uname -m) in
+Linux-x86_64) target=x86_64-unknown-linux-musl wanted=@x86_64-unknown-linux-musl@ ;;
+Linux-aarch64) target=aarch64-unknown-linux-musl wanted=@aarch64-unknown-linux-musl@ ;;
+Darwin-arm64) target=aarch64-apple-darwin wanted=@aarch64-apple-darwin@ ;;
+Darwin-x86_64) target=x86_64-apple-darwin wanted=@x86_64-apple-darwin@ ;;
+esac
+[ -n "$wanted" ] || {
+	echo "there is no program for $(uname -s) on $(uname -m): build it with \`cargo install\`" >&2
+	exit 1
+}
+
+name=skillsd-@VERSION@-$target
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+if command -v curl >/dev/null; then
+	curl -fsSL -o "$scratch/$name.tar.gz" "$downloads/$name.tar.gz"
+else
+	wget -q -O "$scratch/$name.tar.gz" "$downloads/$name.tar.gz"
+fi
+if command -v sha256sum >/dev/null; then sums="sha256sum"; else sums="shasum -a 256"; fi
+found=$($sums "$scratch/$name.tar.gz" | cut -d ' ' -f 1)
+[ "$found" = "$wanted" ] || {
+	echo "$downloads/$name.tar.gz has the checksum $found, not $wanted: nothing was installed" >&2
+	exit 1
+}
+
+tar -xzf "$scratch/$name.tar.gz" -C "$scratch"
+mkdir -p "$prefix/bin" "$prefix/share/man/man1" "$prefix/share/bash-completion/completions" \
+	"$prefix/share/zsh/site-functions" "$prefix/share/fish/vendor_completions.d"
+cd "$scratch/$name"
+# A running daemon keeps the old file; a copy over it would fail.
+rm -f "$prefix/bin/skillsd"
+cp skillsd "$prefix/bin/skillsd"
+cp man/man1/*.1 "$prefix/share/man/man1"
+cp completions/skillsd.bash "$prefix/share/bash-completion/completions/skillsd"
+cp completions/skillsd.zsh "$prefix/share/zsh/site-functions/_skillsd"
+cp completions/skillsd.fish "$prefix/share/fish/vendor_completions.d/skillsd.fish"
+echo "installed $prefix/bin/skillsd"
