@@ -137,7 +137,7 @@ impl<'a> Fields<'a> {
     pub fn word(&self, field: &Field) -> Option<String> {
         match self.read(field)?.value? {
             FieldValue::Choice(item) if !item.text.is_empty() => field.understood(&item.text),
-            FieldValue::Integer(number) if number >= 0 => Some(number.to_string()),
+            FieldValue::Integer(number) => Some(number.to_string()),
             _ => None,
         }
     }
@@ -218,6 +218,11 @@ impl<'a> Fields<'a> {
             Coercion::Switch => match value.as_str().and_then(read_switch) {
                 Some(on) => FieldReading::of(FieldValue::Switch(on)),
                 None => FieldReading::fault(span, "a switch", found),
+            },
+            Coercion::BooleanWord => match value.as_str() {
+                Some("true") => FieldReading::of(FieldValue::Switch(true)),
+                Some("false") => FieldReading::of(FieldValue::Switch(false)),
+                _ => FieldReading::fault(span, "`true` or `false`", found),
             },
             Coercion::Boolean => match (&value.kind, value.as_str()) {
                 (ValueKind::Scalar { style: ScalarStyle::Plain, .. }, Some("true")) => {

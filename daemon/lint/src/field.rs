@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use skills_agents::field_table::{
     self, AGENT, ALLOWED_TOOLS, Agent, BACKGROUND, CLAUDE_CHANGES, CLAUDE_SKILLS, COMPATIBILITY,
-    CONTEXT, CORPUS, DESCRIPTION, DISABLE_MODEL_INVOCATION, DISALLOWED_TOOLS, EFFORT, Field,
-    FieldStatus, HOOKS, KeyKind, MODEL, NAME, PLUGIN, SPECIFICATION, Shape, USER_INVOCABLE, fields,
+    CONTEXT, CORPUS, Coercion, DESCRIPTION, DISABLE_MODEL_INVOCATION, DISALLOWED_TOOLS, EFFORT,
+    Field, FieldStatus, HOOKS, KeyKind, MODEL, NAME, PLUGIN, SPECIFICATION, Shape, USER_INVOCABLE,
+    fields,
 };
 use skills_agents::fields::{FieldValue, TypeMismatch};
 use skills_agents::scalar::YamlType;
@@ -414,6 +415,10 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         }
     }
     let dropped = cx.profiles_that_drop(&["field/type"]);
+    let reads_switch = |it: &&skills_agents::profile::Profile| {
+        let reader = it.reader.and_then(|it| field.reader(it));
+        reader.is_some_and(|it| matches!(it.reads, Coercion::Switch))
+    };
     for (span, (fault, ignored)) in faults {
         let key = field.key;
         let place = if span.is_empty() { entry.key.span } else { span };
@@ -428,6 +433,12 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
             ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
         let (about, severity, message) = match (drops.as_slice(), ignored.as_slice()) {
             ([], []) => (&[][..], Severity::Warning, what),
+            // Whatever is not a true value hides the skill, as `false` does.
+            ([], them) if key == USER_INVOCABLE.key && them.iter().all(reads_switch) => (
+                them,
+                Severity::Error,
+                format!("{} this skill from the user: {what}", with_verb(them, "hides", "hide")),
+            ),
             ([], them) => (
                 them,
                 Severity::Error,
@@ -471,7 +482,7 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
     let FieldValue::Choice(item) = reading else { return };
     let is_known = match field.shape {
         Shape::Choice { open: false, .. } => field.understood(&item.text).is_some(),
-        _ => field.value(&item.text).is_some(),
+        _ => field.understood_value(&item.text).is_some(),
     };
     if item.text.is_empty() || is_known {
         return;

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::Path;
 
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -112,6 +113,16 @@ impl BoundViolations {
     fn is_settled(&self) -> bool {
         self.excess.last().is_some_and(|it| it.decoded > it.limit)
     }
+}
+
+/// Returns whether a call may contain the path.
+pub fn allows_path(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes.len() <= PATH_BYTES && components(bytes) <= PATH_COMPONENTS
+}
+
+fn components(path: &[u8]) -> usize {
+    path.split(|it| *it == b'/').filter(|it| !it.is_empty()).count()
 }
 
 /// Checks the parameters of a call, given as JSON text.
@@ -222,8 +233,7 @@ impl<'de> Visitor<'de> for Check<'_, '_> {
         };
         self.note(what, unit, limit, lengths);
         if self.bound == Bound::Path {
-            let count = text.split('/').filter(|it| !it.is_empty()).count();
-            self.note("a path", "components", PATH_COMPONENTS, [count; 2]);
+            self.note("a path", "components", PATH_COMPONENTS, [components(text.as_bytes()); 2]);
         }
         Ok(())
     }

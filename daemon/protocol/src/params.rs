@@ -143,6 +143,10 @@ fn invalid<P: DeserializeOwned>(text: &str) -> RpcError {
     let found = value_at(text, &error_path).map(|it| shown_value(&it));
     let expected = message.rsplit_once(", expected ").map(|it| plain(it.1));
     let message = match (expected, found) {
+        // serde_json's words for a word of a list that is not a string.
+        (None, Some(found)) if message == "expected value" => {
+            format!("{path}: expected a string, got {found}")
+        }
         (Some(expected), Some(found)) => format!("{path}: expected {expected}, got {found}"),
         (None, Some(found)) => format!("{path}: {message}, got {found}"),
         (_, None) => format!("{path}: {message}"),
@@ -237,6 +241,12 @@ mod tests {
             r#"{"freshness": "soon"}"#,
             &expect![
                 "params.freshness: expected one of `cached`, `synced`, `verified`, got `soon` [params.freshness] The parameters of each method are in docs/protocol.md."
+            ],
+        );
+        check::<ListParams>(
+            r#"{"freshness": 5}"#,
+            &expect![
+                "params.freshness: expected a string, got 5 [params.freshness] The parameters of each method are in docs/protocol.md."
             ],
         );
         check::<ReadParams>(

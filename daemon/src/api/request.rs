@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use skills_agents::profile;
 use skills_config::Config;
-use skills_discovery::discover::Environment;
+use skills_discovery::discover::{Candidate, Environment};
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::session::Session;
 use skills_engine::watch::stamp::Stamp;
@@ -369,7 +369,28 @@ impl Resolver {
         let config = self.settings.health(Some(&view.resolution.worktree));
         let store = self.sessions.store().health();
         let writes = self.engine.write_trees().health(&view.ctx.cwd);
-        view.health.iter().cloned().chain(config).chain(store).chain(writes).collect()
+        let trust = self.auto_trust_health(view);
+        view.health.iter().cloned().chain(config).chain(store).chain(writes).chain(trust).collect()
+    }
+
+    /// Returns the problem that written files activate no skill of the worktree, if an automatic
+    /// session follows the view's directory.
+    fn auto_trust_health(&self, view: &View) -> Option<Health> {
+        let resolution = &view.resolution;
+        let is_untrusted = |it: &Candidate| !resolution.roots[it.root].is_trusted();
+        if !self.engine.writes().follows(&view.ctx.cwd)
+            || !resolution.candidates.iter().any(is_untrusted)
+        {
+            return None;
+        }
+        Some(Health {
+            code: "auto-untrusted",
+            message:
+                "written files activate none of this worktree's skills, because you do not trust it"
+                    .to_owned(),
+            hint: "Run `skillsd trust` in the worktree; touches that the agent reports need no trust.",
+            path: Some(resolution.worktree.as_os_str().to_owned()),
+        })
     }
 
     /// Returns the health of this view and of the session store.

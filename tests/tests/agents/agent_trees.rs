@@ -324,14 +324,16 @@ fn command(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Comman
 /// locations if links lead in a circle.
 fn without_races(view: &View, listing: &str) -> String {
     let resolution = &view.resolution;
-    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    // Names that are equal to the agent's comparison are listed in the order of the race.
+    let folded = |name: &str| name.replace("e\u{301}", "é");
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
     for it in resolution.candidates.iter().filter(|it| it.state != SkillState::Invalid) {
-        *names.entry(&it.name).or_default() += 1;
+        *names.entry(folded(&it.name)).or_default() += 1;
     }
     let is_raced = |skill: &str| {
         let name = between(skill, "<name>", "</name>");
         let name = name.trim_start_matches("<name>").trim_end_matches("</name>");
-        names.get(name).is_some_and(|it| *it > 1)
+        names.get(&folded(name)).is_some_and(|it| *it > 1)
     };
     let skips = resolution.roots.iter().flat_map(|it| it.skips.iter());
     let is_circular = skips.clone().any(|it| matches!(it.reason, SkipReason::SameDirectory(_)));

@@ -96,6 +96,9 @@ fn auto_session_counts_writes_as_touches() {
     assert_eq!(activated_paths(&mut wire), [own.to_str().expect("UTF-8")]);
     let got = wire.call("session/get", &json!({"session": "s"}));
     assert_eq!(got["activated"][0]["matched"]["path"], json!(top.join("a.css")), "{got}");
+    let health = got["health"].as_array().expect("a list");
+    let untrusted = health.iter().find(|it| it["code"] == "auto-untrusted");
+    assert_eq!(untrusted.expect("told")["path"], json!(top), "{got}");
     // A touch reported by the agent activates them.
     let touch = with(claude_params(&top), "paths", json!([top.join("a.css")]));
     let touched = wire.call("session/touch", &touch);

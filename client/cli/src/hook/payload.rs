@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use skills_protocol::bounds;
+
 use super::agents::{HookAgent, HookEventKind, Input};
 use super::shell::{CommandDirs, MAX_FILES, absolute, files, patched};
 
@@ -78,7 +80,8 @@ impl Payload {
         };
         let mut files: Vec<PathBuf> = Vec::new();
         for path in found {
-            if !files.contains(&path) {
+            // The daemon refuses a whole call for one path out of bounds.
+            if !files.contains(&path) && bounds::allows_path(&path) {
                 files.push(path);
             }
         }
@@ -246,6 +249,15 @@ mod tests {
         let edit = json!({"notebook_path": "n.ipynb", "cell_id": "1", "new_source": "x"});
         let edit = json!({"tool_name": "NotebookEdit", "tool_input": edit});
         check("claude-code", &edit, &["/w/n.ipynb"]);
+    }
+
+    #[test]
+    fn path_out_of_bounds_is_no_touched_file() {
+        let (long, deep) = (format!("/{}", "x/".repeat(2500)), format!("/{}", "d/".repeat(129)));
+        let found = json!({"filenames": [long, deep, "a"]});
+        let payload =
+            json!({"tool_name": "Glob", "tool_input": {"pattern": "*"}, "tool_response": found});
+        check("claude-code", &payload, &["/w/a"]);
     }
 
     #[test]

@@ -17,11 +17,17 @@ pub enum Agent {
     GeminiCli,
     /// VS Code with Copilot.
     VsCode,
+    /// GitHub Copilot CLI.
+    CopilotCli,
+    /// Qwen Code.
+    QwenCode,
+    /// Kilo.
+    Kilo,
 }
 
 impl Agent {
     /// All agents, in the order of the reference page.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::AgentSkills,
         Self::ClaudeCode,
         Self::OpenCode,
@@ -29,6 +35,9 @@ impl Agent {
         Self::Codex,
         Self::GeminiCli,
         Self::VsCode,
+        Self::CopilotCli,
+        Self::QwenCode,
+        Self::Kilo,
     ];
 
     /// Returns the name used on the wire and the command line: the profile's id, if there is a
@@ -42,6 +51,9 @@ impl Agent {
             Self::Codex => "codex",
             Self::GeminiCli => "gemini-cli",
             Self::VsCode => "vscode",
+            Self::CopilotCli => "copilot-cli",
+            Self::QwenCode => "qwen-code",
+            Self::Kilo => "kilo",
         }
     }
 
@@ -55,6 +67,9 @@ impl Agent {
             Self::Codex => "Codex",
             Self::GeminiCli => "Gemini CLI",
             Self::VsCode => "VS Code",
+            Self::CopilotCli => "Copilot CLI",
+            Self::QwenCode => "Qwen Code",
+            Self::Kilo => "Kilo",
         }
     }
 
@@ -68,6 +83,9 @@ impl Agent {
             Self::Codex => "0.169.0",
             Self::GeminiCli => "0.61.0",
             Self::VsCode => "documentation of May 2026",
+            Self::CopilotCli => "1.0.102",
+            Self::QwenCode => "0.24.4",
+            Self::Kilo => "7.7.9",
         }
     }
 
@@ -82,7 +100,10 @@ impl Agent {
             | Self::OpenCode
             | Self::OpenCodeAgentSkills
             | Self::GeminiCli
-            | Self::VsCode => None,
+            | Self::VsCode
+            | Self::CopilotCli
+            | Self::QwenCode
+            | Self::Kilo => None,
         }
     }
 }

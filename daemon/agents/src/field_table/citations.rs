@@ -56,6 +56,21 @@ pub static GEMINI: Citation = Citation {
     version: "0.61.0",
 };
 
+pub(super) static COPILOT: Citation = Citation {
+    title: "Copilot CLI, measured on the running agent",
+    address: "",
+    version: "1.0.102",
+};
+
+pub(super) static QWEN: Citation = Citation {
+    title: "Qwen Code, packages/core/src/skills/skill-manager.ts",
+    address: "https://github.com/QwenLM/qwen-code",
+    version: "0.24.4",
+};
+
+pub(super) static KILO: Citation =
+    Citation { title: "Kilo, measured on the running agent", address: "", version: "7.7.9" };
+
 pub(super) static VS_CODE: Citation = Citation {
     title: "VS Code documentation, Use Agent Skills in VS Code",
     address: "https://code.visualstudio.com/docs/agent-customization/agent-skills",

@@ -1,10 +1,13 @@
 //! The fields that Claude Code adds to the standard, some of which VS Code reads too.
 
-use super::citations::{CLAUDE_CHANGES, CLAUDE_HOOKS, CLAUDE_SKILLS, CORPUS, VS_CODE};
+use super::citations::{
+    CLAUDE_CHANGES, CLAUDE_HOOKS, CLAUDE_SKILLS, COPILOT, CORPUS, QWEN, VS_CODE,
+};
 use super::{
     Agent, Coercion, Field, FieldReader, FieldStatus, NamedValue, OnViolation, Safety, Separators,
     Shape, TextLimit,
 };
+use crate::yaml_library::YamlLibrary;
 
 /// Creates a value that every reader of the field knows.
 const fn value(name: &'static str, summary: &'static str) -> NamedValue {
@@ -21,17 +24,20 @@ pub static WHEN_TO_USE: Field = Field {
     default: None,
     values: &[],
     keys: &[],
-    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Text).limit(TextLimit {
-        min: 0,
-        max: Some(1536),
-        pattern: None,
-        breach: OnViolation::Cut,
-    })],
+    readers: &[
+        FieldReader::new(Agent::ClaudeCode, Coercion::Text).limit(TextLimit {
+            min: 0,
+            max: Some(1536),
+            pattern: None,
+            breach: OnViolation::Cut,
+        }),
+        FieldReader::new(Agent::QwenCode, Coercion::Text),
+    ],
     safety: Safety::Safe,
     misspellings: &[],
     standing: FieldStatus::Read,
     examples: &["When the user asks for a release, a tag or a change log."],
-    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &QWEN],
 };
 
 /// `disallowed-tools`.
@@ -65,12 +71,14 @@ pub static ARGUMENT_HINT: Field = Field {
         FieldReader::new(Agent::ClaudeCode, Coercion::Spelling)
             .note("In commands since 1.0.54; in brackets without quotes since 2.1.47."),
         FieldReader::new(Agent::VsCode, Coercion::Text),
+        FieldReader::new(Agent::CopilotCli, Coercion::Text),
+        FieldReader::new(Agent::QwenCode, Coercion::Text),
     ],
     safety: Safety::Safe,
     misspellings: &[],
     standing: FieldStatus::Read,
     examples: &["\"[issue-number]\"", "\"[filename] [format]\""],
-    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE, &COPILOT, &QWEN],
 };
 
 /// `arguments`.
@@ -104,12 +112,14 @@ pub static DISABLE_MODEL_INVOCATION: Field = Field {
         FieldReader::new(Agent::AgentSkills, Coercion::Switch).ours(),
         FieldReader::new(Agent::ClaudeCode, Coercion::Switch),
         FieldReader::new(Agent::VsCode, Coercion::Boolean),
+        FieldReader::new(Agent::CopilotCli, Coercion::Boolean),
+        FieldReader::new(Agent::QwenCode, Coercion::BooleanWord),
     ],
     safety: Safety::Safe,
     misspellings: &["disable_model_invocation"],
     standing: FieldStatus::Read,
     examples: &["true"],
-    sources: &[&CLAUDE_SKILLS, &VS_CODE],
+    sources: &[&CLAUDE_SKILLS, &VS_CODE, &COPILOT, &QWEN],
 };
 
 /// `user-invocable`.
@@ -125,12 +135,14 @@ pub static USER_INVOCABLE: Field = Field {
         FieldReader::new(Agent::AgentSkills, Coercion::Switch).ours(),
         FieldReader::new(Agent::ClaudeCode, Coercion::Switch).since("2.1.0"),
         FieldReader::new(Agent::VsCode, Coercion::Boolean),
+        FieldReader::new(Agent::CopilotCli, Coercion::Boolean),
+        FieldReader::new(Agent::QwenCode, Coercion::BooleanWord),
     ],
     safety: Safety::Safe,
     misspellings: &["user-invokable", "user_invocable"],
     standing: FieldStatus::Read,
     examples: &["false"],
-    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE, &CORPUS],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE, &COPILOT, &QWEN, &CORPUS],
 };
 
 /// `model`.
@@ -149,7 +161,8 @@ pub static MODEL: Field = Field {
     ],
     keys: &[],
     readers: &[
-        FieldReader::new(Agent::ClaudeCode, Coercion::Choice).note("In commands since 1.0.57.")
+        FieldReader::new(Agent::ClaudeCode, Coercion::Choice).note("In commands since 1.0.57."),
+        FieldReader::new(Agent::QwenCode, Coercion::Text),
     ],
     safety: Safety::Safe,
     misspellings: &[],
@@ -282,6 +295,8 @@ pub static PATHS: Field = Field {
             .note("A YAML list since 2.1.84."),
         FieldReader::new(Agent::VsCode, Coercion::Words(Separators::CommasOutsideBraces))
             .note("The table in its documentation does not list the field."),
+        FieldReader::new(Agent::QwenCode, Coercion::ListOnly(YamlLibrary::NpmYaml))
+            .note("A text drops the skill."),
     ],
     safety: Safety::Safe,
     misspellings: &[],
@@ -299,9 +314,12 @@ pub static HOOKS: Field = Field {
     default: Some("none"),
     values: &[],
     keys: &[],
-    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Hooks)
-        .since("2.1.0")
-        .note("In skills of plugins since 2.1.94.")],
+    readers: &[
+        FieldReader::new(Agent::ClaudeCode, Coercion::Hooks)
+            .since("2.1.0")
+            .note("In skills of plugins since 2.1.94."),
+        FieldReader::new(Agent::QwenCode, Coercion::Hooks),
+    ],
     safety: Safety::Asks,
     misspellings: &[],
     standing: FieldStatus::Read,

@@ -265,6 +265,7 @@ const fn reads(coercion: Coercion) -> &'static str {
         Coercion::String(_) => "a YAML string only",
         Coercion::Switch => "`true`, `yes`, `on`, `1` and their opposites, in any case",
         Coercion::Boolean => "`true` or `false` without quotes",
+        Coercion::BooleanWord => "`true` or `false`",
         Coercion::Words(Separators::Blanks) => {
             "a list, or words separated by spaces outside parentheses"
         }

@@ -1,7 +1,8 @@
 //! The fields of the open standard, with each agent's reading.
 
 use super::citations::{
-    CLAUDE_CHANGES, CLAUDE_SKILLS, CODEX, CORPUS, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, VS_CODE,
+    CLAUDE_CHANGES, CLAUDE_SKILLS, CODEX, COPILOT, CORPUS, GEMINI, KILO, OPENCODE, PLUGIN, QWEN,
+    SPECIFICATION, VS_CODE,
 };
 use super::{
     Agent, Coercion, Field, FieldReader, FieldStatus, MapKey, OnMissing, OnViolation, Safety,
@@ -73,6 +74,25 @@ pub static NAME: Field = Field {
                 breach: OnViolation::Dropped,
             })
             .note("Must equal the directory's name."),
+        FieldReader::new(Agent::CopilotCli, Coercion::String(YamlLibrary::SerdeYamlValue))
+            .absent(OnMissing::Else("the directory's name"))
+            .limit(TextLimit {
+                min: 1,
+                max: Some(64),
+                pattern: Some("^[A-Za-z0-9][A-Za-z0-9_.: -]*$"),
+                breach: OnViolation::Dropped,
+            })
+            .note("A space becomes `-`."),
+        FieldReader::new(Agent::QwenCode, Coercion::Text).absent(OnMissing::Dropped).limit(
+            TextLimit {
+                min: 1,
+                max: None,
+                pattern: Some(r"^[^\s/]+$"),
+                breach: OnViolation::Dropped,
+            },
+        ),
+        FieldReader::new(Agent::Kilo, Coercion::String(YamlLibrary::NpmYaml))
+            .absent(OnMissing::Dropped),
     ],
     safety: Safety::Safe,
     misspellings: &["Name"],
@@ -87,6 +107,9 @@ pub static NAME: Field = Field {
         &CODEX,
         &GEMINI,
         &VS_CODE,
+        &COPILOT,
+        &QWEN,
+        &KILO,
     ],
 };
 
@@ -127,6 +150,18 @@ pub static DESCRIPTION: Field = Field {
         FieldReader::new(Agent::VsCode, Coercion::Text).absent(OnMissing::Required).limit(
             TextLimit { min: 1, max: Some(1024), pattern: None, breach: OnViolation::Unstated },
         ),
+        FieldReader::new(Agent::CopilotCli, Coercion::String(YamlLibrary::SerdeYamlValue))
+            .absent(OnMissing::Else("the first lines of the body"))
+            .limit(TextLimit {
+                min: 0,
+                max: Some(1024),
+                pattern: None,
+                breach: OnViolation::Dropped,
+            }),
+        FieldReader::new(Agent::QwenCode, Coercion::Text)
+            .absent(OnMissing::Dropped)
+            .limit(TextLimit { min: 1, max: None, pattern: None, breach: OnViolation::Dropped }),
+        FieldReader::new(Agent::Kilo, Coercion::String(YamlLibrary::NpmYaml)),
     ],
     safety: Safety::Safe,
     misspellings: &[],
@@ -141,6 +176,9 @@ pub static DESCRIPTION: Field = Field {
         &CODEX,
         &GEMINI,
         &VS_CODE,
+        &COPILOT,
+        &QWEN,
+        &KILO,
     ],
 };
 
@@ -258,10 +296,11 @@ pub static ALLOWED_TOOLS: Field = Field {
             .note("A YAML list since 2.1.0."),
         FieldReader::new(Agent::OpenCodeAgentSkills, Coercion::ListOnly(YamlLibrary::NpmYaml))
             .note("Not used; text, which is the standard's form, drops the skill."),
+        FieldReader::new(Agent::CopilotCli, Coercion::Words(Separators::CommasAndBlanks)),
     ],
     safety: Safety::AsksIfFilled,
     misspellings: &["allowed_tools", "allowedTools"],
     standing: FieldStatus::Read,
     examples: &["Bash(git:*) Bash(jq:*) Read", "[Read, Grep, Glob]"],
-    sources: &[&SPECIFICATION, &CLAUDE_SKILLS, &CLAUDE_CHANGES, &PLUGIN],
+    sources: &[&SPECIFICATION, &CLAUDE_SKILLS, &CLAUDE_CHANGES, &PLUGIN, &COPILOT],
 };

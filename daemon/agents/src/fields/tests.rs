@@ -82,6 +82,9 @@ fn non_string_names_by_agent() {
               codex: <pdf>
               gemini-cli: <pdf>
               vscode: <pdf>
+              copilot-cli: <pdf>
+              qwen-code: <pdf>
+              kilo: <pdf>
             name: 123
               ours: <123>
               agentskills: <123>
@@ -91,6 +94,9 @@ fn non_string_names_by_agent() {
               codex: <123>
               gemini-cli: <123>
               vscode: <123>
+              copilot-cli: nothing; "123" is a number, not a string
+              qwen-code: <123>
+              kilo: nothing; "123" is a number, not a string
             name: '123'
               ours: <123> "'123'"
               agentskills: <123> "'123'"
@@ -100,6 +106,9 @@ fn non_string_names_by_agent() {
               codex: <123> "'123'"
               gemini-cli: <123> "'123'"
               vscode: <123> "'123'"
+              copilot-cli: <123> "'123'"
+              qwen-code: <123> "'123'"
+              kilo: <123> "'123'"
             name: 2026-11-21
               ours: <2026-11-21>
               agentskills: <2026-11-21>
@@ -109,6 +118,9 @@ fn non_string_names_by_agent() {
               codex: <2026-11-21>
               gemini-cli: <2026-11-21>
               vscode: <2026-11-21>
+              copilot-cli: <2026-11-21>
+              qwen-code: <2026-11-21>
+              kilo: <2026-11-21>
             name: yes
               ours: <yes>
               agentskills: <yes>
@@ -118,6 +130,9 @@ fn non_string_names_by_agent() {
               codex: <yes>
               gemini-cli: <yes>
               vscode: <yes>
+              copilot-cli: <yes>
+              qwen-code: <yes>
+              kilo: <yes>
             name: true
               ours: <true>
               agentskills: <true>
@@ -127,6 +142,9 @@ fn non_string_names_by_agent() {
               codex: <true>
               gemini-cli: <true>
               vscode: <true>
+              copilot-cli: nothing; "true" is a boolean, not a string
+              qwen-code: <true>
+              kilo: nothing; "true" is a boolean, not a string
             name: ~
               ours: nothing
               agentskills: nothing
@@ -136,6 +154,9 @@ fn non_string_names_by_agent() {
               codex: nothing
               gemini-cli: nothing
               vscode: nothing
+              copilot-cli: nothing; "~" is nothing, not a string
+              qwen-code: nothing
+              kilo: nothing; "~" is nothing, not a string
             name: [a]
               ours: nothing; "[a]" is a list, not a text
               agentskills: nothing; "[a]" is a list, not a text
@@ -145,6 +166,9 @@ fn non_string_names_by_agent() {
               codex: nothing; "[a]" is a list, not a text
               gemini-cli: nothing; "[a]" is a list, not a text
               vscode: nothing; "[a]" is a list, not a text
+              copilot-cli: nothing; "[a]" is a list, not a string
+              qwen-code: nothing; "[a]" is a list, not a text
+              kilo: nothing; "[a]" is a list, not a string
         "#]],
     );
 }
@@ -155,35 +179,44 @@ fn non_text_descriptions_by_agent() {
         &DESCRIPTION,
         &["42", "\n  - a list", ""],
         expect![[r#"
-        description: 42
-          ours: <42>
-          agentskills: <42>
-          claude-code: <42>
-          opencode: nothing; "42" is a number, not a string
-          opencode-agent-skills: nothing; "42" is a number, not a string
-          codex: <42>
-          gemini-cli: <42>
-          vscode: <42>
-        description: 
-          - a list
-          ours: nothing; "- a list" is a list, not a text
-          agentskills: nothing; "- a list" is a list, not a text
-          claude-code: nothing; "- a list" is a list, not a text
-          opencode: nothing; "- a list" is a list, not a string
-          opencode-agent-skills: nothing; "- a list" is a list, not a string
-          codex: nothing; "- a list" is a list, not a text
-          gemini-cli: nothing; "- a list" is a list, not a text
-          vscode: nothing; "- a list" is a list, not a text
-        description: 
-          ours: nothing
-          agentskills: nothing
-          claude-code: nothing
-          opencode: nothing; "" is nothing, not a string
-          opencode-agent-skills: nothing; "" is nothing, not a string
-          codex: nothing
-          gemini-cli: nothing
-          vscode: nothing
-    "#]],
+            description: 42
+              ours: <42>
+              agentskills: <42>
+              claude-code: <42>
+              opencode: nothing; "42" is a number, not a string
+              opencode-agent-skills: nothing; "42" is a number, not a string
+              codex: <42>
+              gemini-cli: <42>
+              vscode: <42>
+              copilot-cli: nothing; "42" is a number, not a string
+              qwen-code: <42>
+              kilo: nothing; "42" is a number, not a string
+            description: 
+              - a list
+              ours: nothing; "- a list" is a list, not a text
+              agentskills: nothing; "- a list" is a list, not a text
+              claude-code: nothing; "- a list" is a list, not a text
+              opencode: nothing; "- a list" is a list, not a string
+              opencode-agent-skills: nothing; "- a list" is a list, not a string
+              codex: nothing; "- a list" is a list, not a text
+              gemini-cli: nothing; "- a list" is a list, not a text
+              vscode: nothing; "- a list" is a list, not a text
+              copilot-cli: nothing; "- a list" is a list, not a string
+              qwen-code: nothing; "- a list" is a list, not a text
+              kilo: nothing; "- a list" is a list, not a string
+            description: 
+              ours: nothing
+              agentskills: nothing
+              claude-code: nothing
+              opencode: nothing; "" is nothing, not a string
+              opencode-agent-skills: nothing; "" is nothing, not a string
+              codex: nothing
+              gemini-cli: nothing
+              vscode: nothing
+              copilot-cli: nothing; "" is nothing, not a string
+              qwen-code: nothing
+              kilo: nothing; "" is nothing, not a string
+        "#]],
     );
 }
 
@@ -205,21 +238,25 @@ fn tools_are_split_by_each_agents_separators() {
               agentskills: [<Bash(git add:*)> <Read>]
               claude-code: [<Bash(git add:*)> <Read>]
               opencode-agent-skills: nothing; "Bash(git add:*) Read" is a text, not a list
+              copilot-cli: [<Bash(git add:*)> <Read>]
             allowed-tools: Read, Grep,Bash(git add:*)
               ours: [<Read> <Grep> <Bash(git add:*)>]
               agentskills: [<Read,> <Grep,Bash(git add:*)>]
               claude-code: [<Read> <Grep> <Bash(git add:*)>]
               opencode-agent-skills: nothing; "Read, Grep,Bash(git add:*)" is a text, not a list
+              copilot-cli: [<Read> <Grep> <Bash(git add:*)>]
             allowed-tools: "Read, Grep"
               ours: [<Read> <Grep>]
               agentskills: [<Read,> <Grep>]
               claude-code: [<Read> <Grep>]
               opencode-agent-skills: nothing; "\"Read, Grep\"" is a text, not a list
+              copilot-cli: [<Read> <Grep>]
             allowed-tools: [Read, 12, {a: b}]
               ours: [<Read> <12>]; "{a: b}" is a map, not a text
               agentskills: [<Read> <12>]; "{a: b}" is a map, not a text
               claude-code: [<Read> <12>]; "{a: b}" is a map, not a text
               opencode-agent-skills: [<Read>]; "12" is a number, not a string; "{a: b}" is a map, not a string
+              copilot-cli: [<Read> <12>]; "{a: b}" is a map, not a text
             allowed-tools: 
               - Read
               - WebFetch(domain: x)
@@ -227,11 +264,13 @@ fn tools_are_split_by_each_agents_separators() {
               agentskills: [<Read>]; "WebFetch(domain: x)" is a map, not a text
               claude-code: [<Read>]; "WebFetch(domain: x)" is a map, not a text
               opencode-agent-skills: [<Read>]; "WebFetch(domain: x)" is a map, not a string
+              copilot-cli: [<Read>]; "WebFetch(domain: x)" is a map, not a text
             allowed-tools: ~
               ours: nothing
               agentskills: nothing
               claude-code: nothing
               opencode-agent-skills: nothing; "~" is nothing, not a list
+              copilot-cli: nothing
         "#]],
     );
 }
@@ -257,16 +296,19 @@ fn list_items_have_spans_in_every_style() {
               agentskills: [<src/**/*.{ts,tsx}> <docs/>]
               claude-code: [<src/**/*.{ts,tsx}> <docs/>]
               vscode: [<src/**/*.{ts,tsx}> <docs/>]
+              qwen-code: nothing; "src/**/*.{ts,tsx}, docs/" is a text, not a list
             paths: 'it''s/*, b'
               ours: [<it's/*> "it''s/*" <b>]
               agentskills: [<it's/*> "it''s/*" <b>]
               claude-code: [<it's/*> "it''s/*" <b>]
               vscode: [<it's/*> "it''s/*" <b>]
+              qwen-code: nothing; "'it''s/*, b'" is a text, not a list
             paths: "caf\u00e9/*, \x41/*, \ud83d\ude00, c"
               ours: [<café/*> "caf\\u00e9/*" <A/*> "\\x41/*" <😀> "\\ud83d\\ude00" <c>]
               agentskills: [<café/*> "caf\\u00e9/*" <A/*> "\\x41/*" <😀> "\\ud83d\\ude00" <c>]
               claude-code: [<café/*> "caf\\u00e9/*" <A/*> "\\x41/*" <😀> "\\ud83d\\ude00" <c>]
               vscode: [<café/*> "caf\\u00e9/*" <A/*> "\\x41/*" <😀> "\\ud83d\\ude00" <c>]
+              qwen-code: nothing; "\"caf\\u00e9/*, \\x41/*, \\ud83d\\ude00, c\"" is a text, not a list
             paths: a/*,
               b/*,
               c
@@ -274,6 +316,7 @@ fn list_items_have_spans_in_every_style() {
               agentskills: [<a/*> <b/*> <c>]
               claude-code: [<a/*> <b/*> <c>]
               vscode: [<a/*> <b/*> <c>]
+              qwen-code: nothing; "a/*,\n  b/*,\n  c" is a text, not a list
             paths: >-
               a/*,
               b/*
@@ -281,6 +324,7 @@ fn list_items_have_spans_in_every_style() {
               agentskills: [<a/*> <b/*>]
               claude-code: [<a/*> <b/*>]
               vscode: [<a/*> <b/*>]
+              qwen-code: nothing; ">-\n  a/*,\n  b/*" is a text, not a list
             paths: |
               é/*, b
               , c
@@ -288,17 +332,20 @@ fn list_items_have_spans_in_every_style() {
               agentskills: [<é/*> <b> <c>]
               claude-code: [<é/*> <b> <c>]
               vscode: [<é/*> <b> <c>]
+              qwen-code: nothing; "|\n  é/*, b\n  , c" is a text, not a list
             paths: "a, \
                b"
               ours: [<a> <b>]
               agentskills: [<a> <b>]
               claude-code: [<a> <b>]
               vscode: [<a> <b>]
+              qwen-code: nothing; "\"a, \\\n   b\"" is a text, not a list
             paths: ["a, b", 'c']
               ours: [<a> <b> <c> "'c'"]
               agentskills: [<a> <b> <c> "'c'"]
               claude-code: [<a> <b> <c> "'c'"]
               vscode: [<a> <b> <c> "'c'"]
+              qwen-code: [<a, b> "\"a, b\"" <c> "'c'"]
             paths: 
               - src/**
               - "*.md"
@@ -306,6 +353,7 @@ fn list_items_have_spans_in_every_style() {
               agentskills: [<src/**> <*.md> "\"*.md\""]
               claude-code: [<src/**> <*.md> "\"*.md\""]
               vscode: [<src/**> <*.md> "\"*.md\""]
+              qwen-code: [<src/**> <*.md> "\"*.md\""]
         "#]],
     );
 }
@@ -335,23 +383,33 @@ fn arguments_and_hints_by_agent() {
               ours: <[a] [b]> "\"[a] [b]\""
               claude-code: <[a] [b]> "\"[a] [b]\""
               vscode: <[a] [b]> "\"[a] [b]\""
+              copilot-cli: <[a] [b]> "\"[a] [b]\""
+              qwen-code: <[a] [b]> "\"[a] [b]\""
             argument-hint: [issue-number]
               ours: <[issue-number]>
               claude-code: <[issue-number]>
               vscode: nothing; "[issue-number]" is a list, not a text
+              copilot-cli: nothing; "[issue-number]" is a list, not a text
+              qwen-code: nothing; "[issue-number]" is a list, not a text
             argument-hint: <file>
               ours: <<file>>
               claude-code: <<file>>
               vscode: <<file>>
+              copilot-cli: <<file>>
+              qwen-code: <<file>>
             argument-hint: [optional: date]
               ours: <[optional: date]>
               claude-code: <[optional: date]>
               vscode: nothing; "[optional: date]" is a list, not a text
+              copilot-cli: nothing; "[optional: date]" is a list, not a text
+              qwen-code: nothing; "[optional: date]" is a list, not a text
             argument-hint: 
               - a
               ours: nothing; "- a" is a list, not a text
               claude-code: nothing; "- a" is a list, not a text
               vscode: nothing; "- a" is a list, not a text
+              copilot-cli: nothing; "- a" is a list, not a text
+              qwen-code: nothing; "- a" is a list, not a text
         "#]],
     );
 }
@@ -367,51 +425,71 @@ fn switch_spellings_by_agent() {
               agentskills: true
               claude-code: true
               vscode: true
+              copilot-cli: true
+              qwen-code: true
             user-invocable: FALSE
               ours: false
               agentskills: false
               claude-code: false
               vscode: nothing; "FALSE" is a boolean, not `true` or `false`
+              copilot-cli: nothing; "FALSE" is a boolean, not `true` or `false`
+              qwen-code: nothing; "FALSE" is a boolean, not `true` or `false`
             user-invocable: yes
               ours: true
               agentskills: true
               claude-code: true
               vscode: nothing; "yes" is a text, not `true` or `false`
+              copilot-cli: nothing; "yes" is a text, not `true` or `false`
+              qwen-code: nothing; "yes" is a text, not `true` or `false`
             user-invocable: Off
               ours: false
               agentskills: false
               claude-code: false
               vscode: nothing; "Off" is a text, not `true` or `false`
+              copilot-cli: nothing; "Off" is a text, not `true` or `false`
+              qwen-code: nothing; "Off" is a text, not `true` or `false`
             user-invocable: 1
               ours: true
               agentskills: true
               claude-code: true
               vscode: nothing; "1" is a number, not `true` or `false`
+              copilot-cli: nothing; "1" is a number, not `true` or `false`
+              qwen-code: nothing; "1" is a number, not `true` or `false`
             user-invocable: 'true'
               ours: true
               agentskills: true
               claude-code: true
               vscode: nothing; "'true'" is a text, not `true` or `false`
+              copilot-cli: nothing; "'true'" is a text, not `true` or `false`
+              qwen-code: true
             user-invocable: 0
               ours: false
               agentskills: false
               claude-code: false
               vscode: nothing; "0" is a number, not `true` or `false`
+              copilot-cli: nothing; "0" is a number, not `true` or `false`
+              qwen-code: nothing; "0" is a number, not `true` or `false`
             user-invocable: maybe
               ours: nothing; "maybe" is a text, not a switch
               agentskills: nothing; "maybe" is a text, not a switch
               claude-code: nothing; "maybe" is a text, not a switch
               vscode: nothing; "maybe" is a text, not `true` or `false`
+              copilot-cli: nothing; "maybe" is a text, not `true` or `false`
+              qwen-code: nothing; "maybe" is a text, not `true` or `false`
             user-invocable: ~
               ours: nothing
               agentskills: nothing
               claude-code: nothing
               vscode: nothing
+              copilot-cli: nothing
+              qwen-code: nothing
             user-invocable: [true]
               ours: nothing; "[true]" is a list, not a switch
               agentskills: nothing; "[true]" is a list, not a switch
               claude-code: nothing; "[true]" is a list, not a switch
               vscode: nothing; "[true]" is a list, not `true` or `false`
+              copilot-cli: nothing; "[true]" is a list, not `true` or `false`
+              qwen-code: nothing; "[true]" is a list, not `true` or `false`
         "#]],
     );
 }

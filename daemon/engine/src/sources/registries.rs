@@ -72,6 +72,14 @@ struct Registry {
     wanted: Option<Instant>,
 }
 
+impl Registry {
+    /// Returns the seconds since the first request, if the first copy is still being fetched.
+    fn fetch_age(&self) -> Option<u64> {
+        let is_first = self.phase == SourcePhase::Starting && !self.has_copy;
+        Some(self.wanted.filter(|_| is_first)?.elapsed().as_secs())
+    }
+}
+
 /// Orders to the scheduling thread.
 enum FetchOrder {
     /// Check the schedule again.
@@ -190,9 +198,7 @@ impl Remote {
     /// Returns the entry in health of a registry that is being fetched for the first time.
     pub(crate) fn fetching(&self, address: &Address) -> Option<Health> {
         let registries = lock(&self.shared.registries);
-        let registry = registries.get(address)?;
-        let is_fetching = registry.phase == SourcePhase::Starting && !registry.has_copy;
-        let age = registry.wanted.filter(|_| is_fetching)?.elapsed().as_secs();
+        let age = registries.get(address)?.fetch_age()?;
         Some(Health {
             code: "fetching",
             message: format!(
@@ -236,7 +242,11 @@ impl Remote {
             name: address.to_string(),
             phase: it.phase,
             skills: it.skills,
-            message: it.error.clone().or_else(|| it.refused.first().cloned()),
+            message: it
+                .error
+                .clone()
+                .or_else(|| it.refused.first().cloned())
+                .or_else(|| Some(format!("being fetched, {} s so far", it.fetch_age()?))),
             path: it.has_copy.then(|| self.provided_path(address)).flatten(),
         });
         status.collect()

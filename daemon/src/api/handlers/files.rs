@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
+use skills_protocol::error::{OUTSIDE_SKILL, RpcError, SKILL_NOT_FOUND};
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::{
     By, Contextual, Only, ReadParams, ReadResult, Resource, ResourcesParams, ResourcesResult,
@@ -231,6 +231,13 @@ pub(crate) fn refused(error: &ConfinedDirError, relative: &str) -> RpcError {
 pub(crate) fn directory_gone(error: &ConfinedDirError) -> RpcError {
     if matches!(error, ConfinedDirError::Replaced) {
         return exchanged("the skill's directory");
+    }
+    if matches!(error, ConfinedDirError::Missing) {
+        return RpcError::new(
+            SKILL_NOT_FOUND,
+            "the skill was removed since the skills were listed",
+        )
+        .with_hint("List the skills again.");
     }
     RpcError::internal(format!("failed to open the skill's directory: {error}"))
         .with_hint("Retry: the next call reads the disk again.")

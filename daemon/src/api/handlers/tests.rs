@@ -427,6 +427,23 @@ async fn status_reports_the_daemon() {
 }
 
 #[tokio::test]
+async fn skill_removed_since_it_was_listed_is_not_found() {
+    let mut rig = tree();
+    rig.call("skills/list", json!({})).await;
+    std::fs::remove_dir_all(rig.path("w/.agents/skills/b")).unwrap();
+    std::fs::remove_file(rig.path("w/.agents/skills/c/SKILL.md")).unwrap();
+    for (method, params) in [
+        ("skills/load", json!({"name": "b", "freshness": "cached"})),
+        ("skills/load", json!({"name": "c", "freshness": "cached"})),
+        ("skills/read", json!({"name": "b", "relative": "x", "freshness": "cached"})),
+        ("skills/resources", json!({"name": "b", "freshness": "cached"})),
+    ] {
+        let error = rig.try_call(method, params.clone()).await.unwrap_err();
+        assert_eq!(error["code"], -32001, "{method} {params}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn stopped_engine_shuts_the_daemon_down() {
     let mut rig = tree();
     rig.daemon.parts.resolver.engine.stop();

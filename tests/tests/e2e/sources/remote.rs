@@ -339,7 +339,10 @@ fn slow_registry_does_not_delay_the_first_list() {
     let output = run(&live.home, &top, &["list"]);
     let said = stdout(&output) + &stderr(&output);
     assert!(said.contains("is still being fetched"), "{said}");
-    assert_eq!(only_source(&mut live)["state"], "starting");
+    let source = only_source(&mut live);
+    assert_eq!(source["state"], "starting");
+    let message = source["message"].as_str().expect("told");
+    assert!(message.starts_with("being fetched, "), "{source}");
     let explained = live.wire.call("skills/explain", &json!({"cwd": top}));
     assert!(explained["steps"].to_string().contains("is being fetched for the first time"));
 }

@@ -1,5 +1,6 @@
 //! The row of GitHub Copilot CLI.
 
+use crate::field_table::Agent;
 use crate::profile::row::{built_in, present, provided, root, texts, usual, variable};
 use crate::profile::{
     AncestorStop, DescriptionRule, NameCheck, NameForm, NameRule, NameSource, Profile, Provider,
@@ -21,6 +22,7 @@ pub(super) fn profile() -> Profile {
     let shared = || upwards(AncestorStop::WorktreeElseHome);
     let usual = usual("copilot-cli", "Copilot CLI", "1.0.102");
     Profile {
+        reader: Some(Agent::CopilotCli),
         environment: texts(&["HOME", "COPILOT_HOME"]),
         settings: settings::copilot_cli(),
         presence: Some(present(("COPILOT_HOME", ".copilot", ""), "copilot", &[])),

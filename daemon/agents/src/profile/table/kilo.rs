@@ -1,5 +1,6 @@
 //! The row of Kilo, which began as a copy of opencode.
 
+use crate::field_table::Agent;
 use crate::profile::row::{built_in, present, provided, root, texts, variable};
 use crate::profile::{
     AncestorStop, DisableSwitch, Profile, Provider, RootBase, RootRule, Scope, WalkRule, settings,
@@ -33,7 +34,7 @@ pub(super) fn profile(opencode: Profile) -> Profile {
     let upwards = |stop| RootBase::Ancestors { stop };
     Profile {
         id: "kilo".into(),
-        reader: None,
+        reader: Some(Agent::Kilo),
         agent: "Kilo".into(),
         version: "7.7.9".into(),
         environment: texts(&[

@@ -1,6 +1,7 @@
 //! The row of Qwen Code.
 
 use crate::fence::Fence;
+use crate::field_table::Agent;
 use crate::profile::row::{present, provided, root, texts, usual, variable};
 use crate::profile::{
     AncestorStop, LoadStrategy, NameCheck, NameRule, Profile, Provider, Requirement, RootBase,
@@ -15,6 +16,7 @@ pub(super) fn profile() -> Profile {
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     let usual = usual("qwen-code", "Qwen Code", "0.24.4");
     Profile {
+        reader: Some(Agent::QwenCode),
         environment: texts(&["HOME", "QWEN_HOME"]),
         presence: Some(present(("QWEN_HOME", ".qwen", ""), "qwen", &[".qwen"])),
         settings: settings::qwen_code(),

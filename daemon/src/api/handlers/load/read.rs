@@ -65,7 +65,10 @@ pub(super) fn read(
         Err(ConfinedDirError::Outside) => read_symlinked(candidate, root.is_own()),
         result => result,
     };
-    let bytes = bytes.map_err(|error| refused(&error, SKILL_FILE))?;
+    let bytes = bytes.map_err(|error| match error {
+        ConfinedDirError::Missing => directory_gone(&error),
+        _ => refused(&error, SKILL_FILE),
+    })?;
     let directory = dir.file_name().unwrap_or(OsStr::new("/")).to_string_lossy();
     let (body, is_unchanged) =
         parse_skill(&bytes, candidate, &view.ctx.profile, &directory, read_limit);

@@ -1,34 +1,26 @@
 //! No call on large inputs keeps a worker of the runtime busy, so that it delays no other call.
 
-use std::pin::Pin;
 use std::sync::Mutex;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
 use super::*;
 
-/// Processor time of one poll that counts as long. Release builds take 5 ms or less for it; builds
-/// without optimisation take some 20 times as long.
+/// Processor time between two turns of a task that counts as long. Release builds take 5 ms or less
+/// for it; builds without optimisation take some 20 times as long.
 const LONG: Duration = Duration::from_millis(100);
 
-/// A future whose longest poll is measured in processor time, which other programs do not change.
-struct Timed<F> {
-    inner: Pin<Box<F>>,
-    longest: Arc<Mutex<Duration>>,
-}
-
-impl<F: Future> Future for Timed<F> {
-    type Output = F::Output;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let before = processor_time();
-        let outcome = self.inner.as_mut().poll(cx);
-        let taken = processor_time().saturating_sub(before);
-        let mut longest = self.longest.lock().unwrap();
-        *longest = taken.max(*longest);
-        outcome
+/// Takes turns with all tasks of the runtime, which has one thread, and measures the longest wait
+/// in processor time, which other programs do not change.
+async fn measure_waits(longest: Arc<Mutex<Duration>>) {
+    let mut before = processor_time();
+    loop {
+        tokio::task::yield_now().await;
+        let now = processor_time();
+        let mut longest = longest.lock().unwrap();
+        *longest = now.saturating_sub(before).max(*longest);
+        before = now;
     }
 }
 
@@ -52,10 +44,7 @@ async fn no_call_on_large_inputs_computes_long_on_a_worker() {
         format!("---\nname: s7\ndescription: d\nmetadata:\n{}\n---\n{body}", fields.join("\n"));
     rig.write("w/.claude/skills/s7/SKILL.md", &text);
     let longest = Arc::<Mutex<Duration>>::default();
-    let timed = |inner| Timed { inner: Box::pin(inner), longest: Arc::clone(&longest) };
-    let (client, server) = duplex(1 << 20);
-    tokio::spawn(timed(rig.daemon.server().serve_stream(server)));
-    rig.client = BufReader::new(client);
+    tokio::spawn(measure_waits(Arc::clone(&longest)));
     let many = |it: &dyn Fn(usize) -> String| (0..1000).map(it).collect::<Vec<_>>();
     let environment: std::collections::BTreeMap<_, _> =
         (0..500).map(|nth| (format!("NAME_{nth}"), "value".repeat(100))).collect();
