@@ -149,7 +149,7 @@ impl ClientError {
                 Some("Set SKILLSD_SOCKET to a short absolute path in a directory that you own.".into())
             }
             Self::NotRunning { .. } => {
-                Some("Run `skillsd status` to start it; any command that needs the daemon does.".into())
+                Some("A command that needs the daemon, such as `skillsd list`, starts it.".into())
             }
             Self::ForeignPeer { .. } | Self::Connect { .. } => {
                 Some("Set SKILLSD_SOCKET to a path in a directory that you own.".into())
