@@ -18,6 +18,11 @@ pub fn daemon(peer: &Peer) -> Option<Pid> {
     is_daemon(&command_line(pid)?).then_some(pid)
 }
 
+/// Returns whether a command started this daemon. Others are stopped by those who started them.
+pub fn is_spawned(daemon: Pid) -> bool {
+    command_line(daemon).is_some_and(|it| it.arguments.split(' ').any(|word| word == "--spawned"))
+}
+
 fn is_daemon(line: &CommandLine) -> bool {
     line.program.ends_with("skillsd") && line.arguments.split(' ').any(|word| word == "serve")
 }

@@ -46,6 +46,22 @@
   "The program and its arguments before the subcommand."
   :type '(repeat string))
 
+(defconst skillsd--install-directories
+  '("~/.cargo/bin" "~/.local/bin" "~/.npm-global/bin" "/opt/homebrew/bin" "/usr/local/bin")
+  "Directories in which cargo, pip, uv, npm and Homebrew install programs.
+Emacs often has a shorter `exec-path' if no shell started it.")
+
+(defun skillsd--program ()
+  "Return the path of the program, or nil if it is not installed."
+  (let ((exec-path (append exec-path (mapcar #'expand-file-name skillsd--install-directories))))
+    (executable-find (car skillsd-command))))
+
+(defun skillsd--found-program ()
+  "Return the path of the program, or tell the user that it is missing."
+  (or (skillsd--program)
+      (user-error "Cannot find `%s'; install skillsd, or set `skillsd-command'"
+                  (car skillsd-command))))
+
 (defcustom skillsd-client nil
   "The LSP client that runs the language server.
 Nil means eglot if it is installed, else lsp-mode."
@@ -56,7 +72,7 @@ Nil means eglot if it is installed, else lsp-mode."
 
 (defun skillsd--server (&rest _)
   "Return the command that starts the language server."
-  (append skillsd-command '("lsp")))
+  (cons (or (skillsd--program) (car skillsd-command)) (append (cdr skillsd-command) '("lsp"))))
 
 (defun skillsd-skill-p (&optional file)
   "Return non-nil if FILE is a SKILL.md.
@@ -138,9 +154,7 @@ FILE defaults to the current buffer's file."
 (defun skillsd--start ()
   "Start the language server if it supports the current buffer's file."
   (when (skillsd--supported-p)
-    (unless (executable-find (car skillsd-command))
-      (user-error "Cannot find `%s'; install skillsd, or set `skillsd-command'"
-                  (car skillsd-command)))
+    (skillsd--found-program)
     (skillsd--start-session)
     (pcase (skillsd--client)
       ('eglot (eglot-ensure))
@@ -202,7 +216,7 @@ They name the sessions."
              (file-exists-p buffer-file-name))
     (push (make-process
            :name "skillsd-touch" :noquery t :connection-type 'pipe
-           :command (append skillsd-command
+           :command (append (list (skillsd--found-program)) (cdr skillsd-command)
                             (list "touch" "--cwd" (skillsd--root) "--op" operation)
                             (skillsd--session) (list "--" buffer-file-name)))
           skillsd--pending)))
@@ -213,7 +227,7 @@ They name the sessions."
 
 (defun skillsd--start-session ()
   "Start the sessions, and report the files visited now."
-  (when (and (null skillsd--session-prefix) (executable-find (car skillsd-command)))
+  (when (and (null skillsd--session-prefix) (skillsd--program))
     (setq skillsd--session-prefix (format "emacs-%d-%d" (emacs-pid) (float-time)))
     (add-hook 'find-file-hook #'skillsd--visited)
     (add-hook 'after-save-hook #'skillsd--saved)
@@ -231,14 +245,13 @@ They name the sessions."
 
 (defun skillsd--show (name &rest arguments)
   "Run the program with ARGUMENTS and show its output in the buffer NAME."
-  (unless (executable-find (car skillsd-command))
-    (user-error "Cannot find `%s'; install skillsd, or set `skillsd-command'" (car skillsd-command)))
-  (let ((dir (file-name-as-directory (skillsd--root))))
+  (let ((program (skillsd--found-program))
+        (dir (file-name-as-directory (skillsd--root))))
     (with-current-buffer (get-buffer-create name)
       (let ((inhibit-read-only t)
             (default-directory dir))
         (erase-buffer)
-        (apply #'call-process (car skillsd-command) nil t nil
+        (apply #'call-process program nil t nil
                (append (cdr skillsd-command) '("--color" "never") arguments))
         (goto-char (point-min))
         (special-mode))
@@ -272,10 +285,9 @@ PROFILE defaults to the configured one."
   "Trust the skills of this worktree.
 The program asks in a terminal, because only a person can grant trust."
   (interactive)
-  (unless (executable-find (car skillsd-command))
-    (user-error "Cannot find `%s'; install skillsd, or set `skillsd-command'" (car skillsd-command)))
-  (let ((arguments (append (cdr skillsd-command) (list "trust" (skillsd--root)))))
-    (pop-to-buffer (apply #'make-term "skillsd trust" (car skillsd-command) nil arguments))
+  (let ((program (skillsd--found-program))
+        (arguments (append (cdr skillsd-command) (list "trust" (skillsd--root)))))
+    (pop-to-buffer (apply #'make-term "skillsd trust" program nil arguments))
     (term-char-mode)))
 
 ;;;###autoload

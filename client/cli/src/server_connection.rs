@@ -13,8 +13,10 @@ use std::time::Duration;
 use rustix::process::Pid;
 use serde_json::value::RawValue;
 use skills_protocol::PROTOCOL_VERSION;
-use skills_protocol::method::{Initialize, Request};
-use skills_protocol::wire::{ClientInfo, Health, InitializeParams, InitializeResult};
+use skills_protocol::method::{Initialize, Request, ServerShutdown, ServerStatus};
+use skills_protocol::wire::{
+    ClientInfo, Health, InitializeParams, InitializeResult, ShutdownParams, StatusParams,
+};
 
 use crate::context::{CommandContext, HealthReports, Local};
 use crate::exit::Exit;
@@ -52,6 +54,10 @@ pub(super) struct ServerConnection {
     socket: Option<UnixStream>,
     // Receives the note that the server has another version.
     notes: HealthReports,
+    // True if a daemon of an older version may be stopped, so that the next one answers.
+    replaces: bool,
+    // Version of the daemon, if it is older than this program.
+    older: Option<String>,
 }
 
 /// Function that connects to a daemon and starts it if none runs.
@@ -131,6 +137,11 @@ fn prevents_start(error: &ClientError) -> bool {
     )
 }
 
+/// Returns the numbers of a version, which compare like the versions.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split('.').map_while(|it| it.parse().ok()).collect()
+}
+
 /// Returns an error with its causes.
 fn causes(error: &ClientError) -> String {
     let mut text = error.to_string();
@@ -143,9 +154,11 @@ fn causes(error: &ClientError) -> String {
 }
 
 impl ServerConnection {
-    /// Connects as the flags say, and starts the daemon if none runs.
+    /// Connects as the flags say, and starts the daemon if none runs. Replaces an older daemon that
+    /// a command started, if no other client is connected to it.
     pub(super) fn open(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
-        Self::open_by(cx, connect_or_start)
+        let server = Self::open_by(cx, connect_or_start)?;
+        Ok(Self { replaces: server.daemon.is_some_and(peer::is_spawned), ..server })
     }
 
     /// Connects like [`Self::open`] for a command whose calls only read. If no daemon can be
@@ -268,6 +281,8 @@ impl ServerConnection {
             limits: Timeouts::default(),
             socket: None,
             notes: HealthReports::default(),
+            replaces: false,
+            older: None,
         })
     }
 
@@ -303,6 +318,7 @@ impl ServerConnection {
         let _progress =
             Progress::begin(if asks_user { ASKING } else { READING }, self.waiting(asks_user));
         if !M::REPEATABLE {
+            self.replaces = false;
             return self.try_call_text::<M>(params).map_err(|error| self.with_process(error));
         }
         self.attempt(|server| server.try_call_text::<M>(params))
@@ -334,7 +350,8 @@ impl ServerConnection {
         let mut pauses = pauses();
         loop {
             let outcome = call(self);
-            let broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
+            let broken =
+                outcome.as_ref().is_err_and(ClientError::is_broken_connection) || self.stop_older();
             let options = self.fallback.as_ref().filter(|_| broken);
             let Some(((options, dial), pause)) = options.cloned().zip(pauses.next()) else {
                 return outcome.map_err(|error| self.with_process(error));
@@ -343,6 +360,35 @@ impl ServerConnection {
             let next = Self::daemon(options, dial, self.limits)?;
             *self = Self { notes: Rc::clone(&self.notes), ..next };
         }
+    }
+
+    /// Stops a daemon of an older version that only this client uses. Returns whether it has ended.
+    fn stop_older(&mut self) -> bool {
+        let Some(theirs) = self.older.take().filter(|_| std::mem::take(&mut self.replaces)) else {
+            return false;
+        };
+        let alone =
+            self.request::<ServerStatus>(&StatusParams {}).is_ok_and(|it| it.connections == 1);
+        let ended = alone
+            && self.request::<ServerShutdown>(&ShutdownParams {}).is_ok()
+            && self.wait_for_end().is_ok();
+        if ended {
+            let mut notes = self.notes.borrow_mut();
+            notes.retain(|it| it.code != VERSION_CODE);
+            notes.push(Health {
+                code: "replaced".to_owned(),
+                message: format!(
+                    "the daemon was skillsd {theirs}; this command restarted it as {VERSION}"
+                ),
+                ..Health::default()
+            });
+        }
+        ended
+    }
+
+    fn request<M: Request>(&mut self, params: &M::Params) -> Result<M::Result, ClientError> {
+        let sent = self.connection.send::<M>(params)?;
+        self.connection.receive::<M>(sent)
     }
 
     /// Adds the daemon's process and the time limit to an error.
@@ -389,7 +435,8 @@ impl ServerConnection {
     }
 
     // Another version may answer differently, which the answer itself does not show.
-    fn note_version(&self, theirs: &str) {
+    fn note_version(&mut self, theirs: &str) {
+        self.older = (numbers(theirs) < numbers(VERSION)).then(|| theirs.to_owned());
         let mut notes = self.notes.borrow_mut();
         if theirs != VERSION && !notes.iter().any(|it| it.code == VERSION_CODE) {
             notes.push(Health {
@@ -409,9 +456,10 @@ impl ServerConnection {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
+    use std::io::{BufRead, BufReader, Read, Write};
     use std::os::unix::net::UnixListener;
 
+    use serde_json::{Value, json};
     use skills_protocol::method::{ServerShutdown, ServerSync};
     use skills_protocol::socket::{SocketEnvironment, choose};
     use skills_protocol::wire::{ShutdownParams, SyncParams};
@@ -449,6 +497,76 @@ mod tests {
             ServerConnection::daemon(stopping(&top), connect_or_start, Timeouts::default())
                 .expect("accepted");
         assert_eq!(server.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
+    }
+
+    // Serves connections in turn as daemons of these versions, which report this many connections.
+    fn versions(top: &TempDir, versions: [&'static str; 2], connections: u32) -> StartOptions {
+        let skillsd_socket = Some(top.path().join("s.sock").into());
+        let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
+        let location = choose(&environment).expect("absolute");
+        let listener = UnixListener::bind(location.path()).expect("bound");
+        thread::spawn(move || {
+            for (version, stream) in versions.iter().zip(listener.incoming()) {
+                let stream = stream.expect("accepted");
+                let mut reader = BufReader::new(&stream);
+                let mut head = String::new();
+                while reader.read_line(&mut head).is_ok_and(|it| it > 0) {
+                    let length =
+                        head.trim().trim_start_matches("Content-Length: ").parse::<usize>();
+                    let mut body = vec![0; length.expect("a head") + 2];
+                    reader.read_exact(&mut body).expect("a body");
+                    head.clear();
+                    let call: Value = serde_json::from_slice(&body).expect("a call");
+                    let result = match call["method"].as_str() {
+                        Some("initialize") => json!({
+                            "serverInfo": {"name": "skillsd", "version": version},
+                            "protocolVersion": "1.0", "capabilities": {}, "limits": {}, "bootId": "b",
+                        }),
+                        Some("server/status") => json!({
+                            "version": version, "protocolVersion": "1.0", "pid": 1, "uptime": 1, "rss": null,
+                            "watches": {"used": 0, "limit": null}, "connections": connections, "worktrees": [],
+                            "rebuilds": {}, "bootId": "b", "socket": null,
+                        }),
+                        Some("server/shutdown") => json!({"pid": 1, "bootId": "b"}),
+                        _ => json!({"clock": version}),
+                    };
+                    let answer =
+                        json!({"jsonrpc": "2.0", "id": call["id"], "result": result}).to_string();
+                    let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
+                    (&stream).write_all(message.as_bytes()).expect("the client reads");
+                    if call["method"] == "server/shutdown" {
+                        break;
+                    }
+                }
+            }
+        });
+        StartOptions { program: "/bin/false".into(), ..StartOptions::new(location).expect("us") }
+    }
+
+    #[test]
+    fn older_daemon_is_replaced_if_only_this_client_uses_it() {
+        let rows = [
+            // Versions of the daemons, connections, may be replaced, version that answers, note.
+            (["0.0.9", VERSION], 1, true, VERSION, Some("replaced")),
+            (["0.0.9", VERSION], 2, true, "0.0.9", Some(VERSION_CODE)),
+            (["0.0.9", VERSION], 1, false, "0.0.9", Some(VERSION_CODE)),
+            (["9.0.0", VERSION], 1, true, "9.0.0", Some(VERSION_CODE)),
+            ([VERSION, "9.0.0"], 1, true, VERSION, None),
+        ];
+        for (daemons, connections, replaces, answering, note) in rows {
+            let top = TempDir::new().expect("made");
+            let options = versions(&top, daemons, connections);
+            let server = ServerConnection::daemon(options, connect_or_start, Timeouts::default());
+            let mut server = ServerConnection { replaces, ..server.expect("accepted") };
+            let answer = server.call::<ServerSync>(&SyncParams::default()).expect("answered");
+            let notes = server.notes.borrow();
+            let codes: Vec<_> = notes.iter().map(|it| it.code.as_str()).collect();
+            assert_eq!(
+                (answer.clock.as_str(), codes),
+                (answering, note.into_iter().collect()),
+                "{daemons:?}"
+            );
+        }
     }
 
     #[test]

@@ -39,7 +39,8 @@ export function find(context: vscode.ExtensionContext): string | undefined {
   }
   const home = process.env["HOME"] ?? "";
   const directories = (process.env["PATH"] ?? "").split(path.delimiter).filter((it) => it !== "");
-  directories.push(path.join(home, ".cargo", "bin"), path.join(home, ".local", "bin"));
+  const ofHome = [".cargo", ".local", ".npm-global"].map((it) => path.join(home, it, "bin"));
+  directories.push(...ofHome, "/opt/homebrew/bin", "/usr/local/bin");
   return directories.map((it) => path.join(it, "skillsd")).find(isExecutable);
 }
 

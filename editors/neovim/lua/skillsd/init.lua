@@ -4,7 +4,7 @@ local M = {}
 
 --- Options of `require("skillsd").setup{}`, or of `vim.g.skillsd` set before.
 local defaults = {
-  --- The program and its arguments before `lsp`; found on PATH.
+  --- The program and its arguments before `lsp`; found on PATH or in `INSTALL_DIRS`.
   cmd = { "skillsd" },
   --- Extra flags of the language server.
   args = {},
@@ -20,21 +20,34 @@ function M.setup(options)
   settings = vim.tbl_extend("force", defaults, vim.g.skillsd or {}, options or {})
 end
 
+--- Directories in which cargo, pip, uv, npm and Homebrew install programs. An editor that is not
+--- started from a shell often has a shorter PATH.
+local INSTALL_DIRS = { "~/.cargo/bin", "~/.local/bin", "~/.npm-global/bin", "/opt/homebrew/bin", "/usr/local/bin" }
+
 --- Returns the program with its arguments before the subcommand.
 function M.program()
+  local name = settings.cmd[1]
+  if vim.fn.executable(name) == 0 and not name:find("/", 1, true) then
+    for _, dir in ipairs(INSTALL_DIRS) do
+      local path = vim.fn.expand(dir) .. "/" .. name
+      if vim.fn.executable(path) == 1 then
+        return vim.list_extend({ path }, settings.cmd, 2)
+      end
+    end
+  end
   return settings.cmd
 end
 
 --- Returns the command that starts the language server.
 function M.server_command()
-  local command = vim.list_extend({}, settings.cmd)
+  local command = vim.list_extend({}, M.program())
   table.insert(command, "lsp")
   return vim.list_extend(command, settings.args)
 end
 
 --- Returns true if the program is executable.
 function M.is_installed()
-  return vim.fn.executable(settings.cmd[1]) == 1
+  return vim.fn.executable(M.program()[1]) == 1
 end
 
 --- Returns the worktree of a file: the nearest directory above it with a marker, else its own
@@ -205,7 +218,7 @@ function M.show(args, with_session)
   local path = vim.api.nvim_buf_get_name(0)
   local is_file = path ~= "" and vim.bo.buftype == ""
   local root = M.root(is_file and path or vim.fn.getcwd() .. "/")
-  local command = vim.list_extend({}, settings.cmd)
+  local command = vim.list_extend({}, M.program())
   vim.list_extend(command, { "--cwd", root, "--color", "never" })
   vim.list_extend(command, args)
   if with_session then
@@ -236,7 +249,7 @@ function M.trust()
     return
   end
   local root = M.root(vim.api.nvim_buf_get_name(0))
-  local command = vim.list_extend(vim.list_extend({}, settings.cmd), { "trust", root })
+  local command = vim.list_extend(vim.list_extend({}, M.program()), { "trust", root })
   vim.cmd("botright new")
   if vim.fn.has("nvim-0.11") == 1 then
     vim.fn.jobstart(command, { term = true })
