@@ -182,22 +182,7 @@ fn setting(
             }
             Some(RuleValue::List(names))
         }
-        RuleValueKind::Check => match value.get_ref() {
-            DeValue::String(text) if parse_name_check(text).is_some() => {
-                Some(RuleValue::Word(text.to_string()))
-            }
-            DeValue::String(text) => {
-                let hint =
-                    format!("Use one of `{}`, or for example `at-most-64`.", CHECKS.join("`, `"));
-                let message = format!("`{}` cannot be `{text}`", rule.name);
-                reader.problem(value.span().start, message, Some(hint));
-                None
-            }
-            _ => {
-                error(reader, rule.name, "a string", value);
-                None
-            }
-        },
+        RuleValueKind::Check => name_check(reader, rule.name, value),
         RuleValueKind::Requirements => {
             let found = list(reader, &key, value);
             for (text, at) in found.iter().filter(|(it, _)| parse_requirement(it).is_none()) {
@@ -213,6 +198,23 @@ fn setting(
         // `roots` has its own reader.
         RuleValueKind::Roots => None,
     }
+}
+
+fn name_check(
+    reader: &mut ConfigReader<'_>,
+    rule: &str,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<RuleValue> {
+    let DeValue::String(text) = value.get_ref() else {
+        error(reader, rule, "a string", value);
+        return None;
+    };
+    if parse_name_check(text).is_some() {
+        return Some(RuleValue::Word(text.to_string()));
+    }
+    let hint = format!("Use one of `{}`, or for example `at-most-64`.", CHECKS.join("`, `"));
+    reader.problem(value.span().start, format!("`{rule}` cannot be `{text}`"), Some(hint));
+    None
 }
 
 #[cfg(test)]

@@ -39,92 +39,30 @@ trait Assign {
     fn assign(&mut self, scalar: ConfigValue);
 }
 
-impl Assign for Option<String> {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Word(word) = scalar {
-            *self = Some(word);
-        }
-    }
+macro_rules! assign {
+    ($($ty:ty = $variant:ident;)*) => {
+        $(impl Assign for $ty {
+            fn assign(&mut self, scalar: ConfigValue) {
+                if let ConfigValue::$variant(value) = scalar {
+                    *self = value.into();
+                }
+            }
+        })*
+    };
 }
 
-impl Assign for Option<u64> {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Number(number) = scalar {
-            *self = Some(number);
-        }
-    }
-}
-
-impl Assign for Vec<String> {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Words(words) = scalar {
-            *self = words;
-        }
-    }
-}
-
-impl Assign for Vec<Address> {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Addresses(addresses) = scalar {
-            *self = addresses;
-        }
-    }
-}
-
-impl Assign for BTreeMap<String, McpServer> {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Servers(servers) = scalar {
-            *self = servers;
-        }
-    }
-}
-
-impl Assign for ProfileSet {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::CustomProfiles(profiles) = scalar {
-            *self = profiles;
-        }
-    }
-}
-
-impl Assign for RuleLevels {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Rules(levels) = scalar {
-            *self = levels;
-        }
-    }
-}
-
-impl Assign for PathLevels {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Paths(levels) = scalar {
-            *self = levels;
-        }
-    }
-}
-
-impl Assign for Vec<SkillRule> {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Permissions(rules) = scalar {
-            *self = rules;
-        }
-    }
-}
-
-impl Assign for bool {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Switch(on) = scalar {
-            *self = on;
-        }
-    }
-}
-
-impl Assign for u64 {
-    fn assign(&mut self, scalar: ConfigValue) {
-        if let ConfigValue::Number(number) = scalar {
-            *self = number;
-        }
-    }
+assign! {
+    Option<String> = Word;
+    Option<u64> = Number;
+    u64 = Number;
+    bool = Switch;
+    Vec<String> = Words;
+    Vec<Address> = Addresses;
+    BTreeMap<String, McpServer> = Servers;
+    ProfileSet = CustomProfiles;
+    RuleLevels = Rules;
+    PathLevels = Paths;
+    Vec<SkillRule> = Permissions;
 }
 
 const REPOSITORY: bool = true;

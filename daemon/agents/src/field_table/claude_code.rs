@@ -4,8 +4,8 @@ use super::citations::{
     CLAUDE_CHANGES, CLAUDE_HOOKS, CLAUDE_SKILLS, COPILOT, CORPUS, QWEN, VS_CODE,
 };
 use super::{
-    Agent, Coercion, Field, FieldReader, FieldStatus, NamedValue, OnViolation, Safety, Separators,
-    Shape, TextLimit,
+    Agent, Coercion, Field, FieldReader, NamedValue, OnViolation, Safety, Separators, Shape,
+    TextLimit,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -21,9 +21,6 @@ pub static WHEN_TO_USE: Field = Field {
     summary: "More on when to use the skill: phrases and requests that should trigger it.",
     details: "The listing appends it to the description and cuts both together. \
               It is the only key with underscores.",
-    default: None,
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::ClaudeCode, Coercion::Text).limit(TextLimit {
             min: 0,
@@ -34,10 +31,9 @@ pub static WHEN_TO_USE: Field = Field {
         FieldReader::new(Agent::QwenCode, Coercion::Text),
     ],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["When the user asks for a release, a tag or a change log."],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &QWEN],
+    ..Field::USUAL
 };
 
 /// `disallowed-tools`.
@@ -47,15 +43,12 @@ pub static DISALLOWED_TOOLS: Field = Field {
     summary: "Tools that the model cannot use while the skill is active.",
     details: "The restriction ends with the user's next message.",
     default: Some("none"),
-    values: &[],
-    keys: &[],
     readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Words(Separators::CommasAndBlanks))
         .since("2.1.152")],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["AskUserQuestion", "[Write, Edit]"],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+    ..Field::USUAL
 };
 
 /// `argument-hint`.
@@ -64,9 +57,6 @@ pub static ARGUMENT_HINT: Field = Field {
     shape: Shape::Spelling,
     summary: "The arguments to type after the skill's name, shown during completion.",
     details: "Quote it if it begins with a bracket: `[a] [b]` without quotes is not valid YAML.",
-    default: None,
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::ClaudeCode, Coercion::Spelling)
             .note("In commands since 1.0.54; in brackets without quotes since 2.1.47."),
@@ -75,10 +65,9 @@ pub static ARGUMENT_HINT: Field = Field {
         FieldReader::new(Agent::QwenCode, Coercion::Text),
     ],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["\"[issue-number]\"", "\"[filename] [format]\""],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE, &COPILOT, &QWEN],
+    ..Field::USUAL
 };
 
 /// `arguments`.
@@ -87,15 +76,11 @@ pub static ARGUMENTS: Field = Field {
     shape: Shape::Words(Separators::Blanks),
     summary: "Names of the positional arguments, for `$name` in the body.",
     details: "The first name is the first argument, and so on.",
-    default: None,
-    values: &[],
-    keys: &[],
     readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Words(Separators::Blanks))],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["issue branch", "[issue, branch]"],
     sources: &[&CLAUDE_SKILLS],
+    ..Field::USUAL
 };
 
 /// `disable-model-invocation`.
@@ -106,8 +91,6 @@ pub static DISABLE_MODEL_INVOCATION: Field = Field {
     details: "Set it for work with side effects: deploying, committing, sending. \
               The description is then not shown to the model.",
     default: Some("false"),
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::AgentSkills, Coercion::Switch).ours(),
         FieldReader::new(Agent::ClaudeCode, Coercion::Switch),
@@ -117,9 +100,9 @@ pub static DISABLE_MODEL_INVOCATION: Field = Field {
     ],
     safety: Safety::Safe,
     misspellings: &["disable_model_invocation"],
-    standing: FieldStatus::Read,
     examples: &["true"],
     sources: &[&CLAUDE_SKILLS, &VS_CODE, &COPILOT, &QWEN],
+    ..Field::USUAL
 };
 
 /// `user-invocable`.
@@ -129,8 +112,6 @@ pub static USER_INVOCABLE: Field = Field {
     summary: "Shows the skill in the user's command menu.",
     details: "Set it to `false` for background knowledge; the model can still use the skill.",
     default: Some("true"),
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::AgentSkills, Coercion::Switch).ours(),
         FieldReader::new(Agent::ClaudeCode, Coercion::Switch).since("2.1.0"),
@@ -140,9 +121,9 @@ pub static USER_INVOCABLE: Field = Field {
     ],
     safety: Safety::Safe,
     misspellings: &["user-invokable", "user_invocable"],
-    standing: FieldStatus::Read,
     examples: &["false"],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE, &COPILOT, &QWEN, &CORPUS],
+    ..Field::USUAL
 };
 
 /// `model`.
@@ -159,16 +140,14 @@ pub static MODEL: Field = Field {
         value("fable", "The current Fable."),
         value("inherit", "The session's model."),
     ],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::ClaudeCode, Coercion::Choice).note("In commands since 1.0.57."),
         FieldReader::new(Agent::QwenCode, Coercion::Text),
     ],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["haiku", "inherit"],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+    ..Field::USUAL
 };
 
 /// `effort`.
@@ -189,13 +168,11 @@ pub static EFFORT: Field = Field {
         },
         value("max", "The highest level."),
     ],
-    keys: &[],
     readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::ChoiceOrInteger).since("2.1.80")],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["low", "high"],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+    ..Field::USUAL
 };
 
 /// The value of `context` that starts a subagent.
@@ -216,7 +193,6 @@ pub static CONTEXT: Field = Field {
         value(INLINE[0], "Runs the skill in the session, as without the field."),
         value(INLINE[1], "Runs the skill in the session, as without the field."),
     ],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::ClaudeCode, Coercion::Choice)
             .since("2.1.0")
@@ -225,10 +201,9 @@ pub static CONTEXT: Field = Field {
             .note("Experimental; needs the setting `github.copilot.chat.skillTool.enabled`."),
     ],
     safety: Safety::AsksFor(&[FORK]),
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["fork"],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE, &CORPUS],
+    ..Field::USUAL
 };
 
 /// `agent`.
@@ -247,15 +222,13 @@ pub static AGENT: Field = Field {
         },
         NamedValue { name: "Plan", summary: "The subagent of plan mode.", since: Some("2.0.28") },
     ],
-    keys: &[],
     readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Choice)
         .since("2.1.0")
         .note("In skills of plugins since 2.1.101.")],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["Explore"],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+    ..Field::USUAL
 };
 
 /// `background`.
@@ -265,14 +238,11 @@ pub static BACKGROUND: Field = Field {
     summary: "Runs a forked skill in the background; needs `context: fork`.",
     details: "Set it to `false` if the turn must wait for the result.",
     default: Some("true"),
-    values: &[],
-    keys: &[],
     readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Switch).since("2.1.218")],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["false"],
     sources: &[&CLAUDE_SKILLS],
+    ..Field::USUAL
 };
 
 /// `paths`.
@@ -286,8 +256,6 @@ pub static PATHS: Field = Field {
               An empty value restricts nothing. \
               A comma separates globs, except inside braces.",
     default: Some("no restriction"),
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::AgentSkills, Coercion::Words(Separators::CommasOutsideBraces))
             .ours(),
@@ -299,10 +267,9 @@ pub static PATHS: Field = Field {
             .note("A text drops the skill."),
     ],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["src/**/*.{ts,tsx}, docs/", "[\"src/api/**\", \"*.sql\"]"],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+    ..Field::USUAL
 };
 
 /// `hooks`.
@@ -312,8 +279,6 @@ pub static HOOKS: Field = Field {
     summary: "Commands and checks that run at events while the skill is active.",
     details: "A map from events to lists of groups, each with a `matcher` and its `hooks`.",
     default: Some("none"),
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::ClaudeCode, Coercion::Hooks)
             .since("2.1.0")
@@ -321,12 +286,11 @@ pub static HOOKS: Field = Field {
         FieldReader::new(Agent::QwenCode, Coercion::Hooks),
     ],
     safety: Safety::Asks,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &[
         "{ PreToolUse: [{ matcher: Bash, hooks: [{ type: command, command: ./check.sh }] }] }",
     ],
     sources: &[&CLAUDE_SKILLS, &CLAUDE_HOOKS, &CLAUDE_CHANGES],
+    ..Field::USUAL
 };
 
 /// `shell`.
@@ -340,13 +304,11 @@ pub static SHELL: Field = Field {
         value("bash", "Bash."),
         value("powershell", "PowerShell; needs `CLAUDE_CODE_USE_POWERSHELL_TOOL=1`."),
     ],
-    keys: &[],
     readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Choice)],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["powershell"],
     sources: &[&CLAUDE_SKILLS],
+    ..Field::USUAL
 };
 
 /// `version`.
@@ -355,13 +317,9 @@ pub static VERSION: Field = Field {
     shape: Shape::Text,
     summary: "The skill's version, for people.",
     details: "It changes nothing. Other agents expect it under `metadata`.",
-    default: None,
-    values: &[],
-    keys: &[],
     readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Text)],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["\"1.0\""],
     sources: &[&CORPUS],
+    ..Field::USUAL
 };

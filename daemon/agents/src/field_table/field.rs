@@ -36,6 +36,24 @@ pub struct Field {
 }
 
 impl Field {
+    /// The facts of most fields; a row states the others. A field that a row does not call safe
+    /// requires approval.
+    pub(super) const USUAL: Self = Self {
+        key: "",
+        shape: Shape::Text,
+        summary: "",
+        details: "",
+        default: None,
+        values: &[],
+        keys: &[],
+        readers: &[],
+        safety: Safety::Asks,
+        misspellings: &[],
+        standing: FieldStatus::Read,
+        examples: &[],
+        sources: &[],
+    };
+
     /// Returns how `agent` reads the field, or `None` if it does not.
     pub fn reader(&self, agent: Agent) -> Option<&'static FieldReader> {
         self.readers.iter().find(|it| it.agent == agent)

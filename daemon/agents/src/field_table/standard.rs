@@ -5,8 +5,8 @@ use super::citations::{
     SPECIFICATION, VS_CODE,
 };
 use super::{
-    Agent, Coercion, Field, FieldReader, FieldStatus, MapKey, OnMissing, OnViolation, Safety,
-    Separators, Shape, TextLimit,
+    Agent, Coercion, Field, FieldReader, MapKey, OnMissing, OnViolation, Safety, Separators, Shape,
+    TextLimit,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -20,9 +20,6 @@ pub static NAME: Field = Field {
     summary: "The skill's name, the same as that of its directory.",
     details: "Lower-case letters, digits and single hyphens, at most 64 characters. \
               Claude Code invokes a skill by its directory's name and shows this one as a label.",
-    default: None,
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::AgentSkills, Coercion::Text)
             .absent(OnMissing::Dropped)
@@ -96,7 +93,6 @@ pub static NAME: Field = Field {
     ],
     safety: Safety::Safe,
     misspellings: &["Name"],
-    standing: FieldStatus::Read,
     examples: &["pdf-processing", "code-review"],
     sources: &[
         &SPECIFICATION,
@@ -111,6 +107,7 @@ pub static NAME: Field = Field {
         &QWEN,
         &KILO,
     ],
+    ..Field::USUAL
 };
 
 /// `description`.
@@ -121,9 +118,6 @@ pub static DESCRIPTION: Field = Field {
     details: "At most 1,024 characters. \
               Start with the words that a user would say; listings cut the end. \
               Quote it if it contains a colon and a space.",
-    default: None,
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::AgentSkills, Coercion::Text).absent(OnMissing::Dropped).limit(
             TextLimit { min: 1, max: Some(1024), pattern: None, breach: OnViolation::Warned },
@@ -164,8 +158,6 @@ pub static DESCRIPTION: Field = Field {
         FieldReader::new(Agent::Kilo, Coercion::String(YamlLibrary::NpmYaml)),
     ],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["Extracts text and tables from PDF files. Use when a user mentions PDFs or forms."],
     sources: &[
         &SPECIFICATION,
@@ -180,6 +172,7 @@ pub static DESCRIPTION: Field = Field {
         &QWEN,
         &KILO,
     ],
+    ..Field::USUAL
 };
 
 /// `license`.
@@ -187,20 +180,15 @@ pub static LICENSE: Field = Field {
     key: "license",
     shape: Shape::Text,
     summary: "The skill's licence: its name, or the name of a file in the skill.",
-    details: "",
-    default: None,
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::AgentSkills, Coercion::Text),
         FieldReader::new(Agent::OpenCodeAgentSkills, Coercion::String(YamlLibrary::NpmYaml))
             .note("Not used; a value that is not a string drops the skill."),
     ],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["Apache-2.0", "Proprietary. LICENSE.txt has complete terms"],
     sources: &[&SPECIFICATION, &PLUGIN],
+    ..Field::USUAL
 };
 
 /// `compatibility`.
@@ -209,9 +197,6 @@ pub static COMPATIBILITY: Field = Field {
     shape: Shape::Text,
     summary: "Requirements on the environment: a product, system packages, network access.",
     details: "At most 500 characters. Most skills need none.",
-    default: None,
-    values: &[],
-    keys: &[],
     readers: &[FieldReader::new(Agent::AgentSkills, Coercion::Text).limit(TextLimit {
         min: 1,
         max: Some(500),
@@ -219,10 +204,9 @@ pub static COMPATIBILITY: Field = Field {
         breach: OnViolation::Warned,
     })],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["Requires git, docker, jq and access to the internet"],
     sources: &[&SPECIFICATION],
+    ..Field::USUAL
 };
 
 /// The key of `metadata` that Codex reads.
@@ -234,8 +218,6 @@ pub static METADATA: Field = Field {
     shape: Shape::TextMap,
     summary: "A map from text to text for everything that the standard does not define.",
     details: "Quote versions: `1.10` without quotes is a number to some readers.",
-    default: None,
-    values: &[],
     keys: &[
         MapKey {
             name: SHORT_DESCRIPTION,
@@ -271,10 +253,9 @@ pub static METADATA: Field = Field {
             .note("Only `short-description` is read."),
     ],
     safety: Safety::Safe,
-    misspellings: &[],
-    standing: FieldStatus::Read,
     examples: &["{ author: example-org, version: \"1.0\" }"],
     sources: &[&SPECIFICATION, &PLUGIN, &CODEX, &CORPUS],
+    ..Field::USUAL
 };
 
 /// `allowed-tools`.
@@ -287,8 +268,6 @@ pub static ALLOWED_TOOLS: Field = Field {
               Only words separated by spaces are read the same way by the standard and by Claude Code; \
               the opencode-agent-skills plugin takes a list and nothing else.",
     default: Some("none"),
-    values: &[],
-    keys: &[],
     readers: &[
         FieldReader::new(Agent::AgentSkills, Coercion::Words(Separators::Blanks)),
         FieldReader::new(Agent::ClaudeCode, Coercion::Words(Separators::CommasAndBlanks))
@@ -300,7 +279,7 @@ pub static ALLOWED_TOOLS: Field = Field {
     ],
     safety: Safety::AsksIfFilled,
     misspellings: &["allowed_tools", "allowedTools"],
-    standing: FieldStatus::Read,
     examples: &["Bash(git:*) Bash(jq:*) Read", "[Read, Grep, Glob]"],
     sources: &[&SPECIFICATION, &CLAUDE_SKILLS, &CLAUDE_CHANGES, &PLUGIN, &COPILOT],
+    ..Field::USUAL
 };

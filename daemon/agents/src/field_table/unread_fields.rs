@@ -16,16 +16,11 @@ const fn unread(
         key,
         shape: Shape::Any,
         summary,
-        details: "",
-        default: None,
-        values: &[],
-        keys: &[],
-        readers: &[],
         safety: Safety::Asks,
-        misspellings: &[],
         standing: FieldStatus::Unread { belongs_under: METADATA.key },
         examples: example,
         sources: &SOURCES,
+        ..Field::USUAL
     }
 }
 

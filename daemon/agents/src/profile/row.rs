@@ -2,10 +2,10 @@
 //! share.
 
 use super::{
-    BuiltInSkill, Compaction, DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy,
-    Evidence, LinkedWorktrees, LoadStrategy, NameCheck, NameForm, NameRule, NameSource, NestedRule,
-    OnInvalidYaml, OutputFormat, PathIdentity, PresenceRule, Profile, Provider, RootBase,
-    RootContent, RootRule, ScalarRule, Scope, Text, TrustRule, WalkRule,
+    BuiltInSkill, Compaction, DescriptionRule, DisableSwitch, DuplicatePolicy, EmptyNameRule,
+    EncodingPolicy, Evidence, LinkedWorktrees, LoadStrategy, NameCheck, NameForm, NameRule,
+    NameSource, NestedRule, OnInvalidYaml, OutputFormat, PathIdentity, PresenceRule, Profile,
+    Provider, RootBase, RootContent, RootRule, ScalarRule, Scope, Text, TrustRule, WalkRule,
 };
 use crate::fence::Fence;
 use crate::yaml_library::YamlLibrary;
@@ -52,6 +52,11 @@ pub(super) fn built_in(skills: &[(&'static str, &'static str)]) -> RootRule {
 /// A directory named by a variable, or else one below home.
 pub(super) fn variable(name: &'static str, below_home: &'static str) -> RootBase {
     RootBase::Variable { name: name.into(), below_home: below_home.into() }
+}
+
+/// A variable that disables a root, or one of its directories.
+pub(super) fn switch(variable: &'static str, relative: Option<&'static str>) -> DisableSwitch {
+    DisableSwitch { variable: variable.into(), relative: relative.map(Into::into) }
 }
 
 /// The signs of an agent: its user's directory (a variable, the base below home without it, and the

@@ -62,6 +62,45 @@ pub enum RuleValue {
     Roots(Vec<RootRule>),
 }
 
+/// A row for a field of the profile with one of the keywords of a type.
+macro_rules! word_rule {
+    ($name:ident: $type:ident = $($field:ident).+; $doc:literal) => {
+        ProfileRule {
+            name: stringify!($name),
+            doc: $doc,
+            kind: RuleValueKind::Word($type::keywords),
+            lines: |it| word(it.$($field).+),
+            set: |it, setting| put(&mut it.$($field).+, &setting),
+        }
+    };
+}
+
+/// A row for a field of the profile that is true or false.
+macro_rules! flag_rule {
+    ($name:ident = $($field:ident).+; $doc:literal) => {
+        ProfileRule {
+            name: stringify!($name),
+            doc: $doc,
+            kind: RuleValueKind::YesNo,
+            lines: |it| yes_no(it.$($field).+),
+            set: |it, setting| put_yes_no(&mut it.$($field).+, &setting),
+        }
+    };
+}
+
+/// A row for a field of the profile's rules for plugins that is true or false.
+macro_rules! plugin_rule {
+    ($name:ident = $field:ident; $doc:literal) => {
+        ProfileRule {
+            name: stringify!($name),
+            doc: $doc,
+            kind: RuleValueKind::YesNo,
+            lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.$field)).collect(),
+            set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.$field, &setting)),
+        }
+    };
+}
+
 /// Every rule, in the order of the reference.
 pub const RULES: &[ProfileRule] = &[
     ProfileRule {
@@ -75,13 +114,8 @@ pub const RULES: &[ProfileRule] = &[
             }
         },
     },
-    ProfileRule {
-        name: "linked_worktrees",
-        doc: "The worktrees that the agent reads if it runs in a linked worktree (`git worktree add`): only that one, or also the same directories of the main one after it.\n\n`main-if-missing` reads a directory of the main worktree's top only if the linked worktree's top lacks it.",
-        kind: RuleValueKind::Word(LinkedWorktrees::keywords),
-        lines: |it| word(it.linked_worktrees),
-        set: |it, setting| put(&mut it.linked_worktrees, &setting),
-    },
+    word_rule! { linked_worktrees: LinkedWorktrees = linked_worktrees;
+    "The worktrees that the agent reads if it runs in a linked worktree (`git worktree add`): only that one, or also the same directories of the main one after it.\n\n`main-if-missing` reads a directory of the main worktree's top only if the linked worktree's top lacks it." },
     ProfileRule {
         name: "environment",
         doc: "The environment variables that discovery depends on.\n\nVariables named by a root or a switch are added automatically.",
@@ -118,34 +152,14 @@ pub const RULES: &[ProfileRule] = &[
             }
         },
     },
-    ProfileRule {
-        name: "plugins_enabled_only",
-        doc: "`true` ignores a Claude Code plugin that no settings file enables.",
-        kind: RuleValueKind::YesNo,
-        lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.enabled_only)).collect(),
-        set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.enabled_only, &setting)),
-    },
-    ProfileRule {
-        name: "plugins_cache",
-        doc: "`true` also searches Claude Code's plugin cache, before the installed plugins.",
-        kind: RuleValueKind::YesNo,
-        lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.cache)).collect(),
-        set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.cache, &setting)),
-    },
-    ProfileRule {
-        name: "plugins_prefixed",
-        doc: "`true` prefixes the names of a plugin's skills with the plugin's name.",
-        kind: RuleValueKind::YesNo,
-        lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.prefixed)).collect(),
-        set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.prefixed, &setting)),
-    },
-    ProfileRule {
-        name: "plugins_beside_skills",
-        doc: "`true` reads a directory with a plugin manifest in a directory of skills as a plugin.",
-        kind: RuleValueKind::YesNo,
-        lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.beside_skills)).collect(),
-        set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.beside_skills, &setting)),
-    },
+    plugin_rule! { plugins_enabled_only = enabled_only;
+    "`true` ignores a Claude Code plugin that no settings file enables." },
+    plugin_rule! { plugins_cache = cache;
+    "`true` also searches Claude Code's plugin cache, before the installed plugins." },
+    plugin_rule! { plugins_prefixed = prefixed;
+    "`true` prefixes the names of a plugin's skills with the plugin's name." },
+    plugin_rule! { plugins_beside_skills = beside_skills;
+    "`true` reads a directory with a plugin manifest in a directory of skills as a plugin." },
     ProfileRule {
         name: "plugin_manifest",
         doc: "The keys of a plugin's manifest that name additional skill directories, or command directories if the key is `commands`. If empty, the manifest is not read.",
@@ -155,34 +169,14 @@ pub const RULES: &[ProfileRule] = &[
             each_plugin_rule(it, |it| names(&mut it.manifest, setting.clone()));
         },
     },
-    ProfileRule {
-        name: "name_source",
-        doc: "The source of a skill's name.",
-        kind: RuleValueKind::Word(NameSource::keywords),
-        lines: |it| word(it.name.source),
-        set: |it, setting| put(&mut it.name.source, &setting),
-    },
-    ProfileRule {
-        name: "name_scalars",
-        doc: "The treatment of a name or description that is not text in YAML (`123`, `true`).",
-        kind: RuleValueKind::Word(ScalarRule::keywords),
-        lines: |it| word(it.name.scalars),
-        set: |it, setting| put(&mut it.name.scalars, &setting),
-    },
-    ProfileRule {
-        name: "name_empty",
-        doc: "The treatment of an empty name.",
-        kind: RuleValueKind::Word(EmptyNameRule::keywords),
-        lines: |it| word(it.name.empty),
-        set: |it, setting| put(&mut it.name.empty, &setting),
-    },
-    ProfileRule {
-        name: "name_form",
-        doc: "The conversion of a name's characters.",
-        kind: RuleValueKind::Word(NameForm::keywords),
-        lines: |it| word(it.name.form),
-        set: |it, setting| put(&mut it.name.form, &setting),
-    },
+    word_rule! { name_source: NameSource = name.source;
+    "The source of a skill's name." },
+    word_rule! { name_scalars: ScalarRule = name.scalars;
+    "The treatment of a name or description that is not text in YAML (`123`, `true`)." },
+    word_rule! { name_empty: EmptyNameRule = name.empty;
+    "The treatment of an empty name." },
+    word_rule! { name_form: NameForm = name.form;
+    "The conversion of a name's characters." },
     ProfileRule {
         name: "name_check",
         doc: "The names that are accepted: any; lower-case letters, digits and hyphens; at most N characters; Claude Code's, without invisible characters, `<`, `>` and stray blanks (`visible`); Copilot CLI's, at most 64 ASCII letters, digits and `-_.:` (`ascii-label`); letters and digits of any script and `-_.:` (`word`); or the standard's form, with a warning for others.",
@@ -196,20 +190,10 @@ pub const RULES: &[ProfileRule] = &[
             }
         },
     },
-    ProfileRule {
-        name: "description",
-        doc: "The treatment of a skill without a description.",
-        kind: RuleValueKind::Word(DescriptionRule::keywords),
-        lines: |it| word(it.description),
-        set: |it, setting| put(&mut it.description, &setting),
-    },
-    ProfileRule {
-        name: "one_line",
-        doc: "`true` collapses white space in names and descriptions to single spaces.",
-        kind: RuleValueKind::YesNo,
-        lines: |it| yes_no(it.one_line),
-        set: |it, setting| put_yes_no(&mut it.one_line, &setting),
-    },
+    word_rule! { description: DescriptionRule = description;
+    "The treatment of a skill without a description." },
+    flag_rule! { one_line = one_line;
+    "`true` collapses white space in names and descriptions to single spaces." },
     ProfileRule {
         name: "requires",
         doc: "Other requirements; a skill that violates one is dropped.\n\n`body`: the body is not empty. `frontmatter`: there is one. `description-at-most:N`: the description has at most N UTF-16 units. `text-or-texts:KEY`, `flag:KEY`, `list:KEY`, `text-or-null:KEY`, `text:KEY`, `texts:KEY`, `map-of-texts:KEY`: the field is missing or of that type. `map-with:KEY/INNER`: the field is missing or a map in which INNER is a scalar.",
@@ -221,20 +205,10 @@ pub const RULES: &[ProfileRule] = &[
             }
         },
     },
-    ProfileRule {
-        name: "fence",
-        doc: "The rule for finding the frontmatter.",
-        kind: RuleValueKind::Word(Fence::keywords),
-        lines: |it| word(it.fence),
-        set: |it, setting| put(&mut it.fence, &setting),
-    },
-    ProfileRule {
-        name: "yaml_library",
-        doc: "The YAML library that parses the frontmatter.",
-        kind: RuleValueKind::Word(YamlLibrary::keywords),
-        lines: |it| word(it.library),
-        set: |it, setting| put(&mut it.library, &setting),
-    },
+    word_rule! { fence: Fence = fence;
+    "The rule for finding the frontmatter." },
+    word_rule! { yaml_library: YamlLibrary = library;
+    "The YAML library that parses the frontmatter." },
     ProfileRule {
         name: "repairs",
         doc: "The load strategies for the frontmatter, in the order in which they are tried.",
@@ -247,76 +221,26 @@ pub const RULES: &[ProfileRule] = &[
             }
         },
     },
-    ProfileRule {
-        name: "unreadable_yaml",
-        doc: "The treatment of a file that no load strategy can read.",
-        kind: RuleValueKind::Word(OnInvalidYaml::keywords),
-        lines: |it| word(it.unreadable_yaml),
-        set: |it, setting| put(&mut it.unreadable_yaml, &setting),
-    },
-    ProfileRule {
-        name: "duplicates",
-        doc: "The policy for several files with one name.",
-        kind: RuleValueKind::Word(DuplicatePolicy::keywords),
-        lines: |it| word(it.duplicates),
-        set: |it, setting| put(&mut it.duplicates, &setting),
-    },
-    ProfileRule {
-        name: "warns_of_duplicates",
-        doc: "`true` adds a warning about shadowed skills to the skill that takes precedence.",
-        kind: RuleValueKind::YesNo,
-        lines: |it| yes_no(it.warns_of_duplicates),
-        set: |it, setting| put_yes_no(&mut it.warns_of_duplicates, &setting),
-    },
-    ProfileRule {
-        name: "lists_changes",
-        doc: "`true` if a running session lists added and changed skills by itself; the hook then reports only removed ones.",
-        kind: RuleValueKind::YesNo,
-        lines: |it| yes_no(it.lists_changes),
-        set: |it, setting| put_yes_no(&mut it.lists_changes, &setting),
-    },
-    ProfileRule {
-        name: "paths",
-        doc: "The path by which a file is identified.",
-        kind: RuleValueKind::Word(PathIdentity::keywords),
-        lines: |it| word(it.paths),
-        set: |it, setting| put(&mut it.paths, &setting),
-    },
-    ProfileRule {
-        name: "invalid_utf8",
-        doc: "The treatment of invalid UTF-8.",
-        kind: RuleValueKind::Word(EncodingPolicy::keywords),
-        lines: |it| word(it.bad_utf8),
-        set: |it, setting| put(&mut it.bad_utf8, &setting),
-    },
-    ProfileRule {
-        name: "byte_order_mark",
-        doc: "The treatment of a byte order mark.",
-        kind: RuleValueKind::Word(EncodingPolicy::keywords),
-        lines: |it| word(it.bom),
-        set: |it, setting| put(&mut it.bom, &setting),
-    },
-    ProfileRule {
-        name: "crlf",
-        doc: "The treatment of CRLF line ends.",
-        kind: RuleValueKind::Word(EncodingPolicy::keywords),
-        lines: |it| word(it.crlf),
-        set: |it, setting| put(&mut it.crlf, &setting),
-    },
-    ProfileRule {
-        name: "conditional",
-        doc: "`true` lists a skill with `paths:` only after a matching file is touched.",
-        kind: RuleValueKind::YesNo,
-        lines: |it| yes_no(it.conditional),
-        set: |it, setting| put_yes_no(&mut it.conditional, &setting),
-    },
-    ProfileRule {
-        name: "hides_from_model",
-        doc: "`true` hides a skill with `disable-model-invocation` from the model.",
-        kind: RuleValueKind::YesNo,
-        lines: |it| yes_no(it.hides_from_model),
-        set: |it, setting| put_yes_no(&mut it.hides_from_model, &setting),
-    },
+    word_rule! { unreadable_yaml: OnInvalidYaml = unreadable_yaml;
+    "The treatment of a file that no load strategy can read." },
+    word_rule! { duplicates: DuplicatePolicy = duplicates;
+    "The policy for several files with one name." },
+    flag_rule! { warns_of_duplicates = warns_of_duplicates;
+    "`true` adds a warning about shadowed skills to the skill that takes precedence." },
+    flag_rule! { lists_changes = lists_changes;
+    "`true` if a running session lists added and changed skills by itself; the hook then reports only removed ones." },
+    word_rule! { paths: PathIdentity = paths;
+    "The path by which a file is identified." },
+    word_rule! { invalid_utf8: EncodingPolicy = bad_utf8;
+    "The treatment of invalid UTF-8." },
+    word_rule! { byte_order_mark: EncodingPolicy = bom;
+    "The treatment of a byte order mark." },
+    word_rule! { crlf: EncodingPolicy = crlf;
+    "The treatment of CRLF line ends." },
+    flag_rule! { conditional = conditional;
+    "`true` lists a skill with `paths:` only after a matching file is touched." },
+    flag_rule! { hides_from_model = hides_from_model;
+    "`true` hides a skill with `disable-model-invocation` from the model." },
     ProfileRule {
         name: "nested",
         doc: "The skill directories that are searched below the working directory when a file near them is touched; none to disable the search.",
@@ -382,13 +306,8 @@ pub const RULES: &[ProfileRule] = &[
             }
         },
     },
-    ProfileRule {
-        name: "output",
-        doc: "The format of the agent's output to its model: loaded skills, the prompt listing and the tool.",
-        kind: RuleValueKind::Word(OutputFormat::keywords),
-        lines: |it| word(it.output),
-        set: |it, setting| put(&mut it.output, &setting),
-    },
+    word_rule! { output: OutputFormat = output;
+    "The format of the agent's output to its model: loaded skills, the prompt listing and the tool." },
 ];
 
 impl ProfileRule {

@@ -7,13 +7,13 @@ mod copilot_cli;
 mod kilo;
 mod qwen_code;
 
-use super::row::{built_in, present, provided, root, texts, variable};
+use super::row::{built_in, present, provided, root, switch, texts, usual, variable};
 use super::{
-    AncestorStop, Compaction, DescriptionRule, DisableSwitch, DuplicatePolicy, EmptyNameRule,
-    EncodingPolicy, Evidence, ExtensionRule, LinkPolicy, LinkedWorktrees, LoadStrategy, NameCheck,
-    NameForm, NameRule, NameSource, NestedConflict, NestedRule, OnInvalidYaml, PathIdentity,
-    PluginRule, Profile, Provider, RootBase, RootContent, RootRule, ScalarRule, Scope, TrustRule,
-    WalkRule, settings,
+    AncestorStop, Compaction, DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy,
+    Evidence, ExtensionRule, LinkPolicy, LinkedWorktrees, LoadStrategy, NameCheck, NameForm,
+    NameRule, NameSource, NestedConflict, NestedRule, OnInvalidYaml, PathIdentity, PluginRule,
+    Profile, Provider, RootBase, RootContent, RootRule, ScalarRule, Scope, TrustRule, WalkRule,
+    settings,
 };
 use crate::fence::Fence;
 use crate::field_table::Agent;
@@ -55,22 +55,11 @@ fn agentskills() -> Profile {
     let walk =
         WalkRule { max_depth: Some(6), skipped: texts(&["node_modules"]), ..WalkRule::plain() };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
+    let usual = usual("agentskills", "Agent Skills standard", "69ef37e");
     Profile {
-        id: "agentskills".into(),
         reader: Some(Agent::AgentSkills),
-        agent: "Agent Skills standard".into(),
-        version: "69ef37e".into(),
         evidence: Evidence::Standard,
-        base: None,
-        differences: Vec::new(),
-        revision: 0,
         environment: texts(&["HOME", "XDG_CONFIG_HOME"]),
-        run_variable: None,
-        presence: None,
-        settings: Vec::new(),
-        linked_worktrees: LinkedWorktrees::Alone,
-        sidecar: None,
-        namespace: None,
         roots: vec![
             root(
                 RootBase::Ancestors { stop: AncestorStop::Worktree },
@@ -89,16 +78,7 @@ fn agentskills() -> Profile {
             provided(Provider::Mcp),
             provided(Provider::Bundled),
         ],
-        name: NameRule {
-            source: NameSource::Field,
-            scalars: ScalarRule::Text,
-            empty: EmptyNameRule::Missing,
-            form: NameForm::AsWritten,
-            check: NameCheck::StandardWarn,
-        },
-        description: DescriptionRule::Required,
-        one_line: false,
-        requires: Vec::new(),
+        name: NameRule { scalars: ScalarRule::Text, check: NameCheck::StandardWarn, ..usual.name },
         fence: Fence::FirstLine,
         library: YamlLibrary::Ours,
         load_strategies: vec![
@@ -106,12 +86,7 @@ fn agentskills() -> Profile {
             LoadStrategy::Quote(Quoting::ClientGuide),
             LoadStrategy::PerKey,
         ],
-        unreadable_yaml: OnInvalidYaml::Drop,
-        duplicates: DuplicatePolicy::FirstWins,
-        paths: PathIdentity::AsReached,
         bad_utf8: EncodingPolicy::Drop,
-        bom: EncodingPolicy::Accept,
-        crlf: EncodingPolicy::Accept,
         conditional: true,
         hides_from_model: true,
         nested: NestedRule::OnTouch {
@@ -122,10 +97,7 @@ fn agentskills() -> Profile {
         },
         // Claude Code's documentation; the client guide asks for the same without numbers.
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
-        trust: TrustRule::NotAsked,
-        warns_of_duplicates: false,
-        lists_changes: false,
-        output: OutputFormat::AgentSkills,
+        ..usual
     }
 }
 
@@ -160,22 +132,14 @@ fn claude_code() -> Profile {
             beside_skills: true,
         })
     };
+    let usual = usual("claude-code", "Claude Code", "2.1.330");
     Profile {
-        id: "claude-code".into(),
         reader: Some(Agent::ClaudeCode),
-        agent: "Claude Code".into(),
-        version: "2.1.330".into(),
-        evidence: Evidence::Run,
-        base: None,
-        differences: Vec::new(),
-        revision: 0,
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         run_variable: Some("CLAUDECODE".into()),
         presence: Some(present(("CLAUDE_CONFIG_DIR", ".claude", ""), "claude", &[".claude"])),
         settings: settings::claude_code(),
         linked_worktrees: LinkedWorktrees::MainIfMissing,
-        sidecar: None,
-        namespace: None,
         roots: vec![
             root(managed(), &[".claude/skills"], Scope::Managed),
             root(own(), &["skills"], Scope::User),
@@ -196,22 +160,14 @@ fn claude_code() -> Profile {
         name: NameRule {
             source: NameSource::Directory,
             scalars: ScalarRule::Text,
-            empty: EmptyNameRule::Missing,
-            form: NameForm::AsWritten,
             check: NameCheck::Visible,
+            ..usual.name
         },
         description: DescriptionRule::ElseFirstBodyLine,
-        one_line: false,
-        requires: Vec::new(),
         fence: Fence::Anywhere,
         library: YamlLibrary::Bun,
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::ClaudeCode)],
         unreadable_yaml: OnInvalidYaml::EmptyMetadata,
-        duplicates: DuplicatePolicy::FirstWins,
-        paths: PathIdentity::AsReached,
-        bad_utf8: EncodingPolicy::Accept,
-        bom: EncodingPolicy::Accept,
-        crlf: EncodingPolicy::Accept,
         conditional: true,
         hides_from_model: true,
         nested: NestedRule::OnTouch {
@@ -221,12 +177,11 @@ fn claude_code() -> Profile {
             taken: NestedConflict::Prefixed,
         },
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
-        trust: TrustRule::NotAsked,
-        warns_of_duplicates: false,
         // Measured: added and changed skills are in the next request, or in one after the next prompt
         // if the session began without a directory of skills; nothing reports removed ones.
         lists_changes: true,
         output: OutputFormat::Claude,
+        ..usual
     }
 }
 
@@ -238,10 +193,6 @@ fn opencode() -> Profile {
         WalkRule { root_skill: true, into_skills: true, repeats: true, ..WalkRule::plain() };
     // Under `.claude` and `.agents` the agent's glob takes hidden directories too.
     let external = WalkRule { hidden: true, ..config.clone() };
-    let switch = |variable: &'static str, relative: Option<&'static str>| DisableSwitch {
-        variable: variable.into(),
-        relative: relative.map(Into::into),
-    };
     let outside = |base: RootBase, scope| RootRule {
         switches: vec![
             switch("OPENCODE_DISABLE_EXTERNAL_SKILLS", None),
@@ -252,15 +203,9 @@ fn opencode() -> Profile {
     };
     let upwards = || RootBase::Ancestors { stop: AncestorStop::WorktreeElseFilesystem };
     let own = [".opencode/skill", ".opencode/skills"];
+    let usual = usual("opencode", "opencode", "1.18.33");
     Profile {
-        id: "opencode".into(),
         reader: Some(Agent::OpenCode),
-        agent: "opencode".into(),
-        version: "1.18.33".into(),
-        evidence: Evidence::Run,
-        base: None,
-        differences: Vec::new(),
-        revision: 0,
         environment: texts(&[
             "HOME",
             "XDG_CONFIG_HOME",
@@ -280,9 +225,6 @@ fn opencode() -> Profile {
             &[".opencode", "opencode.json", "opencode.jsonc"],
         )),
         settings: settings::opencode(),
-        linked_worktrees: LinkedWorktrees::Alone,
-        sidecar: None,
-        namespace: None,
         roots: vec![
             // Measured: listed first; the user's skill wins over one with the same name.
             built_in(&[(
@@ -318,37 +260,21 @@ fn opencode() -> Profile {
                 ..provided(Provider::Remote)
             },
         ],
-        name: NameRule {
-            source: NameSource::Field,
-            scalars: ScalarRule::Refuse,
-            empty: EmptyNameRule::Kept,
-            form: NameForm::AsWritten,
-            check: NameCheck::Any,
-        },
+        name: NameRule { empty: EmptyNameRule::Kept, ..usual.name },
         description: DescriptionRule::ElseUnlisted,
-        one_line: false,
-        requires: Vec::new(),
         fence: Fence::GrayMatter,
         library: YamlLibrary::JsYaml3,
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Block],
-        unreadable_yaml: OnInvalidYaml::Drop,
         // Measured: the project's skill wins over home's of the same name in nine of ten runs.
         duplicates: DuplicatePolicy::LastWinsByRace,
         // Source: matches are collected in a set.
         paths: PathIdentity::AsFirstReached,
-        bad_utf8: EncodingPolicy::Accept,
-        bom: EncodingPolicy::Accept,
-        crlf: EncodingPolicy::Accept,
-        conditional: false,
-        hides_from_model: false,
-        nested: NestedRule::Never,
-        compaction: Compaction::Forgets { lists_again: false },
-        trust: TrustRule::NotAsked,
         // Measured: it logs "duplicate skill name" with both paths.
         warns_of_duplicates: true,
         // Measured: reads skills once; its tool refuses later names and returns old texts.
         lists_changes: false,
         output: OutputFormat::Opencode,
+        ..usual
     }
 }
 
@@ -375,21 +301,9 @@ fn opencode_agent_skills() -> Profile {
     });
     let labelled = |rule, label: &'static str| RootRule { label: Some(label.into()), ..rule };
     let project = || RootBase::Ancestors { stop: AncestorStop::Cwd };
+    let usual = usual("opencode-agent-skills", "opencode-agent-skills", "0.7.0");
     Profile {
-        id: "opencode-agent-skills".into(),
         reader: Some(Agent::OpenCodeAgentSkills),
-        agent: "opencode-agent-skills".into(),
-        version: "0.7.0".into(),
-        evidence: Evidence::Run,
-        base: None,
-        differences: Vec::new(),
-        revision: 0,
-        environment: texts(&["HOME"]),
-        run_variable: None,
-        presence: None,
-        settings: Vec::new(),
-        linked_worktrees: LinkedWorktrees::Alone,
-        sidecar: None,
         namespace: Some("namespace".into()),
         roots: vec![
             labelled(root(project(), &[".opencode/skills"], Scope::Project, &deep), "project"),
@@ -405,15 +319,8 @@ fn opencode_agent_skills() -> Profile {
             provided(Provider::Mcp),
             provided(Provider::Bundled),
         ],
-        name: NameRule {
-            source: NameSource::Field,
-            scalars: ScalarRule::Refuse,
-            empty: EmptyNameRule::Missing,
-            form: NameForm::AsWritten,
-            check: NameCheck::LowerCase,
-        },
+        name: NameRule { check: NameCheck::LowerCase, ..usual.name },
         description: DescriptionRule::NotEmpty,
-        one_line: false,
         requires: vec![
             Requirement::Body,
             Requirement::TextOnly("license".into()),
@@ -423,21 +330,11 @@ fn opencode_agent_skills() -> Profile {
         fence: Fence::Exact,
         // The npm library `yaml` since 0.6.4.
         library: YamlLibrary::NpmYaml,
-        load_strategies: vec![LoadStrategy::Strict],
-        unreadable_yaml: OnInvalidYaml::Drop,
-        duplicates: DuplicatePolicy::FirstWins,
-        paths: PathIdentity::AsReached,
-        bad_utf8: EncodingPolicy::Accept,
         bom: EncodingPolicy::Drop,
         crlf: EncodingPolicy::Drop,
-        conditional: false,
-        hides_from_model: false,
-        nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: true },
-        trust: TrustRule::NotAsked,
-        warns_of_duplicates: false,
-        lists_changes: false,
         output: OutputFormat::Plugin,
+        ..usual
     }
 }
 
@@ -456,22 +353,14 @@ fn codex() -> Profile {
     let system = WalkRule { directory_links: LinkPolicy::Never, ..walk.clone() };
     let upwards = || RootBase::Ancestors { stop: AncestorStop::Worktree };
     let home = || variable("CODEX_HOME", ".codex");
+    let usual = usual("codex", "Codex", "0.169.0");
     Profile {
-        id: "codex".into(),
         reader: Some(Agent::Codex),
-        agent: "Codex".into(),
-        version: "0.169.0".into(),
-        evidence: Evidence::Run,
-        base: None,
-        differences: Vec::new(),
-        revision: 0,
         environment: texts(&["HOME", "CODEX_HOME"]),
         run_variable: Some("CODEX_THREAD_ID".into()),
         presence: Some(present(("CODEX_HOME", ".codex", ""), "codex", &[".codex"])),
         settings: settings::codex(),
-        linked_worktrees: LinkedWorktrees::Alone,
         sidecar: Some("agents/openai.yaml".into()),
-        namespace: None,
         roots: vec![
             root(upwards(), &[".codex/skills"], Scope::Project, &walk),
             root(home(), &["skills"], Scope::User, &walk),
@@ -487,11 +376,9 @@ fn codex() -> Profile {
         name: NameRule {
             source: NameSource::FieldElseDirectory,
             scalars: ScalarRule::Text,
-            empty: EmptyNameRule::Missing,
-            form: NameForm::AsWritten,
             check: NameCheck::AtMost(64),
+            ..usual.name
         },
-        description: DescriptionRule::Required,
         one_line: true,
         requires: vec![Requirement::MapWith {
             key: "metadata".into(),
@@ -500,21 +387,14 @@ fn codex() -> Profile {
         fence: Fence::TrimmedLines,
         library: YamlLibrary::SerdeYaml,
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::Codex)],
-        unreadable_yaml: OnInvalidYaml::Drop,
         duplicates: DuplicatePolicy::KeepAll,
         paths: PathIdentity::Canonical,
         bad_utf8: EncodingPolicy::Drop,
         bom: EncodingPolicy::Drop,
-        crlf: EncodingPolicy::Accept,
-        conditional: false,
-        hides_from_model: false,
-        nested: NestedRule::Never,
-        compaction: Compaction::Forgets { lists_again: false },
-        trust: TrustRule::NotAsked,
-        warns_of_duplicates: false,
         // Measured: after an addition or a change, the next prompt lists all skills again.
         lists_changes: true,
         output: OutputFormat::Codex,
+        ..usual
     }
 }
 
@@ -532,22 +412,13 @@ fn gemini_cli() -> Profile {
     };
     let home = || variable("GEMINI_CLI_HOME", "");
     let project = || RootBase::Ancestors { stop: AncestorStop::Cwd };
+    let usual = usual("gemini-cli", "Gemini CLI", "0.61.0");
     Profile {
-        id: "gemini-cli".into(),
         reader: Some(Agent::GeminiCli),
-        agent: "Gemini CLI".into(),
-        version: "0.61.0".into(),
-        evidence: Evidence::Run,
-        base: None,
-        differences: Vec::new(),
-        revision: 0,
         environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
         run_variable: Some("GEMINI_CLI".into()),
         presence: Some(present(("GEMINI_CLI_HOME", "", ".gemini"), "gemini", &[".gemini"])),
         settings: settings::gemini_cli(),
-        linked_worktrees: LinkedWorktrees::Alone,
-        sidecar: None,
-        namespace: None,
         roots: vec![
             // Measured: `skills list --all` lists them, and the model sees them unless settings
             // disable them.
@@ -580,32 +451,21 @@ fn gemini_cli() -> Profile {
             root(project(), &[".agents/skills"], Scope::Project, &walk),
         ],
         name: NameRule {
-            source: NameSource::Field,
             scalars: ScalarRule::Text,
             empty: EmptyNameRule::Kept,
             form: NameForm::FileName,
-            check: NameCheck::Any,
+            ..usual.name
         },
         description: DescriptionRule::Present,
-        one_line: false,
-        requires: Vec::new(),
         fence: Fence::Prefix,
         library: YamlLibrary::JsYaml4,
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Lines],
-        unreadable_yaml: OnInvalidYaml::Drop,
         duplicates: DuplicatePolicy::LastWins,
-        paths: PathIdentity::AsReached,
-        bad_utf8: EncodingPolicy::Accept,
         bom: EncodingPolicy::Drop,
-        crlf: EncodingPolicy::Accept,
-        conditional: false,
-        hides_from_model: false,
-        nested: NestedRule::Never,
-        compaction: Compaction::Forgets { lists_again: false },
         trust: TrustRule::Needed { variables: texts(&["GEMINI_CLI_TRUST_WORKSPACE"]) },
-        warns_of_duplicates: false,
         // Source: reads skills at its start and with `/skills reload`.
         lists_changes: false,
         output: OutputFormat::Gemini,
+        ..usual
     }
 }

@@ -1,9 +1,9 @@
 //! The row of Kilo, which began as a copy of opencode.
 
 use crate::field_table::Agent;
-use crate::profile::row::{built_in, present, provided, root, texts, variable};
+use crate::profile::row::{built_in, present, provided, root, switch, texts, variable};
 use crate::profile::{
-    AncestorStop, DisableSwitch, Profile, Provider, RootBase, RootRule, Scope, WalkRule, settings,
+    AncestorStop, Profile, Provider, RootBase, RootRule, Scope, WalkRule, settings,
 };
 
 const OWN: [&str; 4] = [".kilocode/skill", ".kilocode/skills", ".kilo/skill", ".kilo/skills"];
@@ -19,10 +19,6 @@ pub(super) fn profile(opencode: Profile) -> Profile {
         ..WalkRule::plain()
     };
     let external = WalkRule { hidden: true, ..walk.clone() };
-    let switch = |variable: &'static str, relative: Option<&'static str>| DisableSwitch {
-        variable: variable.into(),
-        relative: relative.map(Into::into),
-    };
     let outside = |base, scope, walk: &WalkRule| RootRule {
         switches: vec![
             switch("KILO_DISABLE_EXTERNAL_SKILLS", None),
