@@ -20,17 +20,20 @@ use tower_lsp::ls_types::{
     DocumentSymbolParams, DocumentSymbolResponse, ExecuteCommandParams, FoldingRange,
     FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
     InitializeParams, InitializeResult, InitializedParams, InlayHint, InlayHintParams, LSPAny,
-    Location, PrepareRenameResponse, ReferenceParams, RenameFilesParams, RenameParams,
-    SelectionRange, SelectionRangeParams, SemanticTokensParams, SemanticTokensRangeParams,
-    SemanticTokensRangeResult, SemanticTokensResult, TextDocumentPositionParams, TextEdit,
-    WorkspaceDiagnosticParams, WorkspaceDiagnosticReportResult, WorkspaceEdit, WorkspaceFolder,
-    WorkspaceSymbolParams, WorkspaceSymbolResponse,
+    Location, PrepareRenameResponse, Range, ReferenceParams, RenameFilesParams, RenameParams,
+    SelectionRange, SelectionRangeParams, SemanticTokens, SemanticTokensParams,
+    SemanticTokensRangeParams, SemanticTokensRangeResult, SemanticTokensResult,
+    TextDocumentPositionParams, TextEdit, Uri, WorkspaceDiagnosticParams,
+    WorkspaceDiagnosticReportResult, WorkspaceEdit, WorkspaceFolder, WorkspaceSymbolParams,
+    WorkspaceSymbolResponse,
 };
 use tower_lsp::{Client, LanguageServer};
 
 use crate::analysis::AnalysisContext;
+use crate::document::Document;
 use crate::options::SECTION;
 use crate::session::{Session, Task};
+use crate::settings::Settings;
 use crate::texts::Texts;
 use crate::{from_proto, handlers};
 
@@ -59,6 +62,38 @@ impl Server {
     /// next change, and clients cannot be asked to request links again.
     async fn wait_until_loaded(&self) {
         let _ = timeout(LOAD_TIMEOUT, self.session.wait_until_loaded()).await;
+    }
+
+    /// Returns the answer about an open document; `None` if the document is not open.
+    fn answer<T>(
+        &self,
+        uri: &Uri,
+        answer: impl FnOnce(&Document, Settings) -> Option<T>,
+    ) -> Option<T> {
+        let document = self.session.document(uri.as_str())?;
+        answer(&document, self.session.settings())
+    }
+
+    /// Returns the answer about an open document, once what it depends on is known.
+    async fn analyzed<T>(
+        &self,
+        uri: &Uri,
+        answer: impl Fn(&Document, &AnalysisContext, Settings) -> Option<T>,
+    ) -> Option<T> {
+        let document = self.session.document(uri.as_str())?;
+        let settings = self.session.settings();
+        let answer = |analysis: &AnalysisContext| answer(&document, analysis, settings);
+        self.session.with_complete_analysis(&document, answer).await
+    }
+
+    /// Returns the semantic tokens of a document, or of a range of it.
+    async fn semantic_tokens(&self, uri: &Uri, range: Option<Range>) -> Option<SemanticTokens> {
+        let document = self.session.document(uri.as_str())?;
+        let settings = self.session.settings();
+        self.wait_until_loaded().await;
+        self.session.with_analysis(&document, |analysis| {
+            handlers::semantic_tokens::semantic_tokens(&document, range, analysis, settings)
+        })
     }
 
     /// Returns a handle for messages to the client.
@@ -160,12 +195,10 @@ impl LanguageServer for Server {
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         let TextDocumentPositionParams { text_document, position } =
             params.text_document_position_params;
-        let document = self.session.document(text_document.uri.as_str());
-        let settings = self.session.settings();
-        let Some(it) = document else { return Ok(None) };
-        let hover =
-            |analysis: &AnalysisContext| handlers::hover::hover(&it, position, analysis, settings);
-        Ok(self.session.with_complete_analysis(&it, hover).await)
+        let answer = self.analyzed(&text_document.uri, |it, analysis, settings| {
+            handlers::hover::hover(it, position, analysis, settings)
+        });
+        Ok(answer.await)
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
@@ -191,39 +224,27 @@ impl LanguageServer for Server {
         &self,
         params: DocumentSymbolParams,
     ) -> Result<Option<DocumentSymbolResponse>> {
-        let document = self.session.document(params.text_document.uri.as_str());
-        let settings = self.session.settings();
-        Ok(document.and_then(|it| handlers::document_symbol::document_symbol(&it, settings)))
+        Ok(self.answer(&params.text_document.uri, handlers::document_symbol::document_symbol))
     }
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
-        let document = self.session.document(params.text_document.uri.as_str());
-        let settings = self.session.settings();
-        Ok(document.and_then(|it| handlers::folding_range::folding_range(&it, settings)))
+        Ok(self.answer(&params.text_document.uri, handlers::folding_range::folding_range))
     }
+
     async fn selection_range(
         &self,
         params: SelectionRangeParams,
     ) -> Result<Option<Vec<SelectionRange>>> {
-        let document = self.session.document(params.text_document.uri.as_str());
-        let settings = self.session.settings();
-        let positions = params.positions;
-        Ok(document
-            .and_then(|it| handlers::selection_range::selection_range(&it, &positions, settings)))
+        Ok(self.answer(&params.text_document.uri, |it, settings| {
+            handlers::selection_range::selection_range(it, &params.positions, settings)
+        }))
     }
 
     async fn semantic_tokens_full(
         &self,
         params: SemanticTokensParams,
     ) -> Result<Option<SemanticTokensResult>> {
-        let document = self.session.document(params.text_document.uri.as_str());
-        let settings = self.session.settings();
-        self.wait_until_loaded().await;
-        let tokens = document.and_then(|it| {
-            self.session.with_analysis(&it, |analysis| {
-                handlers::semantic_tokens::semantic_tokens(&it, None, analysis, settings)
-            })
-        });
+        let tokens = self.semantic_tokens(&params.text_document.uri, None).await;
         Ok(tokens.map(SemanticTokensResult::Tokens))
     }
 
@@ -231,26 +252,15 @@ impl LanguageServer for Server {
         &self,
         params: SemanticTokensRangeParams,
     ) -> Result<Option<SemanticTokensRangeResult>> {
-        let document = self.session.document(params.text_document.uri.as_str());
-        let settings = self.session.settings();
-        let range = Some(params.range);
-        self.wait_until_loaded().await;
-        let tokens = document.and_then(|it| {
-            self.session.with_analysis(&it, |analysis| {
-                handlers::semantic_tokens::semantic_tokens(&it, range, analysis, settings)
-            })
-        });
+        let tokens = self.semantic_tokens(&params.text_document.uri, Some(params.range)).await;
         Ok(tokens.map(SemanticTokensRangeResult::Tokens))
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
-        let document = self.session.document(params.text_document.uri.as_str());
-        let settings = self.session.settings();
-        let Some(it) = document else { return Ok(None) };
-        let hints = |analysis: &AnalysisContext| {
-            handlers::inlay_hint::inlay_hint(&it, params.range, analysis, settings)
-        };
-        Ok(self.session.with_complete_analysis(&it, hints).await)
+        let answer = self.analyzed(&params.text_document.uri, |it, analysis, settings| {
+            handlers::inlay_hint::inlay_hint(it, params.range, analysis, settings)
+        });
+        Ok(answer.await)
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
@@ -267,9 +277,7 @@ impl LanguageServer for Server {
     }
 
     async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
-        let document = self.session.document(params.text_document.uri.as_str());
-        let settings = self.session.settings();
-        Ok(document.and_then(|it| handlers::formatting::formatting(&it, settings)))
+        Ok(self.answer(&params.text_document.uri, handlers::formatting::formatting))
     }
 
     async fn goto_definition(
@@ -300,17 +308,16 @@ impl LanguageServer for Server {
     ) -> Result<Option<Vec<DocumentHighlight>>> {
         let TextDocumentPositionParams { text_document, position } =
             params.text_document_position_params;
-        let document = self.session.document(text_document.uri.as_str());
-        let settings = self.session.settings();
-        let highlight =
-            |it: Arc<_>| handlers::document_highlight::document_highlight(&it, position, settings);
-        Ok(document.and_then(highlight))
+        Ok(self.answer(&text_document.uri, |it, settings| {
+            handlers::document_highlight::document_highlight(it, position, settings)
+        }))
     }
 
     async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
-        let document = self.session.document(params.text_document.uri.as_str());
+        let Some(it) = self.session.document(params.text_document.uri.as_str()) else {
+            return Ok(None);
+        };
         let settings = self.session.settings();
-        let Some(it) = document else { return Ok(None) };
         self.wait_until_loaded().await;
         let links = |analysis: &AnalysisContext| {
             handlers::document_link::document_link(&it, analysis, settings)

@@ -105,19 +105,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             if *answer == ReplyWord::Reject {
                 return ask::<PermissionReply>(cx, &params, render_reply);
             }
-            require_person("skillsd permission reply")?;
-            let mut server = ServerConnection::open_consent(cx)?;
-            let waiting = server.call::<PermissionPending>(&PermissionPendingParams::default())?;
-            let Some(request) = waiting.requests.iter().find(|it| it.id == *id) else {
-                // A request that arrives later would be answered without having been shown.
-                let id = plain(id);
-                return Err(CommandError::usage(format!("there is no pending request `{id}`"))
-                    .with_hint("Run `skillsd permission pending` to list the pending requests."));
-            };
-            if !agree(cx.terminal, &render_question(request, &params, cx.terminal))? {
-                return Ok(declined(cx.terminal));
-            }
-            ask_over::<PermissionReply>(server, cx, &params, render_reply)
+            grant(cx, &params)
         }
         PermissionCommand::Check { name } => {
             let mut server = ServerConnection::open(cx)?;
@@ -148,6 +136,23 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             ask::<PermissionRevoke>(cx, &params, render_revoked)
         }
     }
+}
+
+/// Shows a pending request to the person, and grants it.
+fn grant(cx: &CommandContext<'_>, params: &PermissionReplyParams) -> Result<Exit, CommandError> {
+    require_person("skillsd permission reply")?;
+    let mut server = ServerConnection::open_consent(cx)?;
+    let waiting = server.call::<PermissionPending>(&PermissionPendingParams::default())?;
+    let Some(request) = waiting.requests.iter().find(|it| it.id == params.id) else {
+        // A request that arrives later would be answered without having been shown.
+        let id = plain(&params.id);
+        return Err(CommandError::usage(format!("there is no pending request `{id}`"))
+            .with_hint("Run `skillsd permission pending` to list the pending requests."));
+    };
+    if !agree(cx.terminal, &render_question(request, params, cx.terminal))? {
+        return Ok(declined(cx.terminal));
+    }
+    ask_over::<PermissionReply>(server, cx, params, render_reply)
 }
 
 fn render_pending(result: &PermissionPendingResult, terminal: &Terminal) -> (String, Vec<Health>) {

@@ -21,6 +21,7 @@ use skills_protocol::wire::{ExplainParams, ExplainResult};
 use crate::agent_config::diff;
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::file;
+use crate::agent_config::item::EditError;
 use crate::call_context::CallContext;
 use crate::confirm;
 use crate::context::CommandContext;
@@ -112,7 +113,7 @@ pub(super) fn run(
             apply(&plan, &environment.state, &mut check)?;
         }
     }
-    if cx.global.json {
+    let result = if cx.global.json {
         let encoding = encoding_of([&*plan.file]);
         let result = json!({
             "name": args.name,
@@ -123,19 +124,20 @@ pub(super) fn run(
             "written": is_written,
             "diff": hunks,
         });
-        cx.terminal.print(&format!("{result}\n"))?;
+        format!("{result}\n")
     } else {
         let name = cx.terminal.prose(&format!("`{}`", args.name));
         let state = if on { "enabled" } else { "disabled" };
         let title = plan.agent.title();
         let good = paint(style::GOOD, "✓");
-        cx.terminal.print(&match (is_change, is_written) {
+        match (is_change, is_written) {
             (false, _) => format!("{good} {name} is already {state} for {title}\n"),
             (true, true) => format!("{good} {name} is {state} for {title}\n"),
             (true, false) if args.dry_run => "1 file would be changed\n".to_owned(),
             (true, false) => "Nothing was changed.\n".to_owned(),
-        })?;
-    }
+        }
+    };
+    cx.terminal.print(&result)?;
     Ok(Exit::Fine)
 }
 
@@ -169,13 +171,7 @@ fn plan(
         .map_err(|error| failed("read", &environment.state.join("switches.json"), &error))?;
     let edit = |text: Option<&str>, setting| {
         let is_path = |it: &str| effect::is_path_of(it, &file, &environment.home, found);
-        agent.edit(text, name, setting, &is_path).map_err(|error| {
-            let at = error.place.map(|(line, column)| format!(":{line}:{column}"));
-            let file = file.display();
-            CommandError::finding(format!("`{file}{}` cannot be edited", at.unwrap_or_default()))
-                .because(error.message)
-                .with_hint("Fix the file and run the command again; nothing was changed.")
-        })
+        agent.edit(text, name, setting, &is_path).map_err(|error| cannot_edit(&file, error))
     };
     let unchanged = |history| Plan {
         agent,
@@ -227,6 +223,13 @@ fn plan(
     let switched =
         after.as_deref().map(|it| Switched::new(&file, name, setting, before.as_deref(), it));
     Ok(Plan { after, switched, ..unchanged(history) })
+}
+
+fn cannot_edit(file: &Path, error: EditError) -> CommandError {
+    let at = error.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+    CommandError::finding(format!("`{}{at}` cannot be edited", file.display()))
+        .because(error.message)
+        .with_hint("Fix the file and run the command again; nothing was changed.")
 }
 
 /// Returns the path of the settings file that is changed: as it is named, and without links.

@@ -94,27 +94,8 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     settings.keep_limits();
     complete &= walker.complete;
     trust::mark(&owners, &mut roots);
-    let judged = |mut it: walker::FoundFile| {
-        let within = it.command.as_mut().map(|it| std::mem::take(&mut it.within));
-        let (may_have_sidecar, root) = (it.may_have_sidecar, &roots[it.root]);
-        // Measured: Claude Code ignores `paths` in commands, plugins and nested directories.
-        let reads_paths = match root.scope {
-            Scope::Command | Scope::Plugin => false,
-            Scope::Nested => !nested::are_prefixed(ctx),
-            _ => true,
-        };
-        let mut candidate = evaluate::evaluate(ctx, reads_paths, it);
-        naming::apply(&ctx.profile, root, within, &mut candidate);
-        if ctx.profile.output == OutputFormat::Claude {
-            evaluate::hide_undescribed(root, &mut candidate);
-        }
-        let is_provided = matches!(root.scope, Scope::Mcp | Scope::Remote | Scope::Bundled);
-        if ctx.profile.name.check == NameCheck::Visible && !is_provided {
-            evaluate::refuse_name(&mut candidate);
-        }
-        (may_have_sidecar, candidate)
-    };
-    let mut judged: Vec<_> = walker.candidates.into_iter().map(judged).collect();
+    let found = walker.candidates.into_iter();
+    let mut judged: Vec<_> = found.map(|it| judge(ctx, &roots[it.root], it)).collect();
     complete &= sidecar::apply(&ctx.profile, tree, &links, &roots, &mut judged);
     complete &= owners.is_complete();
     let mut candidates: Vec<_> = judged.into_iter().map(|it| it.1).collect();
@@ -154,6 +135,32 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
         candidates,
         complete,
     }
+}
+
+/// Evaluates and names a file, and returns whether it may have a metadata file beside it.
+fn judge(
+    ctx: &DiscoveryContext,
+    root: &SearchRoot,
+    mut found: walker::FoundFile,
+) -> (bool, Candidate) {
+    let within = found.command.as_mut().map(|it| std::mem::take(&mut it.within));
+    let may_have_sidecar = found.may_have_sidecar;
+    // Measured: Claude Code ignores `paths` in commands, plugins and nested directories.
+    let reads_paths = match root.scope {
+        Scope::Command | Scope::Plugin => false,
+        Scope::Nested => !nested::are_prefixed(ctx),
+        _ => true,
+    };
+    let mut candidate = evaluate::evaluate(ctx, reads_paths, found);
+    naming::apply(&ctx.profile, root, within, &mut candidate);
+    if ctx.profile.output == OutputFormat::Claude {
+        evaluate::hide_undescribed(root, &mut candidate);
+    }
+    let is_provided = matches!(root.scope, Scope::Mcp | Scope::Remote | Scope::Bundled);
+    if ctx.profile.name.check == NameCheck::Visible && !is_provided {
+        evaluate::refuse_name(&mut candidate);
+    }
+    (may_have_sidecar, candidate)
 }
 
 /// Returns the candidates in the order in which they claim names; `None` if the agent keeps several

@@ -151,12 +151,7 @@ impl Engine {
         });
         let writes = hint_queue.writes().clone();
         let wants_watching = options.hints.is_some();
-        let start = |it| WatchService::start(it, hint_queue.clone());
-        let watch = options.hints.map(start).transpose().unwrap_or_else(|error| {
-            tracing::warn!(%error, "cannot watch the disk; reading it at every request");
-            None
-        });
-        let watch = watch.unwrap_or_default();
+        let watch = options.hints.map(|it| start_watching(it, &hint_queue)).unwrap_or_default();
         let n_events_done = Arc::default();
         let idle_check = IdleCheck::new(&events, &n_events_done, watch.clone());
         let leases = ViewLeases::default();
@@ -200,14 +195,7 @@ impl Engine {
             sources: Sources::new(options.cache.clone(), &notifier),
             policy: Arc::default(),
         };
-        let (ending, ended) = mpsc::channel();
-        let run = move || {
-            // Dropped after everything else on the thread.
-            let _ending: Sender<()> = ending;
-            state.run(&receiver);
-        };
-        thread::Builder::new().name("engine".into()).spawn(run).map_err(EngineError::Start)?;
-        let ended = Arc::new(Mutex::new(ended));
+        let ended = Arc::new(Mutex::new(start_event_loop(state, receiver)?));
         let (status, matchers, cache) = (Arc::default(), Arc::default(), options.cache);
         let registries = cache.as_deref().map(sources::registries::directories);
         Ok(Self {
@@ -459,4 +447,27 @@ impl Engine {
         self.events.send(event(reply)).map_err(|_| EngineError::Stopped)?;
         answer.await.map_err(|_| EngineError::Stopped)
     }
+}
+/// Starts watching the disk. Failure is not an error: the engine then reads the disk at every
+/// request.
+fn start_watching(start: StartWatch, queue: &HintQueue) -> WatchService {
+    WatchService::start(start, queue.clone()).unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot watch the disk; reading it at every request");
+        WatchService::default()
+    })
+}
+
+/// Starts the thread of the event loop. The receiver reports its end.
+fn start_event_loop(
+    state: views::event_loop::state::EngineState,
+    events: Receiver<Event>,
+) -> Result<Receiver<()>, EngineError> {
+    let (ending, ended) = mpsc::channel();
+    let run = move || {
+        // Dropped after everything else on the thread.
+        let _ending: Sender<()> = ending;
+        state.run(&events);
+    };
+    thread::Builder::new().name("engine".into()).spawn(run).map_err(EngineError::Start)?;
+    Ok(ended)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use skills_agents::field_table::tools::{agent_tools, find_tool, tools};
+use skills_agents::field_table::tools::{Tool, agent_tools, find_tool, tools};
 use skills_agents::field_table::{
     ALLOWED_TOOLS, Agent, CLAUDE_PERMISSIONS, CLAUDE_SKILLS, DISALLOWED_TOOLS, Field, SPECIFICATION,
 };
@@ -156,25 +156,9 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
     if name == "*" || find_tool(Agent::ClaudeCode, name).is_some_and(|it| it.renamed_to.is_none()) {
         return None;
     }
-    let is_there = |name: &str| all.contains(name);
-    let twice = |name: &str| format!("The list also has `{name}`; remove this one.");
     let former = find_tool(Agent::ClaudeCode, name);
     if let Some((former, now)) = former.and_then(|it| Some((it, it.renamed_to?))) {
-        // Every version accepts the original name of subagents.
-        if name == "Task" {
-            return None;
-        }
-        let finding =
-            Finding::new(&RENAMED, span, format!("the tool `{name}` is now called `{now}`"));
-        if is_there(now) {
-            return Some(finding.help(twice(now)));
-        }
-        let title = format!("Rename the tool to `{now}`");
-        return Some(if former.replacement_is_broader {
-            finding.draft(title, span, now)
-        } else {
-            finding.fix(title, span, now)
-        });
+        return check_renamed((name, span), former, now, all);
     }
     let other = tools().iter().find(|it| it.name == name && it.agent != Agent::ClaudeCode);
     let names: Vec<&str> = agent_tools(Agent::ClaudeCode)
@@ -189,7 +173,7 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
         (Some(near), None) if is_word || folded.is_some() => {
             let message = format!("unknown tool `{name}`; did you mean `{near}`?");
             let finding = Finding::new(&UNKNOWN, span, message).severity(Severity::Warning);
-            Some(if is_there(near) {
+            Some(if all.contains(near) {
                 finding.help(twice(near))
             } else {
                 finding.fix(format!("Change to `{near}`"), span, near)
@@ -206,6 +190,32 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
             Some(Finding::new(&UNKNOWN, span, message).severity(Severity::Hint))
         }
     }
+}
+
+/// Returns the help for a tool that is in the list by its other name too.
+fn twice(name: &str) -> String {
+    format!("The list also has `{name}`; remove this one.")
+}
+
+fn check_renamed(
+    (name, span): (&str, Span),
+    former: &Tool,
+    now: &'static str,
+    all: &HashSet<&str>,
+) -> Option<Finding> {
+    // Every version accepts the original name of subagents.
+    if name == "Task" {
+        return None;
+    }
+    let finding = Finding::new(&RENAMED, span, format!("the tool `{name}` is now called `{now}`"));
+    let title = format!("Rename the tool to `{now}`");
+    Some(if all.contains(now) {
+        finding.help(twice(now))
+    } else if former.replacement_is_broader {
+        finding.draft(title, span, now)
+    } else {
+        finding.fix(title, span, now)
+    })
 }
 
 fn check_pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use skills_ide::rename::Renaming;
 use skills_ide::{Conversion, RefactorKind, Refactoring};
-use skills_lint::{Fix, Offer};
+use skills_lint::{Finding, Fix, Offer};
 use skills_syntax::edit::Edit;
 use skills_syntax::text::Span;
 use tower_lsp::jsonrpc::Error;
@@ -168,44 +168,11 @@ fn find_actions(
         None => true,
     };
     let findings = document.findings(analysis);
-    let FoundActions { mut actions, mut renamings, mut conversion } = FoundActions::default();
+    let mut found = FoundActions::default();
     if wanted(&CodeActionKind::QUICKFIX) {
         let requested = from_proto::span(document, range, settings.encoding);
-        let here = findings.iter().filter(|it| overlaps(it.diagnostic.span, requested));
-        for finding in here {
-            let quick = |title: &str| {
-                let page = analysis.rules_page.as_deref();
-                let mended = to_proto::diagnostic(document, finding, page, settings.encoding);
-                CodeAction {
-                    title: title.to_owned(),
-                    kind: Some(CodeActionKind::QUICKFIX),
-                    diagnostics: Some(vec![mended]),
-                    ..CodeAction::default()
-                }
-            };
-            let edited = |fix: &Fix| {
-                let edit = Some(edit(document, &fix.edits, settings));
-                let is_preferred = Some(finding.only_fix().is_some());
-                CodeAction { edit, is_preferred, ..quick(&fix.title) }
-            };
-            actions.extend(finding.fixes.iter().map(edited));
-            for offer in &finding.offers {
-                let title = offer.title();
-                match offer {
-                    Offer::Draft(fix) => {
-                        actions.push(CodeAction { is_preferred: Some(false), ..edited(fix) });
-                    }
-                    Offer::MakeExecutable(file) => {
-                        let command = make_executable(title.clone(), document.uri(), file);
-                        actions.push(CodeAction { command: Some(command), ..quick(&title) });
-                    }
-                    Offer::RenameDirectory(name) | Offer::RenameSkill(name) => {
-                        renamings.push((name.clone(), quick(&title)));
-                    }
-                    // The editor would write the byte order mark again.
-                    Offer::RemoveMark => {}
-                }
-            }
+        for finding in findings.iter().filter(|it| overlaps(it.diagnostic.span, requested)) {
+            push_quick_fixes(document, finding, analysis, settings, &mut found);
         }
     }
     // The fix loop checks the whole document several times, and clients request all actions at each
@@ -215,7 +182,7 @@ fn find_actions(
         let again = |text: &str| document.with_text(text).fixable_findings(analysis);
         let settled = skills_lint::apply_fixes(document.text(), findings, again);
         if !settled.edits.is_empty() {
-            actions.push(CodeAction {
+            found.actions.push(CodeAction {
                 title: "Apply all unambiguous fixes".to_owned(),
                 kind: Some(FIX_ALL),
                 edit: Some(edit(document, &settled.edits, settings)),
@@ -226,14 +193,57 @@ fn find_actions(
     let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
     if kinds.iter().any(wanted) && from_proto::is_skill(document.uri()) {
         let offset = from_proto::offset(document, range.start, settings.encoding);
-        let found = document.as_subject(|it| skills_ide::refactorings(it, analysis, offset));
-        let actions_here = found.iter().filter_map(|it| refactoring(document, it, settings));
-        actions.extend(actions_here.filter(|it| it.kind.as_ref().is_some_and(wanted)));
+        let offered = document.as_subject(|it| skills_ide::refactorings(it, analysis, offset));
+        let offered = offered.iter().filter_map(|it| refactoring(document, it, settings));
+        found.actions.extend(offered.filter(|it| it.kind.as_ref().is_some_and(wanted)));
     }
     if wanted(&CodeActionKind::REFACTOR_REWRITE) {
-        conversion = document.as_subject(skills_ide::convert_command);
+        found.conversion = document.as_subject(skills_ide::convert_command);
     }
-    Some(FoundActions { actions, renamings, conversion })
+    Some(found)
+}
+
+/// Adds the fixes and the offers of one finding.
+fn push_quick_fixes(
+    document: &Document,
+    finding: &Finding,
+    analysis: &AnalysisContext,
+    settings: Settings,
+    found: &mut FoundActions,
+) {
+    let quick = |title: &str| {
+        let page = analysis.rules_page.as_deref();
+        let mended = to_proto::diagnostic(document, finding, page, settings.encoding);
+        CodeAction {
+            title: title.to_owned(),
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![mended]),
+            ..CodeAction::default()
+        }
+    };
+    let edited = |fix: &Fix| {
+        let edit = Some(edit(document, &fix.edits, settings));
+        let is_preferred = Some(finding.only_fix().is_some());
+        CodeAction { edit, is_preferred, ..quick(&fix.title) }
+    };
+    found.actions.extend(finding.fixes.iter().map(edited));
+    for offer in &finding.offers {
+        let title = offer.title();
+        match offer {
+            Offer::Draft(fix) => {
+                found.actions.push(CodeAction { is_preferred: Some(false), ..edited(fix) });
+            }
+            Offer::MakeExecutable(file) => {
+                let command = make_executable(title.clone(), document.uri(), file);
+                found.actions.push(CodeAction { command: Some(command), ..quick(&title) });
+            }
+            Offer::RenameDirectory(name) | Offer::RenameSkill(name) => {
+                found.renamings.push((name.clone(), quick(&title)));
+            }
+            // The editor would write the byte order mark again.
+            Offer::RemoveMark => {}
+        }
+    }
 }
 
 /// Returns a refactoring as an action; `None` if the client cannot apply it.

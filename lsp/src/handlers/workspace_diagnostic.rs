@@ -150,16 +150,7 @@ pub(crate) async fn workspace_diagnostic(
             if open.iter().any(|it| it.path() == Some(&at)) {
                 continue;
             }
-            let document = match texts.document(&at).await {
-                Some((document, _)) => document,
-                // Unreadable files have findings too, at their start.
-                None => match Uri::from_file_path(&*at) {
-                    Some(uri) => {
-                        Arc::new(Document::new(uri, 0, Revision::default(), String::new()))
-                    }
-                    None => continue,
-                },
-            };
+            let Some(document) = document_or_empty(texts, &at).await else { continue };
             let found = diagnostics(&document, file, encoding);
             report.add(document.uri(), None, fingerprint(&found), found);
         }
@@ -168,6 +159,15 @@ pub(crate) async fn workspace_diagnostic(
     report.clear(previous, &unanswered);
     report.send();
     WorkspaceDiagnosticReport { items: report.items }
+}
+
+/// Returns the document at a path. Unreadable files have findings too, at their start.
+async fn document_or_empty(texts: Texts<'_>, at: &AbsPath) -> Option<Arc<Document>> {
+    if let Some((document, _)) = texts.document(at).await {
+        return Some(document);
+    }
+    let uri = Uri::from_file_path(&**at)?;
+    Some(Arc::new(Document::new(uri, 0, Revision::default(), String::new())))
 }
 
 /// Returns a result id for a document that is not open: a hash of its diagnostics.

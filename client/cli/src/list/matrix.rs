@@ -92,7 +92,6 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
         names.min(room.clamp(NARROWEST_NAME, WIDEST_NAME))
     });
     push_columns(lists, names, terminal, &mut text);
-    let is_cut = rows.iter().any(|row| lists.iter().any(|it| row.is_cut(it)));
     for row in &rows {
         let one = |(state, column): (&Option<State>, &Column)| match state {
             Some(state) if state.is_listed() && row.is_cut(column) => paint(style::WAITING, CUT),
@@ -114,13 +113,7 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
         let path = terminal.link(row.path, row.encoding, path);
         let _ = writeln!(text, "{name}  {}  {path}", cells.join(" "));
     }
-    let used: BTreeSet<State> =
-        rows.iter().flat_map(|row| row.cells.iter().flatten().copied()).collect();
-    let nothing = rows.iter().any(|row| row.cells.contains(&None));
-    let mut marks: Vec<String> =
-        used.iter().map(|state| format!("{} {state}", cell(Some(*state)))).collect();
-    marks.extend(is_cut.then(|| format!("{} not shown whole", paint(style::WAITING, CUT))));
-    marks.extend(nothing.then(|| format!("{} not found", cell(None))));
+    let mut marks = marks(&rows, lists);
     marks.extend(has_tokens.then(|| "numbers: tokens of each entry".to_owned()));
     text.push_str(if rows.is_empty() { "" } else { "\n" });
     if detected.is_none() {
@@ -138,6 +131,19 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
     let is_narrow = terminal.width.is_some_and(|it| why[0].len() + 1 + why[1].len() > it);
     let _ = writeln!(text, "{}", why.join(if is_narrow { "\n" } else { " " }));
     text
+}
+
+/// Returns the meaning of each mark in the rows.
+fn marks(rows: &[MatrixRow<'_>], lists: &[Column]) -> Vec<String> {
+    let used: BTreeSet<State> =
+        rows.iter().flat_map(|row| row.cells.iter().flatten().copied()).collect();
+    let is_cut = rows.iter().any(|row| lists.iter().any(|it| row.is_cut(it)));
+    let nothing = rows.iter().any(|row| row.cells.contains(&None));
+    let mut marks: Vec<String> =
+        used.iter().map(|state| format!("{} {state}", cell(Some(*state)))).collect();
+    marks.extend(is_cut.then(|| format!("{} not shown whole", paint(style::WAITING, CUT))));
+    marks.extend(nothing.then(|| format!("{} not found", cell(None))));
+    marks
 }
 
 // Breaks lines between entries, not between a mark and its word.

@@ -401,79 +401,16 @@ impl PluginFinder<'_> {
             && !self.owners.is_beneath(root, &self.home)
             && self.owners.is_in_any_worktree(root);
         let trust_path = trust_path.filter(|_| !is_elsewhere);
-        let manifest_path = root.child(MANIFEST);
         let reads_manifest = !self.rule.manifest.is_empty();
-        let manifest = reads_manifest.then(|| self.document(&manifest_path)).flatten();
+        let manifest = reads_manifest.then(|| self.document(&root.child(MANIFEST))).flatten();
         let document = manifest.as_ref().and_then(|it| it.document(Syntax::Json).ok());
-        let own = document.and_then(|it| it.get("name")).and_then(|it| Some((it.at, it.text()?)));
-        let own = own.filter(|(_, it)| !it.is_empty());
-        let own = own.filter(|(at, it)| match check_component(it) {
-            Ok(()) => true,
-            Err(why) => {
-                let source = SourceLocation { file: manifest_path.clone(), at: *at };
-                let message = format!("the plugin's name `{it}` {why}; `{name}` is used instead");
-                self.settings.note(&source, message, Some(KEY.to_owned()));
-                false
-            }
-        });
-        let name = own.map_or(name, |(_, it)| it).to_owned();
+        let name = self.manifest_name(root, document, name).to_owned();
         let plugin = Arc::new(self.described(name, key, root, document));
-        let mut found = std::mem::take(&mut self.found);
-        let replaces = |key: &str| document.is_some_and(|it| it.get(key).is_some());
-        if reads_manifest && !replaces("commands") {
-            self.hold(
-                root.child("commands"),
-                RootContent::Commands,
-                PluginPathKind::Directory,
-                &plugin,
-            );
-        }
-        let (offered, commands) = offer.map_or((None, Vec::new()), |it| (it.skills, it.commands));
-        let is_default = offered.is_none() || reads_manifest;
-        if is_default {
-            self.hold(
-                root.child("skills"),
-                RootContent::Skills,
-                PluginPathKind::Directory,
-                &plugin,
-            );
-        }
-        // Measured: Claude Code also takes a directory of skills here.
-        let form =
-            if reads_manifest { PluginPathKind::FromManifest } else { PluginPathKind::Skill };
-        for skill in offered.unwrap_or_default() {
-            self.hold(skill, RootContent::Skills, form, &plugin);
-        }
-        for key in document.map(|_| self.rule.manifest.clone()).unwrap_or_default() {
-            let Some(entry) = document.and_then(|it| it.entry(&key)) else { continue };
-            let source = SourceLocation { file: manifest_path.clone(), at: entry.at };
-            let root_content =
-                if key == "commands" { RootContent::Commands } else { RootContent::Skills };
-            for text in texts_of(&entry.node) {
-                let Some(path) = self.within(&key, &text, root, PLUGIN, &source) else { continue };
-                let about = NoteScope::Plugin(plugin.key.as_str().into());
-                self.settings.note_about(&source, about, format!("`{key}` names `{text}`"));
-                self.hold(path, root_content, PluginPathKind::FromManifest, &plugin);
-            }
-        }
-        if reads_manifest {
-            for path in commands {
-                let form = PluginPathKind::FromManifest;
-                self.hold(path, RootContent::Commands, form, &plugin);
-            }
-        }
-        // A plugin that is a skill itself.
-        let is_current = self.reads_current_manifest() && market != SKILLS_DIR;
-        if is_current && !replaces("skills") && !self.is_directory(&root.child("skills")) {
-            let place = self.tree.look(&root.child(SKILL_FILE));
-            self.settings.complete &= place.is_some();
-            if matches!(place, Some(PathStatus::File)) {
-                self.hold(root.clone(), RootContent::Skills, PluginPathKind::Skill, &plugin);
-            }
-        }
+        let found = std::mem::take(&mut self.found);
+        self.hold_plugin(&plugin, root, market, offer, document);
         // A plugin in a repository belongs to it, even if the user installed it.
         let is_repositorys = in_place && is_elsewhere;
-        for mut it in std::mem::take(&mut self.found) {
+        for mut it in std::mem::replace(&mut self.found, found) {
             it.off.clone_from(&off);
             if is_repositorys {
                 it.owner = Owner::Repository;
@@ -482,16 +419,101 @@ impl PluginFinder<'_> {
                 it.owner = Owner::Repository;
                 it.trust_path.clone_from(&trust_path);
             }
-            // The first plugin that is on gets a path of several.
-            let is_same =
-                |old: &&mut PluginPath| old.path == it.path && old.root_content == it.root_content;
-            match found.iter_mut().find(is_same) {
-                None => found.push(it),
-                Some(old) if self.precedes(&it, old) => *old = it,
-                Some(_) => {}
+            self.merge(it);
+        }
+    }
+
+    /// Returns the name in a plugin's manifest, or else the name by which it is installed.
+    fn manifest_name<'d>(
+        &mut self,
+        root: &AbsPath,
+        document: Option<&'d Node>,
+        installed: &'d str,
+    ) -> &'d str {
+        let own = document.and_then(|it| it.get("name")).and_then(|it| Some((it.at, it.text()?)));
+        let Some((at, name)) = own.filter(|(_, it)| !it.is_empty()) else { return installed };
+        let Err(why) = check_component(name) else { return name };
+        let source = SourceLocation { file: root.child(MANIFEST), at };
+        let message = format!("the plugin's name `{name}` {why}; `{installed}` is used instead");
+        self.settings.note(&source, message, Some(KEY.to_owned()));
+        installed
+    }
+
+    /// Adds the paths of one plugin.
+    fn hold_plugin(
+        &mut self,
+        plugin: &Arc<Plugin>,
+        root: &AbsPath,
+        market: &str,
+        offer: Option<MarketplacePlugin>,
+        document: Option<&Node>,
+    ) {
+        let reads_manifest = !self.rule.manifest.is_empty();
+        let replaces = |key: &str| document.is_some_and(|it| it.get(key).is_some());
+        if reads_manifest && !replaces("commands") {
+            self.hold(
+                root.child("commands"),
+                RootContent::Commands,
+                PluginPathKind::Directory,
+                plugin,
+            );
+        }
+        let (offered, commands) = offer.map_or((None, Vec::new()), |it| (it.skills, it.commands));
+        let is_default = offered.is_none() || reads_manifest;
+        if is_default {
+            self.hold(root.child("skills"), RootContent::Skills, PluginPathKind::Directory, plugin);
+        }
+        // Measured: Claude Code also takes a directory of skills here.
+        let form =
+            if reads_manifest { PluginPathKind::FromManifest } else { PluginPathKind::Skill };
+        for skill in offered.unwrap_or_default() {
+            self.hold(skill, RootContent::Skills, form, plugin);
+        }
+        if let Some(document) = document {
+            self.hold_manifest_paths(plugin, root, document);
+        }
+        if reads_manifest {
+            for path in commands {
+                let form = PluginPathKind::FromManifest;
+                self.hold(path, RootContent::Commands, form, plugin);
             }
         }
-        self.found = found;
+        // A plugin that is a skill itself.
+        let is_current = self.reads_current_manifest() && market != SKILLS_DIR;
+        if is_current && !replaces("skills") && !self.is_directory(&root.child("skills")) {
+            let place = self.tree.look(&root.child(SKILL_FILE));
+            self.settings.complete &= place.is_some();
+            if matches!(place, Some(PathStatus::File)) {
+                self.hold(root.clone(), RootContent::Skills, PluginPathKind::Skill, plugin);
+            }
+        }
+    }
+
+    /// Adds the paths that a plugin's manifest names.
+    fn hold_manifest_paths(&mut self, plugin: &Arc<Plugin>, root: &AbsPath, document: &Node) {
+        for key in &self.rule.manifest {
+            let Some(entry) = document.entry(key) else { continue };
+            let source = SourceLocation { file: root.child(MANIFEST), at: entry.at };
+            let root_content =
+                if key == "commands" { RootContent::Commands } else { RootContent::Skills };
+            for text in texts_of(&entry.node) {
+                let Some(path) = self.within(key, &text, root, PLUGIN, &source) else { continue };
+                let about = NoteScope::Plugin(plugin.key.as_str().into());
+                self.settings.note_about(&source, about, format!("`{key}` names `{text}`"));
+                self.hold(path, root_content, PluginPathKind::FromManifest, plugin);
+            }
+        }
+    }
+
+    /// Adds a path. The first plugin that is on gets a path of several.
+    fn merge(&mut self, new: PluginPath) {
+        let is_same =
+            |old: &PluginPath| old.path == new.path && old.root_content == new.root_content;
+        match self.found.iter().position(is_same) {
+            None => self.found.push(new),
+            Some(at) if self.precedes(&new, &self.found[at]) => self.found[at] = new,
+            Some(_) => {}
+        }
     }
 
     /// Returns true if a path of one plugin replaces the same path of another.

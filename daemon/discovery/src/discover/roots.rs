@@ -143,26 +143,7 @@ impl RootSearch<'_, '_> {
             }
             Some(_) | None => path,
         };
-        // Above the worktree, a directory of another user has no effect.
-        let is_above = matches!(rule.base, RootBase::Ancestors { .. });
-        let path = match path {
-            Ok(path) if is_above && !path.starts_with(&*self.worktree.top) => {
-                let mut below = path.ancestors().take_while(|it| *it != base);
-                let is_foreign = |it: AbsPath| {
-                    let status = self.tree.look(&it);
-                    self.settings.complete &= status.is_some();
-                    matches!(status, Some(PathStatus::Directory { foreign: true }))
-                };
-                let is_others = below.any(is_foreign);
-                drop(below);
-                if is_others {
-                    Err((path, "it belongs to another user".to_owned()))
-                } else {
-                    Ok(path)
-                }
-            }
-            path => path,
-        };
+        let path = path.and_then(|it| self.not_foreign(rule, it, &base));
         let path = path.and_then(|it| self.not_codex_home(rule, it));
         let walker = &mut *self.walker;
         let (path, (outcome, skips)) = match path {
@@ -202,6 +183,23 @@ impl RootSearch<'_, '_> {
             is_held_back: false,
             withholds_text: false,
         });
+    }
+
+    /// Refuses a directory of another user above the worktree.
+    fn not_foreign(&mut self, rule: &RootRule, path: AbsPath, base: &AbsPath) -> RootPath {
+        let is_upwards = matches!(rule.base, RootBase::Ancestors { .. });
+        if !is_upwards || path.starts_with(&*self.worktree.top) {
+            return Ok(path);
+        }
+        let is_foreign = |it: AbsPath| {
+            let status = self.tree.look(&it);
+            self.settings.complete &= status.is_some();
+            matches!(status, Some(PathStatus::Directory { foreign: true }))
+        };
+        if path.ancestors().take_while(|it| it != base).any(is_foreign) {
+            return Err((path, "it belongs to another user".to_owned()));
+        }
+        Ok(path)
     }
 
     /// Refuses Codex's own directory as a project's. Measured: it is the user's also if the working

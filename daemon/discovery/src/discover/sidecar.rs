@@ -7,7 +7,7 @@ use skills_syntax::config_tree::Syntax;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
-use super::disk::PathStatus;
+use super::disk::{PathStatus, TextFile};
 use super::links::LinkRule;
 use super::tree::Tree;
 use super::{Candidate, Reason, SearchRoot, SkillState};
@@ -54,29 +54,34 @@ pub(super) fn apply(
                     fault.next(),
                 ));
             }
-            Some(Ok(text)) => match text.document(Syntax::Yaml) {
-                Err(flaw) => candidate.notes.push(reason(
-                    &path,
-                    Some(flaw.at),
-                    format!("`{relative}` is ignored: {}", flaw.message),
-                    "Fix the file, or remove it.",
-                )),
-                Ok(document) => {
-                    let node = document.at_path(&["policy", "allow_implicit_invocation"]);
-                    if let Some(node) = node.filter(|it| it.flag() == Some(false)) {
-                        candidate.state = SkillState::Hidden;
-                        candidate.reason = Some(Box::new(reason(
-                            &path,
-                            Some(node.at),
-                            "`policy.allow_implicit_invocation` hides it from the model".to_owned(),
-                            "Set it to `true` to let the model use it.",
-                        )));
-                    }
-                }
-            },
+            Some(Ok(text)) => apply_policy(candidate, relative, &path, &text),
         }
     }
     complete
+}
+
+/// Hides a skill whose metadata file says so.
+fn apply_policy(candidate: &mut Candidate, relative: &str, path: &AbsPath, text: &TextFile) {
+    match text.document(Syntax::Yaml) {
+        Err(flaw) => candidate.notes.push(reason(
+            path,
+            Some(flaw.at),
+            format!("`{relative}` is ignored: {}", flaw.message),
+            "Fix the file, or remove it.",
+        )),
+        Ok(document) => {
+            let node = document.at_path(&["policy", "allow_implicit_invocation"]);
+            if let Some(node) = node.filter(|it| it.flag() == Some(false)) {
+                candidate.state = SkillState::Hidden;
+                candidate.reason = Some(Box::new(reason(
+                    path,
+                    Some(node.at),
+                    "`policy.allow_implicit_invocation` hides it from the model".to_owned(),
+                    "Set it to `true` to let the model use it.",
+                )));
+            }
+        }
+    }
 }
 
 fn reason(path: &AbsPath, at: Option<LineColumn>, message: String, next: &str) -> Reason {

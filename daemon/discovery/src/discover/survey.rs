@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::iter::successors;
 use std::os::unix::ffi::OsStrExt;
 
-use skills_agents::profile::{RootContent, WalkRule};
+use skills_agents::profile::{RootContent, WalkBudget, WalkRule};
 use skills_syntax::path::AbsPath;
 
 use super::candidate::SKILL_FILE;
@@ -39,6 +39,8 @@ pub(super) struct Survey {
     pub(super) unlinked: HashSet<FileId>,
     /// The places at which the budget ends.
     pub(super) skips: Vec<SkippedEntry>,
+    /// The rest of the budget.
+    left: WalkBudget,
 }
 
 impl Walker<'_> {
@@ -58,8 +60,8 @@ impl Walker<'_> {
             refused: HashSet::new(),
             unlinked: HashSet::new(),
             skips: Vec::new(),
+            left: walk.budget,
         };
-        let mut left = walk.budget;
         let (mut level, mut depth) = (vec![path.clone()], 0);
         while !level.is_empty() {
             let mut next = Vec::new();
@@ -70,71 +72,67 @@ impl Walker<'_> {
                     return survey;
                 }
                 survey.directories += 1;
-                let Some(listing) = self.tree.list(&dir) else {
-                    survey.known = false;
-                    continue;
-                };
-                let Ok(listing) = listing else { continue };
-                let is_repeated = survey.nearest.contains_key(&listing.id);
-                if is_repeated && !walk.repeats {
-                    survey.repeated += 1;
-                    continue;
-                }
-                if is_repeated && walk.max_depth.is_none() {
-                    survey.repeated += 1;
-                    if survey.has_too_many_repeats() {
-                        return survey;
-                    }
-                    if self.above(walk, &dir, depth, listing.id).is_some() {
-                        continue;
-                    }
-                }
-                survey.nearest.entry(listing.id).or_insert_with(|| (depth, dir.clone()));
-                // The budget counts a directory once.
-                if is_repeated {
-                    if survey.refused.contains(&listing.id) {
-                        continue;
-                    }
-                } else {
-                    let entries = listing.items.len();
-                    let files = files(&listing, root_content);
-                    if entries > left.entries || listing.is_too_large() {
-                        survey.refused.insert(listing.id);
-                        survey.over(dir, Bound::Entries, walk.budget.entries);
-                        continue;
-                    }
-                    if files > left.files {
-                        survey.refused.insert(listing.id);
-                        survey.over(dir, Bound::Files, walk.budget.files);
-                        continue;
-                    }
-                    left.entries -= entries;
-                    left.files -= files;
-                }
-                if self.is_leaf(walk, root_content, depth, &listing) {
-                    continue;
-                }
-                if !is_repeated {
-                    let links = listing.items.iter().filter(|it| leads(it)).count();
-                    if links <= left.links {
-                        left.links -= links;
-                    } else {
-                        survey.unlinked.insert(listing.id);
-                        survey.over(dir.clone(), Bound::Links, walk.budget.links);
-                    }
-                }
-                let follows = !survey.unlinked.contains(&listing.id);
-                for item in listing.items.iter().filter(|it| follows || !leads(it)) {
-                    match self.entry_action(walk, &dir, depth, item) {
-                        EntryAction::Enter(child) => next.push(child),
-                        EntryAction::Pending => survey.known = false,
-                        EntryAction::Skip(_) | EntryAction::NotDirectory => {}
-                    }
+                match self.survey_directory(&mut survey, walk, root_content, &dir, depth) {
+                    Some(below) => next.extend(below),
+                    None => return survey,
                 }
             }
             (level, depth) = (next, depth + 1);
         }
         survey
+    }
+
+    /// Surveys one directory and returns those below it that are entered. Returns `None` if links
+    /// lead to the same directories too often.
+    fn survey_directory(
+        &mut self,
+        survey: &mut Survey,
+        walk: &WalkRule,
+        root_content: RootContent,
+        dir: &AbsPath,
+        depth: u16,
+    ) -> Option<Vec<AbsPath>> {
+        let mut below = Vec::new();
+        let Some(listing) = self.tree.list(dir) else {
+            survey.known = false;
+            return Some(below);
+        };
+        let Ok(listing) = listing else { return Some(below) };
+        let is_repeated = survey.nearest.contains_key(&listing.id);
+        if is_repeated && !walk.repeats {
+            survey.repeated += 1;
+            return Some(below);
+        }
+        if is_repeated && walk.max_depth.is_none() {
+            survey.repeated += 1;
+            if survey.has_too_many_repeats() {
+                return None;
+            }
+            if self.above(walk, dir, depth, listing.id).is_some() {
+                return Some(below);
+            }
+        }
+        survey.nearest.entry(listing.id).or_insert_with(|| (depth, dir.clone()));
+        // The budget counts a directory once.
+        if !is_repeated {
+            survey.take_entries(&walk.budget, dir, &listing, root_content);
+        }
+        if survey.refused.contains(&listing.id) || self.is_leaf(walk, root_content, depth, &listing)
+        {
+            return Some(below);
+        }
+        if !is_repeated {
+            survey.take_links(&walk.budget, dir, &listing);
+        }
+        let follows = !survey.unlinked.contains(&listing.id);
+        for item in listing.items.iter().filter(|it| follows || !leads(it)) {
+            match self.entry_action(walk, dir, depth, item) {
+                EntryAction::Enter(child) => below.push(child),
+                EntryAction::Pending => survey.known = false,
+                EntryAction::Skip(_) | EntryAction::NotDirectory => {}
+            }
+        }
+        Some(below)
     }
 
     /// Returns the directory above `dir`, in the root that begins `depth` levels above it, that is
@@ -178,6 +176,39 @@ impl Survey {
     /// Returns true if links lead to the same directories too often to walk them by each path.
     pub(super) fn has_too_many_repeats(&self) -> bool {
         self.repeated > MAX_REPEATED_VISITS || self.repeated > 0 && self.last.is_some()
+    }
+
+    /// Takes a directory's entries and files from the rest of the budget. Refuses the directory if
+    /// it has more.
+    fn take_entries(
+        &mut self,
+        whole: &WalkBudget,
+        dir: &AbsPath,
+        listing: &Listing,
+        root_content: RootContent,
+    ) {
+        let (entries, files) = (listing.items.len(), files(listing, root_content));
+        if entries > self.left.entries || listing.is_too_large() {
+            self.refused.insert(listing.id);
+            self.over(dir.clone(), Bound::Entries, whole.entries);
+        } else if files > self.left.files {
+            self.refused.insert(listing.id);
+            self.over(dir.clone(), Bound::Files, whole.files);
+        } else {
+            self.left.entries -= entries;
+            self.left.files -= files;
+        }
+    }
+
+    /// Takes a directory's links from the rest of the budget. None are followed if it has more.
+    fn take_links(&mut self, whole: &WalkBudget, dir: &AbsPath, listing: &Listing) {
+        let links = listing.items.iter().filter(|it| leads(it)).count();
+        if links <= self.left.links {
+            self.left.links -= links;
+        } else {
+            self.unlinked.insert(listing.id);
+            self.over(dir.clone(), Bound::Links, whole.links);
+        }
     }
 
     fn over(&mut self, path: AbsPath, bound: Bound, most: usize) {

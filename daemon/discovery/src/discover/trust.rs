@@ -67,26 +67,22 @@ pub(super) fn hold_back(
         return;
     }
     let refused = said.filter(|_| by_agent).map(|(_, source)| source);
-    let command = "run `skillsd trust` in it";
     let next = match variable {
-        Some(variable) => {
-            format!("Trust the folder in {agent}, set `{variable}` to `true`, or {command}.")
-        }
-        None if by_agent => format!("To trust the project, {command}."),
-        None => format!("To trust the worktree, {command}."),
+        Some(it) => format!(
+            "Trust the folder in {agent}, set `{it}` to `true`, or run `skillsd trust` in it."
+        ),
+        None if by_agent => "To trust the project, run `skillsd trust` in it.".to_owned(),
+        None => "To trust the worktree, run `skillsd trust` in it.".to_owned(),
     };
     for root in roots.iter_mut().filter(|it| !it.is_own()) {
         root.is_held_back = !root.trust_decision.unwrap_or(is_given);
         root.withholds_text = policy.requires_trust && root.is_held_back;
     }
-    for candidate in candidates {
-        let root = &roots[candidate.root];
-        let waits = candidate.state.is_listed()
-            || matches!(candidate.state, SkillState::Conditional | SkillState::Hidden);
-        if !waits || !root.is_held_back {
-            continue;
-        }
-        let message = match root.trust_decision {
+    let waits = |it: &Candidate| {
+        it.state.is_listed() || matches!(it.state, SkillState::Conditional | SkillState::Hidden)
+    };
+    for candidate in candidates.iter_mut().filter(|it| roots[it.root].is_held_back && waits(it)) {
+        let message = match roots[candidate.root].trust_decision {
             Some(_) => "you have decided not to trust its directory".to_owned(),
             None if by_agent => {
                 let says = match (refused, &settings.trust_file) {

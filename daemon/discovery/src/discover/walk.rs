@@ -244,23 +244,31 @@ impl Walker<'_> {
                 && item.name.as_bytes().ends_with(COMMAND)
                 && descent.follows(item, &listing)
             {
-                let child = path.child(&item.name);
-                let place = match item.kind {
-                    ItemKind::File => Some(PathStatus::File),
-                    ItemKind::Link => self.tree.look(&child),
-                    ItemKind::Directory | ItemKind::Special(_) => continue,
-                };
-                match place {
-                    None => self.complete = false,
-                    Some(PathStatus::File) => {
-                        let at = (child, Some(listing.id));
-                        self.command(at, item.kind, root, within);
-                    }
-                    Some(_) => {}
-                }
+                let at = (path.child(&item.name), Some(listing.id));
+                self.command_file(at, item.kind, root, within);
             }
         }
         Ok(())
+    }
+
+    /// Adds an entry of a directory of commands if it is a file or a link to one.
+    fn command_file(
+        &mut self,
+        at: (AbsPath, Option<FileId>),
+        kind: ItemKind,
+        root: usize,
+        within: &[String],
+    ) {
+        let place = match kind {
+            ItemKind::File => Some(PathStatus::File),
+            ItemKind::Link => self.tree.look(&at.0),
+            ItemKind::Directory | ItemKind::Special(_) => return,
+        };
+        match place {
+            None => self.complete = false,
+            Some(PathStatus::File) => self.command(at, kind, root, within),
+            Some(_) => {}
+        }
     }
 
     fn command(
@@ -370,33 +378,10 @@ impl Walker<'_> {
         if descent.has_too_many_repeats() || descent.refuses(&listing) {
             return Ok(());
         }
-        if descent.nearest_only
-            && let Some((nearest, first)) = descent.survey.nearest.get(&listing.id)
-            && *nearest < depth
-        {
-            descent.skip(path.clone(), SkipReason::SameDirectory(first.clone()));
+        if self.skip_same(descent, path, depth, &listing) {
             return Ok(());
         }
-        match descent.walked.get(&listing.id) {
-            Some((earlier, first)) if *earlier <= depth && !descent.walk.repeats => {
-                let reason = SkipReason::SameDirectory(first.clone());
-                // The root itself is not a skill, but a link to it from below is.
-                let was_root = *earlier == 0 && depth > 0 && !descent.walk.root_skill;
-                // A directory with a refused name is no skill either.
-                let name = first.file_name().unwrap_or_default().to_string_lossy();
-                let was_refused = self.profile.name.check == NameCheck::Visible && !is_name(&name);
-                if (was_root || was_refused) && self.skill_files(descent, path, depth, &listing) {
-                    return Ok(());
-                }
-                descent.skip(path.clone(), reason);
-                return Ok(());
-            }
-            Some(_) if let Some(above) = self.above(descent.walk, path, depth, listing.id) => {
-                descent.skip(path.clone(), SkipReason::SameDirectory(above));
-                return Ok(());
-            }
-            _ => descent.walked.insert(listing.id, (depth, path.clone())),
-        };
+        descent.walked.insert(listing.id, (depth, path.clone()));
         descent.entries += listing.entries;
         let is_skill = self.skill_files(descent, path, depth, &listing);
         if depth == 1
@@ -428,6 +413,44 @@ impl Walker<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Skips a directory that is walked by another path. Returns false if it is not.
+    fn skip_same(
+        &mut self,
+        descent: &mut RootWalk,
+        path: &AbsPath,
+        depth: u16,
+        listing: &Listing,
+    ) -> bool {
+        if descent.nearest_only
+            && let Some((nearest, first)) = descent.survey.nearest.get(&listing.id)
+            && *nearest < depth
+        {
+            descent.skip(path.clone(), SkipReason::SameDirectory(first.clone()));
+            return true;
+        }
+        match descent.walked.get(&listing.id) {
+            Some((earlier, first)) if *earlier <= depth && !descent.walk.repeats => {
+                let reason = SkipReason::SameDirectory(first.clone());
+                // The root itself is not a skill, but a link to it from below is.
+                let was_root = *earlier == 0 && depth > 0 && !descent.walk.root_skill;
+                // A directory with a refused name is no skill either.
+                let name = first.file_name().unwrap_or_default().to_string_lossy();
+                let was_refused = self.profile.name.check == NameCheck::Visible && !is_name(&name);
+                let is_skill_here =
+                    (was_root || was_refused) && self.skill_files(descent, path, depth, listing);
+                if !is_skill_here {
+                    descent.skip(path.clone(), reason);
+                }
+                true
+            }
+            Some(_) if let Some(above) = self.above(descent.walk, path, depth, listing.id) => {
+                descent.skip(path.clone(), SkipReason::SameDirectory(above));
+                true
+            }
+            Some(_) | None => false,
+        }
     }
 
     /// Adds the directory's SKILL.md. Returns true if there is one.

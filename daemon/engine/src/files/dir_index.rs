@@ -236,10 +236,8 @@ impl DirIndex {
                     links += 1;
                     last_target = target;
                     if links > MAX_LINKS {
-                        place = PathStatus::Fault(Fault {
-                            kind: FaultKind::Loop,
-                            detail: String::new(),
-                        });
+                        let kind = FaultKind::Loop;
+                        place = PathStatus::Fault(Fault { kind, detail: String::new() });
                         break;
                     }
                     if target.is_absolute() {

@@ -74,15 +74,7 @@ impl<'a> Inquiry<'a> {
                 format!("Did you mean `{near}`? Run `skillsd explain {near} --profile {profile}`.")
             }
             (None, None, _) if let Some((root, skip)) = self.skill_in_root() => {
-                let absence = self.passed_over(root, skip);
-                let shown = skip.path.display();
-                let target = self.resolution.roots[root].path.child(name).child(SKILL_FILE);
-                let next = format!("Move `{shown}` to `{}`.", target.display());
-                let why = &absence.why;
-                let summary = format!(
-                    "{agent} finds no skill called `{name}`. There is `{shown}`, but {why}."
-                );
-                let absence = Absence { next, ..absence };
+                let (summary, absence) = self.move_from_root(name, root, skip);
                 return (verdict(summary, &absence), Some(absence), skips);
             }
             (None, None, Some(_)) if self.is_agent() && is_word(name) => format!(
@@ -96,6 +88,17 @@ impl<'a> Inquiry<'a> {
         };
         let summary = format!("{agent} finds no skill called `{name}`.");
         (Verdict { state: None, summary, next: Some(next) }, None, skips)
+    }
+
+    /// Returns the summary and the advice for a SKILL.md directly in a root.
+    fn move_from_root(&self, name: &str, root: usize, skip: &SkippedEntry) -> (String, Absence) {
+        let absence = self.passed_over(root, skip);
+        let (agent, shown, why) = (self.agent, skip.path.display(), &absence.why);
+        let target = self.resolution.roots[root].path.child(name).child(SKILL_FILE);
+        let next = format!("Move `{shown}` to `{}`.", target.display());
+        let summary =
+            format!("{agent} finds no skill called `{name}`. There is `{shown}`, but {why}.");
+        (summary, Absence { next, ..absence })
     }
 
     /// Returns the first SKILL.md directly in a root, which has no name of its own.

@@ -227,17 +227,14 @@ pub(in crate::discover) fn apply(
             _ => None,
         });
         if let Some((plugin, source)) = off {
+            let (key, file) = (&plugin.key, source.file.display());
             candidate.state = SkillState::Ignored;
             candidate.reason = Some(Box::new(Reason {
                 rule: "settings/off",
-                message: format!("`enabledPlugins` switches the plugin `{}` off", plugin.key),
+                message: format!("`enabledPlugins` switches the plugin `{key}` off"),
                 at: Some(source.at),
                 file: Some(source.file.clone()),
-                next: format!(
-                    "Set `{}` to `true` in `enabledPlugins` of `{}`.",
-                    plugin.key,
-                    source.file.display()
-                ),
+                next: format!("Set `{key}` to `true` in `enabledPlugins` of `{file}`."),
                 winner: None,
             }));
             continue;
@@ -250,44 +247,48 @@ pub(in crate::discover) fn apply(
         // An untrusted repository only makes stricter.
         let counts = |it: &&SkillOverride| settings.may_loosen(&it.source.file);
         let floor = if counts(&last) { None } else { said.find(counts) };
-        let SkillOverride { which, to, source, key } =
-            floor.filter(|it| it.to > last.to).unwrap_or(last);
-        let next = match which {
-            SkillSelector::All => {
-                let (line, file) = (source.at.line, source.file.display());
-                format!("Set `{key}` to `true` in line {line} of `{file}`.")
-            }
-            SkillSelector::Name(_) | SkillSelector::AnyCase(_) | SkillSelector::Path(_) => {
-                enable(ctx, &candidate.name, source)
-            }
-        };
-        let reason = |rule, message: String| Reason {
-            rule,
-            message,
-            at: Some(source.at),
-            file: Some(source.file.clone()),
-            next: next.clone(),
-            winner: None,
-        };
-        match to {
-            OverrideValue::On => {}
-            OverrideValue::NameOnly => {
-                candidate.name_only = true;
-                let message = format!("`{key}` shows its name without a description");
-                let (line, file) = (source.at.line, source.file.display());
-                let next = format!("Change `name-only` to `on` in line {line} of `{file}`.");
-                candidate.notes.push(Reason { next, ..reason("settings/name-only", message) });
-            }
-            OverrideValue::UserOnly => {
-                candidate.state = SkillState::Hidden;
-                let message = format!("`{key}` lets only the user invoke it");
-                candidate.reason = Some(Box::new(reason("settings/user-only", message)));
-            }
-            OverrideValue::Off => {
-                candidate.state = SkillState::Ignored;
-                let message = format!("`{key}` switches it off");
-                candidate.reason = Some(Box::new(reason("settings/off", message)));
-            }
+        apply_override(ctx, floor.filter(|it| it.to > last.to).unwrap_or(last), candidate);
+    }
+}
+
+/// Applies the setting that decides on a skill.
+fn apply_override(
+    ctx: &DiscoveryContext,
+    SkillOverride { which, to, source, key }: &SkillOverride,
+    candidate: &mut Candidate,
+) {
+    let (line, file) = (source.at.line, source.file.display());
+    let next = match which {
+        SkillSelector::All => format!("Set `{key}` to `true` in line {line} of `{file}`."),
+        SkillSelector::Name(_) | SkillSelector::AnyCase(_) | SkillSelector::Path(_) => {
+            enable(ctx, &candidate.name, source)
+        }
+    };
+    let reason = |rule, message: String| Reason {
+        rule,
+        message,
+        at: Some(source.at),
+        file: Some(source.file.clone()),
+        next: next.clone(),
+        winner: None,
+    };
+    match to {
+        OverrideValue::On => {}
+        OverrideValue::NameOnly => {
+            candidate.name_only = true;
+            let message = format!("`{key}` shows its name without a description");
+            let next = format!("Change `name-only` to `on` in line {line} of `{file}`.");
+            candidate.notes.push(Reason { next, ..reason("settings/name-only", message) });
+        }
+        OverrideValue::UserOnly => {
+            candidate.state = SkillState::Hidden;
+            let message = format!("`{key}` lets only the user invoke it");
+            candidate.reason = Some(Box::new(reason("settings/user-only", message)));
+        }
+        OverrideValue::Off => {
+            candidate.state = SkillState::Ignored;
+            let message = format!("`{key}` switches it off");
+            candidate.reason = Some(Box::new(reason("settings/off", message)));
         }
     }
 }
