@@ -61,20 +61,17 @@ impl ConfinedRoot {
         openat(found.parent(), &found.name, flags | NO_FOLLOW, Mode::empty())
     }
 
-    /// Returns the metadata of an entry below the directory; of a final link only with
-    /// `no_follow`.
+    /// Returns the metadata of an entry below the directory; of a final link itself only with
+    /// [`OFlags::NOFOLLOW`].
     ///
     /// # Errors
     /// The system refuses, or the path leads out.
-    pub fn stat_at(&self, relative: &Path, no_follow: bool) -> Result<Stat, Errno> {
+    pub fn stat_at(&self, relative: &Path, flags: OFlags) -> Result<Stat, Errno> {
         #[cfg(target_os = "linux")]
-        {
-            let more = if no_follow { OFlags::NOFOLLOW } else { OFlags::empty() };
-            if let Some(opened) = self.open_in_kernel(relative, OFlags::PATH | more) {
-                return fstat(opened?);
-            }
+        if let Some(opened) = self.open_in_kernel(relative, OFlags::PATH | flags) {
+            return fstat(opened?);
         }
-        let found = self.walk(relative, !no_follow)?;
+        let found = self.walk(relative, !flags.contains(OFlags::NOFOLLOW))?;
         statat(found.parent(), &found.name, AtFlags::SYMLINK_NOFOLLOW)
     }
 

@@ -6,6 +6,8 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
+use skills_agents::profile::OutputFormat;
+
 use super::locale;
 
 /// Number of files in opencode's sample.
@@ -27,7 +29,8 @@ const NO_SCRIPTS: [&str; 7] =
 /// Returns the files in opencode's sample: the first ten in sorted order, without files named
 /// `SKILL.md`; as the founding documents describe it, without paths that contain this name. The
 /// agent itself takes the first ten in directory order.
-pub fn opencode_sample(mut files: Vec<String>, founding: bool) -> Vec<String> {
+pub fn opencode_sample(mut files: Vec<String>, format: OutputFormat) -> Vec<String> {
+    let founding = format == OutputFormat::OpencodeFounding;
     let is_skill = |it: &str| it.rsplit('/').next() == Some("SKILL.md");
     files.retain(|it| !(is_skill(it) || founding && it.contains("SKILL.md")));
     files.sort_unstable();
@@ -174,10 +177,14 @@ mod tests {
     #[test]
     fn opencode_sample_has_ten_files_without_skill_files() {
         let mut files = texts(&["SKILL.md", "sub/SKILL.md", "old-SKILL.md.bak", "b", ".hidden"]);
-        assert_eq!(opencode_sample(files.clone(), true), [".hidden", "b"]);
-        assert_eq!(opencode_sample(files.clone(), false), [".hidden", "b", "old-SKILL.md.bak"]);
+        assert_eq!(
+            opencode_sample(files.clone(), OutputFormat::OpencodeFounding),
+            [".hidden", "b"]
+        );
+        let sample = opencode_sample(files.clone(), OutputFormat::Opencode);
+        assert_eq!(sample, [".hidden", "b", "old-SKILL.md.bak"]);
         files.extend((0..20).map(|it| format!("f{it:02}")));
-        assert_eq!(opencode_sample(files, false).len(), SAMPLE);
+        assert_eq!(opencode_sample(files, OutputFormat::Opencode).len(), SAMPLE);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use skills_protocol::error::{PermissionRule, REQUEST_CANCELLED, RpcError};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Event, EventKind, Reply};
 use skills_syntax::path::AbsPath;
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::access::Access;
@@ -125,7 +126,7 @@ impl Access {
     ) -> Result<Verdict, RpcError> {
         let Resolver { engine, bus, shutdown, .. } = &*self.resolver;
         // Before the rules are read for the first time, so that no change is missed.
-        let mut changes = bus.view_changes();
+        let changes = bus.view_changes();
         let ctx = DiscoveryContext::clone(&question.ctx);
         let leased = engine.lease_view((*question.view).clone(), ctx).await;
         let (_, _lease) = leased.map_err(|error| shutdown.engine_failed(&error))?;
@@ -136,27 +137,10 @@ impl Access {
         let _waits = peer.waits();
         let mut withdrawn =
             Withdrawn { access: self, id: &id, question: &question, is_over: false };
-        let decided = async {
-            loop {
-                match self.judge(&question).await? {
-                    // A file that is being rewritten is empty for a moment.
-                    Some(found) if found.action == Action::Allow => {
-                        sleep(REWRITE).await;
-                        if let Some(found) = self.judge(&question).await? {
-                            return Ok::<_, RpcError>(found);
-                        }
-                    }
-                    Some(found) => return Ok(found),
-                    None => {}
-                }
-                // The sender lives as long as the daemon.
-                let _ = changes.changed().await;
-            }
-        };
         let said = tokio::select! {
             biased;
             said = timeout(limit, &mut waiting.answer) => said,
-            found = decided => {
+            found = self.rules_decide(&question, changes) => {
                 let found = found?;
                 withdrawn.is_over = true;
                 self.decided_event(&id, &question, &found);
@@ -184,6 +168,29 @@ impl Access {
             return Ok(Verdict::Rules(found));
         }
         Ok(Verdict::User(said))
+    }
+
+    /// Waits until the rules decide on a question.
+    async fn rules_decide(
+        &self,
+        question: &Question,
+        mut changes: watch::Receiver<()>,
+    ) -> Result<PatternDecision, RpcError> {
+        loop {
+            match self.judge(question).await? {
+                // A file that is being rewritten is empty for a moment.
+                Some(found) if found.action == Action::Allow => {
+                    sleep(REWRITE).await;
+                    if let Some(found) = self.judge(question).await? {
+                        return Ok(found);
+                    }
+                }
+                Some(found) => return Ok(found),
+                None => {}
+            }
+            // The sender lives as long as the daemon.
+            let _ = changes.changed().await;
+        }
     }
 
     fn apply_reply(&self, question: &Question, said: UserReply) -> Consent {

@@ -7,7 +7,6 @@
 mod action;
 pub(crate) mod run;
 
-use serde_json::json;
 use skills_agents::profile::OutputFormat;
 use skills_discovery::discover::{Candidate, Owner, SkillState};
 use skills_discovery::permission::{
@@ -24,8 +23,8 @@ pub(crate) use self::action::{Commands, Script, listed};
 use crate::access::Access;
 use crate::access::approval_prompt::{ApprovalRequest, Consent, RULE_HINT, SKILL};
 use crate::access::approval_queue::{Reader, ReaderScope};
+use crate::api::request::RequestContext;
 use crate::api::to_wire;
-use crate::rpc::peer::Peer;
 
 /// The reader of a skill's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,14 +51,10 @@ impl Permit {
 }
 
 /// The caller of an action, and its skill.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Asking<'a> {
-    pub(crate) peer: &'a Peer,
-    pub(crate) view: &'a View,
+    pub(crate) request: &'a RequestContext,
     pub(crate) candidate: &'a Candidate,
-    /// The subagent's name.
-    pub(crate) agent: Option<&'a str>,
-    pub(crate) session: Option<&'a str>,
     pub(crate) by: Invoker,
     /// True if the caller waits for the user's reply.
     pub(crate) wait: bool,
@@ -67,6 +62,19 @@ pub(crate) struct Asking<'a> {
     pub(crate) agreed: bool,
     /// True if the call continues one that the user has approved.
     pub(crate) continues: bool,
+}
+
+impl<'a> Asking<'a> {
+    /// Creates the subject of an authorization that is asked for the first time.
+    pub(crate) fn new(
+        request: &'a RequestContext,
+        candidate: &'a Candidate,
+        by: Invoker,
+        wait: Option<bool>,
+    ) -> Self {
+        let wait = wait.unwrap_or_default();
+        Self { request, candidate, by, wait, agreed: false, continues: false }
+    }
 }
 
 /// Authorizes a load.
@@ -80,17 +88,17 @@ pub(crate) async fn load(access: &Access, asking: Asking<'_>) -> Result<Permit, 
 
 /// Returns whether only the user may start the skill.
 fn is_for_the_user(asking: Asking<'_>) -> bool {
-    let hides = asking.view.ctx.profile.hides_from_model;
+    let hides = asking.request.view.ctx.profile.hides_from_model;
     hides && asking.candidate.record().is_some_and(|it| it.disable_model_invocation)
 }
 
 fn reader(asking: Asking<'_>) -> Reader {
-    let Asking { peer, candidate, agent, session, .. } = asking;
-    let scope = match session {
-        Some(session) => ReaderScope::Session(session.to_owned()),
-        None => ReaderScope::Connection(peer.nth()),
+    let Asking { request, candidate, .. } = asking;
+    let scope = match &request.session_id {
+        Some(session) => ReaderScope::Session(session.clone()),
+        None => ReaderScope::Connection(request.peer.nth()),
     };
-    let agent = agent.map(str::to_owned);
+    let agent = request.agent.clone();
     Reader { scope, agent, path: candidate.path.clone(), text: listed(candidate) }
 }
 
@@ -102,10 +110,10 @@ pub(crate) async fn read(
     asking: Asking<'_>,
     recipient: Recipient,
 ) -> Result<(), RpcError> {
-    let Asking { view, candidate, agent, session, .. } = asking;
-    list_files(view, candidate, agent)?;
+    let Asking { request, candidate, .. } = asking;
+    list_files(request, candidate)?;
     let reader = reader(asking);
-    if access.queue.is_reader(&reader) || has_loaded(access, asking, session).await {
+    if access.queue.is_reader(&reader) || has_loaded(access, asking).await {
         return Ok(());
     }
     if recipient == Recipient::Model && is_for_the_user(asking) {
@@ -114,7 +122,7 @@ pub(crate) async fn read(
         ));
     }
     // In the founding notes a conditional skill is not there for the model.
-    let hides_conditional = view.ctx.profile.output == OutputFormat::ClaudeFounding;
+    let hides_conditional = request.view.ctx.profile.output == OutputFormat::ClaudeFounding;
     if recipient == Recipient::Model
         && hides_conditional
         && candidate.state == SkillState::Conditional
@@ -129,21 +137,22 @@ pub(crate) async fn read(
 }
 
 /// Returns whether the agent has loaded the skill in its session.
-async fn has_loaded(access: &Access, asking: Asking<'_>, session: Option<&str>) -> bool {
-    let Some(session) = session else { return false };
+async fn has_loaded(access: &Access, asking: Asking<'_>) -> bool {
+    let RequestContext { agent, session_id, .. } = asking.request;
+    let Some(session) = session_id else { return false };
     let known = access.sessions.get(session).await;
-    let loaded = known.as_ref().and_then(|it| it.invoked.get(asking.agent.unwrap_or_default()));
+    let agent = agent.as_deref().unwrap_or_default();
+    let loaded = known.as_ref().and_then(|it| it.invoked.get(agent));
     loaded.is_some_and(|it| it.contains(&asking.candidate.path))
 }
 
 /// Authorizes listing the files of a skill: denied and untrusted skills are refused, without asking
 /// the user.
 pub(crate) fn list_files(
-    view: &View,
+    RequestContext { view, agent, .. }: &RequestContext,
     candidate: &Candidate,
-    agent: Option<&str>,
 ) -> Result<(), RpcError> {
-    let decision = decide(view, candidate, agent, &Properties::Safe);
+    let decision = decide(view, candidate, agent.as_deref(), &Properties::Safe);
     if decision.action == Action::Deny {
         refusal(candidate, &decision)?;
     }
@@ -195,7 +204,9 @@ async fn permission(
     contents: Vec<Content>,
     shell_asks: Option<&permission::Rule>,
 ) -> Result<Permit, RpcError> {
-    let Asking { peer, view, candidate, agent, session, by, wait, agreed, continues } = asking;
+    let Asking { request, candidate, by, wait, agreed, continues } = asking;
+    let (agent, session) = (request.agent.as_deref(), request.session_id.as_deref());
+    let view = &*request.view;
     let properties = properties(candidate);
     let decision = decide(view, candidate, agent, &properties);
     let action = decision.action.name();
@@ -203,12 +214,9 @@ async fn permission(
     tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, what, action, "decided");
     let asks = decision.action == Action::Ask
         && !(by == Invoker::User && matches!(act, Act::Load | Act::Read));
-    match decision.action {
-        Action::Deny => {
-            access.count_permission("denied");
-            refusal(candidate, &decision)?;
-        }
-        Action::Allow | Action::Ask => {}
+    if decision.action == Action::Deny {
+        access.count_permission("denied");
+        refusal(candidate, &decision)?;
     }
     let permit = Permit {
         is_guarded: decision.action == Action::Ask,
@@ -226,13 +234,6 @@ async fn permission(
         }
         _ => "it has changed since its worktree was trusted".to_owned(),
     };
-    let told = match act {
-        Act::Script(script) => {
-            vec![("relative", json!(script.relative)), ("args", json!(script.args))]
-        }
-        Act::Shell(commands) => vec![("commands", json!(commands.all))],
-        Act::Load | Act::Read => Vec::new(),
-    };
     let about = ApprovalRequest {
         view,
         candidate: Some(candidate),
@@ -244,13 +245,13 @@ async fn permission(
         reason: format!("The user is asked before {}: {why}.", act.done(&candidate.name)),
         rule: decision.rule().filter(|_| asks).or(shell_asks).map(to_wire::permission_rule),
         suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
-        metadata: told.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+        metadata: act.metadata(),
         text: act.text(candidate),
         contents,
         continues,
         wait,
     };
-    match access.consent(peer, about).await? {
+    match access.consent(&request.peer, about).await? {
         Consent::Given => Ok(permit),
         Consent::Refused(error) => Err(error),
     }

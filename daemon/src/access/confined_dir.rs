@@ -327,7 +327,7 @@ impl ConfinedDir {
                 let relative = directory.join(name);
                 let kind = match self.kind(&relative, entry.file_type()) {
                     FileType::Symlink if links != DirectoryLinks::Skipped => {
-                        let target = self.root.stat_at(&relative, false);
+                        let target = self.root.stat_at(&relative, OFlags::empty());
                         let is_directory =
                             target.is_ok_and(|it| kind_of(&it) == FileType::Directory);
                         if is_directory { FileType::Directory } else { FileType::Symlink }
@@ -370,11 +370,11 @@ impl ConfinedDir {
         if said != FileType::Unknown {
             return said;
         }
-        self.root.stat_at(relative, true).map_or(FileType::Unknown, |it| kind_of(&it))
+        self.root.stat_at(relative, OFlags::NOFOLLOW).map_or(FileType::Unknown, |it| kind_of(&it))
     }
 
     fn found(&self, relative: PathBuf) -> Option<ConfinedFile> {
-        let stat = regular_stat(self.root.stat_at(&relative, false).ok()?).ok()?;
+        let stat = regular_stat(self.root.stat_at(&relative, OFlags::empty()).ok()?).ok()?;
         let executable = stat.st_mode & 0o111 != 0;
         Some(ConfinedFile { relative, size: stat.st_size.cast_unsigned(), executable })
     }

@@ -15,6 +15,7 @@ use crate::access::Access;
 use crate::access::approval_prompt::{ApprovalRequest, REWRITE, SKILL, is_covered};
 use crate::access::approval_queue::{PatternDecision, Question, QuestionSubject};
 use crate::access::authorize;
+use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::rpc::response_cache::ResponseCache;
 
@@ -28,6 +29,12 @@ pub(crate) struct PermissionSubject<'a> {
 }
 
 impl<'a> PermissionSubject<'a> {
+    /// Creates the subject of a call that names skills.
+    pub(crate) fn new(request: &'a RequestContext) -> Self {
+        let RequestContext { view, agent, session_id, .. } = request;
+        Self { view, agent: agent.as_deref(), session: session_id.as_deref(), path: None }
+    }
+
     /// Decides on all patterns; the strictest decision applies.
     pub(crate) async fn decide(
         &self,

@@ -40,6 +40,11 @@ const LIST_TIMEOUTS: SourceTimeouts =
 
 /// A call with everything that it depends on.
 pub(crate) struct RequestContext {
+    pub(crate) peer: Arc<Peer>,
+    /// The subagent's name.
+    pub(crate) agent: Option<String>,
+    /// The session's id, whether or not the session exists.
+    pub(crate) session_id: Option<String>,
     /// The user's configuration.
     pub(crate) config: Arc<Config>,
     /// The configuration of the worktree.
@@ -91,6 +96,7 @@ impl ProfileSource {
 
 /// State of the daemon when a call begins.
 pub(crate) struct CallStart {
+    peer: Arc<Peer>,
     now: Stamp,
     config: Arc<Config>,
     /// The session that the call names, if it exists.
@@ -100,6 +106,8 @@ pub(crate) struct CallStart {
 /// A call whose parameters are decoded.
 pub(crate) struct DecodedCall {
     pub(crate) start: CallStart,
+    agent: Option<String>,
+    session_id: Option<String>,
     pub(crate) request: ViewRequest,
     pub(crate) profile_source: ProfileSource,
     /// A worktree with its configuration, once it is read.
@@ -136,6 +144,8 @@ pub(crate) struct Resolver {
     pub(crate) shutdown: Shutdown,
     /// The daemon's own environment variables, for clients that send none.
     pub(crate) environment: Environment,
+    /// The daemon itself, as the peer of its own calls.
+    pub(crate) own_peer: Arc<Peer>,
 }
 
 impl Resolver {
@@ -143,7 +153,7 @@ impl Resolver {
     /// time. Without that, only a second call would get a complete list.
     pub(crate) async fn resolve(
         &self,
-        peer: &Peer,
+        peer: &Arc<Peer>,
         context: Context,
     ) -> Result<RequestContext, RpcError> {
         let call = self.decode(peer, context).await?;
@@ -153,7 +163,7 @@ impl Resolver {
     /// Resolves a call like [`Resolver::resolve`], with the limits for lists.
     pub(crate) async fn resolve_list(
         &self,
-        peer: &Peer,
+        peer: &Arc<Peer>,
         context: Context,
     ) -> Result<RequestContext, RpcError> {
         let call = self.decode(peer, context).await?;
@@ -174,9 +184,10 @@ impl Resolver {
         let (view, fetching) = self.wait_for_sources(&call.request, view, limits).await?;
         let mut health = self.settings.health(Some(&view.resolution.worktree));
         health.extend(fetching);
-        let CallStart { config, session, .. } = call.start;
+        let DecodedCall { start, agent, session_id, .. } = call;
+        let CallStart { peer, config, session, .. } = start;
         let view = view.with_health(&health);
-        Ok(RequestContext { config, repository, session, view })
+        Ok(RequestContext { peer, agent, session_id, config, repository, session, view })
     }
 
     /// Returns the view of a decoded call, without the health of the configuration.
@@ -206,15 +217,15 @@ impl Resolver {
     /// Decodes a call: working directory, profile, environment and session.
     pub(crate) async fn decode(
         &self,
-        peer: &Peer,
+        peer: &Arc<Peer>,
         context: Context,
     ) -> Result<DecodedCall, RpcError> {
-        let start = self.begin(context.session.as_deref()).await;
-        self.decode_from(start, peer, context).await
+        let start = self.begin(peer, context.session.as_deref()).await;
+        self.decode_from(start, context).await
     }
 
     /// Reads what a call depends on before its parameters.
-    pub(crate) async fn begin(&self, session: Option<&str>) -> CallStart {
+    pub(crate) async fn begin(&self, peer: &Arc<Peer>, session: Option<&str>) -> CallStart {
         let now = self.refresh_settings().await;
         let session = match session {
             Some(id) => self.sessions.get(id).await,
@@ -223,37 +234,41 @@ impl Resolver {
         if let Some(session) = session.as_deref() {
             self.follow_writes(session).await;
         }
-        CallStart { now, config: self.settings.user(), session }
+        CallStart { peer: Arc::clone(peer), now, config: self.settings.user(), session }
     }
 
     /// Decodes a call that has begun, with the configured profile if the call names none.
     pub(crate) async fn decode_from(
         &self,
         start: CallStart,
-        peer: &Peer,
         context: Context,
     ) -> Result<DecodedCall, RpcError> {
+        let (agent, session_id) = (context.agent.clone(), context.session.clone());
+        let call = |start, request, profile_source| DecodedCall {
+            start,
+            agent,
+            session_id,
+            request,
+            profile_source,
+            repository: None,
+            view: None,
+        };
+        let environment = start.peer.environment();
         let session = start.session.as_deref();
         if context.profile.is_some() || session.is_some() {
             let is_named = context.profile.is_some();
             let profile_source =
                 if is_named { ProfileSource::Call } else { ProfileSource::Session };
-            let request = self.decode_with(&start.config, peer.environment(), context, session)?;
-            return Ok(DecodedCall {
-                start,
-                request,
-                profile_source,
-                repository: None,
-                view: None,
-            });
+            let request = self.decode_with(&start.config, environment, context, session)?;
+            return Ok(call(start, request, profile_source));
         }
         let (profile, profile_source) = match &start.config.profile {
             Some(profile) => (Some(profile.clone()), ProfileSource::User),
-            None => detect(peer, &context).await?,
+            None => detect(&start.peer, &context).await?,
         };
         let decode = |profile: Option<String>| {
             let context = Context { profile, ..context.clone() };
-            self.decode_with(&start.config, peer.environment(), context, None)
+            self.decode_with(&start.config, environment, context, None)
         };
         let request = decode(profile)?;
         // Any view of the directory knows its worktree, and this one is usually the answer.
@@ -269,16 +284,14 @@ impl Resolver {
         let is_worktrees = repository.profile.is_some();
         let profile_source = if is_worktrees { ProfileSource::Worktree } else { profile_source };
         let repository = Some((worktree, repository));
-        Ok(DecodedCall { start, request, profile_source, repository, view })
+        Ok(DecodedCall { repository, view, ..call(start, request, profile_source) })
     }
 
     /// Decodes a call of the daemon's own about a session.
     pub(crate) async fn decode_own(&self, session: &Arc<Session>) -> Result<DecodedCall, RpcError> {
-        let mut start = self.begin(None).await;
-        let request = self.decode_with(&start.config, None, Context::default(), Some(session))?;
+        let mut start = self.begin(&self.own_peer, None).await;
         start.session = Some(Arc::clone(session));
-        let profile_source = ProfileSource::Session;
-        Ok(DecodedCall { start, request, profile_source, repository: None, view: None })
+        self.decode_from(start, Context::default()).await
     }
 
     /// Decodes a context without waiting; `theirs` is the client's environment.

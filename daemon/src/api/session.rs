@@ -86,17 +86,17 @@ impl SessionCalls {
     /// Returns the session that a call names, or an error if it does not exist.
     pub(crate) async fn require_session(
         &self,
-        peer: &Peer,
+        peer: &Arc<Peer>,
         context: Context,
     ) -> Result<SessionContext, RpcError> {
         let id = session_id(&context)?;
-        let start = self.resolver.begin(Some(&id)).await;
+        let start = self.resolver.begin(peer, Some(&id)).await;
         let Some(session) = start.session.clone() else {
             return Err(RpcError::invalid_params(format!("there is no session `{}`", shortened(&id)))
                 .with_param("params.session")
                 .with_hint("Open it with `session/open` or `session/touch`; `session/list` lists the open sessions."));
         };
-        let call = self.resolver.decode_from(start, peer, context).await?;
+        let call = self.resolver.decode_from(start, context).await?;
         Ok(SessionContext { session, call, is_new: false })
     }
 
@@ -104,17 +104,17 @@ impl SessionCalls {
     /// exist.
     pub(crate) async fn get_or_open_session(
         &self,
-        peer: &Peer,
+        peer: &Arc<Peer>,
         context: Context,
     ) -> Result<SessionContext, RpcError> {
         let id = session_id(&context)?;
-        let start = self.resolver.begin(Some(&id)).await;
+        let start = self.resolver.begin(peer, Some(&id)).await;
         let Some(session) = start.session.clone() else {
-            return self.open_from(start, peer, context, None).await;
+            return self.open_from(start, context, None).await;
         };
         // A session keeps its directory and profile, wherever its agent is now.
         let context = Context { cwd: None, profile: None, ..context };
-        let call = self.resolver.decode_from(start, peer, context).await?;
+        let call = self.resolver.decode_from(start, context).await?;
         Ok(SessionContext { session, call, is_new: false })
     }
 
@@ -122,40 +122,39 @@ impl SessionCalls {
     /// exist.
     pub(crate) async fn decode_in_session(
         &self,
-        peer: &Peer,
+        peer: &Arc<Peer>,
         context: Context,
     ) -> Result<DecodedCall, RpcError> {
         let id = session_id(&context)?;
-        let start = self.resolver.begin(Some(&id)).await;
+        let start = self.resolver.begin(peer, Some(&id)).await;
         if start.session.is_some() {
-            return self.resolver.decode_from(start, peer, context).await;
+            return self.resolver.decode_from(start, context).await;
         }
-        Ok(self.open_from(start, peer, context, None).await?.call)
+        Ok(self.open_from(start, context, None).await?.call)
     }
 
     /// Opens a session, or reopens an existing one.
     pub(crate) async fn open_session(
         &self,
-        peer: &Peer,
+        peer: &Arc<Peer>,
         context: Context,
         auto: Option<bool>,
     ) -> Result<SessionContext, RpcError> {
         if context.session.is_some() {
             session_id(&context)?;
         }
-        let start = self.resolver.begin(context.session.as_deref()).await;
-        self.open_from(start, peer, context, auto).await
+        let start = self.resolver.begin(peer, context.session.as_deref()).await;
+        self.open_from(start, context, auto).await
     }
 
     async fn open_from(
         &self,
         start: CallStart,
-        peer: &Peer,
         context: Context,
         auto: Option<bool>,
     ) -> Result<SessionContext, RpcError> {
         let id = context.session.clone();
-        let mut call = self.resolver.decode_from(start, peer, context).await?;
+        let mut call = self.resolver.decode_from(start, context).await?;
         let ViewRequest { key, profile, .. } = &call.request;
         let days = call.config().sessions_keep;
         let sessions = &self.resolver.sessions;

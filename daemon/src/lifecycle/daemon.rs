@@ -34,6 +34,7 @@ use crate::lifecycle::shutdown::Shutdown;
 use crate::rpc::events::Bus;
 use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::page_cache::PageCache;
+use crate::rpc::peer::Peer;
 use crate::rpc::server::Server;
 
 /// Time that work on the blocking pool may continue after everything else has ended.
@@ -97,8 +98,17 @@ impl Daemon {
             Arc::clone(&settings),
             environment.clone(),
         );
-        let resolver =
-            Arc::new(Resolver { engine, sessions, settings, trusts, bus, shutdown, environment });
+        let own_peer = Arc::new(Peer::new(0));
+        let resolver = Arc::new(Resolver {
+            engine,
+            sessions,
+            settings,
+            trusts,
+            bus,
+            shutdown,
+            environment,
+            own_peer,
+        });
         let access = Arc::new(Access {
             queue: ApprovalQueue::new(&boot_id),
             resolver: Arc::clone(&resolver),

@@ -1,5 +1,6 @@
 //! [`Act`]: an action on a skill that needs authorization, and what it would run.
 
+use serde_json::{Map, Value, json};
 use skills_discovery::discover::Candidate;
 use skills_engine::files::disk::content_hash;
 use skills_engine::sessions::store::trust::Content;
@@ -35,6 +36,18 @@ impl Act<'_> {
             Self::Shell(_) => format!("the commands of `{name}` are run"),
             Self::Script(script) => format!("the script `{}` of `{name}` is run", script.relative),
         }
+    }
+
+    /// Returns the facts that only this action has, for the question to the user.
+    pub(super) fn metadata(self) -> Map<String, Value> {
+        let facts = match self {
+            Self::Load | Self::Read => Vec::new(),
+            Self::Shell(commands) => vec![("commands", json!(commands.all))],
+            Self::Script(script) => {
+                vec![("relative", json!(script.relative)), ("args", json!(script.args))]
+            }
+        };
+        facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
     /// Returns the hash of the text concerned.

@@ -131,7 +131,8 @@ pub(crate) async fn shell(
     asking: Asking<'_>,
     commands: &Commands,
 ) -> Result<Permit, RpcError> {
-    let Asking { peer, view, candidate, by, .. } = asking;
+    let Asking { request, candidate, by, .. } = asking;
+    let view = &*request.view;
     let root = &view.resolution.roots[candidate.root];
     let restrictions = &view.resolution.restrictions;
     let name = &candidate.name;
@@ -143,7 +144,7 @@ pub(crate) async fn shell(
         contents.extend(commands.files.clone());
     }
     // An agent may claim to act for its user; only a connection that may grant is believed.
-    let is_filled = commands.filled && !(by == Invoker::User && peer.may_grant());
+    let is_filled = commands.filled && !(by == Invoker::User && request.peer.may_grant());
     if is_filled || asks.is_some() {
         contents.push(commands_content(candidate.path.clone(), commands.joined()).await?);
     }
@@ -157,7 +158,8 @@ pub(crate) async fn script(
     asking: Asking<'_>,
     script: &Script,
 ) -> Result<Permit, RpcError> {
-    let Asking { view, candidate, .. } = asking;
+    let Asking { request, candidate, .. } = asking;
+    let view = &*request.view;
     let root = &view.resolution.roots[candidate.root];
     let restrictions = &view.resolution.restrictions;
     let name = &candidate.name;

@@ -98,7 +98,7 @@ pub(super) struct Active {
 /// `check.profiles`, else the agents that are detected, else those in wide use.
 pub(super) async fn active(
     resolver: &Resolver,
-    peer: &Peer,
+    peer: &Arc<Peer>,
     context: &Context,
     mut profiles: Vec<String>,
 ) -> Result<Active, RpcError> {

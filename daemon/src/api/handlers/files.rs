@@ -20,7 +20,6 @@ use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, ConfinedFile, C
 use crate::api::from_wire::{format, target};
 use crate::api::handlers::get::{Files, files, find};
 use crate::api::parts::GuardedParts;
-use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
@@ -41,14 +40,11 @@ pub(crate) async fn resources(
 ) -> Outcome {
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
-    let agent = context.agent.clone();
-    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
-    authorize::list_files(
-        &view,
-        &view.resolution.candidates[find(&view, &target)?],
-        agent.as_deref(),
-    )?;
-    let Files::In(dir) = files(&parts.resolver.engine, &view, &target).await? else {
+    let request = parts.resolver.resolve(&peer, context).await?;
+    let view = &*request.view;
+    let candidate = &view.resolution.candidates[find(view, &target)?];
+    authorize::list_files(&request, candidate)?;
+    let Files::In(dir) = files(&parts.resolver.engine, view, &target).await? else {
         return Answer::new(&ResourcesResult {
             clock: view.clock.clone(),
             health: to_wire::health(&view.health),
@@ -56,7 +52,7 @@ pub(crate) async fn resources(
             truncated: false,
         });
     };
-    let known = view.resolution.candidates[find(&view, &target)?].directory;
+    let known = candidate.directory;
     let only = params.only.unwrap_or(Only::Files);
     let listing = blocking({
         let dir = dir.clone();
@@ -113,27 +109,18 @@ pub(crate) async fn read(
         return Err(RpcError::too_large(message, MAX_READ)
             .with_hint("Read the file in parts, with `offset` and `length`."));
     }
-    let (agent, session) = (context.agent.clone(), context.session.clone());
-    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
-    let asking = Asking {
-        peer: &peer,
-        view: &view,
-        candidate: &view.resolution.candidates[find(&view, &target)?],
-        agent: agent.as_deref(),
-        session: session.as_deref(),
-        by: format::by(params.by),
-        wait: params.wait.unwrap_or_default(),
-        agreed: false,
-        continues: false,
-    };
+    let request = parts.resolver.resolve(&peer, context).await?;
+    let view = &*request.view;
+    let candidate = &view.resolution.candidates[find(view, &target)?];
+    let asking = Asking::new(&request, candidate, format::by(params.by), params.wait);
     let is_model = params.by == Some(By::Model);
     let recipient = if is_model { Recipient::Model } else { Recipient::Other };
     authorize::read(&parts.access, asking, recipient).await?;
-    let dir = match files(&parts.resolver.engine, &view, &target).await? {
+    let dir = match files(&parts.resolver.engine, view, &target).await? {
         Files::In(dir) => dir,
         Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),
     };
-    let known = asking.candidate.directory;
+    let known = candidate.directory;
     let path = dir.join(&relative);
     let part = blocking(move || {
         let beneath = ConfinedDir::open_known(&dir, known);

@@ -74,7 +74,11 @@ pub(crate) async fn paths_match(
     let PathsMatchParams { patterns, limit, .. } = params;
     let anew = context.freshness == Some(Freshness::Verified);
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
-    let worktree = parts.walks.worktree(&view.resolution.worktree, anew);
+    let top = &view.resolution.worktree;
+    if anew {
+        parts.walks.forget(top);
+    }
+    let worktree = parts.walks.worktree(top);
     let most = limit.unwrap_or(FILES) as usize;
     let work = move |cancel: &Cancel| {
         let patterns = patterns.into_iter().take_while(|_| !cancel.is_cancelled());
@@ -108,7 +112,11 @@ pub(crate) async fn references(
     let wanted = PageRequest { query_key, cursor: cursor.as_deref(), limit };
     let (clock, walking) = (first.clock.clone(), Arc::clone(&parts));
     let find = move |cancel: &Cancel| {
-        let worktree = walking.walks.worktree(&views[0].resolution.worktree, anew);
+        let top = &views[0].resolution.worktree;
+        if anew {
+            walking.walks.forget(top);
+        }
+        let worktree = walking.walks.worktree(top);
         let names = inspect::skill_names(&views);
         let is_meant = |it: &str| match &name {
             Some(name) => it == name,

@@ -14,11 +14,10 @@ use std::sync::Arc;
 
 use skills_agents::profile::Scope;
 use skills_discovery::discover::Candidate;
-use skills_engine::View;
 use skills_engine::sessions::session::Invocation;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{self, Context, Contextual, LoadParams};
-use skills_render::{ExecutionContext, Invoker, ShellResults};
+use skills_render::{ExecutionContext, Invoker, LoadedSkill, ShellResults};
 
 use self::choose::{Choice, choose};
 use self::prepared::{PreparedLoad, SubstitutedInput};
@@ -44,34 +43,24 @@ pub(crate) async fn load(
     mut params: LoadParams,
 ) -> Outcome {
     let context = params.take_context();
-    let (agent, session) = (context.agent.clone(), context.session.clone());
     let params = Arc::new(params);
-    let call = LoadCall {
-        parts: &parts,
-        peer: &peer,
-        params: &params,
-        by: format::by(params.by),
-        agent: agent.as_deref(),
-        session: session.as_deref(),
-    };
+    let call = LoadCall { parts: &parts, params: &params, by: format::by(params.by) };
     // Failed calls count too.
     let has_slash = params.name.as_deref().is_some_and(|it| it.trim_start().starts_with('/'));
     parts.access.counters.count(|it| it.slash_prefixed += u64::from(has_slash));
-    match call.read(context).await? {
+    match call.read(&peer, context).await? {
         LoadSource::Prompt(loaded) => Answer::new(&loaded),
-        LoadSource::File { view, choice, material } => call.finish(view, choice, material).await,
+        LoadSource::File { request, choice, material } => {
+            call.finish(request, choice, material).await
+        }
     }
 }
 
 /// A load before its skill is selected.
 struct LoadCall<'a> {
     parts: &'a Arc<GuardedParts>,
-    peer: &'a Peer,
     params: &'a Arc<LoadParams>,
     by: Invoker,
-    /// The subagent's name.
-    agent: Option<&'a str>,
-    session: Option<&'a str>,
 }
 
 /// The selected skill.
@@ -79,53 +68,57 @@ enum LoadSource {
     /// A prompt of an MCP server, as the server has filled it.
     Prompt(Box<wire::LoadResult>),
     /// A skill with the text that was read.
-    File { view: Arc<View>, choice: Choice, material: Arc<SkillContent> },
+    File { request: RequestContext, choice: Choice, material: Arc<SkillContent> },
 }
 
 impl LoadCall<'_> {
     /// Resolves the call, and opens its session if that does not exist.
-    async fn resolve(&self, context: Context) -> Result<RequestContext, RpcError> {
+    async fn resolve(
+        &self,
+        peer: &Arc<Peer>,
+        context: Context,
+    ) -> Result<RequestContext, RpcError> {
         let GuardedParts { resolver, sessions, .. } = &**self.parts;
-        if self.session.is_none_or(str::is_empty) {
-            return resolver.resolve(self.peer, context).await;
+        if context.session.as_deref().is_none_or(str::is_empty) {
+            return resolver.resolve(peer, context).await;
         }
         // Opened before any slow step: if the session is closed meanwhile, it stays closed.
-        resolver.complete(sessions.decode_in_session(self.peer, context).await?).await
+        resolver.complete(sessions.decode_in_session(peer, context).await?).await
     }
 
     /// Selects the skill, authorizes the load and reads the skill.
-    async fn read(&self, mut context: Context) -> Result<LoadSource, RpcError> {
-        let Self { parts, params, by, .. } = self;
-        let mut request = self.resolve(context.clone()).await?;
+    async fn read(&self, peer: &Arc<Peer>, mut context: Context) -> Result<LoadSource, RpcError> {
+        let Self { parts, params, by } = self;
+        let mut request = self.resolve(peer, context.clone()).await?;
         // Text that the user was asked about in this call; it needs no second approval.
         let mut agreed = None;
         let mut tries = 0;
         loop {
             tries += 1;
-            let RequestContext { config, view, .. } = request;
+            let view = &request.view;
             let format = params.format.map_or(view.ctx.profile.output, format::load);
-            let choice = choose(&view, params, *by)?;
+            let choice = choose(view, params, *by)?;
             let candidate = &view.resolution.candidates[choice.candidate_idx];
             let text = Some((candidate.path.clone(), authorize::listed(candidate)));
             let asking = Asking {
                 agreed: agreed == text,
                 continues: !params.shell_results.is_empty(),
-                ..self.asking(&view, candidate)
+                ..self.asking(&request, candidate)
             };
             let permit = authorize::load(&parts.access, asking).await?;
             let is_guarded = permit.is_guarded();
             agreed = text;
             match view.resolution.roots[candidate.root].scope {
                 Scope::Mcp => {
-                    let loaded = self.load_prompt(&view, candidate, &permit).await?;
+                    let loaded = self.load_prompt(&request, candidate, &permit).await?;
                     return Ok(LoadSource::Prompt(Box::new(loaded)));
                 }
                 Scope::Bundled => extract(&parts.resolver.engine).await?,
                 _ => {}
             }
-            let (by, read_limit) = (*by, config.read_limit);
+            let (by, read_limit) = (*by, request.config.read_limit);
             let material = blocking({
-                let view = Arc::clone(&view);
+                let view = Arc::clone(view);
                 move || read(&view, choice.candidate_idx, format, by, read_limit, &permit)
             });
             let material = material.await?;
@@ -136,30 +129,66 @@ impl LoadCall<'_> {
                 .with_hint("Retry when no process is writing it."));
             }
             if material.is_unchanged || tries >= TRIES {
-                return Ok(LoadSource::File { view, choice, material: Arc::new(material) });
+                return Ok(LoadSource::File { request, choice, material: Arc::new(material) });
             }
             // The view is older than the file, whatever freshness the call asked for.
             context.freshness = Some(wire::Freshness::Verified);
-            request = parts.resolver.resolve(self.peer, context.clone()).await?;
+            request = parts.resolver.resolve(peer, context.clone()).await?;
         }
     }
 
     /// Returns the subject of an authorization, which is asked for the first time.
-    fn asking<'c>(&'c self, view: &'c View, candidate: &'c Candidate) -> Asking<'c> {
-        let Self { peer, agent, session, by, .. } = *self;
-        let wait = self.params.wait.unwrap_or_default();
-        let (agreed, continues) = (false, false);
-        Asking { peer, view, candidate, agent, session, by, wait, agreed, continues }
+    fn asking<'c>(&self, request: &'c RequestContext, candidate: &'c Candidate) -> Asking<'c> {
+        Asking::new(request, candidate, self.by, self.params.wait)
+    }
+
+    /// Returns true if the call asks the daemon to run the skill's commands.
+    fn wants_run(&self) -> bool {
+        self.params.shell == Some(wire::Shell::Execute)
+    }
+
+    /// Applies what the format and the agent's settings forbid, with a warning for each.
+    fn apply_restrictions(
+        &self,
+        asked: &PreparedLoad,
+        candidate: &Candidate,
+        loaded: &mut LoadedSkill,
+    ) -> Result<(), RpcError> {
+        if self.wants_run() && !self.by.runs_commands(asked.material.format) {
+            loaded.warnings.push(
+                "No commands were run: this format has no commands. Use `format: \"claude\"` to run the skill's commands."
+                    .to_owned(),
+            );
+        }
+        if let Some(switch) = asked.shell_switch().filter(|_| loaded.has_disabled_commands) {
+            if self.wants_run() {
+                return Err(authorize::run::shell_is_off(switch, &candidate.name));
+            }
+            let warning = format!("Its commands are left out: {} forbids them.", switch.shown());
+            loaded.warnings.push(warning);
+        }
+        if let Some(switch) = authorize::ignores_allowed_tools(&asked.view, candidate)
+            && !loaded.metadata.allowed_tools.is_empty()
+        {
+            loaded.metadata.allowed_tools.clear();
+            loaded.warnings.push(format!(
+                "Its `allowed-tools` is ignored: {} allows only managed rules.",
+                switch.shown()
+            ));
+        }
+        Ok(())
     }
 
     /// Loads a prompt of an MCP server.
     async fn load_prompt(
         &self,
-        view: &View,
+        request: &RequestContext,
         candidate: &Candidate,
         permit: &Permit,
     ) -> Result<wire::LoadResult, RpcError> {
-        let Self { parts, params, agent, session, .. } = *self;
+        let Self { parts, params, .. } = *self;
+        let (agent, session) = (request.agent.as_deref(), request.session_id.as_deref());
+        let view = &*request.view;
         let engine = &parts.resolver.engine;
         let mut loaded = prompt::load(engine, view, candidate, params, permit).await?;
         let invocation = invocation(candidate, params, loaded.output.clone());
@@ -171,50 +200,28 @@ impl LoadCall<'_> {
     /// Renders the skill, runs its commands if asked to, and records the load.
     async fn finish(
         &self,
-        view: Arc<View>,
+        request: RequestContext,
         choice: Choice,
         material: Arc<SkillContent>,
     ) -> Outcome {
-        let Self { parts, params, agent, session, .. } = *self;
+        let Self { parts, params, .. } = *self;
+        let (agent, session) = (request.agent.as_deref(), request.session_id.as_deref());
         let asked = PreparedLoad {
             parts: Arc::clone(parts),
-            view: Arc::clone(&view),
+            view: Arc::clone(&request.view),
             params: Arc::clone(params),
             choice,
             material: Arc::clone(&material),
             session: session.map(str::to_owned),
         };
-        let view = &*view;
+        let view = &*request.view;
         let candidate = &view.resolution.candidates[choice.candidate_idx];
         let mut results: ShellResults =
             params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
         let mut loaded = asked.render(&results, SubstitutedInput::All).await?;
-        let wants_run = params.shell == Some(wire::Shell::Execute);
-        if wants_run && !self.by.runs_commands(material.format) {
-            loaded.warnings.push(
-                "No commands were run: this format has no commands. Use `format: \"claude\"` to run the skill's commands."
-                    .to_owned(),
-            );
-        }
-        if let Some(switch) = asked.shell_switch().filter(|_| loaded.has_disabled_commands) {
-            if wants_run {
-                return Err(authorize::run::shell_is_off(switch, &candidate.name));
-            }
-            loaded
-                .warnings
-                .push(format!("Its commands are left out: {} forbids them.", switch.shown()));
-        }
-        if let Some(switch) = authorize::ignores_allowed_tools(view, candidate)
-            && !loaded.metadata.allowed_tools.is_empty()
-        {
-            loaded.metadata.allowed_tools.clear();
-            loaded.warnings.push(format!(
-                "Its `allowed-tools` is ignored: {} allows only managed rules.",
-                switch.shown()
-            ));
-        }
-        if wants_run && !loaded.commands.is_empty() {
-            let asking = self.asking(view, candidate);
+        self.apply_restrictions(&asked, candidate, &mut loaded)?;
+        if self.wants_run() && !loaded.commands.is_empty() {
+            let asking = self.asking(&request, candidate);
             let warnings = asked.execute(asking, &loaded, &mut results).await?;
             loaded = asked.render(&results, SubstitutedInput::All).await?;
             loaded.warnings.extend(warnings);

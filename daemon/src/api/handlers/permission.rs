@@ -32,11 +32,10 @@ pub(crate) async fn check(
     mut params: PermissionCheckParams,
 ) -> Outcome {
     let context = params.take_context();
-    let (agent, session) = (context.agent.clone(), context.session.clone());
     let patterns = check_patterns(&params.patterns)?;
-    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
-    let (agent, session) = (agent.as_deref(), session.as_deref());
-    let wanted = PermissionSubject { view: &view, agent, session, path: None };
+    let request = parts.resolver.resolve(&peer, context).await?;
+    let view = &*request.view;
+    let wanted = PermissionSubject::new(&request);
     let found = wanted.decide(&parts.access, &params.permission, patterns).await;
     Answer::new(&PermissionCheckResult {
         clock: view.clock.clone(),
@@ -54,11 +53,10 @@ pub(crate) async fn request(
     mut params: PermissionRequestParams,
 ) -> Outcome {
     let context = params.take_context();
-    let (agent, session) = (context.agent.clone(), context.session.clone());
     let patterns = check_patterns(&params.patterns)?;
-    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
-    let (agent, session) = (agent.as_deref(), session.as_deref());
-    let wanted = PermissionSubject { view: &view, agent, session, path: None };
+    let request = parts.resolver.resolve(&peer, context).await?;
+    let view = &*request.view;
+    let wanted = PermissionSubject::new(&request);
     let mut found = wanted.decide(&parts.access, &params.permission, patterns).await;
     let mut said = UserReply { reply: None, message: None };
     let mut is_decided = found.action != Action::Ask;
@@ -72,7 +70,7 @@ pub(crate) async fn request(
             let limit = params.timeout_ms.map_or(most, Duration::from_millis).min(most);
             // With a zero timeout the user is not asked.
             if !limit.is_zero() {
-                match parts.access.ask_and_wait(&peer, question, limit).await? {
+                match parts.access.ask_and_wait(&request.peer, question, limit).await? {
                     Verdict::User(reply) => said = reply,
                     Verdict::Rules(decision) => (is_decided, found) = (true, decision),
                 }

@@ -28,7 +28,6 @@ use crate::api::from_wire::target;
 use crate::api::handlers::files::{directory_gone, refused, relative};
 use crate::api::handlers::get::find;
 use crate::api::parts::GuardedParts;
-use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
@@ -46,27 +45,15 @@ pub(crate) async fn run(
     mut params: RunParams,
 ) -> Outcome {
     let context = params.take_context();
-    let (agent, session) = (context.agent.clone(), context.session.clone());
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let relative = relative(&params.relative, params.path_encoding)?;
     // Checked before the user is asked.
     check_params(&params)?;
-    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
-    let candidate = &view.resolution.candidates[find(&view, &target)?];
-    let (agent, session) = (agent.as_deref(), session.as_deref());
-    let asking = Asking {
-        peer: &peer,
-        view: &view,
-        candidate,
-        agent,
-        session,
-        by: Invoker::Model,
-        wait: params.wait.unwrap_or_default(),
-        agreed: false,
-        continues: false,
-    };
-    let call =
-        ScriptCall { parts: &parts, params: &params, relative: &relative, view: &view, candidate };
+    let request = parts.resolver.resolve(&peer, context).await?;
+    let view = &*request.view;
+    let candidate = &view.resolution.candidates[find(view, &target)?];
+    let asking = Asking::new(&request, candidate, Invoker::Model, params.wait);
+    let call = ScriptCall { parts: &parts, params: &params, relative: &relative, view, candidate };
     let (place, content, snapshot) = call.authorize(asking).await?;
     let (first_line, copy) = match snapshot {
         Some(snapshot) => {
@@ -95,11 +82,11 @@ pub(crate) async fn run(
         cannot_start(relative, &error, script.as_deref())
     })?;
     if ran.is_late {
-        return Err(RpcError::timed_out(format!(
-            "`{relative}` took longer than {} seconds",
-            timeout.as_secs_f64()
-        ))
-        .with_hint("Raise `timeoutMs`, up to `run.timeout`."));
+        let seconds = timeout.as_secs_f64();
+        let message = format!("`{relative}` took longer than {seconds} seconds");
+        return Err(
+            RpcError::timed_out(message).with_hint("Raise `timeoutMs`, up to `run.timeout`.")
+        );
     }
     let mut health = view.health.clone();
     if ran.exit_code == Some(NOT_FOUND) {

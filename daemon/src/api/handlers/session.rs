@@ -169,7 +169,7 @@ fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
 /// Decodes a call about an agent of a session, which depends on no file.
 async fn agent(
     sessions: &SessionCalls,
-    peer: &Peer,
+    peer: &Arc<Peer>,
     context: Context,
 ) -> Result<(SessionContext, Option<String>), RpcError> {
     let agent = context.agent.clone().filter(|it| !it.is_empty());

@@ -149,7 +149,7 @@ pub(crate) async fn set(
 /// Returns the canonical directory of a call: the given one, or the worktree of its context.
 async fn trust_dir(
     resolver: &Resolver,
-    peer: &Peer,
+    peer: &Arc<Peer>,
     dir: Option<&str>,
     context: Context,
 ) -> Result<AbsPath, RpcError> {

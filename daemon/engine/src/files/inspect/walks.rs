@@ -4,7 +4,7 @@
 //! that know of a change request a new one.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use skills_syntax::path::AbsPath;
@@ -22,12 +22,16 @@ const MOST: usize = 4;
 pub struct Walks(Mutex<HashMap<AbsPath, (Instant, Arc<WorktreeFiles>)>>);
 
 impl Walks {
-    /// Returns a worktree, whose files are listed on first use. `anew` bypasses the cache.
-    pub fn worktree(&self, top: &AbsPath, anew: bool) -> Arc<WorktreeFiles> {
-        // Each entry is inserted in one step, so a panic leaves the map consistent.
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Forgets a worktree, so that its files are listed again.
+    pub fn forget(&self, top: &AbsPath) {
+        self.lock().remove(top);
+    }
+
+    /// Returns a worktree, whose files are listed on first use.
+    pub fn worktree(&self, top: &AbsPath) -> Arc<WorktreeFiles> {
+        let mut kept = self.lock();
         kept.retain(|_, (since, _)| since.elapsed() < KEPT);
-        if let Some((_, worktree)) = kept.get(top).filter(|_| !anew) {
+        if let Some((_, worktree)) = kept.get(top) {
             return Arc::clone(worktree);
         }
         if kept.len() >= MOST
@@ -39,5 +43,10 @@ impl Walks {
         let worktree = Arc::new(WorktreeFiles::new(Some(top.clone())));
         kept.insert(top.clone(), (Instant::now(), Arc::clone(&worktree)));
         worktree
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AbsPath, (Instant, Arc<WorktreeFiles>)>> {
+        // Each entry is inserted in one step, so a panic leaves the map consistent.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

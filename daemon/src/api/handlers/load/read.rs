@@ -148,8 +148,7 @@ fn files(
             if by == Invoker::Model || format == OutputFormat::OpencodeFounding =>
         {
             let relative = unignored(dir).into_iter().map(|it| text(&it));
-            let sample =
-                opencode_sample(relative.collect(), format == OutputFormat::OpencodeFounding);
+            let sample = opencode_sample(relative.collect(), format);
             // The directory may have been replaced while it was listed.
             let sample = sample.iter().filter(|it| beneath.located(Path::new(it)).is_ok());
             let paths = sample.map(|it| text(&dir.join(it))).collect();

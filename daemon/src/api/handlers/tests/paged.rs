@@ -1,5 +1,7 @@
 //! Paged answers: the data of the first page is kept for all pages.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use skills_engine::cancel::Cancel;
 use skills_protocol::error::INVALID_PARAMS;
@@ -16,7 +18,7 @@ const PROFILES: [&str; 2] = ["agentskills", "codex"];
 impl Rig {
     /// Returns how often two requests build the snapshot index of these profiles.
     async fn n_index_builds(&self) -> usize {
-        let peer = Peer::new(0);
+        let peer = Arc::new(Peer::new(0));
         let context = Context { cwd: Some(self.path("w")), ..Context::default() };
         let profiles = PROFILES.map(ToOwned::to_owned).to_vec();
         let Active { views, .. } = active(&self.daemon.parts.resolver, &peer, &context, profiles)
@@ -66,7 +68,7 @@ async fn cancelled_snapshot_builds_no_index_and_keeps_nothing() {
     let context = Context { cwd: Some(rig.path("w")), ..Context::default() };
     let profiles = PROFILES.map(ToOwned::to_owned).to_vec();
     let Active { views, .. } =
-        active(&rig.daemon.parts.resolver, &Peer::new(0), &context, profiles)
+        active(&rig.daemon.parts.resolver, &Arc::new(Peer::new(0)), &context, profiles)
             .await
             .expect("there are views");
     let cancel = Cancel::default();

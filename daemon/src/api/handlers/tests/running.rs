@@ -74,37 +74,24 @@ async fn trusted_commands_run_and_need_approval_after_an_edit() {
 async fn trust_check_uses_the_text_that_was_read() {
     let mut rig = project("echo first");
     rig.trust_worktree().await;
-    let peer = Peer::new(1);
+    let peer = Arc::new(Peer::new(1));
     let context = wire::Context { cwd: Some(rig.path("w")), ..wire::Context::default() };
-    let view = rig.daemon.parts.resolver.resolve(&peer, context).await.unwrap().view;
+    let request = rig.daemon.parts.resolver.resolve(&peer, context).await.unwrap();
+    let view = &*request.view;
     let candidate = view.resolution.candidates.iter().find(|it| it.name == "p").unwrap();
-    let asking = Asking {
-        peer: &peer,
-        view: &view,
-        candidate,
-        agent: None,
-        session: None,
-        by: Invoker::Model,
-        wait: false,
-        agreed: false,
-        continues: false,
-    };
+    let asking = Asking::new(&request, candidate, Invoker::Model, None);
     // The file keeps its trusted content.
     for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
         let hash = content_hash(text(command).as_bytes());
-        let unit = authorize::run::unit(&view, candidate).unwrap();
+        let unit = authorize::run::unit(view, candidate).unwrap();
         let files = Some(authorize::run::files(unit, "p").await.unwrap());
         let commands = Commands { text: hash, all: vec![command.to_owned()], filled: false, files };
         let run = authorize::run::shell(&rig.daemon.parts.guarded.access, asking, &commands).await;
         assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
-        let hooks = authorize::run::withheld_hooks(
-            &rig.daemon.parts.guarded.access,
-            &view,
-            candidate,
-            hash,
-        )
-        .await
-        .unwrap();
+        let hooks =
+            authorize::run::withheld_hooks(&rig.daemon.parts.guarded.access, view, candidate, hash)
+                .await
+                .unwrap();
         assert_eq!(hooks.is_none(), is_trusted, "{hooks:?}");
     }
 }

@@ -1,5 +1,7 @@
 //! Sessions over a real engine, a real store and real files.
 
+use std::sync::Arc;
+
 use skills_engine::sessions::session::Invocation;
 use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
@@ -232,8 +234,13 @@ async fn automatic_touch_adds_nothing_from_an_untrusted_worktree() {
             session: Some("s".to_owned()),
             ..Context::default()
         };
-        let named =
-            rig.daemon.parts.sessions.get_or_open_session(&Peer::new(7), context).await.unwrap();
+        let named = rig
+            .daemon
+            .parts
+            .sessions
+            .get_or_open_session(&Arc::new(Peer::new(7)), context)
+            .await
+            .unwrap();
         let paths = vec![written.clone()];
         let touched =
             rig.daemon.parts.sessions.touch(named, paths, TouchScope::Trusted).await.unwrap();
