@@ -4,35 +4,38 @@
 //! own way; two of them end the frontmatter at any line that begins with `---`, and Claude Code at
 //! any `---`.
 
+use crate::keyword::keyword_enum;
 use skills_syntax::text::Span;
 
 use crate::claude_text::trim_start;
 
-/// An agent's rule for finding the frontmatter.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Fence {
-    /// skillsd's own parser, from the first line on.
-    FirstLine,
-    /// The first line and a later one are `---` with optional white space around it, with at least
-    /// one line between them (Codex, read in its source).
-    TrimmedLines,
-    /// Claude Code 2.1.330: `---` with only white space up to the line end opens; the next `---`,
-    /// wherever it is, closes. The agent also leaves out the white space before the body.
-    Anywhere,
-    /// gray-matter 4: `---` opens, optionally followed by the name of a language; the next line
-    /// that begins with `---` closes, or else the end of the file (opencode).
-    GrayMatter,
-    /// The first line is exactly `---`; the next line that begins with `---` closes (Gemini CLI,
-    /// read in its source).
-    Prefix,
-    /// `---` and a line feed, twice, with content between them (opencode-agent-skills, read in its
-    /// source).
-    Exact,
-    /// Lines of `---` with only white space behind it; the text between them may be empty (Copilot
-    /// CLI, measured).
-    Alone,
-    /// Lines of exactly `---`, with at least one line between them (Qwen Code, read in its source).
-    BareLines,
+keyword_enum! {
+    /// An agent's rule for finding the frontmatter.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    Fence {
+        /// skillsd's own parser, from the first line on.
+        FirstLine = "first-line",
+        /// The first line and a later one are `---` with optional white space around it, with at least
+        /// one line between them (Codex, read in its source).
+        TrimmedLines = "trimmed-lines",
+        /// Claude Code 2.1.330: `---` with only white space up to the line end opens; the next `---`,
+        /// wherever it is, closes. The agent also leaves out the white space before the body.
+        Anywhere = "anywhere",
+        /// gray-matter 4: `---` opens, optionally followed by the name of a language; the next line
+        /// that begins with `---` closes, or else the end of the file (opencode).
+        GrayMatter = "gray-matter",
+        /// The first line is exactly `---`; the next line that begins with `---` closes (Gemini CLI,
+        /// read in its source).
+        Prefix = "prefix",
+        /// `---` and a line feed, twice, with content between them (opencode-agent-skills, read in its
+        /// source).
+        Exact = "exact",
+        /// Lines of `---` with only white space behind it; the text between them may be empty (Copilot
+        /// CLI, measured).
+        Alone = "alone",
+        /// Lines of exactly `---`, with at least one line between them (Qwen Code, read in its source).
+        BareLines = "bare-lines",
+    }
 }
 
 /// The frontmatter that an agent recognises.

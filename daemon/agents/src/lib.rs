@@ -12,6 +12,7 @@ pub mod fields;
 pub mod hooks;
 #[cfg(any(test, feature = "invariants"))]
 pub mod invariants;
+pub mod keyword;
 pub mod listing;
 pub mod loaders;
 pub mod profile;

@@ -26,12 +26,13 @@ mod text;
 mod user_profiles;
 mod variant;
 
+pub use crate::keyword::Keyword;
 pub use builtin::{DEFAULT, DEFAULT_PROFILES, agents, builtin, find};
 pub use definition::{
     Compaction, Evidence, NestedConflict, NestedRule, Profile, RuleDifference, TrustRule,
 };
 pub use format::OutputFormat;
-pub use keywords::{CHECKS, Keyword, parse_name_check, parse_requirement};
+pub use keywords::{CHECKS, parse_name_check, parse_requirement};
 pub use page::page;
 pub use plugins::{ExtensionRule, PluginRule};
 pub use presence::PresenceRule;

@@ -1,26 +1,30 @@
 //! The YAML libraries that agents read frontmatter with.
 
-/// A YAML library as an agent configures it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum YamlLibrary {
-    /// js-yaml 3 (opencode, through gray-matter).
-    JsYaml3,
-    /// js-yaml 4 (Gemini CLI).
-    JsYaml4,
-    /// serde_yaml into a struct of optional texts (Codex).
-    SerdeYaml,
-    /// serde_yaml into a value of any kind (Copilot CLI): a duplicate key is an error in any map.
-    SerdeYamlValue,
-    /// The npm library `yaml` 2 (the plugin): YAML 1.2 with the core schema.
-    NpmYaml,
-    /// The same library, with values converted to text as JavaScript does (Qwen Code).
-    NpmYamlAsText,
-    /// Bun's parser (Claude Code): YAML 1.2 with the core schema, merge keys, and values converted
-    /// to text as JavaScript does.
-    Bun,
-    /// skillsd's own parser, which accepts duplicate keys; used for agents whose library is
-    /// unknown.
-    Ours,
+use crate::keyword::keyword_enum;
+
+keyword_enum! {
+    /// A YAML library as an agent configures it.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    YamlLibrary {
+        /// js-yaml 3 (opencode, through gray-matter).
+        JsYaml3 = "js-yaml-3",
+        /// js-yaml 4 (Gemini CLI).
+        JsYaml4 = "js-yaml-4",
+        /// serde_yaml into a struct of optional texts (Codex).
+        SerdeYaml = "serde-yaml",
+        /// serde_yaml into a value of any kind (Copilot CLI): a duplicate key is an error in any map.
+        SerdeYamlValue = "serde-yaml-value",
+        /// The npm library `yaml` 2 (the plugin): YAML 1.2 with the core schema.
+        NpmYaml = "npm-yaml",
+        /// The same library, with values converted to text as JavaScript does (Qwen Code).
+        NpmYamlAsText = "npm-yaml-as-text",
+        /// Bun's parser (Claude Code): YAML 1.2 with the core schema, merge keys, and values converted
+        /// to text as JavaScript does.
+        Bun = "bun",
+        /// skillsd's own parser, which accepts duplicate keys; used for agents whose library is
+        /// unknown.
+        Ours = "ours",
+    }
 }
 
 impl YamlLibrary {

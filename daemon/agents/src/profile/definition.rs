@@ -1,5 +1,6 @@
 //! [`Profile`]: one agent's rules.
 
+use crate::keyword::keyword_enum;
 use std::sync::Arc;
 
 use super::format::OutputFormat;
@@ -222,14 +223,16 @@ pub enum Compaction {
     },
 }
 
-/// Policy for a nested skill whose name another skill has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NestedConflict {
-    /// The skill is listed as `dir:name`; `dir` is the directory that contains its root, relative
-    /// to the working directory.
-    Prefixed,
-    /// The nested skill wins the name.
-    Wins,
+keyword_enum! {
+    /// Policy for a nested skill whose name another skill has.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    NestedConflict {
+        /// The skill is listed as `dir:name`; `dir` is the directory that contains its root, relative
+        /// to the working directory.
+        Prefixed = "prefixed",
+        /// The nested skill wins the name.
+        Wins = "wins",
+    }
 }
 
 /// An agent's requirement of trust before it loads a project's skills.

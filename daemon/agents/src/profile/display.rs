@@ -1,8 +1,8 @@
 //! Renders search roots as text for people: for the reference, `explain` and the differences of
 //! variants. [`super::root`] defines their meaning.
 
-use super::keywords::Keyword;
 use super::{AncestorStop, LinkPolicy, Provider, RootBase, RootContent, RootRule, Text, WalkRule};
+use crate::keyword::Keyword;
 
 /// Returns one line for each path of a root.
 pub(super) fn root_lines(root: &RootRule) -> Vec<String> {

@@ -1,38 +1,12 @@
-//! Keywords for the values of profile rules, in the configuration and in the reference.
+//! Keywords for the values of profile rules that are not plain enums, in the configuration and in
+//! the reference.
 //!
 //! Each value has one keyword, so a user's configuration, its schema, the reference and `explain`
-//! agree. Keywords are a stable interface: add new ones, never repurpose them.
+//! agree.
 
-use super::{
-    AncestorStop, DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy, LinkPolicy,
-    LinkedWorktrees, LoadStrategy, NameCheck, NameForm, NameSource, NestedConflict, OnInvalidYaml,
-    PathIdentity, ScalarRule, Scope, SettingsItem, Text,
-};
-use crate::fence::Fence;
-use crate::profile::{OutputFormat, Quoting, Requirement};
-use crate::yaml_library::YamlLibrary;
-
-/// A type whose values all have a keyword.
-pub trait Keyword: Copy + PartialEq + Sized + 'static {
-    /// Every value with its keyword, in the order of the reference.
-    const KEYWORDS: &'static [(&'static str, Self)];
-
-    /// Returns the value's keyword.
-    fn keyword(self) -> &'static str {
-        let found = Self::KEYWORDS.iter().find(|(_, value)| *value == self);
-        found.map_or("", |(word, _)| word)
-    }
-
-    /// Returns the value with this keyword.
-    fn from_keyword(word: &str) -> Option<Self> {
-        Self::KEYWORDS.iter().find(|(it, _)| *it == word).map(|(_, value)| *value)
-    }
-
-    /// Returns all keywords.
-    fn keywords() -> Vec<&'static str> {
-        Self::KEYWORDS.iter().map(|(word, _)| *word).collect()
-    }
-}
+use super::{LoadStrategy, NameCheck, SettingsItem, Text};
+use crate::keyword::Keyword;
+use crate::profile::{Quoting, Requirement};
 
 macro_rules! keywords {
     ($($type:ident { $($word:literal = $value:expr,)* })*) => {
@@ -43,45 +17,6 @@ macro_rules! keywords {
 }
 
 keywords! {
-    OutputFormat {
-        "opencode" = Self::Opencode,
-        "opencode@founding" = Self::OpencodeFounding,
-        "claude" = Self::Claude,
-        "claude@founding" = Self::ClaudeFounding,
-        "agentskills" = Self::AgentSkills,
-        "codex" = Self::Codex,
-        "gemini" = Self::Gemini,
-        "plugin" = Self::Plugin,
-        "raw" = Self::Raw,
-    }
-    NameSource {
-        "field" = Self::Field,
-        "field-else-directory" = Self::FieldElseDirectory,
-        "field-if-present" = Self::FieldIfPresent,
-        "directory" = Self::Directory,
-    }
-    ScalarRule {
-        "text" = Self::Text,
-        "refuse" = Self::Refuse,
-    }
-    EmptyNameRule {
-        "missing" = Self::Missing,
-        "kept" = Self::Kept,
-    }
-    NameForm {
-        "as-written" = Self::AsWritten,
-        "file-name" = Self::FileName,
-        "hyphens" = Self::Hyphens,
-    }
-    DescriptionRule {
-        "required" = Self::Required,
-        "not-empty" = Self::NotEmpty,
-        "present" = Self::Present,
-        "else-unlisted" = Self::ElseUnlisted,
-        "else-first-body-line" = Self::ElseFirstBodyLine,
-        "else-first-heading" = Self::ElseFirstHeading,
-        "else-body-lines" = Self::ElseBodyLines,
-    }
     LoadStrategy {
         "strict" = Self::Strict,
         "quote-claude-code" = Self::Quote(Quoting::ClaudeCode),
@@ -91,41 +26,6 @@ keywords! {
         "lines" = Self::Lines,
         "colon-lines" = Self::ColonLines,
         "per-key" = Self::PerKey,
-    }
-    Fence {
-        "first-line" = Self::FirstLine,
-        "trimmed-lines" = Self::TrimmedLines,
-        "anywhere" = Self::Anywhere,
-        "gray-matter" = Self::GrayMatter,
-        "prefix" = Self::Prefix,
-        "exact" = Self::Exact,
-        "alone" = Self::Alone,
-        "bare-lines" = Self::BareLines,
-    }
-    YamlLibrary {
-        "js-yaml-3" = Self::JsYaml3,
-        "js-yaml-4" = Self::JsYaml4,
-        "serde-yaml" = Self::SerdeYaml,
-        "serde-yaml-value" = Self::SerdeYamlValue,
-        "npm-yaml" = Self::NpmYaml,
-        "npm-yaml-as-text" = Self::NpmYamlAsText,
-        "bun" = Self::Bun,
-        "ours" = Self::Ours,
-    }
-    OnInvalidYaml {
-        "drop" = Self::Drop,
-        "empty-metadata" = Self::EmptyMetadata,
-    }
-    DuplicatePolicy {
-        "first-wins" = Self::FirstWins,
-        "last-wins" = Self::LastWins,
-        "last-wins-by-race" = Self::LastWinsByRace,
-        "keep-all" = Self::KeepAll,
-    }
-    PathIdentity {
-        "as-reached" = Self::AsReached,
-        "as-first-reached" = Self::AsFirstReached,
-        "canonical" = Self::Canonical,
     }
     SettingsItem {
         "skill-paths" = Self::SkillPaths,
@@ -142,46 +42,6 @@ keywords! {
         "skills-config" = Self::SkillsConfig,
         "folder-trust" = Self::FolderTrust,
         "trusted-folders" = Self::TrustedFolders,
-    }
-    EncodingPolicy {
-        "accept" = Self::Accept,
-        "drop" = Self::Drop,
-    }
-    LinkPolicy {
-        "never" = Self::Never,
-        "first-level" = Self::FirstLevel,
-        "always" = Self::Always,
-    }
-    AncestorStop {
-        "cwd" = Self::Cwd,
-        "worktree" = Self::Worktree,
-        "home" = Self::Home,
-        "worktree-else-filesystem" = Self::WorktreeElseFilesystem,
-        "worktree-below-home" = Self::WorktreeBelowHome,
-        "worktree-else-home" = Self::WorktreeElseHome,
-        "worktree-else-below-home" = Self::WorktreeElseBelowHome,
-        "filesystem" = Self::Filesystem,
-    }
-    LinkedWorktrees {
-        "alone" = Self::Alone,
-        "main-if-missing" = Self::MainIfMissing,
-        "with-main" = Self::WithMain,
-    }
-    Scope {
-        "managed" = Self::Managed,
-        "user" = Self::User,
-        "project" = Self::Project,
-        "nested" = Self::Nested,
-        "additional" = Self::Additional,
-        "bundled" = Self::Bundled,
-        "remote" = Self::Remote,
-        "mcp" = Self::Mcp,
-        "plugin" = Self::Plugin,
-        "command" = Self::Command,
-    }
-    NestedConflict {
-        "prefixed" = Self::Prefixed,
-        "wins" = Self::Wins,
     }
 }
 
@@ -258,7 +118,10 @@ pub(super) fn requirement_word(requirement: &Requirement) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::*;
     use super::*;
+    use crate::fence::Fence;
+    use crate::yaml_library::YamlLibrary;
 
     #[track_caller]
     fn check<T: Keyword + std::fmt::Debug>() {
@@ -289,6 +152,5 @@ mod tests {
         check::<AncestorStop>();
         check::<Scope>();
         check::<NestedConflict>();
-        assert_eq!(Scope::Bundled.keyword(), Scope::Bundled.name());
     }
 }

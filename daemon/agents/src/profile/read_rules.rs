@@ -2,6 +2,7 @@
 //! `skills_discovery::discover` act on them.
 
 use super::text::Text;
+use crate::keyword::keyword_enum;
 
 /// The rules for a skill's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,47 +19,49 @@ pub struct NameRule {
     pub check: NameCheck,
 }
 
-/// The source of a skill's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameSource {
-    /// The `name` field; without it the skill is dropped.
-    Field,
-    /// The `name` field, or else the directory's name.
-    FieldElseDirectory,
-    /// The `name` field; only if there is no such key, the directory's name, which the check and
-    /// the form then apply to. Any other value than text drops the skill.
-    FieldIfPresent,
-    /// Always the directory's name; the field is a label.
-    Directory,
-}
+keyword_enum! {
+    /// The source of a skill's name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    NameSource {
+        /// The `name` field; without it the skill is dropped.
+        Field = "field",
+        /// The `name` field, or else the directory's name.
+        FieldElseDirectory = "field-else-directory",
+        /// The `name` field; only if there is no such key, the directory's name, which the check and
+        /// the form then apply to. Any other value than text drops the skill.
+        FieldIfPresent = "field-if-present",
+        /// Always the directory's name; the field is a label.
+        Directory = "directory",
+    }
 
-/// Treatment of plain YAML scalars that are not text where text is expected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScalarRule {
-    /// Read as their source text.
-    Text,
-    /// The skill is dropped.
-    Refuse,
-}
+    /// Treatment of plain YAML scalars that are not text where text is expected.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    ScalarRule {
+        /// Read as their source text.
+        Text = "text",
+        /// The skill is dropped.
+        Refuse = "refuse",
+    }
 
-/// Treatment of an empty name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EmptyNameRule {
-    /// It counts as missing.
-    Missing,
-    /// It is kept.
-    Kept,
-}
+    /// Treatment of an empty name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    EmptyNameRule {
+        /// It counts as missing.
+        Missing = "missing",
+        /// It is kept.
+        Kept = "kept",
+    }
 
-/// An agent's conversion of a name's characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameForm {
-    /// The name is used as written.
-    AsWritten,
-    /// Each of ``: \ / < > * ? " |`` is replaced by `-`, because the name becomes a file name.
-    FileName,
-    /// Blanks around the name are taken off, and each run of blanks in it becomes `-`.
-    Hyphens,
+    /// An agent's conversion of a name's characters.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    NameForm {
+        /// The name is used as written.
+        AsWritten = "as-written",
+        /// Each of ``: \ / < > * ? " |`` is replaced by `-`, because the name becomes a file name.
+        FileName = "file-name",
+        /// Blanks around the name are taken off, and each run of blanks in it becomes `-`.
+        Hyphens = "hyphens",
+    }
 }
 
 /// The names that an agent accepts.
@@ -82,24 +85,26 @@ pub enum NameCheck {
     StandardWarn,
 }
 
-/// The rule for a skill's description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DescriptionRule {
-    /// Missing, null, empty or blank: the skill is dropped.
-    Required,
-    /// Missing, null or empty: the skill is dropped. A blank one is kept.
-    NotEmpty,
-    /// Missing: the skill is dropped. An empty one is kept.
-    Present,
-    /// Missing: the skill is loaded, but not listed for the model.
-    ElseUnlisted,
-    /// Missing or empty: the first line of the body that is not blank.
-    ElseFirstBodyLine,
-    /// Missing or empty: the first heading of the body, else the name.
-    ElseFirstHeading,
-    /// Missing: the first three lines of the body that are neither blank nor headings, joined with
-    /// blanks, at most 1,024 characters. A null, number, list or map drops the skill.
-    ElseBodyLines,
+keyword_enum! {
+    /// The rule for a skill's description.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    DescriptionRule {
+        /// Missing, null, empty or blank: the skill is dropped.
+        Required = "required",
+        /// Missing, null or empty: the skill is dropped. A blank one is kept.
+        NotEmpty = "not-empty",
+        /// Missing: the skill is dropped. An empty one is kept.
+        Present = "present",
+        /// Missing: the skill is loaded, but not listed for the model.
+        ElseUnlisted = "else-unlisted",
+        /// Missing or empty: the first line of the body that is not blank.
+        ElseFirstBodyLine = "else-first-body-line",
+        /// Missing or empty: the first heading of the body, else the name.
+        ElseFirstHeading = "else-first-heading",
+        /// Missing: the first three lines of the body that are neither blank nor headings, joined with
+        /// blanks, at most 1,024 characters. A null, number, list or map drops the skill.
+        ElseBodyLines = "else-body-lines",
+    }
 }
 
 impl DescriptionRule {
@@ -173,27 +178,29 @@ pub enum Quoting {
     ClientGuide,
 }
 
-/// An agent's behaviour if no load strategy can read the frontmatter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnInvalidYaml {
-    /// The skill is dropped.
-    Drop,
-    /// The body is loaded without metadata.
-    EmptyMetadata,
-}
+keyword_enum! {
+    /// An agent's behaviour if no load strategy can read the frontmatter.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    OnInvalidYaml {
+        /// The skill is dropped.
+        Drop = "drop",
+        /// The body is loaded without metadata.
+        EmptyMetadata = "empty-metadata",
+    }
 
-/// Policy for several skills with one name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DuplicatePolicy {
-    /// The first in scan order wins.
-    FirstWins,
-    /// The last in scan order wins.
-    LastWins,
-    /// The last in scan order wins by design; the agent reads files concurrently, so in fact the
-    /// file read last wins.
-    LastWinsByRace,
-    /// All are listed.
-    KeepAll,
+    /// Policy for several skills with one name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    DuplicatePolicy {
+        /// The first in scan order wins.
+        FirstWins = "first-wins",
+        /// The last in scan order wins.
+        LastWins = "last-wins",
+        /// The last in scan order wins by design; the agent reads files concurrently, so in fact the
+        /// file read last wins.
+        LastWinsByRace = "last-wins-by-race",
+        /// All are listed.
+        KeepAll = "keep-all",
+    }
 }
 
 impl DuplicatePolicy {
@@ -203,23 +210,25 @@ impl DuplicatePolicy {
     }
 }
 
-/// The path by which an agent identifies a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathIdentity {
-    /// The path by which discovery reached it.
-    AsReached,
-    /// The path by which discovery reached it first: a path that is reached again keeps its first
-    /// place in the scan order.
-    AsFirstReached,
-    /// The path with symbolic links resolved. A file reached twice counts once.
-    Canonical,
-}
+keyword_enum! {
+    /// The path by which an agent identifies a file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    PathIdentity {
+        /// The path by which discovery reached it.
+        AsReached = "as-reached",
+        /// The path by which discovery reached it first: a path that is reached again keeps its first
+        /// place in the scan order.
+        AsFirstReached = "as-first-reached",
+        /// The path with symbolic links resolved. A file reached twice counts once.
+        Canonical = "canonical",
+    }
 
-/// Treatment of an irregularity in a file's encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EncodingPolicy {
-    /// Accepted.
-    Accept,
-    /// The skill is dropped.
-    Drop,
+    /// Treatment of an irregularity in a file's encoding.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    EncodingPolicy {
+        /// Accepted.
+        Accept = "accept",
+        /// The skill is dropped.
+        Drop = "drop",
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::plugins::{ExtensionRule, PluginRule};
 use super::text::Text;
+use crate::keyword::{Keyword, keyword_enum};
 
 /// One search root, or one family of search roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,81 +102,72 @@ pub enum Provider {
     Mcp,
 }
 
-/// The end of a walk towards the file system's root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AncestorStop {
-    /// The working directory itself.
-    Cwd,
-    /// The top of the git worktree; outside git, the working directory.
-    Worktree,
-    /// The last directory below the user's home directory, which is not part of a project; outside
-    /// home, the file system's root.
-    Home,
-    /// The top of the git worktree; outside git, the file system's root.
-    WorktreeElseFilesystem,
-    /// As [`Self::WorktreeElseFilesystem`], but the last directory below the user's home directory
-    /// if that one is on the way.
-    WorktreeBelowHome,
-    /// The top of the git worktree; outside git, the user's home directory if it is on the way, else
-    /// the file system's root.
-    WorktreeElseHome,
-    /// As [`Self::WorktreeElseHome`], but the home directory itself is left out.
-    WorktreeElseBelowHome,
-    /// The file system's root.
-    Filesystem,
-}
+keyword_enum! {
+    /// The end of a walk towards the file system's root.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    AncestorStop {
+        /// The working directory itself.
+        Cwd = "cwd",
+        /// The top of the git worktree; outside git, the working directory.
+        Worktree = "worktree",
+        /// The last directory below the user's home directory, which is not part of a project; outside
+        /// home, the file system's root.
+        Home = "home",
+        /// The top of the git worktree; outside git, the file system's root.
+        WorktreeElseFilesystem = "worktree-else-filesystem",
+        /// As [`Self::WorktreeElseFilesystem`], but the last directory below the user's home directory
+        /// if that one is on the way.
+        WorktreeBelowHome = "worktree-below-home",
+        /// The top of the git worktree; outside git, the user's home directory if it is on the way, else
+        /// the file system's root.
+        WorktreeElseHome = "worktree-else-home",
+        /// As [`Self::WorktreeElseHome`], but the home directory itself is left out.
+        WorktreeElseBelowHome = "worktree-else-below-home",
+        /// The file system's root.
+        Filesystem = "filesystem",
+    }
 
-/// The worktrees of a repository that an agent reads if it runs in a linked one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkedWorktrees {
-    /// The linked worktree alone.
-    Alone,
-    /// The linked worktree, and each directory that its top lacks from the main worktree's top.
-    MainIfMissing,
-    /// The linked worktree, then the same directories of the main worktree.
-    WithMain,
-}
+    /// The worktrees of a repository that an agent reads if it runs in a linked one.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    LinkedWorktrees {
+        /// The linked worktree alone.
+        Alone = "alone",
+        /// The linked worktree, and each directory that its top lacks from the main worktree's top.
+        MainIfMissing = "main-if-missing",
+        /// The linked worktree, then the same directories of the main worktree.
+        WithMain = "with-main",
+    }
 
-/// The origin of an entry; part of the wire protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// Installed by an administrator.
-    Managed,
-    /// In the user's home directory.
-    User,
-    /// In the worktree, at or above the working directory.
-    Project,
-    /// Below the working directory, found by touching a file.
-    Nested,
-    /// In a directory that the caller added.
-    Additional,
-    /// Part of the agent, or of skillsd.
-    Bundled,
-    /// From a registry.
-    Remote,
-    /// A prompt of an MCP server.
-    Mcp,
-    /// Part of a plugin of the agent.
-    Plugin,
-    /// A command file, which the agent takes for a skill.
-    Command,
+    /// The origin of an entry; part of the wire protocol.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    Scope {
+        /// Installed by an administrator.
+        Managed = "managed",
+        /// In the user's home directory.
+        User = "user",
+        /// In the worktree, at or above the working directory.
+        Project = "project",
+        /// Below the working directory, found by touching a file.
+        Nested = "nested",
+        /// In a directory that the caller added.
+        Additional = "additional",
+        /// Part of the agent, or of skillsd.
+        Bundled = "bundled",
+        /// From a registry.
+        Remote = "remote",
+        /// A prompt of an MCP server.
+        Mcp = "mcp",
+        /// Part of a plugin of the agent.
+        Plugin = "plugin",
+        /// A command file, which the agent takes for a skill.
+        Command = "command",
+    }
 }
 
 impl Scope {
     /// Returns the name used on the wire.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Managed => "managed",
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Nested => "nested",
-            Self::Additional => "additional",
-            Self::Bundled => "bundled",
-            Self::Remote => "remote",
-            Self::Mcp => "mcp",
-            Self::Plugin => "plugin",
-            Self::Command => "command",
-        }
+        self.keyword()
     }
 
     /// Returns whether the entry comes with a worktree, whose author is not trusted.
@@ -287,13 +279,15 @@ impl WalkRule {
     }
 }
 
-/// The symbolic links that are followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkPolicy {
-    /// None.
-    Never,
-    /// Only those directly below the root.
-    FirstLevel,
-    /// All; each real directory counts once.
-    Always,
+keyword_enum! {
+    /// The symbolic links that are followed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    LinkPolicy {
+        /// None.
+        Never = "never",
+        /// Only those directly below the root.
+        FirstLevel = "first-level",
+        /// All; each real directory counts once.
+        Always = "always",
+    }
 }

@@ -5,13 +5,14 @@
 //! row; a rule outside the table could neither be configured nor compared.
 
 use super::display::root_lines;
-use super::keywords::{Keyword, check_word, parse_name_check, parse_requirement, requirement_word};
+use super::keywords::{check_word, parse_name_check, parse_requirement, requirement_word};
 use super::{
     DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy, LinkedWorktrees, LoadStrategy,
     NameForm, NameSource, NestedConflict, NestedRule, OnInvalidYaml, PathIdentity, PluginRule,
     Profile, RootBase, RootContent, RootRule, ScalarRule, SettingsItem, Text, TrustRule, WalkRule,
 };
 use crate::fence::Fence;
+use crate::keyword::Keyword;
 use crate::profile::OutputFormat;
 use crate::yaml_library::YamlLibrary;
 

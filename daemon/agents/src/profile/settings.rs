@@ -6,9 +6,9 @@
 
 use skills_syntax::config_tree::Syntax;
 
+use super::row::{switch, texts, variable};
 use super::{
-    AncestorStop, DisableSwitch, OnBrokenSettings, RootBase, SettingsItem, SettingsRule,
-    SettingsSource, Text,
+    AncestorStop, OnBrokenSettings, RootBase, SettingsItem, SettingsRule, SettingsSource, Text,
 };
 
 fn rule(
@@ -21,7 +21,7 @@ fn rule(
         source: SettingsSource::File,
         has_references: false,
         base,
-        relative: relative.iter().map(|it| Text::Borrowed(it)).collect(),
+        relative: texts(relative),
         nearest_first: false,
         syntax,
         reads: reads.to_vec(),
@@ -29,10 +29,6 @@ fn rule(
         needs_trust: false,
         switches: Vec::new(),
     }
-}
-
-fn variable(name: &'static str, below_home: &'static str) -> RootBase {
-    RootBase::Variable { name: name.into(), below_home: below_home.into() }
 }
 
 /// Later files override earlier ones: the user's own, `$OPENCODE_CONFIG`, the worktree's from the
@@ -48,10 +44,7 @@ pub(super) fn opencode() -> Vec<SettingsRule> {
     };
     let named = |name: &'static str| RootBase::IfSet { name: name.into() };
     let project = |rule: SettingsRule| SettingsRule {
-        switches: vec![DisableSwitch {
-            variable: "OPENCODE_DISABLE_PROJECT_CONFIG".into(),
-            relative: None,
-        }],
+        switches: vec![switch("OPENCODE_DISABLE_PROJECT_CONFIG", None)],
         ..rule
     };
     let upwards = || RootBase::Ancestors { stop: AncestorStop::WorktreeElseFilesystem };
