@@ -137,7 +137,7 @@ impl<'a> Fields<'a> {
     pub fn word(&self, field: &Field) -> Option<String> {
         match self.read(field)?.value? {
             FieldValue::Choice(item) if !item.text.is_empty() => field.understood(&item.text),
-            FieldValue::Integer(number) => Some(number.to_string()),
+            FieldValue::Integer(number) if number >= 0 => Some(number.to_string()),
             _ => None,
         }
     }
@@ -234,6 +234,10 @@ impl<'a> Fields<'a> {
                 _ => FieldReading::fault(span, "`true` or `false`", found),
             },
             Coercion::Words(separators) => self.words(value, span, separators),
+            Coercion::List => match value.items() {
+                Some(items) => list(items, "a text", |it| read_text(self.frontmatter, it)),
+                None => FieldReading::fault(span, "a list", found),
+            },
             Coercion::ListOnly(library) => match value.items() {
                 Some(items) => list(items, "a string", |it| self.string_item(it, library)),
                 None => FieldReading::fault(span, "a list", found),

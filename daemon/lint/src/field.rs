@@ -172,6 +172,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         match field_table::classify_key(&entry.key.text) {
             KeyKind::Field(field) => check_field(cx, field, entry, out),
+            // Qwen Code's spelling of `allowed-tools`.
+            KeyKind::Misspelled(_)
+                if entry.key.text == "allowedTools"
+                    && cx.profiles().iter().any(|it| it.reader == Some(Agent::QwenCode)) => {}
             KeyKind::Misspelled(field) => slips.entry(field.key).or_default().push(entry),
             KeyKind::Unknown if is_key(entry) => match misspelled_field(&entry.key.text) {
                 Some(field) => slips.entry(field.key).or_default().push(entry),
@@ -415,9 +419,11 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         }
     }
     let dropped = cx.profiles_that_drop(&["field/type"]);
-    let reads_switch = |it: &&skills_agents::profile::Profile| {
+    // Claude Code reads every value of `user-invocable` but a true one as `false`.
+    let hides = |it: &&skills_agents::profile::Profile| {
         let reader = it.reader.and_then(|it| field.reader(it));
-        reader.is_some_and(|it| matches!(it.reads, Coercion::Switch))
+        field.key == USER_INVOCABLE.key
+            && reader.is_some_and(|it| matches!(it.reads, Coercion::Switch))
     };
     for (span, (fault, ignored)) in faults {
         let key = field.key;
@@ -431,13 +437,13 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         let what = format!("`{shown}` has {what} instead of {}", fault.expected);
         let drops: Vec<_> =
             ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
+        let hiding: Vec<_> = ignored.iter().copied().filter(hides).collect();
         let (about, severity, message) = match (drops.as_slice(), ignored.as_slice()) {
             ([], []) => (&[][..], Severity::Warning, what),
-            // Whatever is not a true value hides the skill, as `false` does.
-            ([], them) if key == USER_INVOCABLE.key && them.iter().all(reads_switch) => (
-                them,
+            ([], _) if !hiding.is_empty() => (
+                &*hiding,
                 Severity::Error,
-                format!("{} this skill from the user: {what}", with_verb(them, "hides", "hide")),
+                format!("{} this skill from the user: {what}", with_verb(&hiding, "hides", "hide")),
             ),
             ([], them) => (
                 them,
@@ -471,8 +477,11 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         return;
     };
     let span = entry.value.span;
-    if let FieldValue::Integer(_) = reading {
-        if field.key == EFFORT.key {
+    if let FieldValue::Integer(number) = reading {
+        if field.key == EFFORT.key && number < 0 {
+            let message = format!("Claude Code ignores `effort`: `{number}` is negative");
+            out.push(Finding::new(&VALUE, span, message).about(&readers));
+        } else if field.key == EFFORT.key {
             let message =
                 "Claude Code reads a number in `effort`, but documents only names such as `high`";
             out.push(Finding::new(&DEPRECATED, span, message).tag(Tag::Deprecated));
@@ -482,7 +491,7 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
     let FieldValue::Choice(item) = reading else { return };
     let is_known = match field.shape {
         Shape::Choice { open: false, .. } => field.understood(&item.text).is_some(),
-        _ => field.understood_value(&item.text).is_some(),
+        _ => field.find_value(&item.text).is_some(),
     };
     if item.text.is_empty() || is_known {
         return;
@@ -495,7 +504,9 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         // Any other word may be a model or an agent; only a typing error is reported.
         let slip = suggest::nearest(&item.text, words.iter().copied(), 0.75).first().copied();
         let plain = item.text.chars().all(char::is_alphabetic);
-        if let (Some(near), true, true) = (folded.or(slip), plain, field.key == MODEL.key) {
+        let is_model =
+            field.key == MODEL.key && readers.iter().any(|it| it.reader == Some(Agent::ClaudeCode));
+        if let (Some(near), true, true) = (folded.or(slip), plain, is_model) {
             let message =
                 format!("Claude Code has no model `{}`; did you mean `{near}`?", item.text);
             let finding = Finding::new(&VALUE, span, message).severity(Severity::Warning);

@@ -57,7 +57,7 @@ pub(crate) fn parse<P: DeserializeOwned>(
         }
     };
     let parsed: Result<P, _> =
-        erased(serde_ignored::Deserializer::new(&mut reader, &mut on_ignored));
+        deserialize_erased(serde_ignored::Deserializer::new(&mut reader, &mut on_ignored));
     match (unknown, parsed) {
         (Some(path), _) => Err(unknown_parameter::<P>(&path)),
         (None, Ok(parsed)) if reader.end().is_ok() => Ok(parsed),
@@ -66,7 +66,7 @@ pub(crate) fn parse<P: DeserializeOwned>(
 }
 
 /// Deserializes through a trait object, so that a type's code is compiled once for all readers.
-fn erased<'a, P: DeserializeOwned>(
+fn deserialize_erased<'a, P: DeserializeOwned>(
     reader: impl serde::Deserializer<'a>,
 ) -> Result<P, erased_serde::Error> {
     erased_serde::deserialize(&mut <dyn erased_serde::Deserializer<'_>>::erase(reader))
@@ -125,7 +125,7 @@ fn invalid<P: DeserializeOwned>(text: &str) -> RpcError {
     let mut reader = serde_json::Deserializer::from_str(text);
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut reader, &mut track);
-    let Err(error) = erased::<P>(tracked) else {
+    let Err(error) = deserialize_erased::<P>(tracked) else {
         return RpcError::invalid_params("the parameters are not one JSON object");
     };
     let error_path = track.path();
@@ -143,7 +143,7 @@ fn invalid<P: DeserializeOwned>(text: &str) -> RpcError {
     let found = value_at(text, &error_path).map(|it| shown_value(&it));
     let expected = message.rsplit_once(", expected ").map(|it| plain(it.1));
     let message = match (expected, found) {
-        // serde_json's words for a word of a list that is not a string.
+        // serde_json says only `expected value` for a value of an enum that is not a string.
         (None, Some(found)) if message == "expected value" => {
             format!("{path}: expected a string, got {found}")
         }

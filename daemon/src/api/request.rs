@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use skills_agents::profile;
 use skills_config::Config;
-use skills_discovery::discover::{Candidate, Environment};
+use skills_discovery::discover::{Candidate, Environment, Owner, SkillState};
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::session::Session;
 use skills_engine::watch::stamp::Stamp;
@@ -390,17 +390,21 @@ impl Resolver {
     /// session follows the view's directory.
     fn auto_trust_health(&self, view: &View) -> Option<Health> {
         let resolution = &view.resolution;
-        let is_untrusted = |it: &Candidate| !resolution.roots[it.root].is_trusted();
+        let is_withheld = |it: &Candidate| {
+            let root = &resolution.roots[it.root];
+            it.state == SkillState::Conditional
+                && root.owner == Owner::Repository
+                && !root.is_trusted()
+        };
         if !self.engine.writes().follows(&view.ctx.cwd)
-            || !resolution.candidates.iter().any(is_untrusted)
+            || !resolution.candidates.iter().any(is_withheld)
         {
             return None;
         }
         Some(Health {
             code: "auto-untrusted",
-            message:
-                "written files activate none of this worktree's skills, because you do not trust it"
-                    .to_owned(),
+            message: "written files activate no skill of a directory that you do not trust"
+                .to_owned(),
             hint: "Run `skillsd trust` in the worktree; touches that the agent reports need no trust.",
             path: Some(resolution.worktree.as_os_str().to_owned()),
         })

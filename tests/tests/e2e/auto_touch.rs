@@ -98,7 +98,11 @@ fn auto_session_counts_writes_as_touches() {
     assert_eq!(got["activated"][0]["matched"]["path"], json!(top.join("a.css")), "{got}");
     let health = got["health"].as_array().expect("a list");
     let untrusted = health.iter().find(|it| it["code"] == "auto-untrusted");
-    assert_eq!(untrusted.expect("told")["path"], json!(top), "{got}");
+    assert_eq!(untrusted.expect("an entry")["path"], json!(top), "{got}");
+    wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+    let trusted = wire.call("session/get", &json!({"session": "s"}));
+    assert!(!trusted.to_string().contains("auto-untrusted"), "{trusted}");
+    wire.grant("trust/set", &json!({"dir": top, "trusted": false}));
     // A touch reported by the agent activates them.
     let touch = with(claude_params(&top), "paths", json!([top.join("a.css")]));
     let touched = wire.call("session/touch", &touch);

@@ -61,7 +61,7 @@ pub static ARGUMENT_HINT: Field = Field {
         FieldReader::new(Agent::ClaudeCode, Coercion::Spelling)
             .note("In commands since 1.0.54; in brackets without quotes since 2.1.47."),
         FieldReader::new(Agent::VsCode, Coercion::Text),
-        FieldReader::new(Agent::CopilotCli, Coercion::Text),
+        FieldReader::new(Agent::CopilotCli, Coercion::String(YamlLibrary::SerdeYamlValue)),
         FieldReader::new(Agent::QwenCode, Coercion::Text),
     ],
     safety: Safety::Safe,
@@ -146,7 +146,7 @@ pub static MODEL: Field = Field {
     ],
     safety: Safety::Safe,
     examples: &["haiku", "inherit"],
-    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &QWEN],
     ..Field::USUAL
 };
 
@@ -263,12 +263,11 @@ pub static PATHS: Field = Field {
             .note("A YAML list since 2.1.84."),
         FieldReader::new(Agent::VsCode, Coercion::Words(Separators::CommasOutsideBraces))
             .note("The table in its documentation does not list the field."),
-        FieldReader::new(Agent::QwenCode, Coercion::ListOnly(YamlLibrary::NpmYaml))
-            .note("A text drops the skill."),
+        FieldReader::new(Agent::QwenCode, Coercion::List).note("A text drops the skill."),
     ],
     safety: Safety::Safe,
     examples: &["src/**/*.{ts,tsx}, docs/", "[\"src/api/**\", \"*.sql\"]"],
-    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &QWEN],
     ..Field::USUAL
 };
 
@@ -289,7 +288,7 @@ pub static HOOKS: Field = Field {
     examples: &[
         "{ PreToolUse: [{ matcher: Bash, hooks: [{ type: command, command: ./check.sh }] }] }",
     ],
-    sources: &[&CLAUDE_SKILLS, &CLAUDE_HOOKS, &CLAUDE_CHANGES],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_HOOKS, &CLAUDE_CHANGES, &QWEN],
     ..Field::USUAL
 };
 

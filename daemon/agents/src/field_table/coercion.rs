@@ -79,6 +79,8 @@ pub enum Coercion {
     Switch,
     /// `true` and `false` without quotes.
     Boolean,
+    /// A list whose items are read as text.
+    List,
     /// `true` and `false`, quoted or not.
     BooleanWord,
     /// A list, or text that is split at the separators.

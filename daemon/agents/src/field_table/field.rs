@@ -62,16 +62,15 @@ impl Field {
     /// Returns a written word as its agent understands it: in the table's spelling if the agent
     /// ignores case. `None` if the agent ignores it.
     pub fn understood(&self, word: &str) -> Option<String> {
-        match (self.understood_value(word), self.shape) {
+        match (self.find_value(word), self.shape) {
             (Some(known), _) => Some(known.name.to_owned()),
-            (None, Shape::Choice { open: false, integer: true }) => leading_integer(word),
             (None, Shape::Choice { open: false, .. }) => None,
             (None, _) => Some(word.to_owned()),
         }
     }
 
     /// Returns the value that the agent understands by a written word.
-    pub fn understood_value(&self, word: &str) -> Option<&'static NamedValue> {
+    pub fn find_value(&self, word: &str) -> Option<&'static NamedValue> {
         // Read in the source of Claude Code 2.1.330: the only abbreviation.
         let word =
             if self.key == "effort" && word.eq_ignore_ascii_case("med") { "medium" } else { word };
@@ -88,22 +87,6 @@ impl Field {
     /// Returns the value whose name is exactly `name`.
     pub fn value(&self, name: &str) -> Option<&'static NamedValue> {
         self.values.iter().find(|it| it.name == name)
-    }
-}
-
-/// Returns the number at the start of a text, as JavaScript's `parseInt` reads it.
-fn leading_integer(text: &str) -> Option<String> {
-    let text = text.trim_start();
-    let (sign, rest) = match text.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", text.strip_prefix('+').unwrap_or(text)),
-    };
-    let n_digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let digits = rest[..n_digits].trim_start_matches('0');
-    match (n_digits, digits) {
-        (0, _) => None,
-        (_, "") => Some("0".to_owned()),
-        _ => Some(format!("{sign}{digits}")),
     }
 }
 

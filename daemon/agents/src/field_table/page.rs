@@ -276,6 +276,7 @@ const fn reads(coercion: Coercion) -> &'static str {
             "a list, or globs separated by commas outside braces"
         }
         Coercion::ListOnly(_) => "a list of strings only",
+        Coercion::List => "a list only",
         Coercion::TextMap => "a map; numbers and booleans as written",
         Coercion::TextMapOf(_) => "a map; only some keys are read",
         Coercion::StringMap(_) => "a map of strings only",

@@ -84,7 +84,7 @@ pub static NAME: Field = Field {
             TextLimit {
                 min: 1,
                 max: None,
-                pattern: Some(r"^[^\s/]+$"),
+                pattern: Some(r"^[\p{L}\p{N}_.:-]+$"),
                 breach: OnViolation::Dropped,
             },
         ),

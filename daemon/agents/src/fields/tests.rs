@@ -389,7 +389,7 @@ fn arguments_and_hints_by_agent() {
               ours: <[issue-number]>
               claude-code: <[issue-number]>
               vscode: nothing; "[issue-number]" is a list, not a text
-              copilot-cli: nothing; "[issue-number]" is a list, not a text
+              copilot-cli: nothing; "[issue-number]" is a list, not a string
               qwen-code: nothing; "[issue-number]" is a list, not a text
             argument-hint: <file>
               ours: <<file>>
@@ -401,14 +401,14 @@ fn arguments_and_hints_by_agent() {
               ours: <[optional: date]>
               claude-code: <[optional: date]>
               vscode: nothing; "[optional: date]" is a list, not a text
-              copilot-cli: nothing; "[optional: date]" is a list, not a text
+              copilot-cli: nothing; "[optional: date]" is a list, not a string
               qwen-code: nothing; "[optional: date]" is a list, not a text
             argument-hint: 
               - a
               ours: nothing; "- a" is a list, not a text
               claude-code: nothing; "- a" is a list, not a text
               vscode: nothing; "- a" is a list, not a text
-              copilot-cli: nothing; "- a" is a list, not a text
+              copilot-cli: nothing; "- a" is a list, not a string
               qwen-code: nothing; "- a" is a list, not a text
         "#]],
     );

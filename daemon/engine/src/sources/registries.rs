@@ -242,11 +242,9 @@ impl Remote {
             name: address.to_string(),
             phase: it.phase,
             skills: it.skills,
-            message: it
-                .error
-                .clone()
-                .or_else(|| it.refused.first().cloned())
-                .or_else(|| Some(format!("being fetched, {} s so far", it.fetch_age()?))),
+            message: it.error.clone().or_else(|| it.refused.first().cloned()).or_else(|| {
+                Some(format!("its first fetch has taken {} s so far", it.fetch_age()?))
+            }),
             path: it.has_copy.then(|| self.provided_path(address)).flatten(),
         });
         status.collect()

@@ -45,6 +45,35 @@ fn silent(id: &str, found: &[Finding]) {
 }
 
 #[test]
+fn unreadable_user_invocable_hides_the_skill_for_claude_code_only() {
+    let text = front("user-invocable: maybe");
+    for (ids, expected) in [
+        (&["claude-code"][..], "Claude Code hides this skill from the user: "),
+        (&["claude-code", "qwen-code"], "Claude Code hides this skill from the user: "),
+        (&["qwen-code"], "Qwen Code ignores this field: "),
+    ] {
+        let profiles = ids.iter().map(|it| &**profile::find(it).expect("a profile")).collect();
+        let settings = Settings { profiles, ..Settings::default() };
+        let found = Fixture::new(&text).check_with(&settings);
+        let types: Vec<_> = found.iter().filter(|it| it.rule.id.as_str() == "field/type").collect();
+        assert_eq!(types.len(), 1, "{ids:?}: {found:#?}");
+        assert!(types[0].diagnostic.message.starts_with(expected), "{ids:?}: {types:#?}");
+    }
+}
+
+#[test]
+fn words_that_an_agent_understands_have_no_finding() {
+    for line in ["model: HAIKU", "effort: Med"] {
+        silent("field/value", &as_profile("claude-code", &front(line)));
+    }
+    silent("field/value", &as_profile("qwen-code", &front("model: opuss")));
+    silent("field/type", &as_profile("qwen-code", &front("paths:")));
+    silent("field/misspelled", &as_profile("qwen-code", &front("allowedTools: [read]")));
+    let negative = as_profile("claude-code", &front("effort: -3"));
+    assert!(negative.iter().any(|it| it.diagnostic.message.contains("`-3` is negative")));
+}
+
+#[test]
 fn glob_that_never_matches_is_reported() {
     for (glob, better) in [("./src/a.ts", "src/a.ts"), ("./a.ts", "/a.ts"), ("src//a/", "src/a/")] {
         let text = front(&format!("paths: {glob}"));

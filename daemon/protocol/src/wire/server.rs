@@ -194,7 +194,7 @@ pub struct SourceStatus {
     pub state: SourceState,
     /// Number of its skills.
     pub skills: u64,
-    /// Description of the problem; null if none.
+    /// Description of the problem, or of a first fetch that still runs; null if none.
     pub message: Option<String>,
     /// Directory of its files, which may not exist; null if it has none.
     pub path: Option<String>,

@@ -341,8 +341,8 @@ fn slow_registry_does_not_delay_the_first_list() {
     assert!(said.contains("is still being fetched"), "{said}");
     let source = only_source(&mut live);
     assert_eq!(source["state"], "starting");
-    let message = source["message"].as_str().expect("told");
-    assert!(message.starts_with("being fetched, "), "{source}");
+    let message = source["message"].as_str().expect("a message");
+    assert!(message.starts_with("its first fetch has taken "), "{source}");
     let explained = live.wire.call("skills/explain", &json!({"cwd": top}));
     assert!(explained["steps"].to_string().contains("is being fetched for the first time"));
 }
