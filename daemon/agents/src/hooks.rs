@@ -1,7 +1,7 @@
 //! Reads the hooks that a skill registers, and selects those that an event triggers.
 //!
 //! The agent runs hooks; this module only selects them. Matchers follow Claude Code: an empty
-//! matcher and `*` match everything, words between `|` match exactly, and any other matcher is an
+//! matcher and `*` match everything, words between `|` or commas match exactly, and any other matcher is an
 //! unanchored JavaScript regular expression, with lookaround.
 
 mod matcher;
@@ -14,7 +14,7 @@ use crate::field_table::hooks::{MatcherSubject, find_event, find_kind};
 use crate::hooks::matcher::Matcher;
 
 pub use matcher::{CompiledMatcher, MAX_EXPRESSIONS, MAX_MATCHER_BYTES, is_expression};
-pub use matcher::{check as check_expression, describe_regex_error};
+pub use matcher::{check as check_expression, describe_regex_error, matches_any, words};
 
 /// A hook that a skill registers.
 #[derive(Clone, Debug, PartialEq)]

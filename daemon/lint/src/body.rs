@@ -1,9 +1,11 @@
 //! Rules `body/*`: problems with the body and the files that it mentions.
 
+mod conflict;
 mod files;
 mod mention;
 pub(super) mod rules;
 mod scripts;
+mod structure;
 mod variables;
 
 use skills_syntax::diagnostic::Severity;
@@ -26,6 +28,7 @@ const CHARACTERS_PER_TOKEN: usize = 4;
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     check_size(cx, out);
+    conflict::check(cx, out);
     let frontmatter = cx.frontmatter().filter(|it| super::yaml::is_delimited(it));
     let close = frontmatter.map(|it| it.close.unwrap_or(it.open));
     // A command needs no frontmatter.
@@ -46,6 +49,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     check_length(cx, out);
     check_fences(cx, out);
+    structure::check(cx, out);
     // Paths in a command refer to the project.
     if !cx.is_command {
         let mentions = Mentions::new(cx);

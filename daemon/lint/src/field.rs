@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use skills_agents::field_table::tools::find_tool;
 use skills_agents::field_table::{
-    self, AGENT, ALLOWED_TOOLS, Agent, BACKGROUND, CLAUDE_CHANGES, CLAUDE_SKILLS, COMPATIBILITY,
-    CONTEXT, CORPUS, Coercion, DESCRIPTION, DISABLE_MODEL_INVOCATION, DISALLOWED_TOOLS, EFFORT,
-    Field, FieldStatus, HOOKS, KeyKind, MODEL, NAME, PLUGIN, SPECIFICATION, Shape, USER_INVOCABLE,
-    fields,
+    self, AGENT, ALLOWED_TOOLS, ARGUMENT_HINT, Agent, BACKGROUND, CLAUDE_CHANGES, CLAUDE_SKILLS,
+    COMPATIBILITY, CONTEXT, CORPUS, Coercion, DESCRIPTION, DISABLE_MODEL_INVOCATION,
+    DISALLOWED_TOOLS, EFFORT, Field, FieldStatus, HOOKS, KeyKind, MODEL, NAME, PATHS, PLUGIN,
+    SPECIFICATION, Shape, USER_INVOCABLE, fields,
 };
 use skills_agents::fields::{FieldValue, TypeMismatch};
 use skills_agents::scalar::YamlType;
@@ -27,6 +28,11 @@ const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when as
 
 /// Keys that are similar to a field but also words of their own.
 const WORDS: [&str; 4] = ["mode", "module", "models", "modes"];
+
+/// Keys of subagents, rules and instructions of other tools, with the field of skills for the same
+/// purpose.
+static FOREIGN: [(&str, &Field); 4] =
+    [("tools", &ALLOWED_TOOLS), ("globs", &PATHS), ("applyTo", &PATHS), ("apply-to", &PATHS)];
 
 /// Minimum similarity of a key to a field.
 const MIN_SIMILARITY: f64 = 0.8;
@@ -198,9 +204,36 @@ fn is_key(entry: &Entry) -> bool {
 }
 
 fn unknown_key(cx: &Cx<'_>, entry: &Entry) -> Finding {
-    let message = format!("no agent reads `{}`", entry.key.text);
+    let key = entry.key.text.as_str();
+    let message = format!("no agent reads `{key}`");
     let finding = Finding::new(&UNKNOWN, entry.key.span, message).tag(Tag::Unnecessary);
-    add_removal_fixes(cx, finding, entry)
+    let meant = FOREIGN.iter().find(|(foreign, _)| *foreign == key).map(|(_, field)| *field);
+    let finding = match meant.filter(|it| cx.entry(it.key).is_none() && fits(cx, it, entry)) {
+        Some(field) => {
+            let meant = field.key;
+            let mut finding = finding;
+            finding.diagnostic.message =
+                format!("no agent reads `{key}` in a skill; did you mean `{meant}`?");
+            finding.fix(format!("Rename the key to `{meant}`"), entry.key.span, meant)
+        }
+        None => finding,
+    };
+    let finding = add_removal_fixes(cx, finding, entry);
+    // The new name changes what the skill may do, or when it is loaded.
+    if finding.fixes.len() == 1 { finding.into_drafts() } else { finding }
+}
+
+/// Returns whether the value of an unknown key is one of a field: tools of Claude Code, or a text
+/// or list of texts.
+fn fits(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
+    let Some(fields) = cx.fields else { return false };
+    let mut readings = field.readers.iter().map(|it| fields.coerce(&entry.value, it.reads));
+    let is_read = readings.any(|it| it.faults.is_empty() && it.value.is_some());
+    let written = entry.value.span.slice(cx.text);
+    let words = written.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+    let mut words = words.filter(|it| !it.is_empty());
+    let is_tool = |it: &str| find_tool(Agent::ClaudeCode, it).is_some();
+    is_read && !written.is_empty() && (field.key != ALLOWED_TOOLS.key || words.all(is_tool))
 }
 
 /// Returns the field that a misspelled key resembles.
@@ -362,6 +395,15 @@ fn check_field(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         check_types(cx, field, entry, out);
     }
     check_value(cx, field, entry, out);
+    if field.key == ARGUMENT_HINT.key
+        && entry.value.as_str().is_some_and(|it| it.trim().is_empty())
+        && !entry.value.span.is_empty()
+    {
+        let message = "`argument-hint` is empty, so the command menu shows none";
+        let finding = Finding::new(&VALUE, entry.value.span, message).severity(Severity::Hint);
+        let finding = finding.help("Write a short example such as `[file]`, or remove the field.");
+        out.push(finding.draft("Remove the key", cx.removal(entry), ""));
+    }
     if field.key == COMPATIBILITY.key
         && let Some(text) = entry.value.as_str()
     {
@@ -504,6 +546,17 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         // Any other word may be a model or an agent; only a typing error is reported.
         let slip = suggest::nearest(&item.text, words.iter().copied(), 0.75).first().copied();
         let plain = item.text.chars().all(char::is_alphabetic);
+        // A user's own agent can have a similar name: `explorer`.
+        let is_slip =
+            |it: &&str| suggest::n_errors(&item.text, it) == 1 && !item.text.starts_with(it);
+        if let (Some(near), true) = (folded.or(slip.filter(is_slip)), field.key == AGENT.key) {
+            let message = format!(
+                "Claude Code has no built-in agent `{}`; did you mean `{near}`?",
+                item.text
+            );
+            let finding = Finding::new(&VALUE, span, message).severity(Severity::Information);
+            out.push(finding.draft(format!("Change to `{near}`"), span, near));
+        }
         let is_model =
             field.key == MODEL.key && readers.iter().any(|it| it.reader == Some(Agent::ClaudeCode));
         if let (Some(near), true, true) = (folded.or(slip), plain, is_model) {
@@ -556,9 +609,9 @@ fn check_contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if let Some(entry) = fields.entry(&USER_INVOCABLE).filter(|_| !by_model && !by_user) {
         let message = "neither the model nor the user can start this skill";
         let finding = Finding::new(&CONTRADICTION, entry.span, message);
-        out.push(
-            finding.help("Allow the model or the user to start it.").severity(Severity::Error),
-        );
+        let finding = finding.help("Allow the model or the user to start it.");
+        let finding = finding.severity(Severity::Error);
+        out.push(finding.draft("Let the user start it", cx.removal(entry), ""));
     }
     let allowed = cx.items(&ALLOWED_TOOLS);
     let allowed: HashSet<&str> = allowed.iter().map(|it| it.text.as_str()).collect();

@@ -6,11 +6,14 @@ use skills_agents::field_table::hooks::{
     COMMON, EVENTS, GROUP, KINDS, MatcherSubject, closest_name, find_event, find_key, find_kind,
     infer_handler_kind,
 };
+use skills_agents::field_table::tools::agent_tools;
 use skills_agents::field_table::{Agent, CLAUDE_HOOKS, Citation, HOOKS};
 use skills_agents::fields::{FieldValue, HookGroup, HookHandler, SpannedText};
-use skills_agents::hooks::{check_limits, shorten_matcher};
+use skills_agents::hooks::{check_limits, is_expression, matches_any, shorten_matcher, words};
 use skills_syntax::diagnostic::Severity;
+use skills_syntax::edit::Edit;
 use skills_syntax::text::Span;
+use skills_syntax::{quote, suggest};
 
 use super::finding::Finding;
 use super::finding::Tag;
@@ -35,8 +38,8 @@ const SOURCES: &[&Citation] = &[&CLAUDE_HOOKS];
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n";
 
 /// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 7] =
-    [&EVENT, &MATCHER, &IGNORED_MATCHER, &MISSING_KEY, &KIND, &KEY, &TYPE];
+pub(super) static RULES: [&Rule; 9] =
+    [&EVENT, &MATCHER, &IGNORED_MATCHER, &MISSING_KEY, &KIND, &KEY, &TYPE, &VARIABLE, &UNQUOTED];
 
 static EVENT: Rule = rule(
     RuleId::HooksEvent,
@@ -51,11 +54,12 @@ static EVENT: Rule = rule(
 static MATCHER: Rule = rule(
     RuleId::HooksMatcher,
     Severity::Error,
-    "The matcher is an invalid regular expression, or is too large.",
-    "The matcher matches nothing, and its hooks never run.",
-    "Close the open group or bracket, or escape it with a backslash.",
-    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: \"Bash(\"\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
-);
+    "The matcher matches no tool, or is not a valid regular expression.",
+    "Claude Code compares the names of tools exactly, and reads any other matcher as a regular expression. A permission rule such as `Bash(git:*)` is neither. Hooks whose matcher matches nothing never run.",
+    "Write the exact names of tools, separated by `|`. Close each group and bracket of an expression.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+)
+.fixable();
 
 static IGNORED_MATCHER: Rule = rule(
     RuleId::HooksIgnoredMatcher,
@@ -104,6 +108,32 @@ static TYPE: Rule = rule(
     "Write a value of the expected type.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse: ./check.sh\n---\nRead the file.\n",
 );
+
+static VARIABLE: Rule = rule(
+    RuleId::HooksVariable,
+    Severity::Warning,
+    "A hook's command uses `CLAUDE_SKILL_DIR`, which Claude Code does not set for hooks.",
+    "The variable is empty, so the path begins at the root directory. Claude Code replaces it only in the body and in `allowed-tools`; a skill's hooks get the directory as `CLAUDE_PLUGIN_ROOT`.",
+    "Write `${CLAUDE_PLUGIN_ROOT}`.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: '\"${CLAUDE_SKILL_DIR}\"/check.sh'\n---\nRead the file.\n",
+)
+.fixable();
+
+static UNQUOTED: Rule = rule(
+    RuleId::HooksUnquoted,
+    Severity::Hint,
+    "A directory in a hook's command is not in quotes.",
+    "If the directory's path contains a space, the shell splits it and the hook fails.",
+    "Put the variable in double quotes.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: $CLAUDE_PROJECT_DIR/check.sh\n---\nRead the file.\n",
+)
+.fixable();
+
+/// Variables with the path of a directory that Claude Code sets for a hook.
+const DIRECTORIES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT"];
+
+/// Minimum similarity of a word in a matcher to a tool's name.
+const MIN_SIMILARITY: f64 = 0.75;
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let (Some(fields), true) = (cx.fields, cx.applies_to(TYPE.agents)) else { return };
@@ -157,6 +187,8 @@ fn check_group<'a>(
             let text = shorten_matcher(&matcher.text);
             let message = format!("`{text}` matches nothing: {what}");
             out.push(Finding::new(&MATCHER, matcher.span, message));
+        } else if event.is_some_and(|it| it.subject() == Some("tool_name")) {
+            check_tools(cx, matcher, out);
         }
     }
     if !group.has_hooks {
@@ -184,7 +216,143 @@ fn check_group<'a>(
     }
 }
 
+/// Reports the names in a matcher that nearly equal a tool's, and a permission rule.
+fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
+    let names = || agent_tools(Agent::ClaudeCode).map(|it| it.name);
+    let text = matcher.text.as_str();
+    let written = matcher.span.slice(cx.text);
+    let place = |part: &str| {
+        let at = written.find(part).map(|at| matcher.span.start + at);
+        at.map(|at| Span::new(at, at + part.len()))
+    };
+    if is_expression(text) {
+        let rule = text.strip_suffix(')').and_then(|it| it.split_once('('));
+        let Some((name, _)) = rule.filter(|(name, _)| names().any(|it| it == *name)) else {
+            return;
+        };
+        if !matches_any(text, names()) {
+            let message = format!(
+                "`{}` matches no tool; a matcher takes names, not permission rules",
+                shorten_matcher(text)
+            );
+            let help = format!("Write `{name}`, and put `if: \"{text}\"` into the hook.");
+            let finding = Finding::new(&MATCHER, matcher.span, message).help(help);
+            out.push(match place(text) {
+                Some(span) => finding.draft(format!("Change to `{name}`"), span, name),
+                None => finding,
+            });
+        }
+        return;
+    }
+    let mut found = HashSet::new();
+    for word in words(text).filter(|it| it.len() > 1 && !it.starts_with("mcp")) {
+        if names().any(|it| it == word) || !found.insert(word) {
+            continue;
+        }
+        let folded = names().find(|it| it.eq_ignore_ascii_case(word));
+        let is_name = word.starts_with(|it: char| it.is_ascii_uppercase());
+        let near = || suggest::nearest(word, names(), MIN_SIMILARITY).first().copied();
+        let Some(meant) = folded.or_else(|| is_name.then(near).flatten()) else { continue };
+        let message = format!("no tool is called `{word}`; did you mean `{meant}`?");
+        let finding = Finding::new(&MATCHER, matcher.span, message).severity(Severity::Warning);
+        let finding = finding.help("Write the exact names of tools, separated by `|`.");
+        let is_there = words(text).any(|it| it == meant);
+        // A word that is also part of another one has no certain place.
+        let is_single = written.matches(word).count() == 1;
+        out.push(match place(word).filter(|_| is_single && !is_there) {
+            Some(span) => finding.fix(format!("Change to `{meant}`"), span, meant),
+            None => finding,
+        });
+    }
+}
+
+/// Reports directories in a shell command that are not set or not in quotes.
+fn check_command(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
+    const UNSET: &str = "CLAUDE_SKILL_DIR";
+    let Some(command) = handler.text("command") else { return };
+    let written = command.span.slice(cx.text);
+    let at_variable = |(at, _): &(usize, &str)| written[..*at].ends_with(['$', '{']);
+    let places: Vec<usize> =
+        written.match_indices(UNSET).filter(at_variable).map(|(at, _)| at).collect();
+    if let Some(first) = places.first() {
+        let place = |at: usize| {
+            let start = command.span.start + at;
+            Span::new(start, start + UNSET.len())
+        };
+        let message = format!("Claude Code does not set `{UNSET}` in hooks");
+        let text = "CLAUDE_PLUGIN_ROOT".to_owned();
+        let edits = places.iter().map(|it| Edit { span: place(*it), text: text.clone() });
+        let finding = Finding::new(&VARIABLE, place(*first), message)
+            .fix_all("Change to `CLAUDE_PLUGIN_ROOT`", edits.collect());
+        // A command that tests the path or has another one is written for several agents.
+        let has_fallback = ["||", "[ -", "test -", ":-"].iter().any(|it| written.contains(it));
+        let is_fallback = |it: Finding| it.severity(Severity::Hint).into_drafts();
+        out.push(if has_fallback { is_fallback(finding) } else { finding });
+        return;
+    }
+    let is_shell =
+        handler.settings.iter().all(|(name, _)| name.text != "args" && name.text != "shell");
+    let Some((start, quoted)) = quote_directories(&command.text).filter(|_| is_shell) else {
+        return;
+    };
+    let variable = &command.text[start..];
+    let end = variable.find(['/', ' ', ';']).unwrap_or(variable.len());
+    let variable = &variable[..end];
+    let at = written.find(variable).map(|at| command.span.start + at);
+    let span = at.map_or(command.span, |at| Span::new(at, at + variable.len()));
+    let message =
+        format!("`{variable}` is not in quotes; a path with a space ends the command there");
+    let finding = Finding::new(&UNQUOTED, span, message);
+    let is_line = !written.contains(['\n', '\r', '\\']);
+    out.push(if is_line {
+        finding.fix("Put the variable in quotes", command.span, quote::quote_scalar(&quoted))
+    } else {
+        finding
+    });
+}
+
+/// Returns the start of the first of [`DIRECTORIES`] outside quotes at the start of a word, and the
+/// command with all of them in quotes.
+fn quote_directories(command: &str) -> Option<(usize, String)> {
+    let (mut first, mut quoted) = (None, String::new());
+    let (mut at, mut inside) = (0, None);
+    let is_start = |it: &str| it.is_empty() || it.ends_with([' ', '=', ';', '(', '&', '|']);
+    while let Some(next) = command[at..].chars().next() {
+        let rest = &command[at..];
+        let variable = DIRECTORIES.iter().find_map(|name| {
+            let plain = rest.strip_prefix('$')?;
+            let name_length = match plain.strip_prefix('{') {
+                Some(it) if it.starts_with(name) && it[name.len()..].starts_with('}') => {
+                    name.len() + 2
+                }
+                None if plain.starts_with(name) => name.len(),
+                Some(_) | None => return None,
+            };
+            let ends =
+                !plain[name_length..].starts_with(|it: char| it.is_alphanumeric() || it == '_');
+            ends.then_some(name_length + 1)
+        });
+        match (inside, next) {
+            (None, '"' | '\'') => inside = Some(next),
+            (Some(mark), _) if mark == next => inside = None,
+            _ => {}
+        }
+        if let Some(length) = variable.filter(|_| inside.is_none() && is_start(&command[..at])) {
+            first = first.or(Some(at));
+            quoted.push('"');
+            quoted.push_str(&rest[..length]);
+            quoted.push('"');
+            at += length;
+        } else {
+            quoted.push(next);
+            at += next.len_utf8();
+        }
+    }
+    first.map(|it| (it, quoted))
+}
+
 fn check_handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
+    check_command(cx, handler, out);
     let first = cx.line(handler.span.start).within(handler.span);
     match &handler.kind {
         None => out.push(without_kind(cx, handler, first)),

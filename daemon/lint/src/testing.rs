@@ -33,7 +33,7 @@ pub const SKILLS: [&str; 5] = [
     "---\nname: release-notes\ndescription: \"Writes release notes: what changed and for whom. Use when the user asks for a release.\"\nallowed-tools: Bash(git log:*) Read\n---\n\n# Release notes\n\nRun `git log`, then write.\n",
     "---\nname: fill-form\ndescription: >-\n  Fills PDF forms. Use when a form has to be filled,\n  or its fields are asked for.\nmetadata:\n  author: example\n  version: \"1.0\"\n---\n\n1. Read [the fields](references/fields.md).\n",
     "---\nname: review\ndescription: Reviews a change. Use when asked to.\nargument-hint: \"[number] [branch]\"\npaths:\n  - src/**/*.{ts,tsx}\n  - '!src/gen/**'\n---\nReview $ARGUMENTS.\n\n```sh\ngit diff\n```\n",
-    "---\nname: guard\ndescription: 'Checks each command. Use it whenever a shell runs.'\nhooks:\n  PreToolUse:\n    - matcher: \"Bash|Edit\"\n      hooks:\n        - type: command\n          command: \"${CLAUDE_SKILL_DIR}/check.sh\"\n          once: true\n---\nIt works by itself.\n",
+    "---\nname: guard\ndescription: 'Checks each command. Use it whenever a shell runs.'\nhooks:\n  PreToolUse:\n    - matcher: \"Bash|Edit\"\n      hooks:\n        - type: command\n          command: '\"${CLAUDE_PLUGIN_ROOT}\"/check.sh'\n          once: true\n---\nIt works by itself.\n",
     "---\nname: übersicht\ndescription: |\n  Eine Übersicht 🦀 über alles.\n\n  Use when: somebody asks.\ncontext: fork\nagent: Explore\ndisable-model-invocation: true\n# a remark\nlicense: MIT\n---\n| a | b |\n|---|---|\n",
 ];
 

@@ -180,9 +180,19 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
             })
         }
         (_, Some(other)) if cx.applies_to(&[Agent::ClaudeCode]) => {
-            let message =
-                format!("`{name}` is a tool of {}, not of Claude Code", other.agent.name());
-            Some(Finding::new(&UNKNOWN, span, message).severity(Severity::Hint))
+            let whose = other.agent.name();
+            let message = match folded {
+                Some(own) => {
+                    format!("Claude Code calls the tool `{own}`; `{name}` is {whose}'s name")
+                }
+                None => format!("`{name}` is a tool of {whose}, not of Claude Code"),
+            };
+            let finding = Finding::new(&UNKNOWN, span, message).severity(Severity::Hint);
+            Some(match folded {
+                Some(own) if all.contains(own) => finding.help(twice(own)),
+                Some(own) => finding.fix(format!("Change to `{own}`"), span, own),
+                None => finding,
+            })
         }
         (_, Some(_)) => None,
         (_, None) => {

@@ -23,6 +23,12 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>, bar: f6
     alike.into_iter().map(|(_, it)| it).collect()
 }
 
+/// Returns the number of typing errors between two words: letters inserted, left out, changed or
+/// swapped.
+pub fn n_errors(word: &str, meant: &str) -> usize {
+    strsim::damerau_levenshtein(word, meant)
+}
+
 /// Minimum number of letters of a part; shorter ones are in too many names.
 const PART: usize = 3;
 

@@ -107,6 +107,12 @@ pub static GIT_IGNORE: Citation = Citation {
     version: "2.51",
 };
 
+pub static GIT_MERGE: Citation = Citation {
+    title: "Git documentation, git-merge, how conflicts are presented",
+    address: "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
+    version: "2.51",
+};
+
 pub static COMMON_MARK: Citation = Citation {
     title: "CommonMark specification",
     address: "https://spec.commonmark.org/0.31.2/",

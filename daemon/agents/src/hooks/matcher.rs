@@ -71,10 +71,10 @@ pub(super) enum Matcher<'a> {
 
 impl<'a> Matcher<'a> {
     pub(super) fn read(matcher: &'a str) -> Self {
-        let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '|' | '-');
+        let is_word = |it: char| it.is_ascii_alphanumeric() || "_|-, ".contains(it);
         match matcher {
             "" | "*" => Self::All,
-            _ if matcher.chars().all(is_word) => Self::Words(matcher.split('|').collect()),
+            _ if matcher.chars().all(is_word) => Self::Words(words(matcher).collect()),
             _ => Self::Expression,
         }
     }
@@ -95,6 +95,18 @@ impl<'a> Matcher<'a> {
                 .is_some_and(|(subject, pattern)| pattern.is_match(subject).unwrap_or_default()),
         }
     }
+}
+
+/// Returns the names in a matcher that is not a regular expression.
+pub fn words(matcher: &str) -> impl Iterator<Item = &str> {
+    matcher.split(['|', ',']).map(str::trim)
+}
+
+/// Returns whether a matcher matches one of these names.
+pub fn matches_any<'n>(matcher: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
+    let compiled = CompiledMatcher::default();
+    let parsed = Matcher::read(matcher);
+    names.any(|it| parsed.matches(matcher, &compiled, Some(it)))
 }
 
 /// Returns whether a matcher is a regular expression.

@@ -1,7 +1,8 @@
 //! The rule table's rows for `body/*`.
 
 use skills_agents::field_table::{
-    AUTHORING, Agent, CLAUDE_SKILLS, COMMON_MARK, Citation, OPENCODE, PLUGIN, SPECIFICATION,
+    AUTHORING, Agent, CLAUDE_SKILLS, COMMON_MARK, Citation, GIT_MERGE, OPENCODE, PLUGIN,
+    SPECIFICATION,
 };
 use skills_syntax::diagnostic::Severity;
 
@@ -27,17 +28,22 @@ const fn rule(
 }
 
 /// Rules of this family, in the order of the reference page.
-pub(crate) static RULES: [&Rule; 15] = [
+pub(crate) static RULES: [&Rule; 20] = [
     &LONG,
     &EMPTY,
     &TOO_LARGE,
     &BROKEN_LINK,
+    &BROKEN_ANCHOR,
     &BROKEN_PATH,
     &MISSING_SCRIPT,
     &ESCAPE,
     &NOT_EXECUTABLE,
     &UNREFERENCED_FILE,
     &UNCLOSED_FENCE,
+    &CONFLICT_MARKER,
+    &UNBALANCED_TAG,
+    &EDITOR_REFERENCE,
+    &UNFINISHED,
     &NO_HINT,
     &UNKNOWN_VARIABLE,
     &COMMAND_NOT_RUN,
@@ -90,6 +96,18 @@ pub(crate) static BROKEN_LINK: Rule = rule(
     LINKED,
 )
 .fixable();
+
+pub(crate) static BROKEN_ANCHOR: Rule = rule(
+    RuleId::BodyBrokenAnchor,
+    Severity::Information,
+    "A link leads to a heading that the body does not have.",
+    "The model looks for a section that does not exist.",
+    "Correct the anchor, or add the heading. An anchor is the heading in lower case, with hyphens for spaces.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [fields](#form-feilds).\n\n## Form fields\n\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [fields](#form-fields).\n\n## Form fields\n\nRead the file.\n",
+)
+.fixable()
+.sources(&[&COMMON_MARK]);
 
 pub(crate) static BROKEN_PATH: Rule = rule(
     RuleId::BodyBrokenPath,
@@ -158,6 +176,50 @@ pub(crate) static UNCLOSED_FENCE: Rule = rule(
 .fixable()
 .sources(&[&COMMON_MARK]);
 
+pub(crate) static CONFLICT_MARKER: Rule = rule(
+    RuleId::BodyConflictMarker,
+    Severity::Warning,
+    "The file contains an unresolved merge conflict.",
+    "The model reads both versions and the markers. In the frontmatter, the YAML is usually invalid.",
+    "Keep one version, and remove the lines with the markers.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n<<<<<<< HEAD\nRead the file.\n=======\nRead the whole file.\n>>>>>>> main\n",
+    PASSING,
+)
+.choosable()
+.sources(&[&GIT_MERGE]);
+
+pub(crate) static UNBALANCED_TAG: Rule = rule(
+    RuleId::BodyUnbalancedTag,
+    Severity::Hint,
+    "A tag on its own line has no counterpart.",
+    "Tags such as `<rules>` tell the model which text belongs together; without the end, that is unclear.",
+    "Add the missing tag, or remove this one.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n<rules>\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n<rules>\nRead the file.\n</rules>\n",
+)
+.sources(&[&AUTHORING]);
+
+pub(crate) static EDITOR_REFERENCE: Rule = rule(
+    RuleId::BodyEditorReference,
+    Severity::Hint,
+    "The body contains a reference that only VS Code replaces.",
+    "VS Code reads `#file:` and `#tool:` as references. Other agents show the text as it is.",
+    "Write a link to the file, or the tool's name in backticks.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead #file:forms.md first.\n",
+    PASSING,
+);
+
+pub(crate) static UNFINISHED: Rule = rule(
+    RuleId::BodyUnfinished,
+    Severity::Information,
+    "The body ends in the middle of a sentence.",
+    "The end of the instructions is probably lost.",
+    "Complete the last sentence.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file, and then open the\n",
+    PASSING,
+)
+.whole_file();
+
 pub(crate) static NO_HINT: Rule = rule(
     RuleId::BodyNoHint,
     Severity::Hint,
@@ -173,8 +235,8 @@ pub(crate) static NO_HINT: Rule = rule(
 pub(crate) static UNKNOWN_VARIABLE: Rule = rule(
     RuleId::BodyUnknownVariable,
     Severity::Warning,
-    "A variable looks misspelled.",
-    "Claude Code leaves it as written, and a path that contains it does not exist.",
+    "A variable or an argument looks misspelled.",
+    "Claude Code leaves it as written: a path that contains it does not exist, and the model does not see the argument.",
     "Correct the variable's name.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun ${CLAUDE_SKILLS_DIR}/read.py.\n",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun ${CLAUDE_SKILL_DIR}/read.py.\n",

@@ -22,7 +22,8 @@ const OTHER_LANGUAGES: [&str; 9] =
 static RUNS: LazyLock<Regex> = LazyLock::new(|| {
     let interpreter = r"(?:python3?|bash|sh|zsh|node|ruby|perl|bun|bun run|deno run|npx tsx|tsx|uv run(?: python3?)?|pwsh|source)(?:\s+-[\w-]+)*\s+";
     let start = r"^\s*(?:[-*]\s+)?(?:\$ )?(?:[A-Z_]+=\S*\s+)*";
-    let base = r"(?:\$\{CLAUDE_SKILL_DIR\}/|\./)?";
+    let base =
+        r"(?:\$\{CLAUDE_SKILL_DIR\}/|\{baseDir\}/|(?:~/|\$HOME/|\./)?\.\w+/skills/[\w.-]+/|\./)?";
     let path = r"[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:py|sh|js|mjs|cjs|ts|rb|pl|ps1|bash|zsh)";
     Regex::new(&format!(
         r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:{interpreter}["']?({base}{path})|({base}scripts/[\w./-]+\.\w+))(?:["'\s;|&)]|$)"#
@@ -79,30 +80,52 @@ fn check_missing(
     for found in RUNS.captures_iter(written) {
         let Some(script) = found.get(1).or_else(|| found.get(2)) else { continue };
         let span = Span::new(command.start + script.start(), command.start + script.end());
-        let own = script.as_str().strip_prefix("${CLAUDE_SKILL_DIR}/");
+        let own = in_skill(cx, script.as_str());
         let path = own.unwrap_or(script.as_str());
         let (normal, leaves) = normalise(path);
-        let Some((dir, _)) = normal.split_once('/').filter(|_| !leaves) else { continue };
+        let dir = normal.split_once('/').map_or("", |(dir, _)| dir);
+        if leaves || dir.is_empty() && own.is_none() {
+            continue;
+        }
         // The body rule about paths reports a path alone in backticks.
         let is_alone = script.as_str() == written.trim();
-        let is_skill_dir = ["scripts", "references", "assets", "templates"].contains(&dir);
+        let has_dir = || !dir.is_empty() && cx.fs.look(dir) == Some(PathKind::Directory);
+        let is_skill_dir =
+            ["scripts", "references", "assets", "templates"].contains(&dir) || has_dir();
         if is_alone
-            || !is_skill_dir && own.is_none()
+            || own.is_none() && !is_skill_dir
             || reported.contains(&normal)
             || cx.fs.look(&normal) != Some(PathKind::Missing)
-            || !mentions.is_own(span, &normal)
+            || !mentions.is_own(span, if own.is_some() { script.as_str() } else { &normal })
         {
             continue;
         }
         // Without such a directory, the command may be about the user's project.
-        let is_certain = own.is_some() || cx.fs.look(dir) == Some(PathKind::Directory);
+        let is_certain = script.as_str().starts_with("${CLAUDE_SKILL_DIR}/") || has_dir();
         if !is_certain && clones {
+            continue;
+        }
+        // The same skill may be in the directory of another agent too.
+        let named = script.as_str().trim_start_matches("./");
+        if own.is_some() && named.starts_with('.') && mentions.above(named).is_some() {
             continue;
         }
         let finding = missing(mentions, cx, &MISSING_SCRIPT, span, path);
         reported.insert(normal);
         out.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
     }
+}
+
+/// Returns the path below the skill's directory if the written path names that directory, by a
+/// variable or as the skill's own one below `skills/`.
+fn in_skill<'t>(cx: &Cx<'_>, written: &'t str) -> Option<&'t str> {
+    let variables = ["${CLAUDE_SKILL_DIR}/", "{baseDir}/"];
+    if let Some(path) = variables.iter().find_map(|it| written.strip_prefix(it)) {
+        return Some(path);
+    }
+    let (_, below) = written.split_once("/skills/")?;
+    let (name, path) = below.split_once('/')?;
+    (name == cx.directory).then_some(path)
 }
 
 /// Checks scripts that a code block runs by their path.

@@ -1,5 +1,7 @@
 //! Checks of text that agents replace in a body: arguments, variables and commands.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use skills_agents::field_table::variables::{
     ARGUMENT_AGENTS, ARGUMENT_ESCAPE_AGENTS, COMMAND_AGENTS, SHELL_VARIABLES, VARIABLES,
     find_variable,
@@ -16,6 +18,7 @@ use super::rules::{CODE_ARGUMENT, COMMAND_NOT_RUN, CURRENCY, NO_HINT, UNKNOWN_VA
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if cx.applies_to(UNKNOWN_VARIABLE.agents) {
         check_variables(cx, out);
+        check_arguments(cx, out);
     }
     if cx.applies_to(NO_HINT.agents) {
         check_hint(cx, out);
@@ -51,6 +54,66 @@ fn check_variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         out.push(finding.fix(format!("Change to `{meant}`"), span, meant));
     }
 }
+
+/// Maximum number of different words after `$` that are compared with the arguments.
+const MAX_WORDS: usize = 64;
+
+/// Reports words after `$` that nearly equal a declared argument or `ARGUMENTS`. Code has variables
+/// of its own: there, the word must not be assigned anywhere, and only declared arguments count.
+fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let declared = cx.items(&ARGUMENTS);
+    let declared: BTreeSet<&str> = declared.iter().map(|it| it.text.as_str()).collect();
+    let (body, text) = (cx.body(), cx.document.body.slice(cx.text));
+    let fences = body.fences.iter().filter(|_| !declared.is_empty()).map(|it| (it.content, true));
+    let parts = body.prose.iter().chain(&body.codes).map(|it| (*it, false)).chain(fences);
+    let mut seen: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+    for (part, is_code) in parts {
+        let written = part.slice(cx.text);
+        for (at, _) in written.match_indices('$') {
+            let rest = &written[at + 1..];
+            let length =
+                rest.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
+            let word = &rest[..length];
+            if word.len() < 4 || written[..at].ends_with(['\\', '$']) || declared.contains(word) {
+                continue;
+            }
+            if seen.len() == MAX_WORDS && !seen.contains_key(word) {
+                return;
+            }
+            let meant = *seen.entry(word).or_insert_with(|| {
+                let near = declared.iter().copied().find(|it| is_slip(word, it));
+                let near = near.or_else(|| is_slip(word, ALL_ARGUMENTS).then_some(ALL_ARGUMENTS));
+                near.filter(|_| !is_assigned(text, word))
+            });
+            let Some(meant) = meant.filter(|it| !is_code || *it != ALL_ARGUMENTS) else { continue };
+            let start = part.start + at + 1;
+            let span = Span::new(start, start + length);
+            let message = format!("`${word}` is no argument; did you mean `${meant}`?");
+            let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
+            out.push(finding.fix(format!("Change to `${meant}`"), span, meant));
+        }
+    }
+}
+
+/// Returns whether a word is another one with a single typing error.
+fn is_slip(word: &str, meant: &str) -> bool {
+    meant.len() > 3 && word.len().abs_diff(meant.len()) < 2 && suggest::n_errors(word, meant) == 1
+}
+
+/// Returns whether a body assigns a shell variable with this name, or declares one.
+fn is_assigned(body: &str, word: &str) -> bool {
+    body.match_indices(word).any(|(at, _)| {
+        let (before, behind) = (&body[..at], &body[at + word.len()..]);
+        let is_whole = !before.ends_with(|it: char| it.is_ascii_alphanumeric() || it == '_');
+        let behind = behind.trim_start_matches([' ', '+', '?', ':']);
+        let declares =
+            ["for ", "read ", "-r ", "local ", "export ", "foreach (", "foreach ($", "let "];
+        is_whole && (behind.starts_with('=') || declares.iter().any(|it| before.ends_with(it)))
+    })
+}
+
+/// The variable that all arguments replace.
+const ALL_ARGUMENTS: &str = "ARGUMENTS";
 
 /// Returns the span of the first `$ARGUMENTS` in the body.
 fn arguments(cx: &Cx<'_>) -> Option<Span> {

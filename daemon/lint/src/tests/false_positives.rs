@@ -215,9 +215,21 @@ fn valid_globs_are_accepted() {
 
 #[test]
 fn valid_matchers_are_accepted() {
-    for matcher in
-        ["Bash", "Edit|Write", "mcp__.*", "*", "", "^(?!Read).*$", "Notebook.*", "(?<=a)b"]
-    {
+    for matcher in [
+        "Bash",
+        "Edit|Write",
+        "mcp__.*",
+        "*",
+        "",
+        "^(?!Read).*$",
+        "Notebook.*",
+        "(?<=a)b",
+        "Edit, Write",
+        "Bash(Output)?",
+        "Notebook(Edit|Read)",
+        "mcp__a__bash",
+        "Deploy",
+    ] {
         let hooks = format!(
             "hooks:\n  PreToolUse:\n    - matcher: \"{matcher}\"\n      hooks:\n        - type: command\n          command: x"
         );

@@ -5,7 +5,7 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 
 use crate::testing::Fixture;
-use crate::{Finding, Settings};
+use crate::{Finding, Offer, Settings};
 
 fn front(lines: &str) -> String {
     format!("---\nname: pdf\ndescription: Reads. Use when asked.\n{lines}\n---\nRead.\n")
@@ -261,4 +261,211 @@ fn unknown_hook_type_does_not_hide_other_findings() {
     assert_eq!(told("{type: zzz, timout: 5}"), [kind, key]);
     let none = "hooks/missing-key: the hook has no `type`";
     assert_eq!(told("{timout: 5}"), [none, key]);
+}
+
+/// Returns a frontmatter with a hook that has this matcher and command.
+fn hook(matcher: &str, command: &str) -> String {
+    front(&format!(
+        "hooks:\n  PreToolUse:\n    - matcher: {matcher}\n      hooks:\n        - type: command\n          command: {command}"
+    ))
+}
+
+#[test]
+fn matcher_that_matches_no_tool_is_reported() {
+    for (matcher, message, fixed) in [
+        ("bash", "no tool is called `bash`; did you mean `Bash`?", Some("Bash")),
+        ("Edit|Writ", "no tool is called `Writ`; did you mean `Write`?", Some("Edit|Write")),
+        ("Bash|bash", "no tool is called `bash`", None),
+        ("Bash(git:*)", "a matcher takes names, not permission rules", None),
+    ] {
+        let text = hook(&format!("\"{matcher}\""), "x");
+        let finding = finds("hooks/matcher", &text, &format!("\"{matcher}\""), message);
+        let after = finding.only_fix().map(|it| apply(&text, &it.edits));
+        assert_eq!(after, fixed.map(|it| hook(&format!("\"{it}\""), "x")), "{finding:?}");
+    }
+}
+
+#[test]
+fn directory_in_a_hook_is_set_and_quoted() {
+    let fixed = |id: &str, command: &str, place: &str, message: &str| {
+        let text = hook("Bash", command);
+        let finding = finds(id, &text, place, message);
+        finding.only_fix().map(|it| apply(&text, &it.edits))
+    };
+    let unset = "Claude Code does not set `CLAUDE_SKILL_DIR` in hooks";
+    let root = hook("Bash", "'\"${CLAUDE_PLUGIN_ROOT}\"/x.sh'");
+    let command = "'\"${CLAUDE_SKILL_DIR}\"/x.sh'";
+    assert_eq!(fixed("hooks/variable", command, "CLAUDE_SKILL_DIR", unset), Some(root));
+    // A command with another path works without the variable.
+    let command = "'[ -f \"$CLAUDE_SKILL_DIR/x\" ] || true'";
+    assert_eq!(fixed("hooks/variable", command, "CLAUDE_SKILL_DIR", unset), None);
+    let project = "$CLAUDE_PROJECT_DIR";
+    let message = "is not in quotes";
+    let quoted = hook("Bash", "'\"$CLAUDE_PROJECT_DIR\"/x.sh -f'");
+    let command = "$CLAUDE_PROJECT_DIR/x.sh -f";
+    assert_eq!(fixed("hooks/unquoted", command, project, message), Some(quoted));
+    for command in ["'\"$CLAUDE_PROJECT_DIR/x.sh\"'", "'\"$CLAUDE_PROJECT_DIR\"/x.sh'", "./x.sh"] {
+        silent("hooks/unquoted", &Fixture::new(&hook("Bash", command)).check());
+    }
+}
+
+#[test]
+fn misspelled_argument_is_reported() {
+    let text =
+        |body: &str| front("arguments: [issue]\nargument-hint: issue").replace("Read.", body);
+    for (body, place, message) in [
+        ("Fix $isue now.", "isue", "`$isue` is no argument; did you mean `$issue`?"),
+        ("```sh\ngh issue view $isue\n```", "isue", "did you mean `$issue`?"),
+        ("Fix $ARGUMENT now.", "ARGUMENT", "did you mean `$ARGUMENTS`?"),
+    ] {
+        finds("body/unknown-variable", &text(body), place, message);
+    }
+    for body in [
+        "Fix $issue.",
+        "```sh\nisue=1\necho $isue\n```",
+        "```sh\nfor isue in a; do echo $isue; done\n```",
+        "```sh\necho $ARGUMENT\n```",
+        "Set `$HOME` and $user, or \\$isue.",
+    ] {
+        silent("body/unknown-variable", &Fixture::new(&text(body)).check());
+    }
+}
+
+#[test]
+fn merge_conflict_offers_both_versions() {
+    let conflict = "a\n<<<<<<< HEAD\nb\n||||||| base\nc\n=======\nd\n>>>>>>> main\ne";
+    let finding = finds("body/conflict-marker", &body(conflict), "<<<<<<< HEAD", "unresolved");
+    let fixed: Vec<_> = finding.fixes.iter().map(|it| apply(&body(conflict), &it.edits)).collect();
+    assert_eq!(fixed, [body("a\nb\ne"), body("a\nd\ne")]);
+    for example in [
+        &format!("```text\n{conflict}\n```"),
+        "<<<<<<< HEAD\na\n>>>>>>> main",
+        "a\n=======\nb",
+        "Look for `<<<<<<< `, `=======` and `>>>>>>> `.",
+    ] {
+        silent("body/conflict-marker", &Fixture::new(&body(example)).check());
+    }
+}
+
+#[test]
+fn key_of_another_format_is_renamed_if_its_value_fits() {
+    for (line, key, meant) in [
+        ("tools: Read, Grep", "tools", "allowed-tools"),
+        ("globs: \"*.ts\"", "globs", "paths"),
+        ("applyTo: \"src/**\"", "applyTo", "paths"),
+    ] {
+        let message = format!("no agent reads `{key}` in a skill; did you mean `{meant}`?");
+        let finding = finds("field/unknown", &front(line), key, &message);
+        assert!(finding.only_fix().is_none(), "{finding:?}");
+        assert_eq!(finding.fixes[0].title, format!("Rename the key to `{meant}`"));
+    }
+    finds("field/unknown", &front("tools: [python, docker]"), "tools", "no agent reads `tools`");
+    let text = front("tools: Read\nallowed-tools: Grep");
+    let finding = finds("field/unknown", &text, "tools", "no agent reads `tools`");
+    assert!(!finding.diagnostic.message.contains("mean"), "{finding:?}");
+}
+
+#[test]
+fn values_of_claude_code_are_corrected() {
+    let text = front("allowed-tools: read Grep");
+    let finding = finds("tools/unknown", &text, "read", "Claude Code calls the tool `Read`");
+    let fix = finding.only_fix().expect("it has one");
+    assert_eq!(apply(&text, &fix.edits), front("allowed-tools: Read Grep"));
+    let text = front("context: fork\nagent: Explor");
+    finds("field/value", &text, "Explor", "did you mean `Explore`?");
+    finds("field/value", &front("argument-hint: \"\""), "\"\"", "`argument-hint` is empty");
+    for agent in ["explorer", "Planner", "general"] {
+        let text = front(&format!("context: fork\nagent: {agent}"));
+        silent("field/value", &Fixture::new(&text).check());
+    }
+    let text = front("disable-model-invocation: true\nuser-invocable: false");
+    let found = Fixture::new(&text).check();
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "field/contradiction");
+    let offers = &finding.expect("it is found").offers;
+    let [Offer::Draft(fix)] = &offers[..] else { panic!("not one draft: {offers:?}") };
+    assert_eq!(apply(&text, &fix.edits), front("disable-model-invocation: true"));
+}
+
+#[test]
+fn anchor_without_a_heading_is_reported() {
+    let headings = "## Form fields\n\n### A_b `c` & [d](x.md) {#own}\n\n<a id=\"Mark\"></a>\n\n- # In a list\n\nUnder\n=====\n\n## Form fields\n\n";
+    let text = |link: &str| body(&format!("See [x]({link}).\n\n{headings}Read."));
+    let finding = finds(
+        "body/broken-anchor",
+        &text("#form-feilds"),
+        "#form-feilds",
+        "no heading for `#form-feilds`; did you mean `#form-fields`?",
+    );
+    assert!(finding.only_fix().is_some());
+    for link in [
+        "#form-fields",
+        "#form-fields-1",
+        "#a_b-c--d",
+        "#own",
+        "#mark",
+        "#in-a-list",
+        "#under",
+        "#top",
+        "#",
+        "#/route",
+        "#Form%20fields",
+    ] {
+        silent("body/broken-anchor", &Fixture::new(&text(link)).check());
+    }
+    finds("body/broken-link", &body("See [x]()."), "()", "the link has no target");
+    silent("body/broken-link", &Fixture::new(&body("Call items[i]() first.")).check());
+}
+
+#[test]
+fn structure_of_a_body_is_checked() {
+    for (text, id, place) in [
+        ("<rules>\nRead.", "body/unbalanced-tag", "rules"),
+        ("Read.\n</rules>", "body/unbalanced-tag", "rules"),
+        ("See #file:src/a.ts.", "body/editor-reference", "#file:src/a.ts"),
+        ("Use (#tool:grep) now.", "body/editor-reference", "#tool:grep"),
+        ("Read it and then you should always", "body/unfinished", "always"),
+        ("First read all the files,", "body/unfinished", "files,"),
+    ] {
+        finds(id, &body(text), place, "");
+    }
+    for text in [
+        "<rules>\nRead.\n</rules>",
+        "<rules a=\"b\">\nRead.\n</rules>",
+        "```xml\n<rules>\n```",
+        "<br>\nRead.",
+        "Write <name> here.",
+        "Use `#file:a` or a#file:b.",
+        "# The end of the",
+        "- Read a, b and c",
+        "Read it, then say what it is.",
+        "| a | b | c | the",
+    ] {
+        for id in ["body/unbalanced-tag", "body/editor-reference", "body/unfinished"] {
+            silent(id, &Fixture::new(&body(text)).check());
+        }
+    }
+}
+
+#[test]
+fn script_of_the_skill_is_missing_by_each_of_its_names() {
+    let text = |command: &str| {
+        let text = body(&format!("```sh\n{command}\n```"));
+        format!("//- /w/.claude/skills/pdf/SKILL.md\n{text}//- /w/.claude/skills/pdf/tools/y.py\n")
+    };
+    for (command, severity) in [
+        ("bash ${CLAUDE_SKILL_DIR}/run.sh", Some(Severity::Warning)),
+        ("python .claude/skills/pdf/scripts/x.py", Some(Severity::Hint)),
+        ("python ~/.claude/skills/pdf/x.py", Some(Severity::Hint)),
+        ("python {baseDir}/scripts/x.py", Some(Severity::Hint)),
+        ("python tools/x.py", Some(Severity::Warning)),
+        ("python tools/y.py", None),
+        ("python .claude/skills/pdf/tools/y.py", None),
+        ("python .claude/skills/other/scripts/x.py", None),
+        ("bash ./run.sh", None),
+        ("python build/x.py", None),
+    ] {
+        let found = Fixture::new(&text(command)).check();
+        let told = found.iter().find(|it| it.rule.id.as_str() == "body/missing-script");
+        assert_eq!(told.map(|it| it.diagnostic.severity), severity, "{command}: {found:#?}");
+    }
 }

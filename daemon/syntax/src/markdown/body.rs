@@ -15,6 +15,8 @@ pub struct Body {
     pub codes: Vec<Span>,
     /// The targets of links, images and link definitions, without those of `<https://…>`.
     pub links: Vec<Span>,
+    /// The `()` of links and images without a target.
+    pub empty_links: Vec<Span>,
     /// The link definitions (`[label]: target`) and footnotes (`[^label]: text`).
     pub definitions: Vec<Definition>,
     /// The uses of these definitions.

@@ -144,7 +144,11 @@ impl<'t> Builder<'t> {
             TagEnd::Link | TagEnd::Image => {
                 let found = self.links.pop().map(|end| Span::new(end, span.end));
                 if let Some((target, cut)) = found.and_then(|it| inline_target(self.text, it)) {
-                    self.body.links.extend(non_empty(target));
+                    if target.is_empty() {
+                        self.body.empty_links.push(Span::new(cut.start + 1, cut.end));
+                    } else {
+                        self.body.links.push(target);
+                    }
                     self.cuts.push(cut);
                 }
             }

@@ -1,0 +1,75 @@
+//! Check for the markers of an unresolved merge conflict.
+
+use skills_syntax::edit::Edit;
+use skills_syntax::text::{Span, after_line_end};
+
+use super::super::Finding;
+use super::super::subject::Cx;
+use super::rules::CONFLICT_MARKER;
+
+/// The lines of a conflict, each with its line end.
+#[derive(Default)]
+struct Conflict {
+    ours: Option<Span>,
+    base: Option<Span>,
+    middle: Option<Span>,
+}
+
+/// Reports conflicts whose three markers are in order at the starts of lines. A code block that
+/// contains a whole conflict shows an example.
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    if !cx.text.contains("<<<<<<< ") {
+        return;
+    }
+    let mut conflict = Conflict::default();
+    let mut at = 0;
+    while at < cx.text.len() {
+        let line = cx.line(at);
+        let next = after_line_end(cx.text, line.end).max(at + 1);
+        let whole = Span::new(line.start, next.min(cx.text.len()));
+        match line.slice(cx.text) {
+            it if it.starts_with("<<<<<<< ") => {
+                conflict = Conflict { ours: Some(whole), ..Conflict::default() };
+            }
+            it if it.starts_with("||||||| ") && conflict.middle.is_none() => {
+                conflict.base = conflict.base.or(Some(whole));
+            }
+            "=======" => conflict.middle = conflict.middle.or(Some(whole)),
+            it if it.starts_with(">>>>>>> ") => {
+                if let Conflict { ours: Some(ours), base, middle: Some(middle) } = conflict
+                    && !is_example(cx, ours, whole)
+                {
+                    out.push(finding(cx, ours, base, middle, whole));
+                }
+                conflict = Conflict::default();
+            }
+            _ => {}
+        }
+        at = next;
+    }
+}
+
+/// Returns whether a code block contains the whole conflict.
+fn is_example(cx: &Cx<'_>, ours: Span, theirs: Span) -> bool {
+    let fences = &cx.body().fences;
+    let before = fences.partition_point(|it| it.content.start <= ours.start);
+    before.checked_sub(1).is_some_and(|at| theirs.end <= fences[at].content.end)
+}
+
+/// Offers both versions to choose from.
+fn finding(cx: &Cx<'_>, ours: Span, base: Option<Span>, middle: Span, theirs: Span) -> Finding {
+    let span = cx.line(ours.start);
+    let removed =
+        |start: usize, end: usize| Edit { span: Span::new(start, end), text: String::new() };
+    let upper = base.unwrap_or(middle);
+    let message = "unresolved merge conflict; keep one version and remove the markers";
+    Finding::new(&CONFLICT_MARKER, span, message)
+        .fix_all(
+            "Keep the current version",
+            vec![removed(ours.start, ours.end), removed(upper.start, theirs.end)],
+        )
+        .fix_all(
+            "Keep the incoming version",
+            vec![removed(ours.start, middle.end), removed(theirs.start, theirs.end)],
+        )
+}

@@ -1,0 +1,229 @@
+//! Checks of a body's structure: anchors, tags, references of editors, and the last sentence.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use skills_agents::field_table::Agent;
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::markdown::percent_decode;
+use skills_syntax::suggest;
+use skills_syntax::text::Span;
+
+use super::super::Finding;
+use super::super::subject::Cx;
+use super::rules::{BROKEN_ANCHOR, BROKEN_LINK, EDITOR_REFERENCE, UNBALANCED_TAG, UNFINISHED};
+
+pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    check_empty_links(cx, out);
+    check_anchors(cx, out);
+    check_tags(cx, out);
+    check_editor_references(cx, out);
+    check_end(cx, out);
+}
+
+/// Reports links without a target. After a word, brackets and parentheses are code: `items[i]()`.
+fn check_empty_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    for place in &cx.body().empty_links {
+        let line = cx.line(place.start);
+        let before = Span::new(line.start, place.start).slice(cx.text);
+        let is_code = before.rfind('[').is_some_and(|at| {
+            before[..at].ends_with(|it: char| it.is_alphanumeric() || matches!(it, '_' | ')' | ']'))
+        });
+        if !is_code {
+            let finding = Finding::new(&BROKEN_LINK, *place, "the link has no target");
+            let finding = finding.severity(Severity::Information);
+            out.push(finding.help("Write the path or URL, or remove the link."));
+        }
+    }
+}
+
+/// Maximum number of broken anchors for which a similar heading is searched.
+const MAX_SUGGESTED: usize = 16;
+
+/// A heading in any block, or an element's id.
+static ANCHORS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?m)^[\s>*+\d.)-]*#{1,6}[ \t]+(?P<title>.*)|\b(?:id|name)\s*=\s*["']?(?P<id>[^"'\s>]+)"#,
+    )
+    .expect("the expression is valid")
+});
+
+/// Reports links to headings that do not exist. Titles are compared by their letters and digits
+/// only, because renderers differ about the other characters.
+fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let links = cx.body().links.iter().filter(|it| it.slice(cx.text).starts_with('#'));
+    let links: Vec<_> = links.collect();
+    if links.is_empty() {
+        return;
+    }
+    let text = cx.document.body.slice(cx.text);
+    let mut anchors: BTreeMap<String, String> = BTreeMap::new();
+    for found in ANCHORS.captures_iter(text) {
+        let title = found.name("title").or_else(|| found.name("id"));
+        let slug = slug(title.map_or("", |it| it.as_str()));
+        anchors.insert(letters(&slug), slug);
+    }
+    for (at, _) in text.match_indices("{#") {
+        let own = text[at + 2..].split(['}', ' ', '\n']).next().unwrap_or_default();
+        anchors.insert(letters(own), own.to_owned());
+    }
+    // Titles that are underlined.
+    for heading in &cx.body().headings {
+        let slug = slug(heading.title.slice(cx.text));
+        anchors.insert(letters(&slug), slug);
+    }
+    let mut n_suggested = 0;
+    for link in links {
+        let target = percent_decode(&link.slice(cx.text)[1..]);
+        let key = letters(&target);
+        let numbered = target.rsplit_once('-').filter(|(_, it)| it.parse::<u32>().is_ok());
+        let is_known = |it: &str| anchors.contains_key(it);
+        let is_special = key.is_empty()
+            || target.contains(['/', '=', '{', '<', '$', ':'])
+            || ["top", "anchor", "section", "heading", "link"].contains(&&*key)
+            || ["fn", "L", "user-content"].iter().any(|it| target.starts_with(it));
+        if is_special || is_known(&key) || numbered.is_some_and(|(it, _)| is_known(&letters(it))) {
+            continue;
+        }
+        let message = format!("the body has no heading for `#{target}`");
+        let finding = Finding::new(&BROKEN_ANCHOR, *link, message);
+        n_suggested += 1;
+        let alike = if n_suggested <= MAX_SUGGESTED {
+            suggest::nearest(&target, anchors.values().map(String::as_str), 0.8)
+        } else {
+            Vec::new()
+        };
+        out.push(match alike[..] {
+            [meant, ..] => finding.suggest(*link, &format!("#{meant}")),
+            [] => finding,
+        });
+    }
+}
+
+/// Returns the anchor that GitHub makes of a title.
+fn slug(title: &str) -> String {
+    static TARGETS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\]\([^)]*\)|<[^>]*>|\{#[^}]*\}").expect("the expression is valid")
+    });
+    let title = TARGETS.replace_all(title, "");
+    let kept = title.trim().trim_end_matches('#').trim_end().chars();
+    let kept = kept.filter(|it| it.is_alphanumeric() || matches!(it, '_' | '-' | ' '));
+    kept.map(|it| if it == ' ' { '-' } else { it }).collect::<String>().to_lowercase()
+}
+
+/// Returns the letters and digits of an anchor, in lower case.
+fn letters(anchor: &str) -> String {
+    anchor.to_lowercase().chars().filter(|it| it.is_alphanumeric()).collect()
+}
+
+/// An opening or closing tag alone on its line.
+static ALONE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9_-]*)>[ \t]*\r?$")
+        .expect("the expression is valid")
+});
+
+/// Every tag, with or without attributes.
+static TAGS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"<(/?)([A-Za-z][A-Za-z0-9_-]*)\b").expect("the expression is valid")
+});
+
+/// Elements of HTML that need no closing tag.
+const VOID: [&str; 14] = [
+    "br", "hr", "img", "p", "li", "td", "tr", "th", "input", "wbr", "col", "source", "link", "meta",
+];
+
+/// Reports tags alone on a line outside code whose counterpart is nowhere in the body.
+fn check_tags(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let body = cx.document.body;
+    let text = body.slice(cx.text);
+    if !text.contains('<') {
+        return;
+    }
+    let code = |at: usize| {
+        let before = cx.body().fences.partition_point(|it| it.content.start <= at);
+        before.checked_sub(1).is_some_and(|it| at < cx.body().fences[it].content.end)
+    };
+    let alone = ALONE.captures_iter(text).filter_map(|found| {
+        let name = found.name("name")?;
+        let is_close = !found["close"].is_empty();
+        let at = body.start + name.start();
+        let is_indented = found[0].starts_with(['\t']) || found[0].starts_with("    ");
+        (!VOID.contains(&name.as_str()) && !is_indented && !code(at)).then_some((
+            name.as_str(),
+            is_close,
+            at,
+        ))
+    });
+    let alone: Vec<_> = alone.collect();
+    if alone.is_empty() {
+        return;
+    }
+    let all: BTreeSet<(bool, &str)> = TAGS
+        .captures_iter(text)
+        .filter_map(|it| Some((it.get(1)?.as_str() == "/", it.get(2)?.as_str())))
+        .collect();
+    let mut told = BTreeSet::new();
+    for (name, is_close, at) in alone {
+        if all.contains(&(!is_close, name)) || !told.insert(name) {
+            continue;
+        }
+        let message = if is_close {
+            format!("`</{name}>` closes no tag; add `<{name}>` above or remove it")
+        } else {
+            format!("`<{name}>` is never closed; add `</{name}>` after its text")
+        };
+        out.push(Finding::new(&UNBALANCED_TAG, Span::new(at, at + name.len()), message));
+    }
+}
+
+/// Reports `#file:` and `#tool:` in prose, unless only VS Code reads the skill.
+fn check_editor_references(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    if cx.profiles_where(|it, _| it.reader != Some(Agent::VsCode)).is_empty() {
+        return;
+    }
+    for prose in &cx.body().prose {
+        let written = prose.slice(cx.text);
+        for (at, mark) in written.match_indices("#file:").chain(written.match_indices("#tool:")) {
+            let rest = &written[at + mark.len()..];
+            let is_end = |it: char| it.is_whitespace() || matches!(it, ',' | ';' | ')' | ']' | '"');
+            let value = rest.split(is_end).next().unwrap_or_default();
+            let value = value.trim_end_matches(['.', ':', '!', '?']);
+            if value.is_empty()
+                || written[..at].ends_with(|it: char| !it.is_whitespace() && it != '(')
+            {
+                continue;
+            }
+            let start = prose.start + at;
+            let span = Span::new(start, start + mark.len() + value.len());
+            let message =
+                format!("only VS Code resolves `{mark}{value}`; other agents read it as text");
+            out.push(Finding::new(&EDITOR_REFERENCE, span, message));
+        }
+    }
+}
+
+/// Words that do not end a sentence.
+const OPEN_WORDS: [&str; 14] = [
+    "the", "a", "an", "and", "or", "of", "always", "because", "should", "must", "your", "its",
+    "their", "every",
+];
+
+/// Reports a last paragraph that ends with a word or comma that must be followed by another word.
+fn check_end(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let text = cx.document.body.slice(cx.text);
+    let end = cx.document.body.start + text.trim_end().len();
+    let line = cx.line(end);
+    let last = Span::new(line.start, end).slice(cx.text);
+    let in_prose = cx.body().prose.last().is_some_and(|it| it.start < end && end <= it.end);
+    let is_table = last.trim_start().starts_with(['|', '#', '<', '>']);
+    if !in_prose || is_table || last.split_whitespace().count() < 4 {
+        return;
+    }
+    let word = last.rsplit(' ').next().unwrap_or_default();
+    if last.ends_with(',') || OPEN_WORDS.contains(&word) {
+        let span = Span::new(end - word.len(), end);
+        let message = format!("the body ends with `{word}`, in the middle of a sentence");
+        out.push(Finding::new(&UNFINISHED, span, message));
+    }
+}
