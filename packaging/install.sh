@@ -22,14 +22,19 @@ esac
 	exit 1
 }
 
+if command -v curl >/dev/null; then
+	download="curl -fsSL -o"
+elif command -v wget >/dev/null; then
+	download="wget -q -O"
+else
+	echo "neither curl nor wget is installed: install one of them" >&2
+	exit 1
+fi
+
 name=skillsd-@VERSION@-$target
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-if command -v curl >/dev/null; then
-	curl -fsSL -o "$scratch/$name.tar.gz" "$downloads/$name.tar.gz"
-else
-	wget -q -O "$scratch/$name.tar.gz" "$downloads/$name.tar.gz"
-fi
+$download "$scratch/$name.tar.gz" "$downloads/$name.tar.gz"
 if command -v sha256sum >/dev/null; then sums="sha256sum"; else sums="shasum -a 256"; fi
 found=$($sums "$scratch/$name.tar.gz" | cut -d ' ' -f 1)
 [ "$found" = "$wanted" ] || {
@@ -38,12 +43,14 @@ found=$($sums "$scratch/$name.tar.gz" | cut -d ' ' -f 1)
 }
 
 tar -xzf "$scratch/$name.tar.gz" -C "$scratch"
+mkdir -p "$prefix"
+prefix=$(CDPATH="" cd "$prefix" && pwd)
 mkdir -p "$prefix/bin" "$prefix/share/man/man1" "$prefix/share/bash-completion/completions" \
 	"$prefix/share/zsh/site-functions" "$prefix/share/fish/vendor_completions.d"
 cd "$scratch/$name"
-# A running daemon keeps the old file; a copy over it would fail.
-rm -f "$prefix/bin/skillsd"
-cp skillsd "$prefix/bin/skillsd"
+# A copy over the file of a running daemon fails; a rename replaces it, and a failed copy leaves it.
+cp skillsd "$prefix/bin/skillsd.new"
+mv -f "$prefix/bin/skillsd.new" "$prefix/bin/skillsd"
 cp man/man1/*.1 "$prefix/share/man/man1"
 cp completions/skillsd.bash "$prefix/share/bash-completion/completions/skillsd"
 cp completions/skillsd.zsh "$prefix/share/zsh/site-functions/_skillsd"
