@@ -6,6 +6,7 @@
 
 use rustix::process::Pid;
 pub use skills_platform::peer::{Peer, credentials};
+pub use skills_platform::process::runs_this_program;
 use skills_platform::process::{CommandLine, command_line};
 
 /// Returns the daemon's process, if the peer is a daemon of this user.

@@ -108,7 +108,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             grant(cx, &params)
         }
         PermissionCommand::Check { name } => {
-            let mut server = ServerConnection::open(cx)?;
+            let mut server = ServerConnection::open_any_version(cx)?;
             // The rules answer for any name, also a mistyped one.
             let mut skill = GetParams { name: Some(name.clone()), ..GetParams::default() };
             context()?.fill(&mut skill, None);

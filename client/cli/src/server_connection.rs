@@ -2,6 +2,7 @@
 //! process.
 //!
 //! `initialize` is sent together with the first call, so checking the versions costs no round trip.
+//! Only a daemon that runs another file than this program is asked for its version before that.
 //! Callers do not see which of the two servers answers.
 
 use std::error::Error as _;
@@ -13,9 +14,12 @@ use std::time::Duration;
 use rustix::process::Pid;
 use serde_json::value::RawValue;
 use skills_protocol::PROTOCOL_VERSION;
-use skills_protocol::method::{Initialize, Request, ServerShutdown, ServerStatus};
+use skills_protocol::method::{
+    Initialize, PermissionPending, Request, ServerShutdown, ServerStatus,
+};
 use skills_protocol::wire::{
-    ClientInfo, Health, InitializeParams, InitializeResult, ShutdownParams, StatusParams,
+    ClientInfo, Health, InitializeParams, InitializeResult, PermissionPendingParams,
+    ShutdownParams, StatusParams,
 };
 
 use crate::context::{CommandContext, HealthReports, Local};
@@ -54,10 +58,6 @@ pub(super) struct ServerConnection {
     socket: Option<UnixStream>,
     // Receives the note that the server has another version.
     notes: HealthReports,
-    // True if a daemon of an older version may be stopped, so that the next one answers.
-    replaces: bool,
-    // Version of the daemon, if it is older than this program.
-    older: Option<String>,
 }
 
 /// Function that connects to a daemon and starts it if none runs.
@@ -101,8 +101,13 @@ pub(super) fn ask<M: Request>(
     params: &M::Params,
     render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
 ) -> Result<Exit, CommandError> {
-    let server =
-        if M::GRANTS { ServerConnection::open_consent(cx)? } else { ServerConnection::open(cx)? };
+    let server = if M::GRANTS {
+        ServerConnection::open_consent(cx)?
+    } else if M::METHOD.starts_with("permission/") {
+        ServerConnection::open_any_version(cx)?
+    } else {
+        ServerConnection::open(cx)?
+    };
     ask_over::<M>(server, cx, params, render)
 }
 
@@ -155,10 +160,18 @@ fn causes(error: &ClientError) -> String {
 
 impl ServerConnection {
     /// Connects as the flags say, and starts the daemon if none runs. Replaces an older daemon that
-    /// a command started, if no other client is connected to it.
+    /// a command started, if no other client is connected to it and no permission request waits.
     pub(super) fn open(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
-        let server = Self::open_by(cx, connect_or_start)?;
-        Ok(Self { replaces: server.daemon.is_some_and(peer::is_spawned), ..server })
+        let server = Self::open_any_version(cx)?;
+        // A daemon that runs this program's file has its version, which saves a round trip.
+        let may_be_older = |it| !peer::runs_this_program(it) && peer::is_spawned(it);
+        if server.daemon.is_some_and(may_be_older) { server.replace_older() } else { Ok(server) }
+    }
+
+    /// Connects like [`Self::open`], but replaces no daemon, because its memory holds the pending
+    /// permission requests.
+    pub(super) fn open_any_version(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+        Self::open_by(cx, connect_or_start)
     }
 
     /// Connects like [`Self::open`] for a command whose calls only read. If no daemon can be
@@ -281,8 +294,6 @@ impl ServerConnection {
             limits: Timeouts::default(),
             socket: None,
             notes: HealthReports::default(),
-            replaces: false,
-            older: None,
         })
     }
 
@@ -318,7 +329,6 @@ impl ServerConnection {
         let _progress =
             Progress::begin(if asks_user { ASKING } else { READING }, self.waiting(asks_user));
         if !M::REPEATABLE {
-            self.replaces = false;
             return self.try_call_text::<M>(params).map_err(|error| self.with_process(error));
         }
         self.attempt(|server| server.try_call_text::<M>(params))
@@ -350,8 +360,7 @@ impl ServerConnection {
         let mut pauses = pauses();
         loop {
             let outcome = call(self);
-            let broken =
-                outcome.as_ref().is_err_and(ClientError::is_broken_connection) || self.stop_older();
+            let broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
             let options = self.fallback.as_ref().filter(|_| broken);
             let Some(((options, dial), pause)) = options.cloned().zip(pauses.next()) else {
                 return outcome.map_err(|error| self.with_process(error));
@@ -362,28 +371,39 @@ impl ServerConnection {
         }
     }
 
-    /// Stops a daemon of an older version that only this client uses. Returns whether it has ended.
-    fn stop_older(&mut self) -> bool {
-        let Some(theirs) = self.older.take().filter(|_| std::mem::take(&mut self.replaces)) else {
-            return false;
-        };
-        let alone =
-            self.request::<ServerStatus>(&StatusParams {}).is_ok_and(|it| it.connections == 1);
-        let ended = alone
-            && self.request::<ServerShutdown>(&ShutdownParams {}).is_ok()
-            && self.wait_for_end().is_ok();
-        if ended {
-            let mut notes = self.notes.borrow_mut();
-            notes.retain(|it| it.code != VERSION_CODE);
-            notes.push(Health {
-                code: "replaced".to_owned(),
-                message: format!(
-                    "the daemon was skillsd {theirs}; this command restarted it as {VERSION}"
-                ),
-                ..Health::default()
-            });
+    /// Replaces an older daemon, before any call is sent to it, and reports that. Keeps it if
+    /// another client is connected or a permission request waits.
+    fn replace_older(mut self) -> Result<Self, ClientError> {
+        let progress = Progress::begin(READING, self.waiting(false));
+        let theirs = self.initialize_result()?.server_info.version.clone();
+        if numbers(&theirs) >= numbers(VERSION) || !self.stop_unused() {
+            return Ok(self);
         }
-        ended
+        drop(progress);
+        self.notes.borrow_mut().retain(|it| it.code != VERSION_CODE);
+        if let Some((options, dial)) = self.fallback.clone() {
+            let next = Self::daemon(options, dial, self.limits)?;
+            self = Self { notes: Rc::clone(&self.notes), ..next };
+        }
+        // The old daemon may accept for a moment and then close; the calls must reach the next one.
+        self.initialize_result()?;
+        self.notes.borrow_mut().push(Health {
+            code: "replaced".to_owned(),
+            message: format!(
+                "the daemon was skillsd {theirs}; this command restarted it as {VERSION}"
+            ),
+            ..Health::default()
+        });
+        Ok(self)
+    }
+
+    /// Stops the daemon if only this client uses it. Returns whether it has ended.
+    fn stop_unused(&mut self) -> bool {
+        let pending = PermissionPendingParams::default();
+        self.request::<ServerStatus>(&StatusParams {}).is_ok_and(|it| it.connections == 1)
+            && self.request::<PermissionPending>(&pending).is_ok_and(|it| it.requests.is_empty())
+            && self.request::<ServerShutdown>(&ShutdownParams {}).is_ok()
+            && self.wait_for_end().is_ok()
     }
 
     fn request<M: Request>(&mut self, params: &M::Params) -> Result<M::Result, ClientError> {
@@ -436,7 +456,6 @@ impl ServerConnection {
 
     // Another version may answer differently, which the answer itself does not show.
     fn note_version(&mut self, theirs: &str) {
-        self.older = (numbers(theirs) < numbers(VERSION)).then(|| theirs.to_owned());
         let mut notes = self.notes.borrow_mut();
         if theirs != VERSION && !notes.iter().any(|it| it.code == VERSION_CODE) {
             notes.push(Health {
@@ -460,9 +479,9 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use serde_json::{Value, json};
-    use skills_protocol::method::{ServerShutdown, ServerSync};
+    use skills_protocol::method::{ServerShutdown, ServerSync, SessionTouch};
     use skills_protocol::socket::{SocketEnvironment, choose};
-    use skills_protocol::wire::{ShutdownParams, SyncParams};
+    use skills_protocol::wire::{SessionTouchParams, ShutdownParams, SyncParams};
     use tempfile::TempDir;
 
     use super::*;
@@ -499,13 +518,20 @@ mod tests {
         assert_eq!(server.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
     }
 
-    // Serves connections in turn as daemons of these versions, which report this many connections.
-    fn versions(top: &TempDir, versions: [&'static str; 2], connections: u32) -> StartOptions {
+    // Serves connections in turn as daemons of these versions with one session, which report this
+    // many connections and pending permission requests.
+    fn versions(
+        top: &TempDir,
+        versions: &'static [&'static str],
+        connections: u32,
+        pending: usize,
+    ) -> StartOptions {
         let skillsd_socket = Some(top.path().join("s.sock").into());
         let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
         let location = choose(&environment).expect("absolute");
         let listener = UnixListener::bind(location.path()).expect("bound");
         thread::spawn(move || {
+            let mut news = vec![json!({"dir": "/d", "skills": []})];
             for (version, stream) in versions.iter().zip(listener.incoming()) {
                 let stream = stream.expect("accepted");
                 let mut reader = BufReader::new(&stream);
@@ -528,7 +554,17 @@ mod tests {
                             "rebuilds": {}, "bootId": "b", "socket": null,
                         }),
                         Some("server/shutdown") => json!({"pid": 1, "bootId": "b"}),
-                        _ => json!({"clock": version}),
+                        Some("permission/pending") => json!({"requests": vec![json!({
+                            "id": "1", "permission": "skill", "patterns": ["x"], "always": [],
+                            "suggestions": [], "metadata": {}, "reason": "r", "rule": null,
+                            "session": null, "agent": null, "cwd": "/", "profile": "codex",
+                            "waiting": false, "at": 1, "expires": 2,
+                        }); pending]}),
+                        Some("session/touch") => json!({
+                            "clock": version, "session": "s", "activated": [],
+                            "discovered": std::mem::take(&mut news),
+                        }),
+                        method => panic!("unexpected call: {method:?}"),
                     };
                     let answer =
                         json!({"jsonrpc": "2.0", "id": call["id"], "result": result}).to_string();
@@ -545,28 +581,41 @@ mod tests {
 
     #[test]
     fn older_daemon_is_replaced_if_only_this_client_uses_it() {
-        let rows = [
-            // Versions of the daemons, connections, may be replaced, version that answers, note.
-            (["0.0.9", VERSION], 1, true, VERSION, Some("replaced")),
-            (["0.0.9", VERSION], 2, true, "0.0.9", Some(VERSION_CODE)),
-            (["0.0.9", VERSION], 1, false, "0.0.9", Some(VERSION_CODE)),
-            (["9.0.0", VERSION], 1, true, "9.0.0", Some(VERSION_CODE)),
-            ([VERSION, "9.0.0"], 1, true, VERSION, None),
+        let rows: [(&[&str], _, _, _, _); _] = [
+            // Versions of the daemons, connections, pending requests, version that answers, note.
+            (&["0.0.9", VERSION], 1, 0, VERSION, Some("replaced")),
+            (&["0.0.9", VERSION], 2, 0, "0.0.9", Some(VERSION_CODE)),
+            (&["0.0.9", VERSION], 1, 1, "0.0.9", Some(VERSION_CODE)),
+            (&["9.0.0", VERSION], 1, 0, "9.0.0", Some(VERSION_CODE)),
+            (&[VERSION, "9.0.0"], 1, 0, VERSION, None),
         ];
-        for (daemons, connections, replaces, answering, note) in rows {
+        for (daemons, connections, pending, answering, note) in rows {
             let top = TempDir::new().expect("made");
-            let options = versions(&top, daemons, connections);
+            let options = versions(&top, daemons, connections, pending);
             let server = ServerConnection::daemon(options, connect_or_start, Timeouts::default());
-            let mut server = ServerConnection { replaces, ..server.expect("accepted") };
-            let answer = server.call::<ServerSync>(&SyncParams::default()).expect("answered");
+            let mut server = server.expect("accepted").replace_older().expect("replaced or kept");
+            let answer = server.call::<SessionTouch>(&SessionTouchParams::default());
+            let answer = answer.expect("answered");
             let notes = server.notes.borrow();
             let codes: Vec<_> = notes.iter().map(|it| it.code.as_str()).collect();
             assert_eq!(
-                (answer.clock.as_str(), codes),
-                (answering, note.into_iter().collect()),
+                (answer.clock.as_str(), answer.discovered.len(), codes),
+                (answering, 1, note.into_iter().collect()),
                 "{daemons:?}"
             );
         }
+    }
+
+    #[test]
+    fn replaced_daemon_is_not_reported_if_the_next_one_does_not_start() {
+        let top = TempDir::new().expect("made");
+        let options = versions(&top, &["0.0.9"], 1, 0);
+        let server = ServerConnection::daemon(options, connect_or_start, Timeouts::default());
+        let server = server.expect("accepted");
+        let notes = Rc::clone(&server.notes);
+        let error = server.replace_older().err().expect("`false` is no daemon");
+        assert!(prevents_start(&error), "{error}");
+        assert!(notes.borrow().is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
 
 use rustix::io::Errno;
@@ -32,6 +33,17 @@ pub fn command_line(pid: Pid) -> Option<CommandLine> {
     let (program, arguments) = words.split_first()?;
     let program = program.rsplit('/').next()?.to_owned();
     Some(CommandLine { program, arguments: arguments.join(" ").trim_end().to_owned() })
+}
+
+/// Returns whether a process runs the same file as this one; false if the system does not tell.
+pub fn runs_this_program(pid: Pid) -> bool {
+    // Works for a removed or replaced file too, because the link leads to the running one.
+    let file = |process: &str| {
+        let link = format!("/proc/{process}/exe");
+        std::fs::metadata(link).ok().map(|it| (it.dev(), it.ino()))
+    };
+    let ours = file("self").filter(|_| !is_portable());
+    ours.is_some() && ours == file(&pid.as_raw_nonzero().to_string())
 }
 
 /// Asks `ps`, which prints the words of a command line separated by spaces.
@@ -87,6 +99,8 @@ mod tests {
             std::thread::yield_now();
         }
         assert_eq!(command_line_of_ps(pid).as_ref(), Some(&expected));
+        assert!(!runs_this_program(pid));
+        assert_eq!(runs_this_program(rustix::process::getpid()), !is_portable());
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(command_line(pid), None);
