@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::heading;
 use crate::list::by_profile;
-use crate::listing_costs::cut_mark;
+use crate::listing_costs::{assumed_listing, cut_mark};
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
@@ -126,6 +126,9 @@ fn render(result: &BudgetResult, terminal: &Terminal) -> String {
             it.used, it.limit, it.unit
         )),
         None => line(&format!("The listing has {size}; no limit of the agent is known.")),
+    }
+    if result.is_assumed {
+        line(&assumed_listing(&result.agent));
     }
     let shown = |form| result.skills.iter().filter(|it| it.shown == form).count();
     for (form, what) in [

@@ -1,4 +1,5 @@
-//! `skillsd __complete`: names for completion scripts: skills, sessions, rules, profiles, worktrees.
+//! `skillsd __complete`: names for completion scripts: skills, sessions, rules, profiles,
+//! worktrees, agents with hooks.
 //!
 //! The scripts of `skillsd completions` complete commands and options by themselves, and ask this
 //! command for names. It asks a running daemon and never starts one; without a daemon it has the
@@ -9,6 +10,7 @@
 
 mod position;
 
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use clap::{Arg, Args, FromArgMatches as _, ValueEnum};
@@ -16,14 +18,18 @@ use skills_client::blocking::{BlockingConnection, set_timeout};
 use skills_client::error::parse;
 use skills_client::spawn::connect;
 use skills_client::{ClientError, environment};
-use skills_protocol::method::{Request, SessionList, SkillsList, WorktreeList};
-use skills_protocol::wire::{Include, ListParams, SessionListParams, WorktreeListParams};
+use skills_protocol::method::{ProfilesDetect, Request, SessionList, SkillsList, WorktreeList};
+use skills_protocol::wire::{
+    DetectParams, Include, ListParams, SessionListParams, WorktreeListParams,
+};
 
 use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::global::{ALL_PROFILES, EVERY_PROFILE, GlobalArgs};
+use crate::heading::several;
+use crate::hook;
 use crate::text::plain;
 use position::{ArgumentAt, argument_at};
 
@@ -65,6 +71,7 @@ enum NameKind {
     Rules,
     Profiles,
     Worktrees,
+    HookAgents,
 }
 
 /// A name with its description, which may be empty.
@@ -120,6 +127,7 @@ fn kind(command: &str, argument: &Arg) -> Option<NameKind> {
         ("SESSION", _) | ("ID", "mcp") => Some(NameKind::Sessions),
         ("RULE", _) => Some(NameKind::Rules),
         ("PROFILE", _) => Some(NameKind::Profiles),
+        ("AGENT", "hook") => Some(NameKind::HookAgents),
         ("DIR", "trust") => Some(NameKind::Worktrees),
         ("DIR", _) if argument.get_long() == Some("cwd") => Some(NameKind::Worktrees),
         _ => None,
@@ -178,38 +186,56 @@ fn names(
             all.map(|it| (it, String::new())).collect()
         }
         NameKind::ListedSkills | NameKind::Skills => {
-            let mut params = ListParams::default();
             let global =
                 GlobalArgs { profile_variables: cx.global.profile_variables, ..global.clone() };
-            CallContext::from_args(&global, None)?.single_profile()?.fill(&mut params, None);
-            if kind == NameKind::Skills {
-                params.include = vec![Include::All];
+            let context = CallContext::from_args(&global, None)?.single_profile()?;
+            let mut connection = connection()?;
+            let mut params = DetectParams::default();
+            context.fill(&mut params, None);
+            let detected = call::<ProfilesDetect>(&mut connection, &params)?;
+            let profiles = several(&detected).unwrap_or_else(|| vec![detected.profile]);
+            let mut names: Vec<Name> = Vec::new();
+            for profile in profiles {
+                let mut params = ListParams::default();
+                context.with_profile(&profile).fill(&mut params, None);
+                if kind == NameKind::Skills {
+                    params.include = vec![Include::All];
+                }
+                let list = call::<SkillsList>(&mut connection, &params)?.skills.into_iter();
+                names.extend(list.map(|it| (it.name, it.description.unwrap_or_default())));
             }
-            let list = ask::<SkillsList>(&params)?.skills.into_iter();
-            let mut names: Vec<Name> =
-                list.map(|it| (it.name, it.description.unwrap_or_default())).collect();
             names.sort();
             names.dedup_by(|a, b| a.0 == b.0);
             names
         }
+        NameKind::HookAgents => {
+            hook::agents::names().into_iter().map(|it| (it.to_owned(), String::new())).collect()
+        }
         NameKind::Sessions => {
-            let list = ask::<SessionList>(&SessionListParams::default())?.sessions;
+            let params = SessionListParams::default();
+            let list = call::<SessionList>(&mut connection()?, &params)?.sessions;
             list.into_iter().map(|it| (it.session, it.cwd)).collect()
         }
         NameKind::Worktrees => {
-            let list = ask::<WorktreeList>(&WorktreeListParams::default())?.worktrees.into_iter();
+            let params = WorktreeListParams::default();
+            let list = call::<WorktreeList>(&mut connection()?, &params)?.worktrees.into_iter();
             let list = list.filter(|it| it.path_encoding.is_none());
             list.map(|it| (it.path, String::new())).collect()
         }
     })
 }
 
-/// Makes a call if a daemon is running.
-fn ask<M: Request>(params: &M::Params) -> Result<M::Result, ClientError> {
-    let location = environment::socket_location()?;
-    let stream = connect(&location, TIMEOUT)?;
+/// Connects to a daemon that is running.
+fn connection() -> Result<BlockingConnection<UnixStream>, ClientError> {
+    let stream = connect(&environment::socket_location()?, TIMEOUT)?;
     set_timeout(&stream, Some(TIMEOUT))?;
-    let mut connection = BlockingConnection::new(stream);
+    Ok(BlockingConnection::new(stream))
+}
+
+fn call<M: Request>(
+    connection: &mut BlockingConnection<UnixStream>,
+    params: &M::Params,
+) -> Result<M::Result, ClientError> {
     let sent = connection.send::<M>(params)?;
     parse(M::METHOD, &connection.receive_text(sent)?)
 }
@@ -312,6 +338,7 @@ mod tests {
             "list --cwd ",
             "trust ",
             "permission check ",
+            "hook ",
             "new ",
             "search ",
             "session list ",
@@ -336,6 +363,7 @@ mod tests {
             list --cwd Some(Worktrees)
             trust Some(Worktrees)
             permission check Some(ListedSkills)
+            hook Some(HookAgents)
             new None
             search None
             session list None"#]]

@@ -32,14 +32,12 @@ pub(super) fn agree(terminal: &Terminal, shown: &str) -> Result<bool, CommandErr
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// Asks whether to make the changes that were shown. `command` is the command without options, to
-/// show in the hint.
+/// Asks whether to make the changes that were shown. `command` is the command that makes them
+/// without a question, to show in the hint.
 pub(super) fn ask_to_change(cx: &CommandContext<'_>, command: &str) -> Result<bool, CommandError> {
     if cx.global.json || !io::stdin().is_terminal() {
         return Err(CommandError::usage("cannot ask for confirmation, so nothing was changed")
-            .with_hint(format!(
-                "Run `skillsd {command} --yes`, or `--dry-run` to see what it does."
-            )));
+            .with_hint(format!("Run `{command}`, or use `--dry-run` to see what it does.")));
     }
     cx.terminal.print("Make these changes? [y/N] ")?;
     let mut answer = String::new();

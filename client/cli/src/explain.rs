@@ -40,6 +40,7 @@ pub struct ExplainArgs {
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
+    cx.terminal.show_from(&context.cwd);
     let mut server = ServerConnection::open_reading(cx)?;
     if context.wants_several_profiles() {
         let profiles = heading::selected(&mut server, &context)?;
@@ -50,7 +51,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, C
         let text = server.call_text::<SkillsExplain>(&params)?;
         cx.terminal.print(&format!("{text}\n"))?;
         let result: ExplainResult = parse(SkillsExplain::METHOD, &text)?;
-        return Ok(exit_of(result.verdict.state, args));
+        return Ok(exit_of(&result, args));
     }
     let detected = heading::detect(&mut server, &context)?;
     if let (Some(profiles), Some(_)) = (heading::several(&detected), &args.target) {
@@ -60,7 +61,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, C
     cx.terminal.print(&heading::render_one(&detected, None, cx.terminal))?;
     cx.terminal.print(&format!("\n{}", render(&result, args, cx.terminal)))?;
     cx.terminal.print_health(&result.health);
-    Ok(exit_of(result.verdict.state, args))
+    Ok(exit_of(&result, args))
 }
 
 /// Prints one line per profile; `detected` is given if they are the agents that are present.
@@ -79,7 +80,7 @@ fn run_all(
         let params = params(&context.with_profile(&profile), args);
         let text = server.call_text::<SkillsExplain>(&params)?;
         let result: ExplainResult = parse(SkillsExplain::METHOD, &text)?;
-        if exit_of(result.verdict.state, args) == Exit::Findings {
+        if exit_of(&result, args) == Exit::Findings {
             exit = Exit::Findings;
         }
         results.push(result);
@@ -110,10 +111,20 @@ fn params(context: &CallContext, args: &ExplainArgs) -> ExplainParams {
     params
 }
 
-fn exit_of(state: Option<State>, args: &ExplainArgs) -> Exit {
+fn exit_of(result: &ExplainResult, args: &ExplainArgs) -> Exit {
     // Without a target, no skill can be missing.
-    let fine = args.target.is_none() || state.is_some_and(State::is_listed);
+    let fine = args.target.is_none() || shown_state(result).is_some_and(State::is_listed);
     if fine { Exit::Fine } else { Exit::Findings }
+}
+
+/// Returns the state of the skill for its agent's model: the agent itself lists its built-in
+/// skills, which skillsd hides.
+fn shown_state(result: &ExplainResult) -> Option<State> {
+    let is_built_in = result.path.as_deref().is_some_and(|it| it.starts_with("builtin://"));
+    match result.verdict.state {
+        Some(State::Hidden) if is_built_in => Some(State::Active),
+        state => state,
+    }
 }
 
 /// Renders the verdict, the tree of steps, and the advice.
@@ -126,7 +137,7 @@ pub(super) fn render(result: &ExplainResult, args: &ExplainArgs, terminal: &Term
     for (nth, line) in lines.iter().enumerate() {
         let lead = match (&args.target, nth) {
             (None, _) => String::new(),
-            (Some(_), 0) => format!("{} ", mark(result.verdict.state)),
+            (Some(_), 0) => format!("{} ", mark(shown_state(result))),
             (Some(_), _) => "  ".to_owned(),
         };
         let _ = writeln!(text, "{lead}{}", paint(style::HEADING, line));
@@ -142,7 +153,7 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
     let columns = profiles.iter().map(|profile| width(profile)).max().unwrap_or(0);
     let mut text = String::new();
     for (result, profile) in results.iter().zip(&profiles) {
-        let mark = mark(result.verdict.state);
+        let mark = mark(shown_state(result));
         let room = terminal.width.map(|width| width.saturating_sub(columns + 4));
         let lines = wrap(&terminal.prose(&result.verdict.summary), room);
         let _ =
@@ -152,7 +163,7 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
         }
         // A visible skill needs no advice.
         let next = result.verdict.next.as_deref();
-        let next = next.filter(|_| !result.verdict.state.is_some_and(State::is_listed));
+        let next = next.filter(|_| !shown_state(result).is_some_and(State::is_listed));
         let lines =
             next.map_or_else(Vec::new, |it| wrap(&format!("→ {}", terminal.prose(it)), room));
         for line in &lines {

@@ -5,7 +5,7 @@
 //! code, so every error is only a line on standard error: the exit code is 0, standard output stays
 //! empty, and the process always ends in time.
 
-mod agents;
+pub(crate) mod agents;
 mod payload;
 mod session;
 mod shell;

@@ -24,6 +24,7 @@ use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::switch::history::History;
 use crate::switch::{confined, explain, failed, remove_empty, worktree_top};
+use crate::text::skill_command;
 
 /// Arguments of `skillsd link`.
 #[derive(Debug, Clone, Args)]
@@ -145,8 +146,12 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
     let link = confined(&link, &bounds)?.join(&source.name);
     let mut history = read_history(&environment)?;
     let made = create(&link, &source.dir).map_err(|error| failed("create", &link, &error))?;
+    let mut note = None;
     let checked = explain(&mut server, &agent_context, &source.name)
-        .and_then(|now| check_seen(&args.to, &source, &now))
+        .and_then(|now| {
+            note = check_seen(&args.to, &source, &now)?;
+            Ok(())
+        })
         .and_then(|()| {
             history.keep_link(&link, &made);
             write_history(&history, &environment)
@@ -156,7 +161,9 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
         remove_empty(made.iter().rev());
         return Err(error);
     }
-    report(cx, &source.name, &args.to, &link, true)
+    report(cx, &source.name, &args.to, &link, true)?;
+    cx.terminal.print_notes(&Vec::from_iter(note));
+    Ok(Exit::Fine)
 }
 
 /// Removes a link from an agent's directory.
@@ -344,20 +351,28 @@ fn check_free(agent: &str, source: &LinkSource, found: &ExplainResult) -> Result
     } else {
         format!("{agent} already has another `{name}` in `{}`", dir.display())
     };
-    let hint =
-        format!("Run `skillsd explain {name} --profile {agent}` to see what it does with it.");
+    let command = skill_command("explain", name, &format!("--profile {agent}"));
+    let hint = format!("Run `{command}` to see what it does with it.");
     Err(CommandError::finding(message).with_hint(hint))
 }
 
-/// Fails if the agent does not take the linked skill.
-fn check_seen(agent: &str, source: &LinkSource, found: &ExplainResult) -> Result<(), CommandError> {
-    use State::{Activated, Active, Conditional, Hidden};
-    let is_seen = |state: Option<State>| {
-        state.is_some_and(|it| matches!(it, Active | Activated | Conditional | Hidden))
-    };
+/// Fails if the agent does not take the linked skill. A setting that switches the skill off can be
+/// changed once the agent finds it; returns a note about it.
+fn check_seen(
+    agent: &str,
+    source: &LinkSource,
+    found: &ExplainResult,
+) -> Result<Option<String>, CommandError> {
+    use State::{Activated, Active, Conditional, Denied, Hidden, Ignored};
     let is_it = |dir: &Path| dir.canonicalize().is_ok_and(|it| it == source.dir);
-    if candidates(found).any(|(dir, state)| is_it(&dir) && is_seen(state)) {
-        return Ok(());
+    let state = candidates(found).find(|(dir, _)| is_it(dir)).and_then(|it| it.1);
+    match state {
+        Some(Active | Activated | Conditional | Hidden) => return Ok(None),
+        Some(Denied | Ignored) => {
+            let next = found.verdict.next.iter().map(|it| format!(" {it}"));
+            return Ok(Some(format!("{}{}", found.verdict.summary, next.collect::<String>())));
+        }
+        _ => {}
     }
     let name = &source.name;
     let error = CommandError::refused(format!("{agent} does not take the link to `{name}`"))

@@ -20,6 +20,7 @@ use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::global::ALL_PROFILES;
 use crate::heading;
 use crate::listing_costs::{ListingCosts, listing_costs};
 use crate::server_connection::ServerConnection;
@@ -107,7 +108,7 @@ fn lists(
     for profile in profiles {
         let context = context.with_profile(&profile);
         let result = server.call_whole::<SkillsList>(params(cx, args, &context))?;
-        let costs = costs(args, server, &context)?;
+        let costs = costs(cx, args, server, &context)?;
         lists.push(matrix::Column { profile, result, costs });
     }
     Ok(lists)
@@ -115,14 +116,19 @@ fn lists(
 
 /// Returns the costs of the skills that are marked, or with `--tokens` of all.
 fn costs(
+    cx: &CommandContext<'_>,
     args: &ListArgs,
     server: &mut ServerConnection,
     context: &CallContext,
 ) -> Result<ListingCosts, CommandError> {
     match listing_costs(server, context, !args.tokens) {
         Err(error) if args.tokens => Err(error.into()),
+        Ok((costs, caveat)) => {
+            cx.terminal.print_notes(&Vec::from_iter(caveat.filter(|_| args.tokens)));
+            Ok(costs)
+        }
         // A daemon of an older version does not know the costs, which only add marks.
-        costs => Ok(costs.unwrap_or_default()),
+        Err(_) => Ok(ListingCosts::new()),
     }
 }
 
@@ -135,7 +141,8 @@ fn print_matrix(
     detected: Option<&DetectResult>,
 ) -> Result<(), CommandError> {
     let (all, tokens, cwd) = (args.all, args.tokens, &*context.cwd);
-    let options = matrix::MatrixOptions { all, tokens, detected, cwd };
+    let selection = context.profile.as_deref().unwrap_or(ALL_PROFILES);
+    let options = matrix::MatrixOptions { all, tokens, detected, selection, cwd };
     let mut text = matrix::render(lists, &options, cx.terminal);
     let mut files: Option<Vec<Step>> = None;
     for matrix::Column { profile, .. } in lists {
@@ -186,7 +193,7 @@ fn print_one(
     detected: &DetectResult,
 ) -> Result<(), CommandError> {
     let result = server.call_whole::<SkillsList>(params(cx, args, context))?;
-    let costs = costs(args, server, context)?;
+    let costs = costs(cx, args, server, context)?;
     let options = table::TableOptions {
         all: args.all,
         tokens: args.tokens,

@@ -7,19 +7,27 @@ use skills_protocol::wire::{BudgetParams, ListedForm, SkillCost};
 
 use crate::call_context::CallContext;
 use crate::server_connection::ServerConnection;
+use crate::text::plain;
 use skills_client::ClientError;
 
-/// Returns the costs of an agent's skills by path and name; with `only_cut`, of those that its
-/// listing does not show whole.
+/// Returns the costs of an agent's skills by path and name, and a caveat for costs of a listing
+/// that is not known; with `only_cut`, of the skills that the listing does not show whole.
 pub(crate) fn listing_costs(
     server: &mut ServerConnection,
     context: &CallContext,
     only_cut: bool,
-) -> Result<ListingCosts, ClientError> {
+) -> Result<(ListingCosts, Option<String>), ClientError> {
     let mut params = BudgetParams { only_cut: Some(only_cut), ..BudgetParams::default() };
     context.fill(&mut params, None);
     let result = server.call::<CatalogBudget>(&params)?;
-    Ok(result.skills.into_iter().map(|it| ((it.path.clone(), it.name.clone()), it)).collect())
+    let caveat = result.is_assumed.then(|| assumed_listing(&result.agent));
+    let skills = result.skills.into_iter();
+    Ok((skills.map(|it| ((it.path.clone(), it.name.clone()), it)).collect(), caveat))
+}
+
+/// Returns the caveat for costs of a listing that is not known.
+pub(crate) fn assumed_listing(agent: &str) -> String {
+    format!("How {} lists skills is not known: the numbers are estimates.", plain(agent))
 }
 
 /// Costs of skills by path and name.

@@ -156,7 +156,7 @@ fn ask(
         let listing = listing(server, &context)?;
         let costs = match listing_costs(server, &context, false) {
             Err(ClientError::Rpc(error)) if error.code == TOO_LARGE => ListingCosts::new(),
-            costs => costs?,
+            costs => costs?.0,
         };
         agents.push(AgentAnswers { profile: profile.clone(), list, listing, costs });
         let mut params = ReferencesParams::default();

@@ -114,7 +114,7 @@ fn push_worktrees(worktrees: &[Worktree], terminal: &Terminal, text: &mut String
     let path = |worktree: &Worktree| terminal.path(&worktree.path, worktree.path_encoding);
     let columns = worktrees.iter().map(|it| width(&path(it))).max().unwrap_or(0);
     for worktree in worktrees {
-        let mut facts = vec![skills(&worktree.skills), count(worktree.views, "view")];
+        let mut facts = vec![count(worktree.views, "view")];
         if worktree.pinned {
             facts.push("pinned".to_owned());
         }
@@ -130,6 +130,12 @@ fn push_worktrees(worktrees: &[Worktree], terminal: &Terminal, text: &mut String
             let _ = writeln!(text, "{}\n{}", path.trim_end(), hang("    ", &facts, terminal.width));
         } else {
             let _ = writeln!(text, "{path}{facts}");
+        }
+        let profiles = &worktree.profiles;
+        let columns = profiles.iter().map(|it| width(&plain(&it.profile))).max().unwrap_or(0);
+        for it in profiles {
+            let lead = format!("    {}  ", pad(&plain(&it.profile), columns));
+            let _ = writeln!(text, "{}", hang(&lead, &skills(&it.skills), terminal.width));
         }
     }
 }
@@ -157,7 +163,8 @@ fn push_sources(sources: &[SourceStatus], terminal: &Terminal, text: &mut String
     }
 }
 
-fn skills(counts: &SkillCounts) -> String {
+/// Returns the words for numbers of skills, such as `3 active, 1 invalid`.
+pub(super) fn skills(counts: &SkillCounts) -> String {
     let counts = counts.iter().filter(|(_, n)| **n > 0);
     let words: Vec<String> = counts.map(|(state, n)| format!("{n} {state}")).collect();
     if words.is_empty() { "no skills".to_owned() } else { words.join(", ") }
@@ -168,7 +175,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use expect_test::{Expect, expect};
-    use skills_protocol::wire::{Actions, Health, HeavyCallCounts, State, Watches};
+    use skills_protocol::wire::{Actions, Health, HeavyCallCounts, ProfileSkills, State, Watches};
 
     use super::*;
     use crate::sample::{terminal, uncolored};
@@ -239,7 +246,16 @@ mod tests {
             path: "/home/ann/shop".into(),
             pinned: true,
             views: 2,
-            skills: BTreeMap::from([(State::Active, 12), (State::Shadowed, 1), (State::Hidden, 0)]),
+            profiles: vec![
+                ProfileSkills {
+                    profile: "claude-code".into(),
+                    skills: BTreeMap::from([(State::Active, 12), (State::Shadowed, 1)]),
+                },
+                ProfileSkills {
+                    profile: "codex".into(),
+                    skills: BTreeMap::from([(State::Active, 0)]),
+                },
+            ],
             health: vec![limit],
             ..Worktree::default()
         };
@@ -265,8 +281,10 @@ mod tests {
                   trusted      1 directory
 
                 Worktrees
-                  ~/shop      12 active, 1 shadowed · 2 views · pinned · 1 problem
-                  /srv/notes  no skills · 1 view
+                  ~/shop      2 views · pinned · 1 problem
+                    claude-code  12 active, 1 shadowed
+                    codex        no skills
+                  /srv/notes  1 view
 
                 warning: the limit of inotify watches is reached (~/shop/.agents/skills)
                    hint: Raise `fs.inotify.max_user_watches`.

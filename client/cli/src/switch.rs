@@ -29,6 +29,7 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
+use crate::text::skill_command;
 use agent::{Setting, SettingsScope, SwitchAgent};
 pub(crate) use bounds::{confined, worktree_top};
 use effect::is_off;
@@ -97,7 +98,7 @@ pub(super) fn run(
         cx.terminal.print(&format!("{path}  {title}\n{}\n", diff::painted(&hunks)))?;
     }
     let verb = if on { "enable" } else { "disable" };
-    let command = format!("{verb} {}", args.name);
+    let command = skill_command(verb, &args.name, "--yes");
     let is_written =
         is_change && !args.dry_run && (args.yes || confirm::ask_to_change(cx, &command)?);
     if is_written {

@@ -6,7 +6,7 @@
 mod links;
 mod progress;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -29,6 +29,8 @@ pub(super) struct Terminal {
     pub(super) width: Option<usize>,
     // Home directory, shown as `~`.
     home: Option<PathBuf>,
+    // Directory to which the paths below it are relative.
+    base: OnceCell<PathBuf>,
     // True if shown paths are hyperlinks.
     links: bool,
     out: Sink,
@@ -97,7 +99,7 @@ impl Terminal {
         let out = Sink::new(io::stdout(), global.color, global.json);
         let err = Sink::new(io::stderr(), global.color, false);
         let links = io::stdout().is_terminal() && out.colored && links::are_supported();
-        Self { width: columns(), home, links, out, err }
+        Self { width: columns(), home, base: OnceCell::new(), links, out, err }
     }
 
     /// Returns a terminal that writes to these streams, without colour.
@@ -115,7 +117,16 @@ impl Terminal {
             is_json: false,
         };
         let (out, err) = (sink(Box::new(out) as Box<dyn Write>), sink(Box::new(err)));
-        Self { width, home: Some(home.into()), links: false, out, err }
+        let base = OnceCell::new();
+        Self { width, home: Some(home.into()), base, links: false, out, err }
+    }
+
+    /// Shows the paths below a directory relative to it from now on.
+    pub(super) fn show_from(&self, dir: &Path) {
+        if dir.parent().is_some() {
+            // A command has one working directory.
+            let _ = self.base.set(dir.to_owned());
+        }
     }
 
     /// Returns whether output may have colours.
@@ -155,8 +166,15 @@ impl Terminal {
         }
     }
 
-    /// Returns a sentence from the wire for display, escaped and with `~` in its paths.
+    /// Returns a sentence from the wire for display, escaped and with short paths.
     pub(super) fn prose(&self, text: &str) -> String {
+        match self.base.get() {
+            Some(base) => self.prose_from(base, text),
+            None => self.with_tilde(text),
+        }
+    }
+
+    fn with_tilde(&self, text: &str) -> String {
         let text = plain(text);
         match self.home.as_deref().and_then(Path::to_str) {
             Some(home) => with_short_paths(&text, home, "~", "~/"),
@@ -168,8 +186,8 @@ impl Terminal {
     /// directory are relative to it.
     pub(super) fn prose_from(&self, dir: &Path, text: &str) -> String {
         match dir.to_str().filter(|_| dir.parent().is_some()) {
-            Some(dir) => self.prose(&with_short_paths(text, dir, ".", "")),
-            None => self.prose(text),
+            Some(dir) => self.with_tilde(&with_short_paths(text, dir, ".", "")),
+            None => self.with_tilde(text),
         }
     }
 
@@ -178,8 +196,12 @@ impl Terminal {
         self.home.as_deref().is_some_and(|home| home.starts_with(dir))
     }
 
-    /// Returns a local path for display, escaped and with `~`.
+    /// Returns a local path for display, escaped and short.
     pub(super) fn local_path(&self, path: &Path) -> String {
+        let below = self.base.get().and_then(|base| path.strip_prefix(base).ok());
+        if let Some(below) = below.filter(|it| !it.as_os_str().is_empty()) {
+            return plain_exact(&encode(below, encoding_of([below])));
+        }
         let beneath = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
         let shown = match beneath {
             Some(rest) if rest.as_os_str().is_empty() => PathBuf::from("~"),
@@ -237,7 +259,11 @@ impl Terminal {
 
     /// Writes notes about an answer to standard error.
     pub(super) fn print_notes(&self, notes: &[String]) {
-        let lines = notes.iter().map(|it| format!("{} {it}\n", paint(style::HINT, "note:")));
+        let line = |it: &String| {
+            let note = format!("{} {it}", paint(style::HINT, "note:"));
+            continued(&note, 6, self.width) + "\n"
+        };
+        let lines = notes.iter().map(line);
         let text: String = lines.collect();
         if !text.is_empty() {
             self.eprint(&text);
@@ -274,7 +300,13 @@ fn with_short_paths(text: &str, dir: &str, alone: &str, above: &str) -> String {
         let ends =
             after.chars().next().is_none_or(|it| matches!(it, '/' | ' ' | '`' | ')' | ':' | ','));
         let below = after.strip_prefix('/').filter(|_| begins);
+        // A command must not read the path as an option or a name.
+        let end = below.and_then(|it| it.find(['`', ' ', ')', ':', ',']));
+        let word = below.map_or("", |it| &it[..end.unwrap_or(it.len())]);
+        let is_argument = shown.ends_with(' ');
+        let is_bare = is_argument && !word.contains('/') || word.starts_with('-');
         shown.push_str(match below {
+            Some(_) if above.is_empty() && is_bare => "./",
             Some(_) => above,
             None if begins && ends => alone,
             None => dir,
@@ -334,6 +366,14 @@ mod tests {
         assert_eq!(
             shown("switched off by /home/ann/.codex/config.toml:1:1 (/home/ann)"),
             "switched off by ~/.codex/config.toml:1:1 (~)"
+        );
+        let relative = |text: &str| with_short_paths(text, "/home/ann", ".", "");
+        assert_eq!(relative("Move `/home/ann/a` to `/home/ann/-b/c`."), "Move `a` to `./-b/c`.");
+        assert_eq!(relative("Run `skillsd link /home/ann/a`."), "Run `skillsd link ./a`.");
+        assert_eq!(relative("Run `skillsd trust /home/ann`."), "Run `skillsd trust .`.");
+        assert_eq!(
+            relative("Run `chmod u+r '/home/ann/a b'`."),
+            "Run `chmod u+r '/home/ann/a b'`."
         );
         for other in ["/home/anna/x", "/mnt/home/ann/x", "cd '/home/ann/x'", "/home/ann.old"] {
             assert_eq!(shown(other), other);

@@ -221,9 +221,15 @@ impl RpcError {
     /// Error for a name or path that no skill has.
     pub fn skill_not_found(name: &str, nearest: Vec<String>, available: Vec<String>) -> Self {
         let name = shortened(name);
+        // A person may copy the command to a shell.
+        let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | ':' | '.');
+        let is_word = !name.starts_with('-') && name.chars().all(is_plain);
         let hint = match nearest.first() {
             Some(near) => format!("Did you mean `{near}`?"),
-            None => format!("Run `skillsd explain {name}` to see where skillsd searched."),
+            None if is_word => {
+                format!("Run `skillsd explain {name}` to see where skillsd searched.")
+            }
+            None => "Run `skillsd list --all` to see all skills.".to_owned(),
         };
         let mut error = Self::new(SKILL_NOT_FOUND, format!("there is no skill `{name}`"));
         let data = error.data_mut();

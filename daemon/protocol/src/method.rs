@@ -503,7 +503,7 @@ mod tests {
               {clock health text count skillCount isInitial shortened omitted tokens}
             catalog/budget
               (format contextTokens budgetChars onlyCut cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health profile agent count characters tokens budget skills}
+              {clock health profile agent count characters tokens budget skills isAssumed}
             catalog/tool
               (style contextTokens budgetChars cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health tool tools}

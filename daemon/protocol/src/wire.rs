@@ -87,8 +87,8 @@ pub use trust::{
     TrustSetResult, TrustedDir, WaitingSkill,
 };
 pub use worktree::{
-    SkillCounts, Worktree, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,
-    WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+    ProfileSkills, SkillCounts, Worktree, WorktreeCloseParams, WorktreeCloseResult,
+    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
 
 // Clients in loosely typed languages send null for "none", even for a list.

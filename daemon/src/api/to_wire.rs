@@ -163,13 +163,23 @@ pub(crate) fn removed(gone: &Gone) -> wire::Removed {
 /// Converts the status of an open worktree.
 pub(crate) fn worktree(status: &WorktreeStatus) -> wire::Worktree {
     let encoding = encoding_of([&*status.path]);
-    let counts = status.skills.iter().filter(|(_, count)| **count > 0);
+    let counts = |skills: &BTreeMap<SkillState, usize>| {
+        let counts = skills.iter().filter(|(_, count)| **count > 0);
+        counts.map(|(it, count)| (state(*it), *count as u64)).collect()
+    };
+    let profiles = status.profiles.iter();
     wire::Worktree {
         path: encode(&status.path, encoding),
         path_encoding: encoding,
         pinned: status.pinned,
         views: status.views as u64,
-        skills: counts.map(|(it, count)| (state(*it), *count as u64)).collect(),
+        skills: counts(&status.skills),
+        profiles: profiles
+            .map(|(id, skills)| wire::ProfileSkills {
+                profile: id.to_string(),
+                skills: counts(skills),
+            })
+            .collect(),
         health: health(&status.health),
     }
 }

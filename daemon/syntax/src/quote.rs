@@ -1,4 +1,4 @@
-//! Quotes YAML scalars so that every YAML library reads the same text, and words of a shell command.
+//! Quotes YAML scalars so that every YAML library reads the same text, and words of shell commands.
 
 use std::fmt::Write as _;
 
@@ -43,9 +43,27 @@ pub fn quote_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
+/// Returns a command of `skillsd` for a skill's name. A name that begins with a hyphen follows the
+/// options and `--`, so that it is not read as an option.
+pub fn skill_command(verb: &str, name: &str, options: &str) -> String {
+    let word = quote_word(name);
+    if name.starts_with('-') {
+        return format!("skillsd {verb} {options} -- {word}");
+    }
+    format!("skillsd {verb} {word} {options}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn name_in_a_command_is_one_word_and_no_option() {
+        let command = |name: &str| skill_command("enable", name, "--profile codex");
+        assert_eq!(command("pdf"), "skillsd enable pdf --profile codex");
+        assert_eq!(command("--yes"), "skillsd enable --profile codex -- --yes");
+        assert_eq!(command("a; b's"), "skillsd enable 'a; b'\\''s' --profile codex");
+    }
 
     #[test]
     fn quote_style_minimizes_escapes() {

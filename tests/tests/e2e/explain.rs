@@ -236,7 +236,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             next: Write `description: "never closed"` in line 3 of `$WORK/shop/.agents/skills/broken/SKILL.md`.
         opencode-agent-skills colon: opencode-agent-skills finds no skill called `colon`. There is `$WORK/shop/.agents/skills/colon`, but it is in none of the directories that opencode-agent-skills searches.
             roots/searched of opencode-agent-skills 0.7.0 (running)
-            next: Run `skillsd link $WORK/shop/.agents/skills/colon --to opencode-agent-skills`.
+            next: Write `description: "Use when: asked"` in line 3 of `$WORK/shop/.agents/skills/colon/SKILL.md`. Then run `skillsd link $WORK/shop/.agents/skills/colon --to opencode-agent-skills`.
         agentskills nodesc: An Agent Skills client drops `nodesc`: the frontmatter has no `description`.
             description/required of Agent Skills standard 69ef37e (standard) at $WORK/shop/.agents/skills/nodesc/SKILL.md:1:1
             next: Insert `description: What it does, and when to use it.` before line 3 of `$WORK/shop/.agents/skills/nodesc/SKILL.md`.
@@ -259,7 +259,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             next: Run `skillsd new nowhere --profile agentskills`, or pass the path of the SKILL.md that you expect.
         agentskills shop/.agents/skills/god: An Agent Skills client finds no skill at `$WORK/shop/.agents/skills/god`: the path does not exist, but `$WORK/shop/.agents/skills/good` does.
             path/exists of Agent Skills standard 69ef37e (standard)
-            next: Did you mean `$WORK/shop/.agents/skills/good`?
+            next: Did you mean `$WORK/shop/.agents/skills/good`? Run `skillsd explain $WORK/shop/.agents/skills/good --profile agentskills`.
         claude-code deep: Claude Code skips `$WORK/shop/.claude/skills/group/deep`: this is deeper than the 1 level below the root that the agent searches.
             walk/depth of Claude Code 2.1.330 (running)
             next: Move `$WORK/shop/.claude/skills/group/deep` to `$WORK/shop/.claude/skills/deep`.
@@ -312,7 +312,7 @@ fn explain_text_shows_reason_rule_and_next_step() {
     for line in [
         "this is deeper than the 1 level below the root that the agent searches",
         "rule walk/depth of Claude Code 2.1.330 (measured on the running agent)",
-        "Next: Move `$WORK/shop/.claude/skills/group/deep` to `$WORK/shop/.claude/skills/deep`.",
+        "Next: Move `.claude/skills/group/deep` to `.claude/skills/deep`.",
     ] {
         assert!(deep.contains(line), "{line}: {deep}");
     }
@@ -320,8 +320,8 @@ fn explain_text_shows_reason_rule_and_next_step() {
     for line in [
         "✓ agentskills            An Agent Skills client shows `bom` to its model.",
         "✗ codex                  Codex drops `bom`: the file begins with a byte order mark.",
-        "→ Run `skillsd check --fix $WORK/shop/.agents/skills/bom/SKILL.md --profile codex`.",
-        "There is `$WORK/shop/.agents/skills/bom`, but it is in none of the directories that Claude Code searches.",
+        "→ Run `skillsd check --fix .agents/skills/bom/SKILL.md --profile codex`.",
+        "There is `.agents/skills/bom`, but it is in none of the directories that Claude Code searches.",
     ] {
         assert!(all.contains(line), "{line}: {all}");
     }

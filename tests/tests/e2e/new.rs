@@ -23,6 +23,9 @@ fn new_skill_is_where_the_agent_looks() {
         ("gemini-cli", ".gemini/skills"),
         ("opencode", ".opencode/skills"),
         ("opencode-agent-skills", ".opencode/skills"),
+        ("copilot-cli", ".github/skills"),
+        ("qwen-code", ".qwen/skills"),
+        ("kilo", ".kilo/skills"),
     ] {
         let home = Home::new();
         home.lay_out("//- /home/.gemini/settings.json\n{\"security\": {\"folderTrust\": {\"enabled\": false}}}\n");

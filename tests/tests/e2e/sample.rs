@@ -71,7 +71,7 @@ fn explain_says_why_a_skill_is_missing() {
     let output = run(&home, &top, &["explain", "changelog"]);
     let text = home.redact(&stdout(&output));
     assert!(text.contains("description"), "{text}");
-    assert!(text.contains("$WORK/sample/.claude/skills"), "{text}");
+    assert!(text.contains("─ .claude/skills"), "{text}");
     assert!(text.contains("changelog/SKILL.md"), "{text}");
 }
 

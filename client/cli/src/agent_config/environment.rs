@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use skills_protocol::env::{CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, HOME, XDG_CONFIG_HOME};
 
 use crate::failure::CommandError;
+use crate::text::shell_word;
 use skills_client::environment::state_directory;
 
 /// Paths that the installation depends on; all are absolute.
@@ -92,9 +93,7 @@ impl InstallEnvironment {
 
     /// Returns the program quoted for a shell.
     pub(crate) fn shell_word(&self) -> String {
-        let word = self.word();
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@".contains(c);
-        if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
+        shell_word(&self.word())
     }
 }
 

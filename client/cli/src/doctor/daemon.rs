@@ -208,7 +208,10 @@ fn check_views(
         let mut unnamed = context.clone();
         unnamed.profile = None;
         places.push(unnamed);
-        let profiles = heading::selected(server, context)?;
+        let profiles = match &context.profile {
+            Some(_) => heading::selected(server, context)?,
+            None => heading::several(&heading::detect(server, context)?).unwrap_or_default(),
+        };
         places.extend(profiles.iter().map(|profile| context.with_profile(profile)));
     } else {
         places.push(context.clone());
@@ -230,7 +233,11 @@ fn check_views(
     }
     let status = server.call::<ServerStatus>(&StatusParams {})?;
     add(status.health);
-    status.worktrees.into_iter().for_each(|worktree| add(worktree.health));
+    // Duplicates of agents that are not present, or of other directories, are no problem here.
+    let is_here = |it: &Health| it.code != "duplicate";
+    for worktree in status.worktrees {
+        add(worktree.health.into_iter().filter(is_here).collect());
+    }
     findings.extend(unwell.iter().map(DoctorProblem::from_health));
     Ok(())
 }

@@ -137,7 +137,7 @@ fn root_lines<'a, 'n>(nodes: &'n [StepNode<'a>], terminal: &Terminal) -> Vec<Tre
         }
         let room = terminal.width.map(|width| width.saturating_sub(3));
         let texts = if is_root(node) {
-            vec![root_line(node.step, columns, terminal)]
+            root_line(node.step, columns, room, terminal)
         } else {
             step_lines(node.step, node.step, room, terminal)
         };
@@ -159,7 +159,8 @@ fn root_name(step: &Step, terminal: &Terminal) -> String {
     step.root.as_deref().map_or_else(String::new, |root| terminal.path(root, step.path_encoding))
 }
 
-fn root_line(step: &Step, columns: usize, terminal: &Terminal) -> String {
+/// Returns the line of a root, with its reason on further lines if they do not fit.
+fn root_line(step: &Step, columns: usize, room: Option<usize>, terminal: &Terminal) -> Vec<String> {
     let mut facts = Vec::new();
     match (step.outcome, step.found) {
         (Outcome::Searched, Some(0)) => facts.push("no skills".to_owned()),
@@ -173,7 +174,7 @@ fn root_line(step: &Step, columns: usize, terminal: &Terminal) -> String {
         ) => {}
     }
     facts.extend(step.scope.map(|scope| scope.to_string()));
-    facts.extend(step.reason.as_deref().map(|reason| terminal.prose(reason)));
+    let reason = step.reason.as_deref().map(|reason| terminal.prose(reason));
     let style = if step.outcome == Outcome::Unreadable { style::BAD } else { style::FAINT };
     let name = root_name(step, terminal);
     let blanks = " ".repeat(columns.saturating_sub(width(&name)));
@@ -182,12 +183,21 @@ fn root_line(step: &Step, columns: usize, terminal: &Terminal) -> String {
         None => name,
     };
     let name = paint(style::HEADING, format!("{name}{blanks}"));
-    format!("{name}  {}", paint(style, facts.join(" · ")))
+    let line = |facts: &[String]| format!("{name}  {}", paint(style, facts.join(" · ")));
+    let whole = line(&facts.iter().cloned().chain(reason.clone()).collect::<Vec<_>>());
+    match reason {
+        Some(reason) if room.is_some_and(|room| width(&whole) > room) => {
+            let reason = wrap(&reason, room.map(|room| room.saturating_sub(2)));
+            let reason = reason.into_iter().map(|it| paint(style, format!("  {it}")));
+            std::iter::once(line(&facts).trim_end().to_owned()).chain(reason).collect()
+        }
+        _ => vec![whole],
+    }
 }
 
 fn step_lines(step: &Step, parent: &Step, room: Option<usize>, terminal: &Terminal) -> Vec<String> {
     match step.kind {
-        StepKind::Root => vec![root_line(step, 0, terminal)],
+        StepKind::Root => root_line(step, 0, room, terminal),
         StepKind::Candidate => candidate_lines(step, parent, room, terminal),
         StepKind::Settings | StepKind::Rule => rule_lines(step, room, terminal),
     }

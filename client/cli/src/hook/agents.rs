@@ -80,7 +80,7 @@ pub(super) fn agent(name: &str) -> Option<&'static HookAgent> {
 }
 
 /// Returns the names of all agents.
-pub(super) fn names() -> Vec<&'static str> {
+pub(crate) fn names() -> Vec<&'static str> {
     AGENTS.iter().map(|agent| agent.name).collect()
 }
 

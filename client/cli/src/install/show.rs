@@ -68,7 +68,7 @@ pub(super) fn confirm<F: Fn(&PlannedTexts) -> Option<PlannedChange>>(
     }
     if !args.dry_run && !args.yes && agreed.changes.iter().any(is_change) {
         // Fails without a terminal.
-        agreed.written = confirm::ask_to_change(cx, what)?;
+        agreed.written = confirm::ask_to_change(cx, &format!("skillsd {what} --yes"))?;
     }
     Ok(agreed)
 }

@@ -14,7 +14,7 @@ use crate::heading;
 use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{count, cut, cut_start, pad, plain, width};
+use crate::text::{count, cut, cut_start, pad, plain, shell_word, width};
 
 /// Cell of an agent that does not find the skill.
 const NOT_FOUND: &str = "·";
@@ -45,6 +45,8 @@ pub(crate) struct MatrixOptions<'a> {
     pub(crate) tokens: bool,
     /// The detected agents, if the columns are those that are present.
     pub(crate) detected: Option<&'a DetectResult>,
+    /// The value of `--profile`.
+    pub(crate) selection: &'a str,
     pub(crate) cwd: &'a Path,
 }
 
@@ -75,7 +77,7 @@ impl MatrixRow<'_> {
 
 /// Renders the table with its legend, with a column for each list.
 pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &Terminal) -> String {
-    let MatrixOptions { all, detected, tokens: has_tokens, cwd } = *options;
+    let MatrixOptions { all, detected, tokens: has_tokens, selection, cwd } = *options;
     let rows: Vec<_> = rows(lists)
         .into_iter()
         .filter(|row| all || row.cells.iter().flatten().any(|state| state.is_listed()))
@@ -124,10 +126,10 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
         push_legend(&marks, terminal, &mut text);
     }
     let command = match detected {
-        Some(_) => "`skillsd explain NAME`",
-        None => "`skillsd explain NAME --profile all`",
+        Some(_) => "`skillsd explain NAME`".to_owned(),
+        None => format!("`skillsd explain NAME --profile {}`", shell_word(selection)),
     };
-    let why = ["Explain one of them:", command];
+    let why = ["Explain one of them:", &*command];
     let is_narrow = terminal.width.is_some_and(|it| why[0].len() + 1 + why[1].len() > it);
     let _ = writeln!(text, "{}", why.join(if is_narrow { "\n" } else { " " }));
     text
@@ -222,8 +224,13 @@ mod tests {
     #[track_caller]
     fn check(lists: &[(&str, ListResult)], all: bool, columns: usize, expected: &Expect) {
         let lists: Vec<_> = lists.iter().map(|(name, list)| column(name, list)).collect();
-        let options =
-            MatrixOptions { all, tokens: false, detected: None, cwd: Path::new("/home/ann/shop") };
+        let options = MatrixOptions {
+            all,
+            tokens: false,
+            detected: None,
+            selection: "all",
+            cwd: Path::new("/home/ann/shop"),
+        };
         expected.assert_eq(&uncolored(&render(&lists, &options, &terminal(Some(columns)))));
     }
 
@@ -255,6 +262,7 @@ mod tests {
             all: false,
             tokens: true,
             detected: None,
+            selection: "every",
             cwd: Path::new("/home/ann/shop"),
         };
         expect![[r#"
@@ -267,7 +275,7 @@ mod tests {
             3 skills for 2 profiles
             ✓ active  ? untrusted  ◐ not shown whole  · not found
             numbers: tokens of each entry
-            Explain one of them: `skillsd explain NAME --profile all`
+            Explain one of them: `skillsd explain NAME --profile every`
         "#]]
         .assert_eq(&uncolored(&render(&lists, &options, &terminal(Some(80)))));
     }
@@ -382,6 +390,7 @@ mod tests {
             all: false,
             tokens: false,
             detected: Some(&detected),
+            selection: "all",
             cwd: Path::new("/home/ann/shop"),
         };
         let render = |columns| uncolored(&render(&lists, &options, &terminal(Some(columns))));

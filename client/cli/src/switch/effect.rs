@@ -10,6 +10,7 @@ use super::agent::{Setting, SwitchAgent};
 use crate::agent_config::document::ConfigDocument;
 use crate::agent_config::file;
 use crate::failure::CommandError;
+use crate::text::skill_command;
 
 /// Returns the path in a step's field.
 pub(super) fn path_of(text: Option<&String>, step: &Step) -> Option<PathBuf> {
@@ -204,8 +205,9 @@ pub(super) fn check(
     // An undo stays: the file has its old content again.
     let error = if is_undo { error } else { error.because("the file was restored") };
     let step = decisive(now).and_then(|it| it.next.as_deref());
-    Err(match step {
-        Some(next) => error.with_hint(next),
-        None => error.with_hint(format!("Run `skillsd explain {name}` to see all settings.")),
-    })
+    let all = || {
+        let command = skill_command("explain", name, "");
+        format!("Run `{command}` to see all settings.")
+    };
+    Err(error.with_hint(step.map_or_else(all, str::to_owned)))
 }

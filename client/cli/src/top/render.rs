@@ -7,8 +7,9 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use skills_protocol::path::PathEncoding;
-use skills_protocol::wire::{Event, State, StatusResult, Worktree};
+use skills_protocol::wire::{Event, ProfileSkills, State, StatusResult, Worktree};
 
+use crate::status::skills;
 use crate::terminal::Terminal;
 use crate::text::{count, cut, duration, pad, plain, size, width};
 use crate::top::state::{ActivatedRow, TopState};
@@ -127,15 +128,13 @@ impl Renderer<'_> {
         let widest = worktrees.iter().map(|it| width(&path(it))).max().unwrap_or(0);
         let widest = widest.min(columns / 2);
         let line = |it: &Worktree| {
-            let skills = it.skills.iter().filter(|(_, n)| **n > 0);
-            let mut words: Vec<_> = skills.map(|(state, n)| format!("{n} {state}")).collect();
-            if words.is_empty() {
-                words.push("no skills".to_owned());
-            }
+            let one = |it: &ProfileSkills| format!("{} {}", plain(&it.profile), skills(&it.skills));
+            let mut words: Vec<_> = it.profiles.iter().map(one).collect();
             words.push(count(it.views, "view"));
             let problems = count(it.health.len() as u64, "problem");
-            let is_well =
-                it.health.is_empty() && it.skills.get(&State::Invalid).is_none_or(|n| *n == 0);
+            let has_invalid =
+                it.profiles.iter().any(|it| it.skills.get(&State::Invalid).is_some_and(|n| *n > 0));
+            let is_well = it.health.is_empty() && !has_invalid;
             if !it.health.is_empty() {
                 words.push(problems);
             }

@@ -113,6 +113,11 @@ pub struct RuleDifference {
 }
 
 impl Profile {
+    /// Returns true if the form of the agent's own prompt listing is known.
+    pub fn knows_listing(&self) -> bool {
+        self.base.as_ref().map_or(self.reader.is_some(), |it| it.knows_listing())
+    }
+
     /// Returns the rules for finding plugins.
     pub fn plugins(&self) -> impl Iterator<Item = &PluginRule> {
         self.roots.iter().filter_map(|root| match &root.base {

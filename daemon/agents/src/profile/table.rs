@@ -425,7 +425,7 @@ fn gemini_cli() -> Profile {
             built_in(&[
                 (
                     "antigravity-support",
-                    "Use when the user asks questions, root_content help, or requests instructions related to installing, setting up, or migrating to Antigravity CLI. This skill provides the latest up to date details, requirements, and commands sourced from the official Antigravity CLI documentation.",
+                    "Use when the user asks questions, seeks help, or requests instructions related to installing, setting up, or migrating to Antigravity CLI. This skill provides the latest up to date details, requirements, and commands sourced from the official Antigravity CLI documentation.",
                 ),
                 (
                     "skill-creator",

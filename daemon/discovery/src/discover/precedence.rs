@@ -39,12 +39,12 @@ pub(super) fn resolve_conflicts(
                     DuplicatePolicy::LastWins | DuplicatePolicy::LastWinsByRace => "later",
                     DuplicatePolicy::FirstWins | DuplicatePolicy::KeepAll => "earlier",
                 };
-                if profile.warns_of_duplicates {
-                    tell(candidates, winner, index);
-                }
                 // A built-in skill is not read from a file, so it takes no part in the race.
                 let is_race = profile.duplicates == DuplicatePolicy::LastWinsByRace
                     && !candidates[index].is_built_in();
+                if profile.warns_of_duplicates {
+                    tell(candidates, winner, index, is_race.then(|| profile.subject()));
+                }
                 let race = if is_race {
                     format!(
                         "; {} reads files concurrently and may use either one",
@@ -193,11 +193,16 @@ fn same(candidates: &mut [Candidate], index: usize, winner: usize) {
 /// Rule of the note on a skill that wins a name over another.
 pub const DUPLICATE: &str = "name/duplicate";
 
-/// Adds a note about the losing file to the winner.
-fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
+/// Adds a note about the losing file to the winner. `racing` is the agent that may use either file.
+fn tell(candidates: &mut [Candidate], winner: usize, loser: usize, racing: Option<&str>) {
     let [won, lost] = [winner, loser].map(|it| shown(&candidates[it].path));
     let name = &candidates[winner].name;
-    let message = format!("two skills are named `{name}`: `{won}` wins over `{lost}`");
+    let message = match racing {
+        Some(agent) => {
+            format!("two skills are named `{name}`: {agent} may use `{won}` or `{lost}`")
+        }
+        None => format!("two skills are named `{name}`: `{won}` wins over `{lost}`"),
+    };
     let next = "Rename one of the two, or remove the one you do not want.".to_owned();
     let rule = DUPLICATE;
     candidates[winner].notes.push(Reason {

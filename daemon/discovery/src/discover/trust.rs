@@ -16,7 +16,10 @@ use super::{Candidate, DiscoveryContext, Policy, Reason, RootOutcome, SearchRoot
 
 /// Sets `trust_path` and `trust_decision` of the roots that need trust.
 pub(super) fn mark(owners: &Owners<'_>, roots: &mut [SearchRoot]) {
-    for root in roots.iter_mut().filter(|it| !it.is_own() && it.outcome == RootOutcome::Walked) {
+    // A skill may be written to a missing root.
+    let is_place =
+        |it: &SearchRoot| matches!(it.outcome, RootOutcome::Walked | RootOutcome::Missing);
+    for root in roots.iter_mut().filter(|it| !it.is_own() && is_place(it)) {
         let path = root.trust_path.take().unwrap_or_else(|| owners.trust_path(&root.path));
         root.trust_decision = owners.trust_decision(&path);
         root.trust_path = Some(path);

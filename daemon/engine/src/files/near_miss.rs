@@ -1,8 +1,8 @@
 //! Search for near misses of a skill name or path, and for all skill files of a worktree, for
 //! `explain`.
 //!
-//! Runs on a thread that may block, with bounds on entries and depth. Reads names only and opens no
-//! files except git's ignore files.
+//! Runs on a thread that may block, with bounds on entries and depth. Reads names, git's ignore
+//! files and the SKILL.md of each near miss.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -11,14 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_discovery::discover::{
-    IgnoreRule, NearMiss, NearMissKind, NearMisses, Repository, Resolution,
+    IgnoreRule, NearMiss, NearMissKind, NearMisses, Repository, Resolution, SkillFile,
 };
 use skills_syntax::path::AbsPath;
 use skills_syntax::suggest;
 
+use crate::files::disk::{DEFAULT_READ_LIMIT, Disk as _, RealDisk, content_hash};
 use crate::files::ignored::{Git, IgnoreOptions, walk};
-use crate::files::skill_file::SKILL_FILE;
+use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 
 /// Limits of one search: entries read, and depth below each search place.
 const MOST_ENTRIES: usize = 50_000;
@@ -223,7 +225,33 @@ fn stray(path: AbsPath, worktree: &SearchScope) -> NearMiss {
         let [dir, file] = [dir, line.file].map(|it| AbsPath::new(&it).ok());
         Some(IgnoreRule { dir: dir?, file: file?, line: line.number, pattern: line.pattern })
     });
-    NearMiss { path, thing, skill, worktree: top, ignored }
+    let file = read_skill(&path, &thing, worktree);
+    NearMiss { path, thing, skill, worktree: top, ignored, file }
+}
+
+/// Reads the skill's file at a path, or in a directory. Follows no link out of the worktree, and
+/// none to the file.
+fn read_skill(path: &AbsPath, thing: &NearMissKind, worktree: &SearchScope) -> Option<SkillFile> {
+    let (dir, name) = match thing {
+        NearMissKind::Directory(Some(name)) => (path.clone(), &**name),
+        NearMissKind::File if is_skill_file(path) => (path.parent()?, path.file_name()?),
+        NearMissKind::Directory(None) | NearMissKind::File | NearMissKind::Nothing(_) => {
+            return None;
+        }
+    };
+    let real = fs::canonicalize(&dir).ok()?;
+    let is_inside = || fs::canonicalize(&worktree.top).is_ok_and(|top| real.starts_with(top));
+    if dir.starts_with(&*worktree.top) && !is_inside() {
+        return None;
+    }
+    let (file, directory) = RealDisk.read_in(&real, name, DEFAULT_READ_LIMIT).ok()?;
+    let facts = FileFacts {
+        size: file.stat.size,
+        truncated: file.truncated,
+        hash: content_hash(&file.bytes),
+    };
+    let record = Arc::new(SkillRecord::read(&file.bytes, facts));
+    Some(SkillFile { id: file.stat.id, directory, record, stale: None })
 }
 
 /// Returns the name of the SKILL.md in any case, preferring the exact one.

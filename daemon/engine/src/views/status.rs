@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use skills_agents::profile::Text;
 use skills_discovery::discover::SkillState;
 use skills_syntax::path::AbsPath;
 
@@ -41,6 +42,9 @@ pub struct WorktreeStatus {
     pub pinned: bool,
     /// Number of skills in each state, in its most recently used view.
     pub skills: BTreeMap<SkillState, usize>,
+    /// Number of skills in each state for each profile, in the profile's most recently used view. A
+    /// view without a session comes first.
+    pub profiles: BTreeMap<Text, BTreeMap<SkillState, usize>>,
     /// Problems of its views.
     pub health: Vec<Health>,
 }

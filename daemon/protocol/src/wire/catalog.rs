@@ -145,6 +145,10 @@ pub struct BudgetResult {
     pub budget: Option<ListingBudget>,
     /// The skills, in the order of the list.
     pub skills: Vec<SkillCost>,
+    /// True if the agent's own listing is not known, so that another agent's form and limits stand
+    /// in for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_assumed: bool,
 }
 
 /// The limit of a listing, and how much of it is used.

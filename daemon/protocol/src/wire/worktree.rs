@@ -38,11 +38,24 @@ pub struct Worktree {
     pub pinned: bool,
     /// Number of its views: one for each working directory, profile and environment in use.
     pub views: u64,
-    /// Number of skills in each state, over the files of all its views.
+    /// Number of skills in each state, in its most recently used view.
     pub skills: SkillCounts,
+    /// Number of skills in each state for each profile with a view, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<ProfileSkills>,
     /// Current problems of the worktree.
     #[serde(default)]
     pub health: Vec<Health>,
+}
+
+/// Skills of a worktree for one profile.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileSkills {
+    /// Name of the profile.
+    pub profile: String,
+    /// Number of skills in each state, in the profile's most recently used view. A view without a
+    /// session comes first.
+    pub skills: SkillCounts,
 }
 
 /// The pinned worktree.

@@ -73,6 +73,8 @@ fn result(
             used: it.used,
         }),
         skills: costs.filter(|it| !only_cut || it.shown != ListedForm::Whole).collect(),
+        is_assumed: !view.ctx.profile.knows_listing()
+            && format == ListingFormat::of(view.ctx.profile.output),
     }
 }
 

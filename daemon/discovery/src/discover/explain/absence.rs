@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use skills_syntax::path::AbsPath;
+use skills_syntax::quote::quote_word;
 use skills_syntax::text::LineColumn;
 
 use super::super::candidate::SKILL_FILE;
@@ -31,7 +32,8 @@ impl Absence {
     }
 }
 
-pub(super) fn nothing(path: &AbsPath, alike: Option<&AbsPath>) -> Absence {
+/// Explains that a path does not exist, and names the path that is like it.
+pub(super) fn nothing(path: &AbsPath, alike: Option<&AbsPath>, profile: &str) -> Absence {
     let Some(alike) = alike else {
         let next = "Check the path; `skillsd list` shows all skills.";
         return Absence::new("path/exists", "the path does not exist".to_owned(), next);
@@ -41,7 +43,10 @@ pub(super) fn nothing(path: &AbsPath, alike: Option<&AbsPath>) -> Absence {
         return wrong_case(alike);
     }
     let why = format!("the path does not exist, but `{}` does", alike.display());
-    Absence::new("path/exists", why, format!("Did you mean `{}`?", alike.display()))
+    let word = quote_word(&alike.display().to_string());
+    let command = format!("skillsd explain {word} --profile {profile}");
+    let next = format!("Did you mean `{}`? Run `{command}`.", alike.display());
+    Absence::new("path/exists", why, next)
 }
 
 pub(super) fn wrong_case(path: &AbsPath) -> Absence {

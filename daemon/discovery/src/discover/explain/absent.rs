@@ -1,17 +1,24 @@
 //! Explains why a path or name is not found.
 
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 
-use skills_agents::profile::{LinkPolicy, LinkedWorktrees, NestedRule, RootRule, agents};
+use skills_agents::profile::{
+    LinkPolicy, LinkedWorktrees, NameCheck, NestedRule, RootRule, agents,
+};
 use skills_syntax::path::AbsPath;
-use skills_syntax::quote::quote_word;
+use skills_syntax::quote::{quote_word, skill_command};
 use skills_syntax::text::LineColumn;
 
 use super::super::candidate::SKILL_FILE;
+use super::super::context::variable;
+use super::super::evaluate::{evaluate, refuse_name};
+use super::super::walker::FoundFile;
 use super::super::{
-    NoteScope, RootOutcome, SearchRoot, SettingsFile, SettingsNote, SkipReason, SkippedEntry,
+    Candidate, NoteScope, Reason, RootOutcome, SearchRoot, SettingsFile, SettingsNote, SkillFile,
+    SkillState, SkipReason, SkippedEntry, denied,
 };
-use super::absence::{Absence, OUT_OF_BOUNDS, not_a_skill, nothing, unfit};
+use super::absence::{Absence, OUT_OF_BOUNDS, not_a_skill, nothing, unfit, wrong_case};
 use super::explanation::{Query, Verdict};
 use super::inquiry::Inquiry;
 use super::near_miss::{IgnoreRule, NearMiss, NearMissKind, places};
@@ -67,24 +74,24 @@ impl<'a> Inquiry<'a> {
         }
         let profile = self.profile;
         let similar = self.around.similar.as_ref();
-        let next = match (self.resolution.nearest(name).first(), similar, self.own_place()) {
-            (Some(near), _, _) => format!("Did you mean `{near}`?"),
-            (None, Some(near), _) => {
-                let near = quote_word(near);
-                format!("Did you mean `{near}`? Run `skillsd explain {near} --profile {profile}`.")
+        let nearest = self.resolution.nearest(name).first().copied();
+        let next = match (nearest.or(similar.map(|it| &**it)), self.own_place()) {
+            (Some(near), _) => {
+                let command = skill_command("explain", near, &format!("--profile {profile}"));
+                format!("Did you mean `{near}`? Run `{command}`.")
             }
-            (None, None, _) if let Some((root, skip)) = self.skill_in_root() => {
+            (None, _) if let Some((root, skip)) = self.skill_in_root() => {
                 let (summary, absence) = self.move_from_root(name, root, skip);
                 return (verdict(summary, &absence), Some(absence), skips);
             }
-            (None, None, Some(_)) if self.is_agent() && is_word(name) => format!(
+            (None, Some(_)) if self.is_agent() && is_word(name) => format!(
                 "Run `skillsd new {name} --profile {profile}`, or pass the path of the SKILL.md that you expect."
             ),
-            (None, None, Some(place)) => format!(
+            (None, Some(place)) => format!(
                 "Create `{}/{name}/{SKILL_FILE}`, or pass the path of the SKILL.md that you expect.",
                 place.display()
             ),
-            (None, None, None) => "Pass the path of its SKILL.md.".to_owned(),
+            (None, None) => "Pass the path of its SKILL.md.".to_owned(),
         };
         let summary = format!("{agent} finds no skill called `{name}`.");
         (Verdict { state: None, summary, next: Some(next) }, None, skips)
@@ -126,7 +133,7 @@ impl<'a> Inquiry<'a> {
         }
         let thing = stray.map(|it| &it.thing);
         if let Some(NearMissKind::Nothing(alike)) = thing {
-            return nothing(path, alike.as_ref());
+            return nothing(path, alike.as_ref(), self.profile);
         }
         if let Some(absence) = self.within_skill(path, stray) {
             return absence;
@@ -160,7 +167,7 @@ impl<'a> Inquiry<'a> {
             return Absence::new("root/readable", why, fault.next());
         }
         let found = self.nested(path, stray).or_else(|| self.explain_other_worktree(path, stray));
-        found.unwrap_or_else(|| self.misplaced(path, thing))
+        found.unwrap_or_else(|| self.misplaced(path, stray))
     }
 
     fn switched_off(&self, root: &SearchRoot, why: &str) -> Absence {
@@ -310,7 +317,8 @@ impl<'a> Inquiry<'a> {
         ))
     }
 
-    fn misplaced(&self, path: &AbsPath, thing: Option<&NearMissKind>) -> Absence {
+    fn misplaced(&self, path: &AbsPath, stray: Option<&NearMiss>) -> Absence {
+        let thing = stray.map(|it| &it.thing);
         let (rule, agent) = ("roots/searched", self.ctx.profile.object());
         let nowhere = format!("in none of the directories that {agent} searches");
         let why = format!("it is {nowhere}");
@@ -338,11 +346,7 @@ impl<'a> Inquiry<'a> {
         let next = if let Some(place) = self.own_place() {
             let target = place.child(name);
             match dir {
-                Some(dir) if self.can_link(&dir, &place) => {
-                    let dir = quote_word(&dir.display().to_string());
-                    format!("Run `skillsd link {dir} --to {}`.", self.profile)
-                }
-                Some(dir) => format!("Move `{}` to `{}`.", dir.display(), target.display()),
+                Some(dir) => self.next_steps_to(&dir, &place, stray),
                 None => format!("Write `{}`.", target.child(SKILL_FILE).display()),
             }
         } else {
@@ -364,18 +368,97 @@ impl<'a> Inquiry<'a> {
         found.or_else(|| roots.iter().find(of_skills)).map(|it| it.path.clone())
     }
 
-    /// Returns true if other agents find the skill's directory, and this one would find a link to
-    /// it: moving it would take it from them.
-    fn can_link(&self, dir: &AbsPath, place: &AbsPath) -> bool {
+    /// Returns the steps after which the agent finds a skill directory, as sentences: what the
+    /// agent needs to load it, then a link, a copy or a move to the root `place`.
+    fn next_steps_to(&self, dir: &AbsPath, place: &AbsPath, stray: Option<&NearMiss>) -> String {
+        let name = dir.file_name().unwrap_or_default();
+        let (from, to) = (dir.display(), place.child(name));
+        if let Some(other) = self.resolution.candidates.iter().find(|it| {
+            it.own_name().is_some_and(|it| it == name) || it.name == name.to_string_lossy()
+        }) {
+            let (agent, other) = (self.ctx.profile.subject(), other.path.display());
+            return format!("Rename `{from}`: {agent} has another skill of this name, `{other}`.");
+        }
+        let file = stray.and_then(|it| it.file.as_ref());
+        let written = match stray.map(|it| &it.thing) {
+            Some(NearMissKind::Directory(Some(written))) => &**written,
+            _ => OsStr::new(SKILL_FILE),
+        };
+        let renamed = (written != SKILL_FILE).then(|| wrong_case(&dir.child(written)).next);
+        let mut steps = Vec::from_iter(renamed);
+        let mut enabling = None;
+        let root = self.resolution.roots.iter().position(|it| it.path == *place);
+        if let Some((root, file)) = root.zip(file) {
+            let candidate = self.linked(dir, root, file);
+            let reason = candidate.reason.as_deref();
+            // The author may keep a skill from the model, or let it wait for a file.
+            let is_kept = |it: &&Reason| matches!(it.rule, "model-invocation" | "paths");
+            let reason = reason.filter(|it| !is_kept(it));
+            steps.extend(reason.map(|it| self.next_step(&candidate, it)));
+            let mut listed = [Candidate { state: SkillState::Active, ..candidate }];
+            denied::apply(self.ctx, &self.resolution.permissions, &mut listed);
+            let [candidate] = listed;
+            if candidate.state == SkillState::Denied {
+                enabling = candidate.reason.map(|it| it.next);
+            }
+            let is_held_back = self.resolution.roots[root].is_held_back;
+            if is_held_back && dir.starts_with(&*self.resolution.worktree) {
+                let top = quote_word(&self.resolution.worktree.display().to_string());
+                steps.push(format!("Run `skillsd trust {top}`."));
+            }
+        }
+        steps.push(match (self.is_shared(dir), self.can_link(dir, place, stray)) {
+            (true, true) => {
+                let dir = quote_word(&from.to_string());
+                format!("Run `skillsd link {dir} --to {}`.", self.profile)
+            }
+            (true, false) if self.is_agent() => format!("Copy `{from}` to `{}`.", to.display()),
+            _ => format!("Move `{from}` to `{}`.", to.display()),
+        });
+        steps.extend(enabling);
+        let mut text = steps.remove(0);
+        for step in steps {
+            let (first, rest) = step.split_at(1);
+            let _ = write!(text, " Then {}{rest}", first.to_lowercase());
+        }
+        text
+    }
+
+    /// Returns the candidate that a skill directory would be in a root.
+    fn linked(&self, dir: &AbsPath, root: usize, file: &SkillFile) -> Candidate {
+        let found = FoundFile {
+            path: dir.child(SKILL_FILE),
+            root,
+            directory: file.directory,
+            file: Ok(file.clone()),
+            name: None,
+            may_have_sidecar: false,
+            command: None,
+            shown: None,
+        };
+        let mut candidate = evaluate(self.ctx, true, found);
+        if self.ctx.profile.name.check == NameCheck::Visible {
+            refuse_name(&mut candidate);
+        }
+        candidate
+    }
+
+    /// Returns true if other agents find the skill's directory: moving it would take it from them.
+    fn is_shared(&self, dir: &AbsPath) -> bool {
         let Some(parent) = dir.parent() else { return false };
         let relatives = || agents().flat_map(|it| &it.roots).flat_map(|it| &it.relative);
         // Agents may find a nested directory of this name too.
-        let is_nested = || {
-            parent.starts_with(&*self.resolution.worktree)
-                && relatives().any(|it| it.contains('/') && parent.ends_with(&**it))
-        };
-        let is_shared = || is_nested() || places(self.ctx, self.resolution).contains(&parent);
-        self.is_agent() && self.follows_links(place) && is_shared()
+        let is_nested = parent.starts_with(&*self.resolution.worktree)
+            && relatives().any(|it| it.contains('/') && parent.ends_with(&**it));
+        is_nested || places(self.ctx, self.resolution).contains(&parent)
+    }
+
+    /// Returns true if `skillsd link` makes a link that the agent follows.
+    fn can_link(&self, dir: &AbsPath, place: &AbsPath, stray: Option<&NearMiss>) -> bool {
+        let is_below_home = || variable(self.ctx, "HOME").is_ok_and(|it| dir.starts_with(&*it));
+        let is_inside = dir.starts_with(&*self.resolution.worktree) || is_below_home();
+        let is_readable = stray.is_none_or(|it| it.file.is_some());
+        self.is_agent() && self.follows_links(place) && is_inside && is_readable
     }
 
     fn follows_links(&self, place: &AbsPath) -> bool {

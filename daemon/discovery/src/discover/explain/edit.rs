@@ -241,7 +241,9 @@ impl<'a> HeadText<'a> {
             }
             _ => None,
         });
-        self.quoted(line).into_iter().chain(list).collect()
+        let flag = |value| entry.map(|it| Edit::Write(line, format!("{}: {value}", it.key.text)));
+        let flags = [flag("true"), flag("false")].into_iter().flatten();
+        self.quoted(line).into_iter().chain(list).chain(flags).collect()
     }
 }
 

@@ -10,10 +10,10 @@ use skills_agents::profile::agents;
 use skills_syntax::path::AbsPath;
 
 use super::super::root_paths::root_paths;
-use super::super::{DiscoveryContext, Resolution};
+use super::super::{DiscoveryContext, Resolution, SkillFile};
 
 /// Near misses of a query, the most likely first, with distinct paths.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NearMisses {
     /// The near misses.
     pub met: Vec<NearMiss>,
@@ -24,7 +24,7 @@ pub struct NearMisses {
 }
 
 /// One path that the query may mean.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NearMiss {
     /// The path; it may not exist.
     pub path: AbsPath,
@@ -37,6 +37,9 @@ pub struct NearMiss {
     pub worktree: Option<AbsPath>,
     /// The line that makes git ignore it.
     pub ignored: Option<IgnoreRule>,
+    /// The skill's file, if the path is that file or its directory. `None` if it cannot be read, or
+    /// is reached by a link out of the worktree.
+    pub file: Option<SkillFile>,
 }
 
 /// Type of a near miss.

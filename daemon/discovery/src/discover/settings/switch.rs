@@ -6,7 +6,7 @@ use std::path::Path;
 use skills_agents::profile::Scope;
 use skills_syntax::config_tree::{Node, Value};
 use skills_syntax::path::AbsPath;
-use skills_syntax::quote::quote_word;
+use skills_syntax::quote::skill_command;
 
 use super::decisions::{OverrideValue, SettingsDecisions, SkillOverride, SkillSelector};
 use super::file::NoteScope;
@@ -328,7 +328,8 @@ pub(in crate::discover) fn enable(
         let (line, file) = (source.at.line, file.display());
         return format!("Remove the entry for `{name}` from line {line} of `{file}`.");
     }
-    format!("Run `skillsd enable {} --profile {profile}{scope}`.", quote_word(name))
+    let options = format!("--profile {profile}{scope}");
+    format!("Run `{}`.", skill_command("enable", name, &options))
 }
 
 impl SkillSelector {

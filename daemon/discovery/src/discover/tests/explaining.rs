@@ -131,7 +131,7 @@ fn unknown_name_suggests_similar_names() {
         TREE,
         &expect![[r#"
         Claude Code finds no skill called `godo`.
-        next: Did you mean `good`?
+        next: Did you mean `good`? Run `skillsd explain good --profile claude-code`.
         root /home/u/.claude/skills
         root /w/.claude/skills
     "#]],
@@ -174,7 +174,7 @@ Read.
     let inner = super::path("/w/.opencode/skills/x/y");
     let skill = path.starts_with(&*inner).then_some(inner);
     let (thing, worktree, ignored) = (NearMissKind::File, None, None);
-    let stray = NearMiss { path: path.clone(), thing, skill, worktree, ignored };
+    let stray = NearMiss { path: path.clone(), thing, skill, worktree, ignored, file: None };
     let around = NearMisses { met: vec![stray], ..NearMisses::default() };
     let explanation = explain(&ctx, &resolution, Query::Path(&path), &around);
     assert_eq!(explanation.verdict.summary, expected);

@@ -107,7 +107,7 @@ name: b
             shadowed    a          /home/u/.claude/skills/a/SKILL.md
                 name/unique: `/w/.claude/skills/a/SKILL.md` has the same name and is found later; opencode reads files concurrently and may use either one
             active      a          /w/.claude/skills/a/SKILL.md
-                name/duplicate: two skills are named `a`: `/w/.claude/skills/a/SKILL.md` wins over `/home/u/.claude/skills/a/SKILL.md`
+                name/duplicate: two skills are named `a`: opencode may use `/w/.claude/skills/a/SKILL.md` or `/home/u/.claude/skills/a/SKILL.md`
             hidden      b          /w/.claude/skills/b/SKILL.md
                 description/listed: the frontmatter has no `description`
         "#]],

@@ -41,7 +41,7 @@ description: in the linked worktree
 ";
 
 fn stray(at: &str, thing: NearMissKind) -> NearMiss {
-    NearMiss { path: path(at), thing, skill: None, worktree: None, ignored: None }
+    NearMiss { path: path(at), thing, skill: None, worktree: None, ignored: None, file: None }
 }
 
 fn around(stray: NearMiss) -> NearMisses {
@@ -137,7 +137,7 @@ fn profile_may_read_main_worktree_behind_linked_one() {
             name/unique: `/linked/.claude/skills/both/SKILL.md` has the same name and is found later; opencode reads files concurrently and may use either one
         active      there      /main/.claude/skills/there/SKILL.md
         active      both       /linked/.claude/skills/both/SKILL.md
-            name/duplicate: two skills are named `both`: `/linked/.claude/skills/both/SKILL.md` wins over `/main/.claude/skills/both/SKILL.md`
+            name/duplicate: two skills are named `both`: opencode may use `/linked/.claude/skills/both/SKILL.md` or `/main/.claude/skills/both/SKILL.md`
     "#]]
     .assert_eq(&render(&discover(&ctx, &tree)));
 }
@@ -193,7 +193,7 @@ fn near_misses_on_disk_are_explained() {
         Claude Code finds no skill at `/w/.claude/skills/b`: the directory has no SKILL.md, and none is below it.
             Write `/w/.claude/skills/b/SKILL.md`.
         Claude Code finds no skill at `/w/.claude/skills/b`: the path does not exist, but `/w/.claude/skills/B` does.
-            Did you mean `/w/.claude/skills/B`?
+            Did you mean `/w/.claude/skills/B`? Run `skillsd explain /w/.claude/skills/B --profile claude-code`.
         Claude Code finds no skill at `/w/.claude/skills/b`: the path does not exist.
             Check the path; `skillsd list` shows all skills.
         Claude Code finds no skill at `/w/.claude/skills/flat.md`: it is a file that belongs to no skill; a skill is a directory with a SKILL.md.
@@ -201,7 +201,7 @@ fn near_misses_on_disk_are_explained() {
         Claude Code finds no skill at `/w/gen/.claude/skills/g`: git ignores `/w/gen` (`/w/.gitignore:3` has `gen/`), and Claude Code skips ignored directories below the working directory.
             Start the agent in `/w/gen`, or remove line 3 of `/w/.gitignore` and touch a file there.
         opencode finds no skill at `/w/gen/.claude/skills/g`: it is in none of the directories that opencode searches.
-            Run `skillsd link /w/gen/.claude/skills/g --to opencode`.
+            Copy `/w/gen/.claude/skills/g` to `/w/.claude/skills/g`.
         Codex finds no skill at `/other/.claude/skills/o`: it belongs to the worktree `/other`; Codex reads only the one of the working directory, `/w`.
             Work in `/other`, or copy the skill's directory to this worktree.
         Codex finds no skill at `/w/sub/.claude/skills/s`: it belongs to the worktree `/w/sub`; Codex reads only the one of the working directory, `/w`.

@@ -10,7 +10,7 @@ use skills_discovery::discover::{
     SkipReason,
 };
 
-use super::state::{Dependencies, EngineState};
+use super::state::{Dependencies, EngineState, ViewEntry};
 use crate::files::dir_index::{DirNode, WatchState};
 use crate::views::status::{Status, WorktreeStatus};
 use crate::views::view::Health;
@@ -197,16 +197,17 @@ impl EngineState {
         let nodes = self.scanner.dir_index.iter();
         let worktrees = self.worktrees.iter().map(|(top, worktree)| {
             let views = self.views.values().filter(|it| it.view.resolution.worktree == *top);
-            let mut skills = BTreeMap::new();
+            let counts = |held: &ViewEntry| -> BTreeMap<_, _> {
+                let count = |it| (it, held.view.resolution.count(it));
+                SkillState::ALL.map(count).into()
+            };
+            let age = |it: &ViewEntry| (it.last_used.is_latest(), it.last_used.last());
             // The most recently used view represents the worktree.
-            let latest = views.clone().find(|it| it.last_used.is_latest());
-            if let Some(held) =
-                latest.or_else(|| views.clone().max_by_key(|it| it.last_used.last()))
-            {
-                for state in SkillState::ALL {
-                    skills.insert(state, held.view.resolution.count(state));
-                }
-            }
+            let latest = views.clone().max_by_key(|it| age(it));
+            let mut by_age: Vec<_> = views.clone().collect();
+            by_age.sort_by_cached_key(|it| (it.view.key.overlay.is_empty(), age(it)));
+            let profile = |it: &&ViewEntry| it.view.ctx.profile.id.clone();
+            let profiles = by_age.iter().map(|it| (profile(it), counts(it))).collect();
             let mut health: Vec<_> = views.clone().flat_map(|it| it.view.health.clone()).collect();
             health.sort_by_key(|it| it.code);
             health.dedup();
@@ -214,7 +215,8 @@ impl EngineState {
                 path: top.clone(),
                 views: views.count(),
                 pinned: worktree.pins > 0,
-                skills,
+                skills: latest.map(counts).unwrap_or_default(),
+                profiles,
                 health,
             }
         });
