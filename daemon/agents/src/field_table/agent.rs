@@ -124,6 +124,13 @@ mod tests {
     }
 
     #[test]
+    fn listing_of_agents_without_a_measured_form_is_unknown() {
+        let unknown: Vec<_> =
+            profile::agents().filter(|it| !it.knows_listing()).map(|it| &*it.id).collect();
+        assert_eq!(unknown, ["copilot-cli", "qwen-code", "kilo"]);
+    }
+
+    #[test]
     fn profile_variant_maps_to_its_agent() {
         let variant = profile::find("claude-code@founding").unwrap();
         assert_eq!(variant.reader, Some(Agent::ClaudeCode));

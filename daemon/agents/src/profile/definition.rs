@@ -115,7 +115,11 @@ pub struct RuleDifference {
 impl Profile {
     /// Returns true if the form of the agent's own prompt listing is known.
     pub fn knows_listing(&self) -> bool {
-        self.base.as_ref().map_or(self.reader.is_some(), |it| it.knows_listing())
+        let unmeasured = [Agent::CopilotCli, Agent::QwenCode, Agent::Kilo];
+        match &self.base {
+            Some(base) => base.knows_listing(),
+            None => self.reader.is_some_and(|it| !unmeasured.contains(&it)),
+        }
     }
 
     /// Returns the rules for finding plugins.
