@@ -40,7 +40,10 @@ pub struct ExplainArgs {
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
-    cx.terminal.show_from(&context.cwd);
+    // Printed commands run in the shell's directory, so only its paths are shortened.
+    if cx.global.cwd.is_none() {
+        cx.terminal.show_from(&context.cwd);
+    }
     let mut server = ServerConnection::open_reading(cx)?;
     if context.wants_several_profiles() {
         let profiles = heading::selected(&mut server, &context)?;

@@ -13,6 +13,8 @@ struct Conflict {
     ours: Option<Span>,
     base: Option<Span>,
     middle: Option<Span>,
+    /// True if several lines could be the middle, such as the underline of a heading.
+    is_ambiguous: bool,
 }
 
 /// Reports conflicts whose three markers are in order at the starts of lines. A code block that
@@ -34,12 +36,20 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             it if it.starts_with("||||||| ") && conflict.middle.is_none() => {
                 conflict.base = conflict.base.or(Some(whole));
             }
-            "=======" => conflict.middle = conflict.middle.or(Some(whole)),
+            "=======" => {
+                conflict.is_ambiguous |= conflict.middle.is_some();
+                conflict.middle = conflict.middle.or(Some(whole));
+            }
             it if it.starts_with(">>>>>>> ") => {
-                if let Conflict { ours: Some(ours), base, middle: Some(middle) } = conflict
+                if let Conflict { ours: Some(ours), base, middle: Some(middle), is_ambiguous } =
+                    conflict
                     && !is_example(cx, ours, whole)
                 {
-                    out.push(finding(cx, ours, base, middle, whole));
+                    let mut found = finding(cx, ours, base, middle, whole);
+                    if is_ambiguous {
+                        found.fixes.clear();
+                    }
+                    out.push(found);
                 }
                 conflict = Conflict::default();
             }

@@ -41,6 +41,9 @@ fn check_empty_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 /// Maximum number of broken anchors for which a similar heading is searched.
 const MAX_SUGGESTED: usize = 16;
 
+/// Maximum bytes of a compared anchor: the comparison takes quadratic time.
+const MAX_COMPARED: usize = 256;
+
 /// A heading in any block, or an element's id.
 static ANCHORS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -89,7 +92,7 @@ fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let message = format!("the body has no heading for `#{target}`");
         let finding = Finding::new(&BROKEN_ANCHOR, *link, message);
         n_suggested += 1;
-        let alike = if n_suggested <= MAX_SUGGESTED {
+        let alike = if n_suggested <= MAX_SUGGESTED && target.len() <= MAX_COMPARED {
             suggest::nearest(&target, anchors.values().map(String::as_str), 0.8)
         } else {
             Vec::new()

@@ -7,6 +7,7 @@ use skills_agents::field_table::variables::{
     find_variable,
 };
 use skills_agents::field_table::{ARGUMENT_HINT, ARGUMENTS, Agent};
+use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
 use skills_syntax::text::{Span, after_line_end};
 
@@ -90,14 +91,26 @@ fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let span = Span::new(start, start + length);
             let message = format!("`${word}` is no argument; did you mean `${meant}`?");
             let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
-            out.push(finding.fix(format!("Change to `${meant}`"), span, meant));
+            let title = format!("Change to `${meant}`");
+            // Code may have a variable of its own by that name.
+            out.push(if is_code {
+                finding.severity(Severity::Hint).draft(title, span, meant)
+            } else {
+                finding.fix(title, span, meant)
+            });
         }
     }
 }
 
+/// Maximum bytes of a compared word: the comparison takes quadratic time.
+const MAX_COMPARED: usize = 64;
+
 /// Returns whether a word is another one with a single typing error.
 fn is_slip(word: &str, meant: &str) -> bool {
-    meant.len() > 3 && word.len().abs_diff(meant.len()) < 2 && suggest::n_errors(word, meant) == 1
+    meant.len() > 3
+        && word.len().max(meant.len()) <= MAX_COMPARED
+        && word.len().abs_diff(meant.len()) < 2
+        && suggest::n_errors(word, meant) == 1
 }
 
 /// Returns whether a body assigns a shell variable with this name, or declares one.

@@ -74,6 +74,23 @@ fn words_that_an_agent_understands_have_no_finding() {
 }
 
 #[test]
+fn conflict_with_several_possible_middles_has_no_fix() {
+    let text = body("<<<<<<< HEAD\nExample\n=======\nb\n=======\nc\n>>>>>>> main");
+    let found = Fixture::new(&text).check();
+    let conflict = found.iter().find(|it| it.diagnostic.message.contains("merge conflict"));
+    assert!(conflict.expect("a finding").fixes.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn long_words_near_an_argument_are_not_compared() {
+    let name = "a".repeat(60_000);
+    let text = format!(
+        "---\nname: pdf\ndescription: Reads. Use when asked.\narguments: [{name}]\n---\n${name}b\n[x](#{name}c)\n# {name}\n"
+    );
+    Fixture::new(&text).check();
+}
+
+#[test]
 fn glob_that_never_matches_is_reported() {
     for (glob, better) in [("./src/a.ts", "src/a.ts"), ("./a.ts", "/a.ts"), ("src//a/", "src/a/")] {
         let text = front(&format!("paths: {glob}"));

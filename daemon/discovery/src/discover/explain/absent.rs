@@ -418,8 +418,9 @@ impl<'a> Inquiry<'a> {
         steps.extend(enabling);
         let mut text = steps.remove(0);
         for step in steps {
-            let (first, rest) = step.split_at(1);
-            let _ = write!(text, " Then {}{rest}", first.to_lowercase());
+            let mut letters = step.chars();
+            let first = letters.next().map(|it| it.to_lowercase().to_string()).unwrap_or_default();
+            let _ = write!(text, " Then {first}{}", letters.as_str());
         }
         text
     }
