@@ -365,14 +365,15 @@ fn check_seen(
 ) -> Result<Option<String>, CommandError> {
     use State::{Activated, Active, Conditional, Denied, Hidden, Ignored};
     let is_it = |dir: &Path| dir.canonicalize().is_ok_and(|it| it == source.dir);
-    let state = candidates(found).find(|(dir, _)| is_it(dir)).and_then(|it| it.1);
-    match state {
-        Some(Active | Activated | Conditional | Hidden) => return Ok(None),
-        Some(Denied | Ignored) => {
-            let next = found.verdict.next.iter().map(|it| format!(" {it}"));
-            return Ok(Some(format!("{}{}", found.verdict.summary, next.collect::<String>())));
-        }
-        _ => {}
+    // Several of the agent's directories may lead to the skill; all but one are shadowed.
+    let states: Vec<_> =
+        candidates(found).filter(|(dir, _)| is_it(dir)).filter_map(|it| it.1).collect();
+    if states.iter().any(|it| matches!(it, Active | Activated | Conditional | Hidden)) {
+        return Ok(None);
+    }
+    if states.iter().any(|it| matches!(it, Denied | Ignored)) {
+        let next = found.verdict.next.iter().map(|it| format!(" {it}"));
+        return Ok(Some(format!("{}{}", found.verdict.summary, next.collect::<String>())));
     }
     let name = &source.name;
     let error = CommandError::refused(format!("{agent} does not take the link to `{name}`"))

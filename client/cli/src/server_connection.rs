@@ -376,7 +376,7 @@ impl ServerConnection {
     fn replace_older(mut self) -> Result<Self, ClientError> {
         let progress = Progress::begin(READING, self.waiting(false));
         let theirs = self.initialize_result()?.server_info.version.clone();
-        if numbers(&theirs) >= numbers(VERSION) || !self.stop_unused() {
+        if numbers(&theirs) >= numbers(VERSION) || !self.stop_unused()? {
             return Ok(self);
         }
         drop(progress);
@@ -397,13 +397,19 @@ impl ServerConnection {
         Ok(self)
     }
 
-    /// Stops the daemon if only this client uses it. Returns whether it has ended.
-    fn stop_unused(&mut self) -> bool {
+    /// Stops the daemon if only this client uses it. Returns whether it has ended. Fails if the
+    /// daemon accepts the shutdown and does not end, because it would lose the next call.
+    fn stop_unused(&mut self) -> Result<bool, ClientError> {
         let pending = PermissionPendingParams::default();
-        self.request::<ServerStatus>(&StatusParams {}).is_ok_and(|it| it.connections == 1)
+        let is_stopping = self
+            .request::<ServerStatus>(&StatusParams {})
+            .is_ok_and(|it| it.connections == 1)
             && self.request::<PermissionPending>(&pending).is_ok_and(|it| it.requests.is_empty())
-            && self.request::<ServerShutdown>(&ShutdownParams {}).is_ok()
-            && self.wait_for_end().is_ok()
+            && self.request::<ServerShutdown>(&ShutdownParams {}).is_ok();
+        if is_stopping {
+            self.wait_for_end()?;
+        }
+        Ok(is_stopping)
     }
 
     fn request<M: Request>(&mut self, params: &M::Params) -> Result<M::Result, ClientError> {

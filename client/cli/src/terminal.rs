@@ -304,7 +304,8 @@ fn with_short_paths(text: &str, dir: &str, alone: &str, above: &str) -> String {
         let end = below.and_then(|it| it.find(['`', ' ', ')', ':', ',']));
         let word = below.map_or("", |it| &it[..end.unwrap_or(it.len())]);
         let is_argument = shown.ends_with(' ');
-        let is_bare = is_argument && !word.contains('/') || word.starts_with('-');
+        let is_bare =
+            word.is_empty() || is_argument && !word.contains('/') || word.starts_with('-');
         shown.push_str(match below {
             Some(_) if above.is_empty() && is_bare => "./",
             Some(_) => above,
@@ -371,6 +372,7 @@ mod tests {
         assert_eq!(relative("Move `/home/ann/a` to `/home/ann/-b/c`."), "Move `a` to `./-b/c`.");
         assert_eq!(relative("Run `skillsd link /home/ann/a`."), "Run `skillsd link ./a`.");
         assert_eq!(relative("Run `skillsd trust /home/ann`."), "Run `skillsd trust .`.");
+        assert_eq!(relative("Search `/home/ann/`."), "Search `./`.");
         assert_eq!(
             relative("Run `chmod u+r '/home/ann/a b'`."),
             "Run `chmod u+r '/home/ann/a b'`."
