@@ -163,12 +163,17 @@ pub trait Backend: Send + Sync + 'static {
     /// directory.
     fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()>;
 
+    /// Returns once a process has ended; `None` if that is never known.
+    fn process_ended(&self, _process: u32) -> Answer<()> {
+        none()
+    }
+
     /// Uses the editor's own sessions, named `NAME:ROOT`: snapshots include what those sessions
     /// activated, and the editor reports touched files itself.
     fn use_client_sessions(&self, name: String);
 
-    /// Reports to the editor's session that the user opened or saved a file.
-    fn touch(&self, root: AbsPath, path: AbsPath) -> Answer<()>;
+    /// Reports to the editor's session that the user opened or saved files.
+    fn touch(&self, root: AbsPath, paths: Vec<AbsPath>) -> Answer<()>;
 }
 
 /// A backend without answers; the server then uses open documents only.
@@ -238,7 +243,7 @@ impl Backend for NoBackend {
 
     fn use_client_sessions(&self, _: String) {}
 
-    fn touch(&self, _: AbsPath, _: AbsPath) -> Answer<()> {
+    fn touch(&self, _: AbsPath, _: Vec<AbsPath>) -> Answer<()> {
         none()
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct Connection<'s, I, O> {
 enum Stop {
     /// The client sent `exit`.
     Exit,
-    /// The stream ended or failed.
+    /// The stream ended or failed, or the client's process has ended.
     EndOfInput,
 }
 
@@ -81,6 +81,7 @@ where
         let mut reader = MessageReader { service, answers, outbox, tasks, uris };
         let stop = tokio::select! {
             stop = reader.read(self.input) => stop,
+            () = self.session.client_process_ended() => Stop::EndOfInput,
             // The client does not read any more, so there is nothing left to do.
             _ = &mut writer => return,
         };

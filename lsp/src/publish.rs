@@ -4,13 +4,15 @@
 //! therefore ends in one publish, in order, however slowly the client reads.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use tower_lsp::Client;
 use tower_lsp::ls_types::notification::{Notification, PublishDiagnostics};
 use tower_lsp::ls_types::{Diagnostic, PublishDiagnosticsParams, Uri};
 
+use crate::analysis::AnalysisContext;
 use crate::document::Revision;
 use crate::session::{PendingDiagnostics, Session};
 use crate::{catch_panic, from_proto, handlers};
@@ -23,7 +25,8 @@ pub(crate) async fn run(session: Arc<Session>, client: Client) {
         // Apply all messages that have already arrived first.
         tokio::task::yield_now().await;
         let Some(pending) = session.next_pending().await else { return };
-        match catch_unwind(AssertUnwindSafe(|| params(&session, pending, &mut last))) {
+        let made = AssertUnwindSafe(params(&session, pending, &mut last)).catch_unwind();
+        match made.await {
             Ok(Some(params)) => client.send_notification::<PublishDiagnostics>(params).await,
             Ok(None) => {}
             Err(_) => catch_panic::log(PublishDiagnostics::METHOD),
@@ -31,9 +34,9 @@ pub(crate) async fn run(session: Arc<Session>, client: Client) {
     }
 }
 
-/// Returns the notification to send; `None` for documents that are not checked, and if nothing has
-/// changed since the last one.
-fn params(
+/// Returns the notification to send; `None` for documents that are not checked, if nothing has changed
+/// since the last one, and if a newer version is pending.
+async fn params(
     session: &Session,
     pending: PendingDiagnostics,
     last: &mut HashMap<Uri, (Revision, Vec<Diagnostic>)>,
@@ -48,9 +51,14 @@ fn params(
         return Some(PublishDiagnosticsParams::new(uri, Vec::new(), None));
     };
     session.republish_dependents();
-    let diagnostics = session.with_analysis(&document, |analysis| {
+    let found = |analysis: &AnalysisContext| {
         handlers::diagnostic::diagnostics(&document, analysis, settings.encoding)
-    });
+    };
+    let diagnostics = session.with_awaited_analysis(&document, found).await;
+    let now = session.document(uri.as_str()).map(|it| it.revision());
+    if now != Some(document.revision()) {
+        return None;
+    }
     let published = (document.revision(), diagnostics.clone());
     if last.insert(uri.clone(), published.clone()) == Some(published) {
         return None;

@@ -24,14 +24,15 @@ use tower_lsp::ls_types::{
     SelectionRange, SelectionRangeParams, SemanticTokens, SemanticTokensParams,
     SemanticTokensRangeParams, SemanticTokensRangeResult, SemanticTokensResult,
     TextDocumentPositionParams, TextEdit, Uri, WorkspaceDiagnosticParams,
-    WorkspaceDiagnosticReportResult, WorkspaceEdit, WorkspaceFolder, WorkspaceSymbolParams,
-    WorkspaceSymbolResponse,
+    WorkspaceDiagnosticReport, WorkspaceDiagnosticReportResult, WorkspaceEdit, WorkspaceFolder,
+    WorkspaceSymbolParams, WorkspaceSymbolResponse,
 };
 use tower_lsp::{Client, LanguageServer};
 
 use crate::analysis::AnalysisContext;
 use crate::document::Document;
 use crate::options::SECTION;
+use crate::session::workspace_pull::WorkspacePull;
 use crate::session::{Session, Task};
 use crate::settings::Settings;
 use crate::texts::Texts;
@@ -109,6 +110,7 @@ impl LanguageServer for Server {
             settings.features = from_proto::features(options);
         }
         self.session.start_serving(settings);
+        self.session.set_client_process(params.process_id);
         if let Some(options) = &params.initialization_options {
             self.session.apply_settings(options);
             if let Some(name) = from_proto::session_prefix(options) {
@@ -364,15 +366,44 @@ impl LanguageServer for Server {
         if !self.session.settings().pulls_diagnostics {
             return Err(Error::method_not_found());
         }
-        let token = params.work_done_progress_params.work_done_token;
-        let progress = match token {
+        let token = params.work_done_progress_params.work_done_token.clone();
+        let mut progress = match token {
             Some(token) => Some(self.client.progress(token, "Checking skills").begin().await),
             None => None,
         };
-        let previous = &params.previous_result_ids;
         let texts = self.texts().await;
+        let mut pull = self.session.begin_workspace_pull();
+        let report = loop {
+            pull.mark_seen();
+            let report = self.workspace_report(texts, &mut pull, &params).await;
+            if let Some(progress) = progress.take() {
+                progress.finish().await;
+            }
+            if let Some(report) = report {
+                break report;
+            }
+            // Held open until the answer would be another one: the client repeats the request as
+            // soon as it is answered.
+            pull.changed().await;
+            if pull.is_over() {
+                break WorkspaceDiagnosticReport::default();
+            }
+        };
+        Ok(WorkspaceDiagnosticReportResult::Report(report))
+    }
+}
+
+impl Server {
+    /// Returns the diagnostics of all skills, and sends partial results if the client requested
+    /// them; `None` if the client has all of them already.
+    async fn workspace_report(
+        &self,
+        texts: Texts<'_>,
+        pull: &mut WorkspacePull<'_>,
+        params: &WorkspaceDiagnosticParams,
+    ) -> Option<WorkspaceDiagnosticReport> {
         let (parts, mut sent) = mpsc::unbounded_channel();
-        let token = params.partial_result_params.partial_result_token;
+        let token = params.partial_result_params.partial_result_token.clone();
         let parts = token.is_some().then_some(parts);
         let tell = async {
             let Some(token) = token else { return };
@@ -381,12 +412,11 @@ impl LanguageServer for Server {
                 self.client.send_notification::<PartialResult>(part).await;
             }
         };
-        let report = handlers::workspace_diagnostic::workspace_diagnostic(texts, previous, parts);
+        let previous = &params.previous_result_ids;
+        let report =
+            handlers::workspace_diagnostic::workspace_diagnostic(texts, pull, previous, parts);
         let (report, ()) = tokio::join!(report, tell);
-        if let Some(progress) = progress {
-            progress.finish().await;
-        }
-        Ok(WorkspaceDiagnosticReportResult::Report(report))
+        report
     }
 }
 

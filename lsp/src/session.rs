@@ -6,16 +6,20 @@
 
 mod disk;
 mod disk_state;
+mod publish_queue;
+mod reports;
 mod rescan;
 mod task;
+pub(crate) mod workspace_pull;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use skills_syntax::path::AbsPath;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tower_lsp::ls_types::Uri;
 
 use crate::backend::{Backend, NoBackend};
@@ -24,9 +28,12 @@ use crate::editor_settings::EditorSettings;
 use crate::from_proto;
 use crate::options::{self, SettingsProblem};
 use crate::settings::{Features, Settings};
-use crate::snapshot::SkillBuffer;
+use crate::snapshot::{SkillBuffer, are_same};
 use disk_state::DiskState;
+use publish_queue::PublishQueue;
+use reports::Changes;
 
+pub(crate) use reports::{FileReport, FolderReports};
 pub(crate) use task::Task;
 
 /// The way in which a client ended the connection.
@@ -53,6 +60,10 @@ pub(crate) struct Session {
     task_finished: Notify,
     /// Notified when the client's input has ended.
     input_end: Notify,
+    /// The client's process, as far as it has told.
+    client_process: watch::Sender<Option<u32>>,
+    /// Counts what `workspace/diagnostic` depends on; wakes requests that are held open.
+    changes: watch::Sender<Changes>,
 }
 
 #[derive(Debug, Default)]
@@ -60,13 +71,18 @@ struct SessionState {
     phase: Phase,
     settings: Settings,
     documents: BTreeMap<String, Arc<Document>>,
+    /// The URIs of the open documents, by path.
+    uris: HashMap<AbsPath, Vec<String>>,
     last_revision: Revision,
-    /// Documents to publish, each once, oldest first.
-    pending: VecDeque<Uri>,
+    /// Incremented whenever an open document changes.
+    n_edits: u64,
+    /// The open skills after this number of edits.
+    buffers: Option<(u64, Arc<[SkillBuffer]>)>,
+    pending: PublishQueue,
     /// True if the client's input has ended.
     finished: bool,
     /// The open skills at the time dependent documents were last scheduled.
-    published_buffers: Vec<SkillBuffer>,
+    published_buffers: Arc<[SkillBuffer]>,
     /// Problems in the client's settings that were already reported.
     problems: Vec<SettingsProblem>,
     /// Files that the user opened or saved and that are not yet reported as touched.
@@ -113,6 +129,8 @@ impl Session {
             task_wake: Notify::new(),
             task_finished: Notify::new(),
             input_end: Notify::new(),
+            client_process: watch::Sender::default(),
+            changes: watch::Sender::default(),
         }
     }
 
@@ -133,7 +151,11 @@ impl Session {
         let mut state = self.lock();
         state.phase = Phase::ShutDown;
         state.documents.clear();
-        state.pending.clear();
+        state.uris.clear();
+        state.n_edits += 1;
+        state.pending = PublishQueue::default();
+        drop(state);
+        self.end_workspace_pulls();
     }
 
     /// Marks the end of the client's input.
@@ -142,11 +164,32 @@ impl Session {
         self.publish_wake.notify_one();
         self.task_wake.notify_one();
         self.input_end.notify_one();
+        self.end_workspace_pulls();
     }
 
     /// Waits for the end of the client's input.
     pub(crate) async fn input_ended(&self) {
         self.input_end.notified().await;
+    }
+
+    /// Stores the id of the client's process.
+    pub(crate) fn set_client_process(&self, process: Option<u32>) {
+        self.client_process.send_replace(process);
+    }
+
+    /// Waits for the end of the client's process. Its input can stay open, if another process holds
+    /// it.
+    pub(crate) async fn client_process_ended(&self) {
+        let mut process = self.client_process.subscribe();
+        // The sender lives in the session.
+        let told = process.wait_for(Option::is_some).await.map(|it| *it);
+        if let Ok(Some(process)) = told
+            && self.backend.process_ended(process).await.is_some()
+        {
+            tracing::info!(process, "the client's process has ended");
+            return;
+        }
+        future::pending::<()>().await;
     }
 
     pub(crate) fn is_serving(&self) -> bool {
@@ -174,7 +217,13 @@ impl Session {
     pub(crate) fn open(&self, uri: Uri, version: i32, text: String) {
         let mut state = self.lock();
         let document = Document::new(uri.clone(), version, state.next_revision(), text);
-        state.touched.extend(document.path().cloned());
+        if let Some(path) = document.path() {
+            state.touched.push(path.clone());
+            let uris = state.uris.entry(path.clone()).or_default();
+            if !uris.iter().any(|it| it == uri.as_str()) {
+                uris.push(uri.as_str().to_owned());
+            }
+        }
         let before = state.documents.insert(uri.as_str().to_owned(), Arc::new(document));
         if before.is_some() {
             tracing::warn!("received didOpen for a document that is already open");
@@ -182,6 +231,7 @@ impl Session {
         state.schedule(uri);
         drop(state);
         self.publish_wake.notify_one();
+        self.count_document_change();
         self.request_rescan();
     }
 
@@ -222,6 +272,7 @@ impl Session {
         state.schedule(uri);
         drop(state);
         self.publish_wake.notify_one();
+        self.count_document_change();
         self.request_rescan();
     }
 
@@ -232,11 +283,20 @@ impl Session {
             tracing::warn!("received didClose for a document that is not open");
             return;
         };
+        if let Some(path) = closed.path()
+            && let Some(uris) = state.uris.get_mut(path)
+        {
+            uris.retain(|it| it != uri.as_str());
+            if uris.is_empty() {
+                state.uris.remove(path);
+            }
+        }
         state.schedule(uri);
         let open: Vec<AbsPath> =
             state.documents.values().filter_map(|it| it.path().cloned()).collect();
         drop(state);
         self.publish_wake.notify_one();
+        self.count_document_change();
         self.forget_closed(closed.path(), &open);
     }
 
@@ -266,7 +326,9 @@ impl Session {
 
     /// Returns the open document with a path.
     pub(crate) fn document_at(&self, path: &AbsPath) -> Option<Arc<Document>> {
-        self.lock().documents.values().find(|it| it.path() == Some(path)).cloned()
+        let state = self.lock();
+        let uri = state.uris.get(path)?.first()?;
+        state.documents.get(uri).cloned()
     }
 
     /// Returns all open documents.
@@ -275,13 +337,24 @@ impl Session {
     }
 
     /// Returns the open documents that are skills, sorted by path.
-    fn buffers(&self) -> Vec<SkillBuffer> {
-        let skills = self.documents().into_iter().filter(|it| from_proto::is_skill(it.uri()));
+    fn buffers(&self) -> Arc<[SkillBuffer]> {
+        let (n_edits, documents) = {
+            let state = self.lock();
+            if let Some((of, buffers)) = &state.buffers
+                && *of == state.n_edits
+            {
+                return Arc::clone(buffers);
+            }
+            (state.n_edits, state.documents.values().cloned().collect::<Vec<_>>())
+        };
+        let skills = documents.into_iter().filter(|it| from_proto::is_skill(it.uri()));
         let buffer = |it: Arc<Document>| {
             Some(SkillBuffer { path: it.path()?.clone(), record: Arc::clone(it.record()) })
         };
         let mut buffers: Vec<_> = skills.filter_map(buffer).collect();
         buffers.sort_by(|a, b| a.path.cmp(&b.path));
+        let buffers: Arc<[SkillBuffer]> = buffers.into();
+        self.lock().buffers = Some((n_edits, Arc::clone(&buffers)));
         buffers
     }
 
@@ -291,12 +364,22 @@ impl Session {
         let mut state = self.lock();
         let uris: Vec<Uri> = state.documents.values().map(|it| it.uri().clone()).collect();
         for uri in uris {
-            state.schedule(uri);
+            state.schedule_dependent(uri);
         }
         let pulls = state.settings.pulls_diagnostics;
         drop(state);
         self.publish_wake.notify_one();
+        self.count_document_change();
         pulls
+    }
+
+    /// Schedules the open document with a path, whose findings may have changed.
+    pub(crate) fn republish_at(&self, path: &AbsPath) {
+        if let Some(document) = self.document_at(path) {
+            self.lock().schedule_dependent(document.uri().clone());
+            self.publish_wake.notify_one();
+            self.count_document_change();
+        }
     }
 
     /// Schedules the other documents if an edit of a skill can change their findings.
@@ -304,10 +387,10 @@ impl Session {
         let buffers = self.buffers();
         {
             let mut state = self.lock();
-            if state.published_buffers == buffers {
+            let before = std::mem::replace(&mut state.published_buffers, Arc::clone(&buffers));
+            if are_same(&before, &buffers) {
                 return;
             }
-            state.published_buffers = buffers;
         }
         self.republish_all();
     }
@@ -332,6 +415,7 @@ impl Session {
     pub(crate) fn set_editor_settings(&self, editor_settings: EditorSettings, features: Features) {
         let before = std::mem::replace(&mut self.lock().settings.features, features);
         if self.disk().workspace.set_editor_settings(editor_settings) {
+            self.count_disk_change();
             self.task_wake.notify_one();
         } else if before != features {
             self.send(Task::Refresh);
@@ -356,6 +440,7 @@ impl Session {
         disk.workspace.invalidate_all();
         disk.clear_referrers();
         drop(disk);
+        self.count_disk_change();
         self.task_wake.notify_one();
     }
 
@@ -388,14 +473,23 @@ impl SessionState {
         self.last_revision
     }
 
+    /// Schedules a document that the client has opened, changed or closed.
     fn schedule(&mut self, uri: Uri) {
-        if !self.settings.pulls_diagnostics && !self.pending.contains(&uri) {
-            self.pending.push_back(uri);
+        self.n_edits += 1;
+        if !self.settings.pulls_diagnostics {
+            self.pending.push_changed(uri);
+        }
+    }
+
+    /// Schedules a document whose findings may have changed.
+    fn schedule_dependent(&mut self, uri: Uri) {
+        if !self.settings.pulls_diagnostics {
+            self.pending.push_dependent(uri);
         }
     }
 
     fn next_pending(&mut self) -> Option<PendingDiagnostics> {
-        let uri = self.pending.pop_front()?;
+        let uri = self.pending.pop()?;
         let document = self.documents.get(uri.as_str()).cloned();
         Some(PendingDiagnostics { uri, document, settings: self.settings })
     }

@@ -76,6 +76,12 @@ impl PartialEq for SkillBuffer {
     }
 }
 
+/// Returns true if no other document's findings depend on the difference between two lists of open
+/// skills.
+pub(crate) fn are_same(a: &Arc<[SkillBuffer]>, b: &Arc<[SkillBuffer]>) -> bool {
+    Arc::ptr_eq(a, b) || a == b
+}
+
 /// A snapshot of a workspace root with open documents overlaid.
 #[derive(Debug, Default)]
 pub(crate) struct OverlaySnapshot {
@@ -202,10 +208,11 @@ fn update_aliases(skills: &mut BTreeMap<&AbsPath, SkillEntry>, buffers: &[SkillB
             open.entry(file).or_insert(buffer);
         }
     }
+    let paths: HashSet<&AbsPath> = buffers.iter().map(|it| &it.path).collect();
     for skill in skills.values_mut() {
         let Some(buffer) = skill.file.and_then(|it| open.get(&it)) else { continue };
         // A skill that is open itself uses its own buffer.
-        if buffers.iter().all(|it| it.path != skill.path) {
+        if !paths.contains(&skill.path) {
             (skill.name, skill.description) = name_and_description(&skill.path, &buffer.record);
         }
     }

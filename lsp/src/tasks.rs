@@ -64,6 +64,10 @@ async fn run_tasks(session: &Arc<Session>, client: &Client) {
         };
         let Some(task) = next else { return };
         let before = session.generation();
+        let only = match &task {
+            Task::Fetch(Fetch::Facts { path, .. }) => Some(path.clone()),
+            _ => None,
+        };
         match task {
             Task::Startup => startup(session, client).await,
             Task::UpdateWatchers => client_watch::follow(session, client).await,
@@ -85,8 +89,8 @@ async fn run_tasks(session: &Arc<Session>, client: &Client) {
                 }
             }
             Task::Apply { title, edit } => apply(client, title, *edit).await,
-            Task::Touch { root, path } => {
-                if session.backend().touch(root.clone(), path).await.is_some() {
+            Task::Touch { root, paths } => {
+                if session.backend().touch(root.clone(), paths).await.is_some() {
                     // The next snapshot contains the skills that the touch activated.
                     session.invalidate_root(&root);
                 }
@@ -95,7 +99,10 @@ async fn run_tasks(session: &Arc<Session>, client: &Client) {
         }
         session.task_done();
         if session.generation() != before {
-            session.republish_all();
+            match only {
+                Some(path) => session.republish_at(&path),
+                None => drop(session.republish_all()),
+            }
             stale = stale.or_else(|| Some(Instant::now()));
         }
     }

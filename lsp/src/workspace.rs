@@ -57,7 +57,7 @@ struct RootState {
     listings: Arc<BTreeMap<String, GlobMatches>>,
     wanted_listings: BTreeSet<String>,
     /// The last overlay, and the buffers it was built from.
-    overlay: Option<(Vec<SkillBuffer>, Arc<OverlaySnapshot>)>,
+    overlay: Option<(Arc<[SkillBuffer]>, Arc<OverlaySnapshot>)>,
     subscription: Option<WatchHandle>,
     /// The profiles of the subscription.
     subscribed_profiles: Vec<String>,
@@ -152,7 +152,7 @@ impl WorkspaceState {
     pub(crate) fn analysis_context(
         &mut self,
         path: Option<&AbsPath>,
-        buffers: &[SkillBuffer],
+        buffers: &Arc<[SkillBuffer]>,
     ) -> AnalysisContext {
         let generation = self.generation;
         let mut analysis =
@@ -176,7 +176,7 @@ impl WorkspaceState {
     /// Returns the snapshot of each root, with the buffers overlaid.
     pub(crate) fn all_snapshots(
         &mut self,
-        buffers: &[SkillBuffer],
+        buffers: &Arc<[SkillBuffer]>,
     ) -> Vec<(AbsPath, Arc<OverlaySnapshot>)> {
         let all = 0..self.roots.len();
         all.map(|it| (self.roots[it].root.clone(), self.overlay(it, buffers))).collect()

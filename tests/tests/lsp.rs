@@ -57,9 +57,15 @@ impl Server {
 
     #[track_caller]
     fn initialize(&mut self) {
+        self.initialize_for(std::process::id());
+    }
+
+    /// Initializes as the process `client`.
+    #[track_caller]
+    fn initialize_for(&mut self, client: u32) {
         let literals = json!({"codeActionKind": {"valueSet": ["quickfix"]}});
         let able = json!({"textDocument": {"codeAction": {"codeActionLiteralSupport": literals}}});
-        let params = json!({"processId": std::process::id(), "capabilities": able});
+        let params = json!({"processId": client, "capabilities": able});
         self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
         assert_eq!(self.receive()["result"]["serverInfo"]["name"], "skillsd");
         self.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
@@ -125,6 +131,22 @@ fn exit_without_shutdown_or_end_of_input_returns_1() {
     server.initialize();
     drop(server.input.take());
     assert_eq!(server.exit_code(), Some(1));
+}
+
+#[test]
+fn server_exits_when_the_editors_process_has_ended() {
+    let mut editor = Command::new("sleep").arg("1000").spawn().expect("a program of the system");
+    let mut server = Server::start(&[]);
+    server.initialize_for(editor.id());
+    editor.kill().expect("it is our child");
+    editor.wait().expect("it is our child");
+    assert_eq!(server.exit_code(), Some(1));
+    assert!(server.input.is_some(), "its input is still open");
+    // An id that means nothing here belongs to another container, and the server goes on.
+    let mut server = Server::start(&[]);
+    server.initialize_for(editor.id());
+    server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}));
+    assert_eq!(server.receive()["result"], Value::Null);
 }
 
 #[test]

@@ -7,11 +7,15 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
+use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, test_kill_process, waitid};
 
 use crate::is_portable;
+
+/// The pause between two looks at a process of another parent, where the system reports no ends.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Program and arguments of a running process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +85,29 @@ pub fn end_of_child(pid: Pid) -> io::Result<OwnedFd> {
     Ok(ours.into())
 }
 
+/// Blocks until a process ends that need not be a child of this one.
+///
+/// # Errors
+/// The process does not exist, or the system has no more files for this process.
+pub fn wait_for_end(pid: Pid) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if !is_portable() {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let end = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?;
+        while let Err(error) = poll(&mut [PollFd::new(&end, PollFlags::IN)], None) {
+            if error != Errno::INTR {
+                return Err(error.into());
+            }
+        }
+        return Ok(());
+    }
+    test_kill_process(pid)?;
+    while test_kill_process(pid).is_ok() {
+        std::thread::sleep(POLL_INTERVAL);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Stdio;
@@ -112,5 +139,17 @@ mod tests {
         let end = end_of_child(Pid::from_child(&child)).unwrap();
         poll(&mut [PollFd::new(&end, PollFlags::IN)], None).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(7));
+    }
+
+    #[test]
+    fn end_of_a_process_is_awaited_and_a_missing_one_refused() {
+        let mut child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        let waiting = std::thread::spawn(move || wait_for_end(pid).is_ok());
+        // The thread may begin after the process has ended, but not after it is reaped.
+        child.kill().unwrap();
+        assert!(is_portable() || waiting.join().unwrap());
+        child.wait().unwrap();
+        assert!(wait_for_end(pid).is_err());
     }
 }

@@ -22,6 +22,8 @@ use tower_lsp::ls_types::{
 use crate::analysis::AnalysisContext;
 use crate::document::{Document, Revision};
 use crate::editor_settings::{EditorSettings, LevelOverride};
+use crate::session::workspace_pull::WorkspacePull;
+use crate::session::{FileReport, FolderReports};
 use crate::settings::Encoding;
 use crate::snapshot::path;
 use crate::texts::Texts;
@@ -40,82 +42,94 @@ struct Report<'a> {
     /// The documents in the report. Each is added once, because folders can be nested.
     reported: HashSet<Uri>,
     items: Vec<WorkspaceDocumentDiagnosticReport>,
+    /// True if some document has other diagnostics than the client's.
+    has_news: bool,
     parts: Option<PartSender>,
 }
 
 impl Report<'_> {
     /// Adds the diagnostics of a document, or `unchanged` if the client has the same result id.
-    fn add(&mut self, uri: &Uri, version: Option<i32>, id: String, found: Vec<Diagnostic>) {
+    fn add(&mut self, uri: &Uri, version: Option<i32>, id: String, found: &[Diagnostic]) {
         if !self.reported.insert(uri.clone()) {
             return;
         }
-        let (uri, version) = (uri.clone(), version.map(i64::from));
         let is_known = self.previous.get(uri.as_str()).is_some_and(|it| *it == id);
-        self.items.push(if is_known {
+        if is_known {
             let report = UnchangedDocumentDiagnosticReport { result_id: id };
-            WorkspaceDocumentDiagnosticReport::Unchanged(
+            self.items.push(WorkspaceDocumentDiagnosticReport::Unchanged(
                 WorkspaceUnchangedDocumentDiagnosticReport {
-                    uri,
-                    version,
+                    uri: uri.clone(),
+                    version: version.map(i64::from),
                     unchanged_document_diagnostic_report: report,
                 },
-            )
+            ));
         } else {
-            let report = FullDocumentDiagnosticReport { result_id: Some(id), items: found };
-            WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
+            self.add_full(uri.clone(), version, Some(id), found.to_vec());
+        }
+        self.send();
+    }
+
+    fn add_full(
+        &mut self,
+        uri: Uri,
+        version: Option<i32>,
+        result_id: Option<String>,
+        items: Vec<Diagnostic>,
+    ) {
+        self.has_news = true;
+        self.items.push(WorkspaceDocumentDiagnosticReport::Full(
+            WorkspaceFullDocumentDiagnosticReport {
                 uri,
-                version,
-                full_document_diagnostic_report: report,
-            })
-        });
+                version: version.map(i64::from),
+                full_document_diagnostic_report: FullDocumentDiagnosticReport { result_id, items },
+            },
+        ));
+    }
+
+    /// Sends full parts, if the client requested partial results and there is something new.
+    fn send(&mut self) {
         if self.items.len() >= PART_SIZE {
-            self.send();
+            self.send_all();
         }
     }
 
-    /// Sends the documents added so far, if the client requested partial results.
-    fn send(&mut self) {
-        if let Some(parts) = self.parts.as_ref().filter(|_| !self.items.is_empty()) {
+    fn send_all(&mut self) {
+        let Some(parts) = self.parts.as_ref().filter(|_| self.has_news) else { return };
+        while !self.items.is_empty() {
+            let rest = self.items.split_off(PART_SIZE.min(self.items.len()));
             // Fails only if the request was cancelled.
-            let _ = parts.send(std::mem::take(&mut self.items));
+            let _ = parts.send(std::mem::replace(&mut self.items, rest));
         }
     }
 
     /// Clears the client's other results, except below the `unanswered` folders, whose state is
     /// unknown.
     fn clear(&mut self, previous: &[PreviousResultId], unanswered: &[AbsPath]) {
-        let is_unknown = |it: &Uri| {
-            let path = crate::document::file_path(it);
-            path.is_some_and(|path| unanswered.iter().any(|it| path.starts_with(it)))
-        };
-        let gone = previous.iter().map(|it| &it.uri);
-        let gone = gone.filter(|it| !self.reported.contains(*it) && !is_unknown(it));
-        let nothing = |uri: &Uri| {
-            let report = FullDocumentDiagnosticReport { result_id: None, items: Vec::new() };
-            WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
-                uri: uri.clone(),
-                version: None,
-                full_document_diagnostic_report: report,
-            })
-        };
-        let cleared: Vec<_> = gone.map(nothing).collect();
-        self.items.extend(cleared);
+        for uri in previous.iter().map(|it| &it.uri) {
+            let path = crate::document::file_path(uri);
+            let is_unknown =
+                path.is_some_and(|path| unanswered.iter().any(|it| path.starts_with(it)));
+            if !is_unknown && !self.reported.contains(uri) {
+                self.add_full(uri.clone(), None, None, Vec::new());
+            }
+        }
     }
 }
 
 /// Returns the diagnostics of each folder's skills; those of open documents are for the current
 /// text. Results in `previous` are not sent again, and results sent through `parts` are not
-/// repeated.
+/// repeated. Returns `None` if the client has all of them already.
 pub(crate) async fn workspace_diagnostic(
     texts: Texts<'_>,
+    pull: &mut WorkspacePull<'_>,
     previous: &[PreviousResultId],
     parts: Option<PartSender>,
-) -> WorkspaceDiagnosticReport {
+) -> Option<WorkspaceDiagnosticReport> {
     let session = texts.session;
     let encoding = session.settings().encoding;
     let known = previous.iter().map(|it| (it.uri.as_str(), it.value.as_str()));
-    let (reported, items) = (HashSet::new(), Vec::new());
-    let mut report = Report { previous: known.collect(), reported, items, parts };
+    let (reported, items, has_news) = (HashSet::new(), Vec::new(), false);
+    let mut report = Report { previous: known.collect(), reported, items, has_news, parts };
     let open = session.documents();
     for document in open.iter().filter(|it| from_proto::is_checked(it.uri())) {
         let found = |analysis: &AnalysisContext| {
@@ -123,9 +137,27 @@ pub(crate) async fn workspace_diagnostic(
         };
         let (generation, found) = session.with_complete_analysis(document, found).await;
         let id = handlers::diagnostic::result_id(document, generation);
-        report.add(document.uri(), Some(document.version()), id, found);
+        report.add(document.uri(), Some(document.version()), id, &found);
     }
-    report.send();
+    report.send_all();
+    let has_results = !previous.is_empty();
+    let reports = pull.reports(has_results, folder_reports(texts)).await?;
+    let open: HashSet<&AbsPath> = open.iter().filter_map(|it| it.path()).collect();
+    for FileReport { path, uri, result_id, found } in &reports.files {
+        if !open.contains(path) {
+            report.add(uri, None, result_id.clone(), found);
+        }
+    }
+    report.clear(previous, &reports.unanswered);
+    report.send_all();
+    (report.has_news || pull.is_first())
+        .then_some(WorkspaceDiagnosticReport { items: report.items })
+}
+
+/// Checks the files of each folder, as they are on the disk.
+async fn folder_reports(texts: Texts<'_>) -> FolderReports {
+    let session = texts.session;
+    let encoding = session.settings().encoding;
     let EditorSettings { levels, .. } = session.editor_settings();
     let level = |LevelOverride { glob, rule, level }| RuleLevel {
         rule,
@@ -133,7 +165,7 @@ pub(crate) async fn workspace_diagnostic(
         glob,
     };
     let levels: Vec<RuleLevel> = levels.into_iter().map(level).collect();
-    let mut unanswered = Vec::new();
+    let mut reports = FolderReports::default();
     // Innermost folders first: a document in two folders is reported for the root it belongs to.
     let mut folders = session.folders();
     folders.sort_by_key(|it| std::cmp::Reverse(it.as_os_str().len()));
@@ -142,32 +174,21 @@ pub(crate) async fn workspace_diagnostic(
         let checked = session.backend().check(folder.clone(), profiles, levels.clone()).await;
         let Some(checked) = checked else {
             // The client keeps its results, for example while the daemon restarts.
-            unanswered.push(folder);
+            reports.unanswered.push(folder);
             continue;
         };
         for file in &checked.files {
-            let Some(at) = path(&file.path, file.path_encoding) else { continue };
-            if open.iter().any(|it| it.path() == Some(&at)) {
-                continue;
-            }
-            let Some(document) = document_or_empty(texts, &at).await else { continue };
+            let Some(path) = path(&file.path, file.path_encoding) else { continue };
+            let Some(uri) = Uri::from_file_path(&*path) else { continue };
+            // Unreadable files have findings too, at their start.
+            let document = texts.read(&path).await.unwrap_or_else(|| {
+                Arc::new(Document::new(uri.clone(), 0, Revision::default(), String::new()))
+            });
             let found = diagnostics(&document, file, encoding);
-            report.add(document.uri(), None, fingerprint(&found), found);
+            reports.files.push(FileReport { path, uri, result_id: fingerprint(&found), found });
         }
-        report.send();
     }
-    report.clear(previous, &unanswered);
-    report.send();
-    WorkspaceDiagnosticReport { items: report.items }
-}
-
-/// Returns the document at a path. Unreadable files have findings too, at their start.
-async fn document_or_empty(texts: Texts<'_>, at: &AbsPath) -> Option<Arc<Document>> {
-    if let Some((document, _)) = texts.document(at).await {
-        return Some(document);
-    }
-    let uri = Uri::from_file_path(&**at)?;
-    Some(Arc::new(Document::new(uri, 0, Revision::default(), String::new())))
+    reports
 }
 
 /// Returns a result id for a document that is not open: a hash of its diagnostics.

@@ -24,6 +24,9 @@ use crate::workspace::Fetch;
 /// Time limit of a request for missing answers; then it uses cached answers.
 const LOOKUP_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// Time limit for missing answers before diagnostics are published.
+const PUBLISH_TIMEOUT: Duration = Duration::from_millis(250);
+
 impl Session {
     /// Calls `with` on the document's analysis context. Missing answers are fetched in the
     /// background.
@@ -53,7 +56,30 @@ impl Session {
         document: &Document,
         with: impl Fn(&AnalysisContext) -> R,
     ) -> R {
-        let until = Instant::now() + LOOKUP_TIMEOUT;
+        self.with_analysis_until(Instant::now() + LOOKUP_TIMEOUT, document, with).await
+    }
+
+    /// Like [`Self::with_complete_analysis`], for diagnostics that are published: each version is
+    /// published once, and later again only if an answer is late or the disk changes.
+    pub(crate) async fn with_awaited_analysis<R>(
+        &self,
+        document: &Document,
+        with: impl Fn(&AnalysisContext) -> R,
+    ) -> R {
+        let until = Instant::now() + PUBLISH_TIMEOUT;
+        if self.has_ended() {
+            return self.with_analysis(document, with);
+        }
+        let _ = timeout_at(until, self.wait_until(|it| it.is_loaded_for(document.path()))).await;
+        self.with_analysis_until(until, document, with).await
+    }
+
+    async fn with_analysis_until<R>(
+        &self,
+        until: Instant,
+        document: &Document,
+        with: impl Fn(&AnalysisContext) -> R,
+    ) -> R {
         let mut previous = None;
         loop {
             let look = |it: &AnalysisContext| (with(it), it.missing.borrow().clone());
@@ -86,9 +112,14 @@ impl Session {
 
     /// Waits until no task is left.
     async fn wait_until_idle(&self) {
+        self.wait_until(|it| it.disk().is_idle()).await;
+    }
+
+    /// Waits for tasks until a condition holds.
+    async fn wait_until(&self, holds: impl Fn(&Self) -> bool) {
         loop {
             let task_finished = self.task_finished.notified();
-            if self.disk().is_idle() {
+            if holds(self) {
                 return;
             }
             task_finished.await;
@@ -144,6 +175,7 @@ impl Session {
             disk.workspace.add_root(folder, true);
         }
         drop(disk);
+        self.count_disk_change();
         self.task_wake.notify_one();
     }
 
@@ -155,6 +187,7 @@ impl Session {
         }
         disk.clear_referrers();
         drop(disk);
+        self.count_disk_change();
         self.task_wake.notify_one();
         self.republish_all();
     }
@@ -205,6 +238,7 @@ impl Session {
         disk.workspace.invalidate_root(root);
         disk.clear_referrers();
         drop(disk);
+        self.count_disk_change();
         self.task_wake.notify_one();
     }
 
@@ -215,6 +249,7 @@ impl Session {
         disk.workspace.clear_listings();
         disk.throttle.request();
         drop(disk);
+        self.count_disk_change();
         self.task_wake.notify_one();
     }
 
@@ -227,6 +262,7 @@ impl Session {
         // The throttle absorbs thousands of notifications.
         disk.throttle.request();
         drop(disk);
+        self.count_disk_change();
         self.task_wake.notify_one();
     }
 
@@ -308,13 +344,15 @@ impl Session {
 
     /// Waits until every root has a first answer.
     pub(crate) async fn wait_until_loaded(&self) {
-        loop {
-            let task_finished = self.task_finished.notified();
-            if self.is_loaded() {
-                return;
-            }
-            task_finished.await;
-        }
+        self.wait_until(Self::is_loaded).await;
+    }
+
+    /// Returns true if every root has an answer and the root of a document is known.
+    fn is_loaded_for(&self, path: Option<&AbsPath>) -> bool {
+        let DiskState { workspace, .. } = &*self.disk();
+        let path = path.filter(|it| is_referencing_file(it));
+        workspace.is_loaded()
+            && path.is_none_or(|it| workspace.is_located(it) && workspace.root_of(it).is_some())
     }
 
     fn is_loaded(&self) -> bool {
@@ -347,12 +385,20 @@ impl Session {
 
     /// Returns the next task. Fetches come before touches, because a touch needs to know its root.
     pub(crate) fn try_next_task(&self) -> Option<Task> {
+        {
+            let mut disk = self.disk();
+            let DiskState { workspace, tasks, is_running, throttle, .. } = &mut *disk;
+            if throttle.take_if_due() {
+                workspace.invalidate_files();
+            }
+            if let Some(task) = tasks.pop_front() {
+                *is_running = true;
+                return Some(task);
+            }
+        }
         let open = self.open_relevant_paths();
         let mut disk = self.disk();
-        let DiskState { workspace, tasks, is_running, throttle, .. } = &mut *disk;
-        if throttle.take_if_due() {
-            workspace.invalidate_files();
-        }
+        let DiskState { workspace, tasks, is_running, .. } = &mut *disk;
         let paths: Vec<_> = open.iter().filter(|it| !workspace.is_located(it)).cloned().collect();
         if tasks.is_empty() && !paths.is_empty() {
             tasks.push_back(Task::Fetch(Fetch::Locations { paths }));
@@ -374,11 +420,18 @@ impl Session {
             return Some(task);
         }
         drop(disk);
-        loop {
-            let path = self.lock().touched.pop()?;
-            if let Some(root) = self.disk().workspace.root_of(&path) {
-                return Some(Task::Touch { root, path });
-            }
-        }
+        // One call for all files of a root: each touch is followed by a new snapshot.
+        let mut touched = std::mem::take(&mut self.lock().touched);
+        touched.sort();
+        touched.dedup();
+        let disk = self.disk();
+        let mut roots =
+            touched.into_iter().filter_map(|it| Some((disk.workspace.root_of(&it)?, it)));
+        let (root, first) = roots.next()?;
+        let (same, others): (Vec<_>, Vec<_>) = roots.partition(|(it, _)| *it == root);
+        drop(disk);
+        self.lock().touched.extend(others.into_iter().map(|(_, it)| it));
+        let paths = std::iter::once(first).chain(same.into_iter().map(|(_, it)| it)).collect();
+        Some(Task::Touch { root, paths })
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use skills_syntax::path::AbsPath;
 
+use super::reports::ReportCache;
 use super::rescan::RescanThrottle;
 use super::task::Task;
 use crate::backend::{WatchHandle, WatchTarget};
@@ -25,6 +26,8 @@ pub(super) struct DiskState {
     pub(super) referrers: BTreeMap<AbsPath, Referrers>,
     /// Counts how often `referrers` was cleared.
     pub(super) invalidations: u64,
+    /// The diagnostics of unopened files, for `workspace/diagnostic`.
+    pub(super) reports: ReportCache,
     /// The watched targets; `watch` ends their watches when dropped.
     pub(super) watch_targets: Vec<WatchTarget>,
     pub(super) watch: WatchHandle,

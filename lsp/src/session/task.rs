@@ -26,10 +26,10 @@ pub(crate) enum Task {
     },
     /// Show a problem in the settings to the user.
     ReportProblem(SettingsProblem),
-    /// Report that the user opened or saved a file.
+    /// Report that the user opened or saved files.
     Touch {
         root: AbsPath,
-        path: AbsPath,
+        paths: Vec<AbsPath>,
     },
     Fetch(Fetch),
 }

@@ -13,7 +13,7 @@ use skills_syntax::path::AbsPath;
 
 use super::{RootState, WorkspaceState};
 use crate::backend::DocumentLocation;
-use crate::snapshot::{OverlaySnapshot, SkillBuffer};
+use crate::snapshot::{OverlaySnapshot, SkillBuffer, are_same};
 
 impl WorkspaceState {
     /// Returns the root that a file belongs to: the deepest root above it that contains it as a
@@ -70,16 +70,19 @@ impl WorkspaceState {
     pub(super) fn overlay(
         &mut self,
         index: usize,
-        buffers: &[SkillBuffer],
+        buffers: &Arc<[SkillBuffer]>,
     ) -> Arc<OverlaySnapshot> {
         let RootState { root, snapshot, overlay, .. } = &self.roots[index];
         let Some(snapshot) = snapshot else { return Arc::default() };
-        if let Some((_, overlay)) = overlay.as_ref().filter(|(of, _)| of == buffers) {
-            return Arc::clone(overlay);
+        let known = overlay.as_ref().filter(|(of, _)| are_same(of, buffers));
+        if let Some(overlay) = known.map(|(_, it)| Arc::clone(it)) {
+            // The next comparison is with the same list.
+            self.roots[index].overlay = Some((Arc::clone(buffers), Arc::clone(&overlay)));
+            return overlay;
         }
         let is_own = |it: &AbsPath| self.root_state(it).is_some_and(|it| it.root == *root);
         let overlay = Arc::new(snapshot.with_buffers(buffers, is_own, |it| self.exists(it)));
-        self.roots[index].overlay = Some((buffers.to_vec(), Arc::clone(&overlay)));
+        self.roots[index].overlay = Some((Arc::clone(buffers), Arc::clone(&overlay)));
         overlay
     }
 }

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::editor::{Editor, URI, framed, whole};
+use crate::editor::{Editor, URI, framed, message, whole};
 use crate::mock_backend::MockBackend;
 
 const TEXT: &str = "---\nname: pdf\ndescription: Reads PDF files. Use it when asked.\npaths: lib/a.ts\n---\nSee [it](scripts/g.py).\n";
+
+const PULL: &str = "workspace/diagnostic";
 
 async fn start(backend: &Arc<MockBackend>, capabilities: Value) -> Editor {
     let mut editor = Editor::connect_over(64 * 1024, Arc::clone(backend) as _);
@@ -33,6 +35,42 @@ async fn codes(editor: &mut Editor) -> Vec<String> {
     let last = published.next_back().expect("diagnostics were published");
     let found = last["params"]["diagnostics"].as_array().expect("a list");
     found.iter().map(|it| it["code"].as_str().expect("a code").to_owned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_version_is_published_once() {
+    let backend = backend();
+    let mut editor = start(&backend, json!({})).await;
+    let published = async |editor: &mut Editor| {
+        tokio::time::sleep(Duration::from_mins(2)).await;
+        let _ = editor.ask("textDocument/foldingRange").await;
+        let notes = editor.take_messages();
+        let of = |it: &Value| {
+            let found = it["params"]["diagnostics"].as_array().expect("a list").len();
+            (it["params"]["version"].as_i64().expect("a version"), found)
+        };
+        let published = notes.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics");
+        published.map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(published(&mut editor).await, [(1, 2)]);
+    // The server does not know yet that the file is missing.
+    editor.change(2, &[whole(&format!("{TEXT}See [it](scripts/h.py).\n"))]).await;
+    assert_eq!(published(&mut editor).await, [(2, 3)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn files_opened_together_are_touched_in_one_call() {
+    let backend = backend();
+    let mut editor = Editor::connect_over(1024 * 1024, Arc::clone(&backend) as _);
+    editor.initialize_in(&["/w"], json!({})).await;
+    for n in 0..200 {
+        let uri = format!("file:///w/skills/s{n}/SKILL.md");
+        editor.open_at(&uri, 1, &format!("---\nname: s{n}\n---\n")).await;
+    }
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    let _ = editor.ask("textDocument/foldingRange").await;
+    let n_touches = *backend.touch_count.lock().unwrap();
+    assert!((1..20).contains(&n_touches), "{n_touches}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -139,6 +177,7 @@ async fn unanswered_check_keeps_earlier_results() {
     assert_eq!(found[0]["items"].as_array().map(Vec::len), Some(1), "{found:?}");
     assert_eq!(ask(&found[0]["resultId"]).await[0]["kind"], "unchanged");
     *backend.broken_skill.lock().unwrap() = None;
+    backend.notify_change();
     let unanswered = ask(&found[0]["resultId"]).await;
     let addresses: Vec<_> = unanswered.iter().map(|it| it["uri"].clone()).collect();
     assert_eq!(addresses, ["file:///v/SKILL.md"], "only results outside the folders are cleared");
@@ -161,7 +200,7 @@ async fn document_in_two_folders_is_reported_once_and_in_parts() {
 
     let mut params = whole.clone();
     params["partialResultToken"] = json!("p");
-    params["previousResultIds"] = json!([{"uri": uri, "value": items[0]["resultId"]}]);
+    params["previousResultIds"] = json!([{"uri": uri, "value": "disk.0"}]);
     editor.take_messages();
     let report = editor.request("workspace/diagnostic", params).await.expect("it answers");
     assert_eq!(report, json!({"items": []}), "all was sent before");
@@ -170,13 +209,67 @@ async fn document_in_two_folders_is_reported_once_and_in_parts() {
     let [part] = &parts[..] else { panic!("{parts:?}") };
     assert_eq!(part["params"]["token"], "p");
     let items = &part["params"]["value"]["items"];
-    assert_eq!((&items[0]["kind"], &items[0]["uri"]), (&json!("unchanged"), &json!(uri)));
+    assert_eq!((&items[0]["kind"], &items[0]["uri"]), (&json!("full"), &json!(uri)));
 
     // Now open in the editor; still reported once.
     editor.open_at(&uri, 7, "---\nname: a\n---\nb\n").await;
     let report = editor.request("workspace/diagnostic", whole).await.expect("it answers");
     let items = report["items"].as_array().expect("a list");
     assert_eq!((items.len(), &items[0]["version"]), (1, &json!(7)), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn workspace_pull_is_held_open_until_something_changes() {
+    let skill = "/w/.claude/skills/a/SKILL.md";
+    let roots = [("/w", &[("a", "a")][..])].into();
+    let backend = Arc::new(MockBackend { roots, ..MockBackend::default() });
+    *backend.broken_skill.lock().unwrap() = Some(skill);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&backend) as _);
+    editor.initialize_in(&["/w"], json!({"textDocument": {"diagnostic": {}}})).await;
+    let uri = format!("file://{skill}");
+    let params = |id: &Value| json!({"previousResultIds": [{"uri": uri, "value": id}]});
+    let pull = |id: u64, known: &Value| framed(&message(Some(id), PULL, &params(known)));
+    let first = editor.request(PULL, params(&json!("disk.0"))).await.expect("it answers");
+    let known = &first["items"][0]["resultId"];
+    let counted = backend.n_checks_and_reads();
+
+    // Another request is answered while the pull is open.
+    editor.send(&pull(101, known)).await;
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    editor.ask("textDocument/foldingRange").await.expect("only this is answered");
+    assert_eq!(backend.n_checks_and_reads(), counted, "an unchanged workspace is not read");
+
+    // A letter is reported without another check.
+    editor.open_at("file:///w/b/SKILL.md", 1, "---\nname: b\n---\n").await;
+    let report = editor.answer(&json!(101)).await.expect("it answers");
+    let kinds = |report: &Value| {
+        let items = report["items"].as_array().expect("a list").iter();
+        items.map(|it| it["kind"].as_str().expect("a kind").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&report), ["full", "unchanged"], "{report}");
+    assert_eq!(backend.n_checks_and_reads(), counted);
+    editor.close("file:///w/b/SKILL.md").await;
+
+    // A change on the disk without other findings is checked, and the pull stays open.
+    editor.send(&pull(102, known)).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    backend.notify_change();
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    editor.ask("textDocument/foldingRange").await.expect("only this is answered");
+    let (n_checks, _) = backend.n_checks_and_reads();
+    assert!(n_checks > counted.0, "the disk may have changed");
+
+    // A newer pull ends the older one, a cancellation ends one, and the shutdown the last.
+    editor.send(&pull(103, known)).await;
+    let superseded = editor.answer(&json!(102)).await;
+    assert_eq!(superseded, Ok(json!({"items": []})));
+    editor.note("$/cancelRequest", json!({"id": 103})).await;
+    assert_eq!(editor.answer(&json!(103)).await, Err(-32800));
+    editor.send(&pull(104, known)).await;
+    editor.send(&framed(&message(Some(105), "shutdown", &Value::Null))).await;
+    let mut ended = [editor.next_answer().await, editor.next_answer().await];
+    ended.sort_unstable();
+    assert_eq!(ended, [104, 105]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -141,6 +141,17 @@ impl Editor {
         }
     }
 
+    /// Returns the id of the next response.
+    pub(crate) async fn next_answer(&mut self) -> u64 {
+        loop {
+            let answer = self.receive().await.expect("it answers before it hangs up");
+            if answer.get("method").is_none() {
+                return answer["id"].as_u64().expect("a number");
+            }
+            self.notes.push_back(answer);
+        }
+    }
+
     /// Returns the next notification or request of the server.
     pub(crate) async fn next_message(&mut self) -> Value {
         if let Some(note) = self.notes.pop_front() {

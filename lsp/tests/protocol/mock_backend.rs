@@ -37,6 +37,12 @@ pub(crate) struct MockBackend {
     pub(crate) walk_count: Mutex<usize>,
     /// The skill in which `check` reports a finding; `None` for no answer.
     pub(crate) broken_skill: Mutex<Option<&'static str>>,
+    /// The number of calls of `touch`.
+    pub(crate) touch_count: Mutex<usize>,
+    /// The number of calls of `check`.
+    pub(crate) check_count: Mutex<usize>,
+    /// The number of calls of `read`.
+    pub(crate) read_count: Mutex<usize>,
     /// The user's own profiles, as TOML.
     pub(crate) own_profiles: Mutex<String>,
     /// The profiles of the last snapshot.
@@ -77,6 +83,11 @@ impl MockBackend {
     /// Returns the number of calls of `references`.
     pub(crate) fn n_searches(&self) -> usize {
         *lock(&self.reference_requests)
+    }
+
+    /// Returns the number of checks and of files read.
+    pub(crate) fn n_checks_and_reads(&self) -> (usize, usize) {
+        (*lock(&self.check_count), *lock(&self.read_count))
     }
 
     fn view(&self, root: &AbsPath) -> Option<SnapshotResult> {
@@ -195,6 +206,7 @@ impl Backend for MockBackend {
         profiles: Vec<String>,
         levels: Vec<RuleLevel>,
     ) -> Answer<CheckResult> {
+        *lock(&self.check_count) += 1;
         let Some(path) = *lock(&self.broken_skill) else {
             return NoBackend.check(root, profiles, levels);
         };
@@ -264,6 +276,7 @@ impl Backend for MockBackend {
     }
 
     fn read(&self, path: AbsPath) -> Answer<String> {
+        *lock(&self.read_count) += 1;
         let text = path.to_str().and_then(|it| lock(&self.referencing_files).get(it).cloned());
         Box::pin(std::future::ready(text))
     }
@@ -276,7 +289,8 @@ impl Backend for MockBackend {
         NoBackend.use_client_sessions(name);
     }
 
-    fn touch(&self, root: AbsPath, path: AbsPath) -> Answer<()> {
-        NoBackend.touch(root, path)
+    fn touch(&self, root: AbsPath, paths: Vec<AbsPath>) -> Answer<()> {
+        *lock(&self.touch_count) += 1;
+        NoBackend.touch(root, paths)
     }
 }

@@ -9,8 +9,10 @@ use std::io;
 use std::os::unix::net::UnixStream as StdStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::Duration;
 
+use rustix::process::Pid;
 use skills_agents::profile::DEFAULT_PROFILES;
 use skills_agents::references::TextSearch;
 use skills_client::ClientError;
@@ -30,6 +32,7 @@ use skills_lint::SkillDirFacts;
 use skills_lsp::{
     Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchHandle, WatchTarget,
 };
+use skills_platform::process::wait_for_end;
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences, SkillsUsage,
@@ -44,7 +47,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 use tokio::net::UnixStream;
 use tokio::runtime::Handle;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -442,12 +445,27 @@ impl Backend for LspBackend {
         Box::pin(async move { spawn_blocking(made).await.ok()? })
     }
 
+    fn process_ended(&self, process: u32) -> Answer<()> {
+        // A socket is closed with the editor's process.
+        let is_socket = matches!(self.0.backend_mode, BackendMode::Served(..));
+        let pid = process.try_into().ok().and_then(Pid::from_raw).filter(|_| !is_socket);
+        Box::pin(async move {
+            let pid = pid?;
+            let (sender, ended) = oneshot::channel();
+            let thread = thread::Builder::new().name("editor-end".to_owned());
+            // A process that is not there now runs elsewhere, for example outside of a container.
+            let wait = move || drop(wait_for_end(pid).map(|()| sender.send(())));
+            thread.spawn(wait).ok()?;
+            ended.await.ok()
+        })
+    }
+
     fn use_client_sessions(&self, name: String) {
         // The editor sends it once, at initialization.
         let _ = self.0.client_sessions.set(name);
     }
 
-    fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()> {
+    fn touch(&self, place: AbsPath, paths: Vec<AbsPath>) -> Answer<()> {
         if self.0.client_sessions.get().is_some() {
             return Box::pin(std::future::ready(None));
         }
@@ -457,9 +475,9 @@ impl Backend for LspBackend {
             let name = || format!("{}-{number}", self.0.name);
             sessions.entry(place.clone()).or_insert_with(name).clone()
         };
-        let encoding = encoding_of([&*place, &*path]);
+        let encoding = encoding_of(paths.iter().chain([&place]).map(|it| &**it));
         let answer = self.ask::<SessionTouch>(SessionTouchParams {
-            paths: vec![encode(&path, encoding)],
+            paths: paths.iter().map(|it| encode(it, encoding)).collect(),
             op: Some(TouchOp::Read),
             session: Some(session),
             cwd: Some(encode(&place, encoding)),

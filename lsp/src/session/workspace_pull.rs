@@ -1,0 +1,122 @@
+//! [`WorkspacePull`]: a `workspace/diagnostic` request that stays open until something changes.
+//!
+//! Editors repeat the request as soon as it is answered. A session therefore counts what the answer
+//! depends on, and caches the findings of unopened files until the disk may have changed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::Session;
+use super::reports::{Changes, FolderReports};
+
+/// The pause before folders without an answer are checked again.
+const RETRY_PAUSE: Duration = Duration::from_secs(10);
+
+/// A request for the diagnostics of a workspace.
+pub(crate) struct WorkspacePull<'a> {
+    session: &'a Session,
+    changes: watch::Receiver<Changes>,
+    number: u64,
+    /// True if a folder was without an answer.
+    is_incomplete: bool,
+}
+
+impl Session {
+    /// Begins a request, and ends those that are held open.
+    pub(crate) fn begin_workspace_pull(&self) -> WorkspacePull<'_> {
+        self.changes.send_modify(|it| it.pulls += 1);
+        let changes = self.changes.subscribe();
+        let number = changes.borrow().pulls;
+        WorkspacePull { session: self, changes, number, is_incomplete: false }
+    }
+
+    /// Counts a change of open documents or of what their findings depend on.
+    pub(super) fn count_document_change(&self) {
+        self.changes.send_modify(|it| it.documents += 1);
+    }
+
+    /// Counts a possible change on the disk.
+    pub(super) fn count_disk_change(&self) {
+        self.changes.send_modify(|it| it.disk += 1);
+    }
+
+    /// Returns true after `shutdown` or the end of the input.
+    pub(super) fn has_ended(&self) -> bool {
+        self.changes.borrow().is_ended
+    }
+
+    /// Ends the requests that are held open.
+    pub(super) fn end_workspace_pulls(&self) {
+        self.changes.send_modify(|it| it.is_ended = true);
+    }
+}
+
+impl WorkspacePull<'_> {
+    /// Returns true if a newer request has arrived or the session has ended; the request is then
+    /// answered without diagnostics.
+    pub(crate) fn is_over(&self) -> bool {
+        let now = *self.changes.borrow();
+        now.is_ended || now.pulls != self.number
+    }
+
+    /// Returns true for the first request of the session, which is answered even if there is nothing
+    /// to tell.
+    pub(crate) fn is_first(&self) -> bool {
+        self.number == 1
+    }
+
+    /// Marks everything that has changed until now as seen.
+    pub(crate) fn mark_seen(&mut self) {
+        self.changes.mark_unchanged();
+    }
+
+    /// Waits for a change after the last [`Self::mark_seen`].
+    pub(crate) async fn changed(&mut self) {
+        // The sender lives in the session, so that this fails only after the pause.
+        let pause = if self.is_incomplete { RETRY_PAUSE } else { Duration::MAX };
+        let _ = timeout(pause, self.changes.changed()).await;
+    }
+
+    /// Returns the cached reports if the disk has not changed since, and otherwise those of
+    /// `make`. `None` if the request is over.
+    ///
+    /// A client that has results waits before `make`, as for other walks.
+    pub(crate) async fn reports(
+        &mut self,
+        has_results: bool,
+        make: impl Future<Output = FolderReports>,
+    ) -> Option<Arc<FolderReports>> {
+        let deadline = {
+            let mut disk = self.session.disk();
+            let count = self.changes.borrow().disk;
+            if let Some((_, reports)) = disk.reports.cached.as_ref().filter(|it| it.0 == count) {
+                return Some(Arc::clone(reports));
+            }
+            disk.reports.throttle.request();
+            disk.reports.throttle.deadline().filter(|_| has_results)
+        };
+        if let Some(at) = deadline {
+            let mut changes = self.changes.clone();
+            let is_over = |it: &Changes| it.is_ended || it.pulls != self.number;
+            tokio::select! {
+                () = sleep_until(at) => {}
+                _ = changes.wait_for(is_over) => return None,
+            }
+        }
+        // Counted before the files are read, so that a change meanwhile makes the reports stale.
+        let count = self.changes.borrow().disk;
+        self.session.disk().reports.throttle.take_if_due();
+        let begun = Instant::now();
+        let reports = Arc::new(make.await);
+        let mut disk = self.session.disk();
+        disk.reports.throttle.record_walk(begun.elapsed());
+        self.is_incomplete = !reports.unanswered.is_empty();
+        if !self.is_incomplete {
+            disk.reports.cached = Some((count, Arc::clone(&reports)));
+        }
+        Some(reports)
+    }
+}
