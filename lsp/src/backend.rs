@@ -97,6 +97,12 @@ pub trait Backend: Send + Sync + 'static {
     /// before. Must be called within a tokio runtime.
     fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> WatchHandle;
 
+    /// Watches the texts in which [`Self::references`] searches for a root, before it returns. Calls
+    /// `on_change` once when one may have changed. `None` if changes may go unreported.
+    fn watch_texts(&self, _root: AbsPath, _on_change: OnChange) -> Answer<WatchHandle> {
+        none()
+    }
+
     /// Returns the skills visible from a root; `fresh` is false if nothing has changed since
     /// `since`.
     fn snapshot(

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::notification::Notification;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem,
@@ -271,7 +271,8 @@ impl LanguageServer for Server {
         let Some(document) = document.filter(|_| settings.features.code_lens) else {
             return Ok(None);
         };
-        let users = self.texts().await.usages(&document).await;
+        let texts = self.texts().await;
+        let users = self.until_modified(&document, texts.usages(&document)).await?;
         let lenses = |analysis: &AnalysisContext| {
             handlers::code_lens::code_lens(&document, analysis, users.as_deref(), settings)
         };
@@ -301,7 +302,9 @@ impl LanguageServer for Server {
             return Ok(None);
         };
         let whole = params.context.include_declaration;
-        Ok(handlers::definition::references(&document, position, whole, self.texts().await).await)
+        let texts = self.texts().await;
+        let found = handlers::definition::references(&document, position, whole, texts);
+        self.until_modified(&document, found).await
     }
 
     async fn document_highlight(
@@ -349,7 +352,9 @@ impl LanguageServer for Server {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         match self.session.document(text_document.uri.as_str()) {
             Some(it) => {
-                handlers::rename::rename(&it, position, &params.new_name, self.texts().await).await
+                let texts = self.texts().await;
+                let edit = handlers::rename::rename(&it, position, &params.new_name, texts);
+                self.until_modified(&it, edit).await?
             }
             None => Ok(None),
         }
@@ -394,6 +399,19 @@ impl LanguageServer for Server {
 }
 
 impl Server {
+    /// Returns the answer of a search, or `ContentModified` as soon as the document changes.
+    async fn until_modified<T>(
+        &self,
+        document: &Document,
+        answer: impl Future<Output = T>,
+    ) -> Result<T> {
+        tokio::select! {
+            biased;
+            answer = answer => Ok(answer),
+            () = self.session.modified(document) => Err(Error::new(ErrorCode::ContentModified)),
+        }
+    }
+
     /// Returns the diagnostics of all skills, and sends partial results if the client requested
     /// them; `None` if the client has all of them already.
     async fn workspace_report(

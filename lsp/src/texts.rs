@@ -24,7 +24,7 @@ use crate::to_proto;
 /// The open documents of a client, and files on the disk.
 #[derive(Clone, Copy)]
 pub(crate) struct Texts<'a> {
-    pub(crate) session: &'a Session,
+    pub(crate) session: &'a Arc<Session>,
 }
 
 /// Identifies a file independently of the path that leads to it.
@@ -243,17 +243,42 @@ impl Texts<'_> {
         Some(found.iter().filter(|it| !it.is_own).flat_map(|it| it.locations(encoding)).collect())
     }
 
-    /// Returns the files that mention a skill, sorted by path. While the skill is open, the disk is
-    /// searched again only after a change.
+    /// Returns the files that mention a skill, sorted by path. The disk is searched again only after
+    /// a change.
     pub(crate) async fn mentions(self, resolved: &ResolvedSkill) -> Option<Vec<ReferencingFile>> {
         let closed = match self.session.cached_referrers(&resolved.skill) {
-            Ok(known) => known,
-            Err(invalidations) => {
-                let found = self.closed_referrers(resolved).await?;
-                self.session.cache_referrers(&resolved.skill, Arc::clone(&found), invalidations);
-                found
-            }
+            Some(known) => known,
+            None => self.closed_referrers(resolved).await?,
         };
+        Some(self.mentions_in(closed, resolved).await)
+    }
+
+    /// Like [`Self::mentions`], for edits. The disk is searched again unless each change is reported,
+    /// because a missed file would keep the old name.
+    pub(crate) async fn referencing_files(
+        self,
+        resolved: &ResolvedSkill,
+    ) -> Option<Vec<ReferencingFile>> {
+        let known = self.session.cached_referrers(&resolved.skill);
+        let closed = match known.filter(|_| self.session.are_texts_watched(&self.roots(resolved))) {
+            Some(known) => known,
+            None => self.closed_referrers(resolved).await?,
+        };
+        Some(self.mentions_in(closed, resolved).await)
+    }
+
+    /// Returns the roots whose worktrees can mention a skill.
+    fn roots(self, resolved: &ResolvedSkill) -> Vec<AbsPath> {
+        let snapshots = self.session.snapshots_containing(&resolved.skill.path);
+        snapshots.into_iter().map(|(root, _)| root).collect()
+    }
+
+    /// Returns the files that mention a skill: those of `closed`, and open ones.
+    async fn mentions_in(
+        self,
+        closed: Arc<[Arc<Document>]>,
+        resolved: &ResolvedSkill,
+    ) -> Vec<ReferencingFile> {
         let paths = closed.iter().filter_map(|it| it.path().cloned()).collect();
         let mut referencing_files = Vec::new();
         for text in self.candidates(paths, resolved).await {
@@ -267,13 +292,15 @@ impl Texts<'_> {
                 referencing_files.push(self.referencing_file(document, text, resolved));
             }
         }
-        Some(referencing_files)
+        referencing_files
     }
 
-    /// Returns the files on the disk that mention a skill or contain a path into its directory;
-    /// `None` if the backend cannot answer.
+    /// Searches the disk for the files that mention a skill or contain a path into its directory, and
+    /// caches them with the skill's own file; `None` if the backend cannot answer.
     async fn closed_referrers(self, resolved: &ResolvedSkill) -> Option<Arc<[Arc<Document>]>> {
         let skill = &resolved.skill;
+        self.session.watch_texts(&self.roots(resolved)).await;
+        let token = self.session.referrers_token();
         let mut names = vec![Some(skill.name.clone())];
         let is_skill = RenameKind::of(&skill.path) == RenameKind::Skill;
         let own = skill.path.parent_name().filter(|it| is_skill && *it != skill.name);
@@ -284,28 +311,26 @@ impl Texts<'_> {
                 names.push(name);
             }
         }
-        let paths = self.files_naming(resolved, &names).await?;
+        // The same file by another path may have another name.
+        let snapshots = self.session.all_snapshots();
+        let aliases = snapshots.iter().flat_map(|(_, it)| &it.skills);
+        for alias in aliases.filter(|it| resolved.all_paths.contains(&it.path)) {
+            let directory = alias.path.parent_name().filter(|_| is_skill).map(str::to_owned);
+            for name in [Some(alias.name.clone()), directory].into_iter().flatten() {
+                if !names.contains(&Some(name.clone())) {
+                    names.push(Some(name));
+                }
+            }
+        }
+        let mut paths = self.files_naming(resolved, &names).await?;
+        paths.insert(skill.path.clone());
         let mut users = Vec::new();
         for path in paths {
             users.extend(self.read(&path).await);
         }
-        Some(users.into())
-    }
-
-    /// Returns the files that mention a skill or contain a path into its directory, sorted by path;
-    /// `None` if the backend cannot answer for unopened files.
-    pub(crate) async fn referencing_files(
-        self,
-        resolved: &ResolvedSkill,
-    ) -> Option<Vec<ReferencingFile>> {
-        let paths = self.files_naming(resolved, &[None]).await?;
-        let mut referencing_files = Vec::new();
-        for text in self.candidates(paths, resolved).await {
-            if let Some((document, _)) = self.document(&text.path).await {
-                referencing_files.push(self.referencing_file(document, text, resolved));
-            }
-        }
-        Some(referencing_files)
+        let users: Arc<[_]> = users.into();
+        self.session.cache_referrers(skill, Arc::clone(&users), token);
+        Some(users)
     }
 
     /// Returns these files, the open documents and the skill's own file, each once, sorted by path.
@@ -373,12 +398,17 @@ impl Texts<'_> {
 
     /// Returns the location of a skill: its name, else its first line.
     pub(crate) async fn location(self, path: &AbsPath) -> Option<Location> {
-        let encoding = self.session.settings().encoding;
         let (document, _) = self.document(path).await?;
+        Some(self.declaration(&document))
+    }
+
+    /// Returns the location of the name in a skill's document, else of its first line.
+    pub(crate) fn declaration(self, document: &Document) -> Location {
+        let encoding = self.session.settings().encoding;
         let name = document.parsed().frontmatter.as_ref().and_then(|it| it.get("name"));
         let range = name
-            .map_or_else(Range::default, |it| to_proto::range(&document, it.value.span, encoding));
-        Some(Location::new(document.uri().clone(), range))
+            .map_or_else(Range::default, |it| to_proto::range(document, it.value.span, encoding));
+        Location::new(document.uri().clone(), range)
     }
 }
 

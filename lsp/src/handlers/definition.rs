@@ -58,10 +58,14 @@ pub(crate) async fn references(
     let offset = from_proto::offset(document, position, encoding);
     let (resolved, _) = texts.skill_at_offset(document, offset)?;
     let mut locations = Vec::new();
+    let found = texts.mentions(&resolved).await.unwrap_or_default();
     if with_declaration {
-        locations.extend(texts.location(&resolved.skill.path).await);
+        match found.iter().find(|it| it.path == resolved.skill.path) {
+            Some(own) => locations.push(texts.declaration(&own.document)),
+            None => locations.extend(texts.location(&resolved.skill.path).await),
+        }
     }
-    for referencing_file in texts.mentions(&resolved).await.unwrap_or_default() {
+    for referencing_file in found {
         locations.extend(referencing_file.locations(encoding));
     }
     Some(locations)

@@ -15,7 +15,7 @@ use super::Session;
 use super::disk_state::{DiskState, Referrers};
 use super::task::Task;
 use crate::analysis::{AnalysisContext, GlobMatches};
-use crate::backend::{DocumentLocation, WatchHandle, WatchTarget};
+use crate::backend::{DocumentLocation, OnChange, WatchHandle, WatchTarget};
 use crate::document::Document;
 use crate::editor_settings::EditorSettings;
 use crate::snapshot::{OverlaySnapshot, SkillEntry, WorkspaceSnapshot};
@@ -23,6 +23,9 @@ use crate::workspace::Fetch;
 
 /// Time limit of a request for missing answers; then it uses cached answers.
 const LOOKUP_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The number of skills whose mentions are cached.
+const MAX_REFERRERS: usize = 64;
 
 /// Time limit for missing answers before diagnostics are published.
 const PUBLISH_TIMEOUT: Duration = Duration::from_millis(250);
@@ -192,25 +195,69 @@ impl Session {
         self.republish_all();
     }
 
-    /// Returns the cached files that mention a skill. If there are none, returns the token to pass
-    /// to [`Self::cache_referrers`].
-    pub(crate) fn cached_referrers(&self, skill: &SkillEntry) -> Result<Arc<[Arc<Document>]>, u64> {
+    /// Returns the cached files that mention a skill.
+    pub(crate) fn cached_referrers(&self, skill: &SkillEntry) -> Option<Arc<[Arc<Document>]>> {
         let disk = self.disk();
         let known = disk.referrers.get(&skill.path).filter(|it| it.name == skill.name);
-        known.map(|it| Arc::clone(&it.texts)).ok_or(disk.invalidations)
+        known.map(|it| Arc::clone(&it.texts))
     }
 
-    /// Caches the files that mention a skill, unless the disk may have changed since or the skill
-    /// was closed.
+    /// Returns the token to pass to [`Self::cache_referrers`], taken before the search.
+    pub(crate) fn referrers_token(&self) -> u64 {
+        self.disk().invalidations
+    }
+
+    /// Watches the texts of roots, so that cached files that mention a skill are dropped once one of
+    /// these texts may have changed. Returns true if each change will be reported.
+    pub(crate) async fn watch_texts(self: &Arc<Self>, roots: &[AbsPath]) -> bool {
+        for root in roots {
+            if self.disk().text_watches.contains_key(root) {
+                continue;
+            }
+            // The callback must not keep the session alive.
+            let (session, changed) = (Arc::downgrade(self), root.clone());
+            let on_change: OnChange = Arc::new(move || {
+                if let Some(session) = session.upgrade() {
+                    session.forget_texts(&changed);
+                }
+            });
+            let Some(watch) = self.backend().watch_texts(root.clone(), on_change).await else {
+                return false;
+            };
+            let before = self.disk().text_watches.insert(root.clone(), watch);
+            // Dropped outside the lock, because the drop runs the backend's code.
+            drop(before);
+        }
+        true
+    }
+
+    /// Returns true if changes of the texts of all these roots are reported.
+    pub(crate) fn are_texts_watched(&self, roots: &[AbsPath]) -> bool {
+        let disk = self.disk();
+        roots.iter().all(|it| disk.text_watches.contains_key(it))
+    }
+
+    /// Drops the cached files that mention skills, and the watch that has reported a change.
+    fn forget_texts(&self, root: &AbsPath) {
+        let mut disk = self.disk();
+        disk.clear_referrers();
+        let watch = disk.text_watches.remove(root);
+        drop(disk);
+        drop(watch);
+    }
+
+    /// Caches the files that mention a skill, unless the disk may have changed since.
     pub(crate) fn cache_referrers(
         &self,
         skill: &SkillEntry,
         texts: Arc<[Arc<Document>]>,
         invalidations: u64,
     ) {
-        let is_open = self.document_at(&skill.path).is_some();
         let mut disk = self.disk();
-        if is_open && disk.invalidations == invalidations {
+        if disk.invalidations == invalidations {
+            if disk.referrers.len() >= MAX_REFERRERS {
+                disk.referrers.clear();
+            }
             disk.referrers
                 .insert(skill.path.clone(), Referrers { name: skill.name.clone(), texts });
         }

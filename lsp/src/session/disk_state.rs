@@ -20,10 +20,11 @@ pub(super) struct DiskState {
     /// True while a task is running.
     pub(super) is_running: bool,
     pub(super) throttle: RescanThrottle,
-    /// The unopened files that mention an open skill, by the skill's file. Cached because code
-    /// lenses ask at each keystroke; cleared when a document is closed or the disk may have
-    /// changed.
+    /// The unopened files that mention a skill, by the skill's file. Cached because code lenses ask
+    /// at each keystroke; cleared when a document is closed or the disk may have changed.
     pub(super) referrers: BTreeMap<AbsPath, Referrers>,
+    /// The watches of the texts that are searched for mentions, by root; removed after a change.
+    pub(super) text_watches: BTreeMap<AbsPath, WatchHandle>,
     /// Counts how often `referrers` was cleared.
     pub(super) invalidations: u64,
     /// The diagnostics of unopened files, for `workspace/diagnostic`.

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Session;
 use super::reports::{Changes, FolderReports};
+use crate::document::Document;
 
 /// The pause before folders without an answer are checked again.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
@@ -51,6 +52,18 @@ impl Session {
     /// Ends the requests that are held open.
     pub(super) fn end_workspace_pulls(&self) {
         self.changes.send_modify(|it| it.is_ended = true);
+    }
+}
+
+impl Session {
+    /// Waits until an open document has another revision or is closed.
+    pub(crate) async fn modified(&self, document: &Document) {
+        let mut changes = self.changes.subscribe();
+        let is_current = || {
+            let now = self.document(document.uri().as_str());
+            now.is_some_and(|it| it.revision() == document.revision())
+        };
+        while is_current() && changes.changed().await.is_ok() {}
     }
 }
 

@@ -47,6 +47,10 @@ pub(crate) struct MockBackend {
     pub(crate) own_profiles: Mutex<String>,
     /// The profiles of the last snapshot.
     pub(crate) profiles: Mutex<Vec<String>>,
+    /// True if changes of texts are reported.
+    pub(crate) watches_texts: bool,
+    /// The delay of `references`.
+    pub(crate) search_delay: Duration,
     /// The callbacks of subscriptions and watches.
     pub(crate) callbacks: Mutex<Vec<OnChange>>,
     /// The current watch targets.
@@ -136,6 +140,12 @@ impl Backend for MockBackend {
         WatchHandle::default()
     }
 
+    fn watch_texts(&self, _: AbsPath, on_change: OnChange) -> Answer<WatchHandle> {
+        lock(&self.callbacks).push(on_change);
+        let watch = self.watches_texts.then(WatchHandle::default);
+        Box::pin(std::future::ready(watch))
+    }
+
     fn snapshot(
         &self,
         root: AbsPath,
@@ -197,7 +207,11 @@ impl Backend for MockBackend {
                 "range": {"start": root, "end": root}})
         });
         let found = serde_json::from_value(found.collect()).expect("they are references");
-        Box::pin(std::future::ready(Some(found)))
+        let delay = self.search_delay;
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            Some(found)
+        })
     }
 
     fn check(

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::editor::{Editor, action_literals};
+use crate::editor::{Editor, action_literals, framed, message};
 use crate::mock_backend::MockBackend;
 
 /// A skill named `pdf` in a directory with another name.
@@ -17,10 +17,14 @@ const REFERENCING_TEXT: &str = "Use /pdf-tools, see [it](.claude/skills/pdf-tool
 
 /// Opens a folder and the skill.
 async fn start(capabilities: Value) -> (Editor, Arc<MockBackend>) {
+    start_with(capabilities, MockBackend::default()).await
+}
+
+async fn start_with(capabilities: Value, backend: MockBackend) -> (Editor, Arc<MockBackend>) {
     let roots = [("/w", &[("pdf-tools", "pdf")][..])].into();
     let referencing_files =
         std::sync::Mutex::new([(REFERENCING_FILE, REFERENCING_TEXT.to_owned())].into());
-    let backend = Arc::new(MockBackend { roots, referencing_files, ..MockBackend::default() });
+    let backend = Arc::new(MockBackend { roots, referencing_files, ..backend });
     let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&backend) as _);
     editor.initialize_in(&["/w"], capabilities).await;
     editor.open_at(SKILL, 1, TEXT).await;
@@ -176,7 +180,8 @@ async fn rename_action_searches_mentions_on_resolve() {
     assert_eq!(steps[0]["textDocument"]["uri"], "file:///w/CLAUDE.md", "{chosen}");
     assert_eq!(steps[0]["edits"].as_array().map(Vec::len), Some(2), "{chosen}");
     assert_eq!(steps[1]["kind"], "rename", "{chosen}");
-    assert_eq!((steps.len(), backend.n_searches()), (2, 1));
+    // One search by name, one by directory.
+    assert_eq!((steps.len(), backend.n_searches()), (2, 2));
 
     let mut damaged = action.clone();
     damaged["data"] = json!({"skill": 3});
@@ -292,4 +297,54 @@ async fn usages_of_a_skill_are_cached() {
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     lenses(&mut editor).await;
     assert_eq!(backend.n_searches(), 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn unchanged_texts_are_read_once_if_their_changes_are_reported() {
+    for watches_texts in [true, false] {
+        let backend = MockBackend { watches_texts, ..MockBackend::default() };
+        let (mut editor, backend) = start_with(capabilities(false), backend).await;
+        let counts = || (backend.n_searches(), backend.n_checks_and_reads().1);
+        let mut before = Vec::new();
+        for round in 0..3 {
+            let at = json!({"line": 1, "character": 7});
+            let mut params = json!({"textDocument": {"uri": SKILL}, "position": at,
+                "context": {"includeDeclaration": true}, "newName": "paper"});
+            let found = editor.request("textDocument/references", params.clone()).await;
+            assert_eq!(found.expect("answered").as_array().map(Vec::len), Some(3));
+            lenses(&mut editor).await;
+            let begun = counts();
+            let edit = editor.request("textDocument/rename", params.take()).await;
+            assert!(edit.expect("possible").to_string().contains("CLAUDE.md"));
+            assert_eq!(counts() == begun, watches_texts, "an edit needs a search or a watch");
+            before.push(counts());
+            if watches_texts && round == 1 {
+                assert_eq!(before[0], before[1], "nothing has changed");
+                backend.notify_change();
+                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            }
+        }
+        assert!(before[1] < before[2], "a change is searched again");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn letter_ends_a_search_for_mentions_at_once() {
+    let search_delay = std::time::Duration::from_secs(50);
+    let backend = MockBackend { search_delay, ..MockBackend::default() };
+    let (mut editor, _) = start_with(capabilities(false), backend).await;
+    let at = json!({"line": 1, "character": 7});
+    let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper",
+        "context": {"includeDeclaration": true}});
+    for (id, method) in [(101, "references"), (102, "rename"), (103, "codeLens")] {
+        let method = format!("textDocument/{method}");
+        editor.send(&framed(&message(Some(id), &method, &params))).await;
+        tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+        let change = json!({"textDocument": {"uri": SKILL, "version": id},
+            "contentChanges": [{"text": format!("{TEXT}{id}")}]});
+        editor.note("textDocument/didChange", change).await;
+        let begun = tokio::time::Instant::now();
+        assert_eq!(editor.answer(&json!(id)).await, Err(-32801), "{method}");
+        assert!(begun.elapsed() < search_delay / 2, "{method}");
+    }
 }

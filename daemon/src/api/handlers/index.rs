@@ -117,12 +117,7 @@ pub(crate) async fn references(
             walking.walks.forget(top);
         }
         let worktree = walking.walks.worktree(top);
-        let names = inspect::skill_names(&views);
-        let is_meant = |it: &str| match &name {
-            Some(name) => it == name,
-            None => names.contains(it),
-        };
-        let spoken = inspect::find_references(&worktree, &views, is_meant, cancel);
+        let spoken = inspect::find_references(&worktree, &views, name.as_deref(), cancel);
         Ok(PagedResult::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
     };
     let page = page_cache::page((&parts.page_cache, &parts.heavy), &peer, wanted, find).await?;

@@ -314,6 +314,24 @@ impl Backend for LspBackend {
         WatchHandle::new(task.abort_handle())
     }
 
+    fn watch_texts(&self, place: AbsPath, on_change: OnChange) -> Answer<WatchHandle> {
+        let service = self.0.watch_service();
+        Box::pin(async move {
+            let mut watch = service.subscribe()?;
+            let arm = move || {
+                let home = std::env::var_os("HOME").and_then(|it| AbsPath::new(it.as_ref()).ok());
+                let top = inspect::worktree_top(&place).unwrap_or(place);
+                inspect::watch_texts(&mut watch, &top, home.as_ref()).then_some(watch)
+            };
+            let mut watch = spawn_blocking(arm).await.ok()??;
+            let task = tokio::spawn(async move {
+                watch.changed().await;
+                on_change();
+            });
+            Some(WatchHandle::new(task.abort_handle()))
+        })
+    }
+
     fn snapshot(
         &self,
         place: AbsPath,

@@ -15,12 +15,17 @@ use skills_syntax::text::decode;
 
 use super::fenced::Fenced;
 use super::fs_facts;
-use super::worktree::WorktreeFiles;
+use super::worktree::{WorktreeFiles, directories};
 use crate::cancel::Cancel;
 use crate::views::view::View;
+use crate::watch::backend::WatchScope;
+use crate::watch::subscription::Subscription;
 
 /// Read limit per file; texts for agents are shorter than a mebibyte.
 const READ_LIMIT: u64 = 1024 * 1024;
+
+/// Maximum number of directories watched for one worktree.
+const MOST_WATCHED: usize = 8192;
 
 /// A file that refers to skills.
 pub struct ReferencingFile {
@@ -35,8 +40,11 @@ pub struct ReferencingFile {
 }
 
 /// Parameters of a search.
-struct ReferenceQuery<'a, F> {
-    is_meant: F,
+struct ReferenceQuery<'a> {
+    names: Names<'a>,
+    /// The name and the last components of `places`; a text without any of them is not parsed.
+    /// Empty if all skills are searched.
+    words: Vec<String>,
     /// The searched skills, by their directories or by a command's file.
     places: HashMap<AbsPath, &'a str>,
     /// Directories of all visible skills.
@@ -45,14 +53,42 @@ struct ReferenceQuery<'a, F> {
     home: Option<AbsPath>,
 }
 
-/// Returns the files that refer to one of these skills, sorted by path: in the worktree, in visible
-/// skills, and in the user's instructions for agents. Incomplete if cancelled.
+/// The skill names that are searched.
+enum Names<'a> {
+    One(&'a str),
+    All(HashSet<String>),
+}
+
+impl Names<'_> {
+    fn contain(&self, name: &str) -> bool {
+        match self {
+            Names::One(it) => *it == name,
+            Names::All(names) => names.contains(name),
+        }
+    }
+}
+
+impl ReferenceQuery<'_> {
+    /// Returns true if a text may refer to one of the skills. Components of a path may be
+    /// percent-encoded.
+    fn may_match(&self, text: &str) -> bool {
+        self.words.is_empty()
+            || text.contains('%')
+            || self.words.iter().any(|it| text.contains(&**it))
+    }
+}
+
+/// Returns the files that refer to the skills with a name, or to any skill for `None`, sorted by
+/// path: in the worktree, in visible skills, and in the user's instructions for agents. Incomplete if
+/// cancelled.
 pub fn find_references(
     worktree: &WorktreeFiles,
     views: &[Arc<View>],
-    is_meant: impl Fn(&str) -> bool,
+    name: Option<&str>,
     cancel: &Cancel,
 ) -> Vec<ReferencingFile> {
+    let names = name.map_or_else(|| Names::All(skill_names(views)), Names::One);
+    let is_meant = |it: &str| names.contain(it);
     let mut places: HashMap<AbsPath, &str> = HashMap::new();
     let mut seen = HashSet::new();
     let candidates = || views.iter().flat_map(|it| &it.resolution.candidates);
@@ -69,7 +105,10 @@ pub fn find_references(
     let home = home(views);
     let skills = candidates().map(|it| it.path.clone());
     let paths = texts(worktree, skills, home.as_ref());
-    let query = ReferenceQuery { is_meant, places, skills: seen, top: worktree.top(), home };
+    let components = places.keys().filter_map(|it| it.file_name()?.to_str());
+    let words = name.into_iter().chain(components.filter(|_| name.is_some()));
+    let words = words.map(str::to_owned).collect();
+    let query = ReferenceQuery { names, words, places, skills: seen, top: worktree.top(), home };
     let fenced = Fenced::new(worktree.top(), views);
     let paths = paths.into_iter().take_while(|_| !cancel.is_cancelled());
     paths.filter_map(|path| references_in_file(&fenced, path, &query)).collect()
@@ -150,8 +189,31 @@ fn instruction_files(dir: &AbsPath) -> Vec<AbsPath> {
     texts
 }
 
+/// Watches the directories whose texts are searched for a worktree: its own and the user's
+/// instructions for agents. Returns false if a change there may go unreported. Blocks on the disk.
+pub fn watch_texts(watch: &mut Subscription, top: &AbsPath, home: Option<&AbsPath>) -> bool {
+    let dirs = directories(top, "", MOST_WATCHED + 1);
+    if dirs.len() > MOST_WATCHED {
+        return false;
+    }
+    for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
+        let agents = AGENT_DIRS.map(|it| home.child(it));
+        for dir in agents.iter().chain([&home]) {
+            for file in REFERENCING_FILES {
+                watch.entry(&dir.child(file), WatchScope::Saves);
+            }
+        }
+        for dir in agents.iter().flat_map(|it| AGENT_SUBDIRS.map(|kept| it.child(kept))) {
+            if !watch.entries(&dir, WatchScope::Saves) {
+                watch.entry(&dir, WatchScope::Names);
+            }
+        }
+    }
+    [top.to_path_buf()].iter().chain(&dirs).all(|it| watch.entries(it, WatchScope::Saves))
+}
+
 /// Returns the names of all skills of these views, and of their directories.
-pub fn skill_names(views: &[Arc<View>]) -> HashSet<String> {
+fn skill_names(views: &[Arc<View>]) -> HashSet<String> {
     let candidates = views.iter().flat_map(|it| &it.resolution.candidates);
     candidates
         .flat_map(|it| {
@@ -161,21 +223,23 @@ pub fn skill_names(views: &[Arc<View>]) -> HashSet<String> {
         .collect()
 }
 
-fn references_in_file<F: Fn(&str) -> bool>(
+fn references_in_file(
     fenced: &Fenced<'_>,
     path: AbsPath,
-    query: &ReferenceQuery<'_, F>,
+    query: &ReferenceQuery<'_>,
 ) -> Option<ReferencingFile> {
     // A file that has gone or cannot be read refers to nothing.
     let bytes = fenced.read(&path, READ_LIMIT).ok()?.bytes;
     let decoded = decode(&bytes);
+    if !query.may_match(&decoded.text) {
+        return None;
+    }
+    let is_meant = |it: &str| query.names.contain(it);
     let document = parse(&decoded.text);
     let mut found = Vec::new();
     if has_names(&path) {
         found = references(&decoded.text, &document);
-        found.retain(|it| {
-            (query.is_meant)(&it.name) || without_plugin(&it.name).is_some_and(&query.is_meant)
-        });
+        found.retain(|it| is_meant(&it.name) || without_plugin(&it.name).is_some_and(is_meant));
     }
     let skill = path.ancestors().skip(1).find(|it| query.skills.contains(it));
     let bases = LinkBases::for_file(&path, query.top, query.home.as_ref()).with_skill(skill);
