@@ -19,7 +19,7 @@ use skills_protocol::method::Request;
 use tokio_util::codec::Decoder;
 
 use crate::ClientError;
-use crate::error::parse;
+use crate::error::{params_json, parse};
 
 /// Default time limit for an answer. Indexing a very large worktree takes seconds.
 pub const TIMEOUT: Duration = Duration::from_mins(1);
@@ -91,14 +91,18 @@ impl<S: Stream> BlockingConnection<S> {
     pub fn send<M: Request>(&mut self, params: &M::Params) -> Result<Sent, ClientError> {
         let id = self.next_id;
         self.next_id += 1;
-        let call = Call::request(RequestId::Number(id), M::METHOD, params);
-        put(&call, M::METHOD, &mut self.outgoing)?;
+        let params = params_json::<M>(params)?;
+        put(
+            &Call::request(RequestId::Number(id), M::METHOD, &*params),
+            M::METHOD,
+            &mut self.outgoing,
+        )?;
         Ok(Sent { id, method: M::METHOD })
     }
 
     /// Waits for the answer to a call.
     pub fn receive<M: Request>(&mut self, sent: Sent) -> Result<M::Result, ClientError> {
-        parse(M::METHOD, &self.receive_text(sent)?)
+        parse::<M>(&self.receive_text(sent)?)
     }
 
     /// Waits for the answer to a call and returns its result as raw JSON.
@@ -182,7 +186,7 @@ impl<S: Stream> BlockingConnection<S> {
 }
 
 /// Appends a framed message to `out`.
-pub(crate) fn put<P: Serialize>(
+pub(crate) fn put<P: Serialize + ?Sized>(
     call: &Call<'_, P>,
     method: &'static str,
     out: &mut BytesMut,

@@ -18,7 +18,7 @@ use tokio::sync::Mutex;
 
 use crate::ClientError;
 use crate::connection::Connection;
-use crate::error::{check_version, parse};
+use crate::error::{check_version, params_json, parse};
 use crate::fallback::Fallback;
 use crate::spawn::{DEADLINE, StartOptions, connect, connect_consent, connect_or_start, pauses};
 
@@ -126,8 +126,7 @@ impl Client {
     ///
     /// The methods are the types of [`skills_protocol::method`], one for each row of the table.
     pub async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
-        let result = self.call_text::<M>(params).await?;
-        parse(M::METHOD, &result)
+        parse::<M>(&self.call_text::<M>(params).await?)
     }
 
     /// Calls a method like [`Self::call`] and returns its result as raw JSON.
@@ -135,17 +134,23 @@ impl Client {
         &self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
-        let Some(after) = self.timeout else { return self.attempt::<M>(params).await };
-        tokio::time::timeout(after, self.attempt::<M>(params))
+        let attempts = self.attempt(M::METHOD, M::REPEATABLE, params_json::<M>(params)?);
+        let Some(after) = self.timeout else { return attempts.await };
+        tokio::time::timeout(after, attempts)
             .await
             .unwrap_or(Err(ClientError::TimedOut { method: M::METHOD, after }))
     }
 
-    async fn attempt<M: Request>(&self, params: &M::Params) -> Result<Box<RawValue>, ClientError> {
+    async fn attempt(
+        &self,
+        method: &'static str,
+        is_repeatable: bool,
+        params: Box<RawValue>,
+    ) -> Result<Box<RawValue>, ClientError> {
         let mut pauses = pauses();
         loop {
             let outcome = match self.connection().await {
-                Ok(connection) => connection.call_text::<M>(params).await,
+                Ok(connection) => connection.call_json(method, &params).await,
                 // No request was sent yet, so any method may be tried again.
                 Err(error) if error.is_broken_connection() => match pauses.next() {
                     Some(pause) => {
@@ -157,7 +162,7 @@ impl Client {
                 Err(error) => return Err(error),
             };
             let again =
-                M::REPEATABLE && outcome.as_ref().is_err_and(ClientError::is_broken_connection);
+                is_repeatable && outcome.as_ref().is_err_and(ClientError::is_broken_connection);
             match pauses.next().filter(|_| again) {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return outcome,

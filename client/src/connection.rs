@@ -25,7 +25,7 @@ use tokio_util::codec::FramedRead;
 
 use crate::ClientError;
 use crate::blocking::{MAX_ANSWER, put};
-use crate::error::parse;
+use crate::error::{params_json, parse};
 
 /// Capacity of the queue of messages to write; callers wait when it is full.
 const OUTBOX: usize = 64;
@@ -145,8 +145,7 @@ impl Connection {
 
     /// Calls a method. Dropping the future cancels the call.
     pub async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
-        let result = self.call_text::<M>(params).await?;
-        parse(M::METHOD, &result)
+        parse::<M>(&self.call_text::<M>(params).await?)
     }
 
     /// Calls a method and returns its result as raw JSON. Dropping the future cancels the call.
@@ -154,8 +153,17 @@ impl Connection {
         &self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
+        self.call_json(M::METHOD, &params_json::<M>(params)?).await
+    }
+
+    /// Calls a method with parameters in JSON and returns its result as raw JSON.
+    pub(crate) async fn call_json(
+        &self,
+        method: &'static str,
+        params: &RawValue,
+    ) -> Result<Box<RawValue>, ClientError> {
         let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
-        let message = framed(&Call::request(RequestId::Number(id), M::METHOD, params), M::METHOD)?;
+        let message = framed(&Call::request(RequestId::Number(id), method, params), method)?;
         let (sender, receiver) = oneshot::channel();
         {
             let mut state = self.shared.state();
@@ -242,7 +250,7 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-fn framed<P: serde::Serialize>(
+fn framed<P: serde::Serialize + ?Sized>(
     call: &Call<'_, P>,
     method: &'static str,
 ) -> Result<Bytes, ClientError> {

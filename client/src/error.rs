@@ -7,10 +7,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use skills_protocol::error::RpcError;
 use skills_protocol::frame::FrameError;
+use skills_protocol::method::Request;
 use skills_protocol::socket::SocketError;
 use skills_protocol::{PROTOCOL_VERSION, compatible};
 
@@ -206,9 +206,14 @@ fn process(pid: Option<i32>) -> String {
 fn within(waited: Option<Duration>) -> String {
     waited.map_or_else(|| "in time".to_owned(), |it| format!("within {} s", it.as_secs_f64()))
 }
-/// Parses the result or the event of a method.
-pub fn parse<T: DeserializeOwned>(method: &'static str, text: &RawValue) -> Result<T, ClientError> {
-    serde_json::from_str(text.get()).map_err(|source| ClientError::Form { method, source })
+/// Parses the result of a call.
+pub fn parse<M: Request>(result: &RawValue) -> Result<M::Result, ClientError> {
+    M::parse_result(result).map_err(|source| ClientError::Form { method: M::METHOD, source })
+}
+
+/// Returns the parameters of a call as JSON.
+pub(crate) fn params_json<M: Request>(params: &M::Params) -> Result<Box<RawValue>, ClientError> {
+    M::params_json(params).map_err(|source| ClientError::Form { method: M::METHOD, source })
 }
 
 /// Checks that a server's protocol version is compatible with this library's.

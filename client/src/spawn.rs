@@ -41,10 +41,17 @@ pub fn pauses() -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(FIRST_DELAY), |delay| Some(*delay * 2)).take(6)
 }
 
-/// Maximum number of heaps of glibc's allocator in the daemon. With its default of eight per core,
-/// short-lived allocations of many threads leave memory that is never returned: under load the
-/// daemon held three times its live data.
-const MALLOC_ARENA_MAX: &str = "MALLOC_ARENA_MAX";
+/// Variables of glibc's allocator for the daemon.
+///
+/// With the default of eight heaps per core, short-lived allocations of many threads leave memory
+/// that is never returned: under load the daemon held three times its live data. The fixed
+/// thresholds, which are the initial ones, keep buffers of 128 KiB and more out of the heaps; by
+/// default, each freed large buffer raises both.
+pub const HEAP_LIMITS: [(&str, &str); 3] = [
+    ("MALLOC_ARENA_MAX", "2"),
+    ("MALLOC_MMAP_THRESHOLD_", "131072"),
+    ("MALLOC_TRIM_THRESHOLD_", "131072"),
+];
 
 // Enough for a panic message with its location; a whole log would not help in an error.
 const LOG_LINES: usize = 8;
@@ -277,8 +284,8 @@ fn start(options: &StartOptions, timeout: Duration) -> Result<(), ClientError> {
     for name in DISCOVERY.iter().filter(|it| ![HOME, XDG_CONFIG_HOME].contains(it)) {
         command.env_remove(name);
     }
-    if env::var_os(MALLOC_ARENA_MAX).is_none() {
-        command.env(MALLOC_ARENA_MAX, "2");
+    for (name, value) in HEAP_LIMITS.into_iter().filter(|it| env::var_os(it.0).is_none()) {
+        command.env(name, value);
     }
     if options.location.source() == SocketSource::Variable {
         command.env(SKILLSD_SOCKET, options.location.path());

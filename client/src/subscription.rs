@@ -15,7 +15,6 @@ use skills_protocol::wire::{
 use crate::ClientError;
 use crate::client::Client;
 use crate::connection::Connection;
-use crate::error::parse;
 use crate::spawn::pauses;
 
 /// Follows the changes of a view across daemon restarts.
@@ -58,12 +57,14 @@ impl Subscription {
                 continue;
             };
             let note = connection.next_note_of(EventsEvent::METHOD, name).await;
-            let event =
-                note.and_then(|it| it.params).map(|params| parse(EventsEvent::METHOD, &params));
-            match event.transpose()? {
-                Some(EventParams { result, .. }) => return Ok(SubscriptionEvent::Event(result)),
-                None => self.active = None,
-            }
+            let Some(params) = note.and_then(|it| it.params) else {
+                self.active = None;
+                continue;
+            };
+            let event = serde_json::from_str::<EventParams>(params.get());
+            return event
+                .map(|it| SubscriptionEvent::Event(it.result))
+                .map_err(|source| ClientError::Form { method: EventsEvent::METHOD, source });
         }
     }
 

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
+use skills_client::spawn::HEAP_LIMITS;
 use skills_testkit::{Daemon, Home};
 
 use report::Report;
@@ -46,8 +47,9 @@ fn main() -> io::Result<ExitCode> {
     };
     let program = env!("CARGO_BIN_EXE_test-skillsd");
     let home = Home::new();
-    // The limit that commands and the systemd unit set.
-    let daemon = Daemon::start_with(&home, program, &[("MALLOC_ARENA_MAX", Path::new("2"))]);
+    // The limits that commands and the systemd unit set.
+    let limits = HEAP_LIMITS.map(|(name, value)| (name, Path::new(value)));
+    let daemon = Daemon::start_with(&home, program, &limits);
     let soak = SoakState::new(&home, Duration::from_secs_f64(hours * 3600.0));
     let samples = thread::scope(|scope| {
         let soak = &soak;

@@ -237,7 +237,7 @@ fn call<M: Request>(
     params: &M::Params,
 ) -> Result<M::Result, ClientError> {
     let sent = connection.send::<M>(params)?;
-    parse(M::METHOD, &connection.receive_text(sent)?)
+    parse::<M>(&connection.receive_text(sent)?)
 }
 
 /// The words of a line in bash, and how the last one is written.

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::Args;
-use skills_protocol::method::{Request as _, SkillsExplain};
+use skills_protocol::method::SkillsExplain;
 use skills_protocol::wire::{
     DetectResult, ExplainParams, ExplainResult, Outcome, State, Step, StepKind,
 };
@@ -53,7 +53,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, C
     if cx.global.json {
         let text = server.call_text::<SkillsExplain>(&params)?;
         cx.terminal.print(&format!("{text}\n"))?;
-        let result: ExplainResult = parse(SkillsExplain::METHOD, &text)?;
+        let result = parse::<SkillsExplain>(&text)?;
         return Ok(exit_of(&result, args));
     }
     let detected = heading::detect(&mut server, &context)?;
@@ -82,7 +82,7 @@ fn run_all(
     for profile in profiles {
         let params = params(&context.with_profile(&profile), args);
         let text = server.call_text::<SkillsExplain>(&params)?;
-        let result: ExplainResult = parse(SkillsExplain::METHOD, &text)?;
+        let result = parse::<SkillsExplain>(&text)?;
         if exit_of(&result, args) == Exit::Findings {
             exit = Exit::Findings;
         }

@@ -302,8 +302,7 @@ impl ServerConnection {
         &mut self,
         params: &M::Params,
     ) -> Result<M::Result, ClientError> {
-        let result = self.call_text::<M>(params)?;
-        parse(M::METHOD, &result)
+        parse::<M>(&self.call_text::<M>(params)?)
     }
 
     /// Calls a paged method and returns the joined pages.

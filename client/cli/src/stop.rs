@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 use skills_protocol::error::TOO_MANY_CONNECTIONS;
-use skills_protocol::method::{Request as _, ServerShutdown};
-use skills_protocol::wire::{ShutdownParams, ShutdownResult};
+use skills_protocol::method::ServerShutdown;
+use skills_protocol::wire::ShutdownParams;
 
 use crate::context::CommandContext;
 use crate::exit::Exit;
@@ -54,7 +54,7 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
         cx.terminal.print(&format!("{text}\n"))?;
         return Ok(Exit::Fine);
     }
-    let result: ShutdownResult = parse(ServerShutdown::METHOD, &text)?;
+    let result = parse::<ServerShutdown>(&text)?;
     let mark = paint(style::GOOD, "✓");
     cx.terminal.print(&format!("{mark} skillsd has stopped (pid {})\n", result.pid))?;
     Ok(Exit::Fine)

@@ -5,14 +5,14 @@
 //! terminal on every exit.
 
 mod render;
+mod screen;
 mod state;
 
 use std::io::{self, IsTerminal as _};
 use std::thread;
 use std::time::Duration;
 
-use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event as Input, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::event::{self, Event as Input, KeyCode, KeyEventKind, KeyModifiers};
 use skills_protocol::wire::SubscribeParams;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -22,6 +22,7 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 use render::Renderer;
+use screen::Screen;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::environment;
@@ -35,7 +36,7 @@ const REDRAW: Duration = Duration::from_secs(1);
 /// Event that the view reacts to.
 enum TopEvent {
     /// Message of the subscription, or its final error.
-    Subscription(Result<SubscriptionEvent, ClientError>),
+    Subscription(Box<Result<SubscriptionEvent, ClientError>>),
     /// A key or a resize.
     Input(Input),
     /// Reading keys failed.
@@ -66,27 +67,24 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
     let failed = |error: io::Error| {
         CommandError::finding("failed to draw on the terminal").because(error.to_string())
     };
-    let mut screen = ratatui::try_init().map_err(failed)?;
-    let outcome = runtime.block_on(follow(&mut screen, &renderer, client));
-    // Restored before any error is printed.
-    let restored = ratatui::try_restore().map_err(failed);
+    // `follow` restores the terminal before any error is printed.
+    let screen = Screen::open().map_err(failed)?;
+    let outcome = runtime.block_on(follow(screen, &renderer, client));
     // The thread that reads keys blocks until the process ends.
     runtime.shutdown_background();
     outcome?;
-    restored?;
     Ok(Exit::Fine)
 }
 
 async fn follow(
-    screen: &mut DefaultTerminal,
+    mut screen: Screen,
     renderer: &Renderer<'_>,
     client: Client,
 ) -> Result<(), CommandError> {
     let mut state = TopState::new(client.clone());
     let mut events = listen(client);
     loop {
-        let drawn = screen
-            .draw(|frame| frame.render_widget(renderer.frame(&state, frame.area()), frame.area()));
+        let drawn = screen.draw(|columns, rows| renderer.frame(&state, columns, rows));
         drawn.map_err(|error| CommandError::output(&error))?;
         let Ok(event) = timeout(REDRAW, events.recv()).await else {
             // If the daemon does not answer, the subscription reports it; keys must not wait for
@@ -95,7 +93,7 @@ async fn follow(
             continue;
         };
         match event {
-            Some(TopEvent::Subscription(message)) => state.apply(&message?).await?,
+            Some(TopEvent::Subscription(message)) => state.apply(&(*message)?).await?,
             Some(TopEvent::Input(input)) if ends(&input) => return Ok(()),
             Some(TopEvent::Input(input)) if is_key(&input, 'r') => state.update().await?,
             // A resize is drawn in the next iteration, like any other input.
@@ -116,7 +114,7 @@ fn listen(client: Client) -> UnboundedReceiver<TopEvent> {
             let message = subscription.next().await;
             let is_last = message.is_err();
             // The receiver is gone after the view was closed.
-            if sender.send(TopEvent::Subscription(message)).is_err() || is_last {
+            if sender.send(TopEvent::Subscription(Box::new(message))).is_err() || is_last {
                 return;
             }
         }

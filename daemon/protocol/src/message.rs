@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for RequestId {
 
 /// A request, or a notification if it has no id.
 #[derive(Debug, Serialize)]
-pub struct Call<'a, P> {
+pub struct Call<'a, P: ?Sized> {
     /// Always [`JSONRPC`].
     pub jsonrpc: &'static str,
     /// Id returned in the response; a notification has none and gets no response.
@@ -85,7 +85,7 @@ pub struct Call<'a, P> {
     pub params: &'a P,
 }
 
-impl<'a, P> Call<'a, P> {
+impl<'a, P: ?Sized> Call<'a, P> {
     /// Returns a request.
     pub fn request(id: RequestId, method: &'a str, params: &'a P) -> Self {
         Self { jsonrpc: JSONRPC, id: Some(id), method, params }

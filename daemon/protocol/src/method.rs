@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::RpcError;
 use crate::params;
@@ -66,6 +67,18 @@ pub trait Request {
     type Params: Serialize + DeserializeOwned + Send + 'static;
     /// Result of the method.
     type Result: Serialize + DeserializeOwned + Send + 'static;
+
+    /// Parses the parameters from the JSON text of a request's `params` field.
+    ///
+    /// Absent and null parameters equal an empty object. A list is refused, because parameters are
+    /// named.
+    fn parse_params(params: Option<&str>) -> Result<Self::Params, RpcError>;
+
+    /// Returns the parameters as JSON.
+    fn params_json(params: &Self::Params) -> serde_json::Result<Box<RawValue>>;
+
+    /// Parses the result of a response.
+    fn parse_result(result: &RawValue) -> serde_json::Result<Self::Result>;
 }
 
 /// A method without a response.
@@ -177,6 +190,20 @@ macro_rules! requests {
                 const GRANTS: bool = grants!($($grants)?);
                 type Params = $params;
                 type Result = $result;
+
+                // Not provided by the trait, so that the code of all types is compiled here and
+                // not in the crates that use it, of which the last one delays the build.
+                fn parse_params(params: Option<&str>) -> Result<$params, RpcError> {
+                    params::parse(params, &PARAMETER_NAMES)
+                }
+
+                fn params_json(params: &$params) -> serde_json::Result<Box<RawValue>> {
+                    to_raw_value(params)
+                }
+
+                fn parse_result(result: &RawValue) -> serde_json::Result<$result> {
+                    serde_json::from_str(result.get())
+                }
             }
         )*
 
@@ -335,14 +362,6 @@ pub struct EventsEvent;
 impl Notification for EventsEvent {
     const METHOD: &'static str = names::EVENTS_EVENT;
     type Params = EventParams;
-}
-
-/// Parses the parameters of a method from the JSON text of the request's `params` field.
-///
-/// Absent and null parameters equal an empty object. A list is refused, because parameters are
-/// named.
-pub fn parse_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError> {
-    params::parse(params, &PARAMETER_NAMES)
 }
 
 #[cfg(test)]
@@ -521,15 +540,15 @@ mod tests {
     #[test]
     fn absent_parameters_are_an_empty_object() {
         for text in [None, Some("null"), Some("{}"), Some(" {} "), Some("[]")] {
-            assert_eq!(parse_params::<ListParams>(text), Ok(ListParams::default()));
+            assert_eq!(SkillsList::parse_params(text), Ok(ListParams::default()));
         }
     }
 
     #[test]
     fn list_and_incomplete_parameters_are_refused() {
-        let error = parse_params::<ListParams>(Some("[1]")).expect_err("a list");
+        let error = SkillsList::parse_params(Some("[1]")).expect_err("a list");
         assert_eq!(error.code, crate::error::INVALID_PARAMS);
-        let error = parse_params::<ReadParams>(Some("{}")).expect_err("no relative");
+        let error = SkillsRead::parse_params(Some("{}")).expect_err("no relative");
         assert!(error.message.contains("missing field `relative`"), "{}", error.message);
     }
 }

@@ -192,13 +192,11 @@ fn plain(expected: &str) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::*;
-    use crate::method::parse_params;
-    use crate::wire::{InitializeParams, ListParams, LoadParams, ReadParams, StatusParams};
+    use crate::method::{Initialize, Request, ServerStatus, SkillsList, SkillsLoad, SkillsRead};
 
     #[track_caller]
-    fn check<P: DeserializeOwned>(params: &str, expected: &Expect) {
-        let error = parse_params::<P>(Some(params)).err().expect("the parameters are refused");
+    fn check<M: Request>(params: &str, expected: &Expect) {
+        let error = M::parse_params(Some(params)).err().expect("the parameters are refused");
         let data = error.data.unwrap_or_default();
         let path = data.path.unwrap_or_default();
         let hint = data.hint.unwrap_or_default();
@@ -207,56 +205,56 @@ mod tests {
 
     #[test]
     fn value_of_the_wrong_type_is_named_with_its_path() {
-        check::<ListParams>(
+        check::<SkillsList>(
             r#"{"cwd": 5}"#,
             &expect![
                 "params.cwd: expected a string, got 5 [params.cwd] The parameters of each method are in docs/protocol.md."
             ],
         );
-        check::<ListParams>(
+        check::<SkillsList>(
             r#"{"cwd": "/w", "additionalDirs": ["/a", {}]}"#,
             &expect![
                 "params.additionalDirs[1]: expected a string, got an object [params.additionalDirs[1]] The parameters of each method are in docs/protocol.md."
             ],
         );
-        check::<ListParams>(
+        check::<SkillsList>(
             r#"{"environment": {"HOME": [1]}}"#,
             &expect![
                 "params.environment.HOME: expected a string, got a list [params.environment.HOME] The parameters of each method are in docs/protocol.md."
             ],
         );
-        check::<ListParams>(
+        check::<SkillsList>(
             r#"{"include": "all"}"#,
             &expect![
                 "params.include: expected a list, got `all` [params.include] The parameters of each method are in docs/protocol.md."
             ],
         );
-        check::<ListParams>(
+        check::<SkillsList>(
             r#"{"limit": -1}"#,
             &expect![
                 "params.limit: expected a whole number, got -1 [params.limit] The parameters of each method are in docs/protocol.md."
             ],
         );
-        check::<ListParams>(
+        check::<SkillsList>(
             r#"{"freshness": "soon"}"#,
             &expect![
                 "params.freshness: expected one of `cached`, `synced`, `verified`, got `soon` [params.freshness] The parameters of each method are in docs/protocol.md."
             ],
         );
-        check::<ListParams>(
+        check::<SkillsList>(
             r#"{"freshness": 5}"#,
             &expect![
                 "params.freshness: expected a string, got 5 [params.freshness] The parameters of each method are in docs/protocol.md."
             ],
         );
-        check::<ReadParams>(
+        check::<SkillsRead>(
             "{}",
             &expect![
                 "params.relative: missing field `relative` [params.relative] The parameters of each method are in docs/protocol.md."
             ],
         );
         let long = format!(r#"{{"limit": "{}"}}"#, "x".repeat(2000));
-        check::<ListParams>(
+        check::<SkillsList>(
             &long,
             &expect![
                 "params.limit: expected a whole number, got `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` [params.limit] The parameters of each method are in docs/protocol.md."
@@ -266,31 +264,31 @@ mod tests {
 
     #[test]
     fn unknown_parameter_is_refused_with_the_nearest_name() {
-        check::<ListParams>(
+        check::<SkillsList>(
             r#"{"cwd": "/w", "profle": "codex"}"#,
             &expect![
                 "params.profle: there is no such parameter [params.profle] Did you mean `profile`?"
             ],
         );
-        check::<ListParams>(
+        check::<SkillsList>(
             r#"{"additional_dirs": []}"#,
             &expect![
                 "params.additional_dirs: there is no such parameter [params.additional_dirs] Did you mean `additionalDirs`?"
             ],
         );
-        check::<StatusParams>(
+        check::<ServerStatus>(
             r#"{"everything": true}"#,
             &expect![
                 "params.everything: there is no such parameter [params.everything] docs/protocol.md lists the parameters of each method."
             ],
         );
-        check::<LoadParams>(
+        check::<SkillsLoad>(
             r#"{"name": "a", "shellResults": [{"ouput": ""}]}"#,
             &expect![
                 "params.shellResults[0].ouput: there is no such parameter [params.shellResults[0].ouput] docs/protocol.md lists the parameters of each method."
             ],
         );
-        check::<LoadParams>(
+        check::<SkillsLoad>(
             r#"{"nam": "a"}"#,
             &expect!["params.nam: there is no such parameter [params.nam] Did you mean `name`?"],
         );
@@ -299,8 +297,8 @@ mod tests {
     #[test]
     fn parameters_of_other_methods_and_other_protocols_are_ignored() {
         let status = r#"{"cwd": "/w", "profile": "codex", "query": "x", "_meta": {"x": 1}}"#;
-        assert!(parse_params::<StatusParams>(Some(status)).is_ok());
+        assert!(ServerStatus::parse_params(Some(status)).is_ok());
         let initialize = r#"{"processId": 1, "rootUri": null, "clientInfo": {"name": "x", "version": "1", "title": "X"}, "capabilities": {"x": {}}}"#;
-        assert!(parse_params::<InitializeParams>(Some(initialize)).is_ok());
+        assert!(Initialize::parse_params(Some(initialize)).is_ok());
     }
 }

@@ -83,7 +83,7 @@ where
         let cx = Arc::clone(&cx);
         async move {
             let peer = extensions.remove::<Arc<Peer>>().expect("`Call::begin` put it there");
-            let outcome: Outcome = match method::parse_params(params.as_str()) {
+            let outcome: Outcome = match R::parse_params(params.as_str()) {
                 Ok(_) if R::GRANTS && !peer.may_grant() => {
                     Err(refusal::needs_consent(&format!("`{}`", R::METHOD)))
                 }

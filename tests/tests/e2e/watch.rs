@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use serde_json::Value;
+use skills_client::spawn::HEAP_LIMITS;
 use skills_testkit::Home;
 use skills_testkit::daemon::{kill, listener};
 use skills_testkit::fixture::write_skill;
@@ -84,8 +85,10 @@ fn watch_prints_each_change_across_a_daemon_restart() {
     // Changes made while no daemon runs are reported by the next one.
     let daemon = listener(&home.socket()).expect("a daemon listens");
     let environment = fs::read(format!("/proc/{daemon}/environ")).expect("our own process");
-    let variables = environment.split(|it| *it == 0);
-    assert!(variables.into_iter().any(|it| it == b"MALLOC_ARENA_MAX=2"), "heaps are limited");
+    for (name, value) in HEAP_LIMITS {
+        let expected = format!("{name}={value}");
+        assert!(environment.split(|it| *it == 0).any(|it| it == expected.as_bytes()), "{expected}");
+    }
     kill(daemon);
     write_skill(&skill("c"), "c", "made meanwhile");
     fs::remove_dir_all(skill("a")).expect("it was there");

@@ -175,7 +175,7 @@ impl AgentSession {
             Err(error) if error.is_broken_connection() => self.try_ask::<M>(params)?,
             answer => answer?,
         };
-        Ok(parse(M::METHOD, &text)?)
+        Ok(parse::<M>(&text)?)
     }
 
     fn try_ask<M: Request>(&self, params: &M::Params) -> Result<Box<RawValue>, ClientError> {

@@ -1,21 +1,17 @@
 //! Frames of the view ([`Renderer`]): lines of text that fit the terminal.
 
+use std::fmt::Display;
 use std::time::Instant;
 
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use anstyle::Style;
 use skills_protocol::path::PathEncoding;
 use skills_protocol::wire::{Event, ProfileSkills, State, StatusResult, Worktree};
 
 use crate::status::skills;
+use crate::style::{FAINT, GOOD, HEADING, NAME, WAITING, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, cut, duration, pad, plain, size, width};
 use crate::top::state::{ActivatedRow, TopState};
-
-const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);
-const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
 
 const KEYS: &str = "q quit · r refresh";
 
@@ -30,20 +26,14 @@ pub(super) struct Renderer<'a> {
 /// A section of the frame: title, lines, and the text for an empty section.
 struct FrameSection {
     title: &'static str,
-    lines: Vec<Line<'static>>,
+    lines: Vec<String>,
     none: &'static str,
 }
 
 impl Renderer<'_> {
-    /// Returns the frame for this area.
-    pub(super) fn frame(&self, state: &TopState, area: Rect) -> Paragraph<'static> {
-        Paragraph::new(self.lines(state, area))
-    }
-
-    fn lines(&self, state: &TopState, area: Rect) -> Vec<Line<'static>> {
-        let columns = usize::from(area.width);
-        let rows = usize::from(area.height);
-        let Some(status) = &state.status else { return vec![Line::from("loading …")] };
+    /// Returns the lines of a frame, from the first row on.
+    pub(super) fn frame(&self, state: &TopState, columns: usize, rows: usize) -> Vec<String> {
+        let Some(status) = &state.status else { return vec!["loading …".to_owned()] };
         let mut lines = self.heading(status, state, columns);
         let sections = [
             FrameSection {
@@ -75,37 +65,29 @@ impl Renderer<'_> {
         let wanted: Vec<_> = sections.iter().map(|it| it.lines.len().max(1)).collect();
         for (section, n_lines) in sections.into_iter().zip(shares(room, &wanted)) {
             if is_roomy {
-                lines.push(Line::default());
+                lines.push(String::new());
             }
-            lines.push(Line::from(self.span(section.title.to_owned(), TITLE)));
+            lines.push(self.paint(HEADING, section.title));
             lines.extend(self.fitted(section, n_lines));
         }
         lines.truncate(rows.saturating_sub(1));
-        lines.resize(rows.saturating_sub(1), Line::default());
-        lines.push(Line::from(self.span(cut(KEYS, columns), FAINT)));
+        lines.resize(rows.saturating_sub(1), String::new());
+        lines.push(self.paint(FAINT, cut(KEYS, columns)));
         lines
     }
 
-    fn heading(
-        &self,
-        status: &StatusResult,
-        state: &TopState,
-        columns: usize,
-    ) -> Vec<Line<'static>> {
+    fn heading(&self, status: &StatusResult, state: &TopState, columns: usize) -> Vec<String> {
         let unwell = status.worktrees.iter().map(|it| it.health.len()).sum::<usize>();
         let unwell = (unwell + status.health.len()) as u64;
         let (mark, word) = if unwell == 0 {
-            (self.style(Color::Green), "healthy".to_owned())
+            (GOOD, "healthy".to_owned())
         } else {
-            (self.style(Color::Yellow), count(unwell, "problem"))
+            (WAITING, count(unwell, "problem"))
         };
         let up = duration(status.uptime + state.updated.elapsed().as_secs());
         let name = format!("skillsd {}", plain(&status.version));
-        let first = Line::from(vec![
-            self.span("● ".to_owned(), mark),
-            self.span(name, TITLE),
-            Span::raw(format!(" · {word} · up {up} · pid {}", status.pid)),
-        ]);
+        let (mark, name) = (self.paint(mark, "●"), self.paint(HEADING, name));
+        let first = format!("{mark} {name} · {word} · up {up} · pid {}", status.pid);
         let memory = status.rss.map_or_else(|| "unknown".to_owned(), size);
         let watches = match status.watches.limit {
             Some(limit) => format!("{} of {limit} watches", status.watches.used),
@@ -120,10 +102,10 @@ impl Renderer<'_> {
             count(rebuilds.views.count, "view"),
             count(state.n_events, "event"),
         );
-        vec![first, Line::from(self.span(cut(&counters, columns), FAINT))]
+        vec![first, self.paint(FAINT, cut(&counters, columns))]
     }
 
-    fn worktrees(&self, worktrees: &[Worktree], columns: usize) -> Vec<Line<'static>> {
+    fn worktrees(&self, worktrees: &[Worktree], columns: usize) -> Vec<String> {
         let path = |it: &Worktree| self.terminal.path(&it.path, it.path_encoding);
         let widest = worktrees.iter().map(|it| width(&path(it))).max().unwrap_or(0);
         let widest = widest.min(columns / 2);
@@ -138,13 +120,13 @@ impl Renderer<'_> {
             if !it.health.is_empty() {
                 words.push(problems);
             }
-            let style = if is_well { Style::default() } else { self.style(Color::Yellow) };
+            let style = if is_well { Style::new() } else { WAITING };
             self.row(&path(it), widest, &words.join(" · "), style, columns)
         };
         worktrees.iter().map(line).collect()
     }
 
-    fn sessions(&self, state: &TopState, columns: usize) -> Vec<Line<'static>> {
+    fn sessions(&self, state: &TopState, columns: usize) -> Vec<String> {
         let widest = state.sessions.iter().map(|it| width(&plain(&it.session))).max();
         let widest = widest.unwrap_or(0).min(columns / 3);
         let lines = state.sessions.iter().map(|it| {
@@ -156,12 +138,12 @@ impl Renderer<'_> {
                 it.discovered,
                 plain(&it.profile),
             );
-            self.row(&plain(&it.session), widest, &facts, Style::default(), columns)
+            self.row(&plain(&it.session), widest, &facts, Style::new(), columns)
         });
         lines.collect()
     }
 
-    fn activation(&self, activation: &ActivatedRow, columns: usize) -> Line<'static> {
+    fn activation(&self, activation: &ActivatedRow, columns: usize) -> String {
         let (skill, encoding) = &activation.skill;
         let name = skill_name(&self.terminal.path(skill, *encoding));
         let (file, encoding) = &activation.file;
@@ -169,16 +151,12 @@ impl Renderer<'_> {
         let session = plain(&activation.session);
         let when = activation.at.map_or_else(|| "before".to_owned(), ago);
         let facts = format!("by {file} in {session}");
-        let mut line = vec![
-            self.span(format!("  {} ", pad(&when, 11)), FAINT),
-            self.span(name.clone(), self.style(Color::Green)),
-        ];
-        let room = columns.saturating_sub(14 + width(&name) + 1);
-        line.push(Span::raw(format!(" {}", cut(&facts, room))));
-        Line::from(line)
+        let facts = cut(&facts, columns.saturating_sub(14 + width(&name) + 1));
+        let when = self.paint(FAINT, pad(&when, 11));
+        format!("  {when} {} {facts}", self.paint(GOOD, name))
     }
 
-    fn event(&self, at: Instant, event: &Event, columns: usize) -> Line<'static> {
+    fn event(&self, at: Instant, event: &Event, columns: usize) -> String {
         let path = |path: &Option<String>, encoding: Option<PathEncoding>| {
             path.as_deref().map(|it| self.terminal.path(it, encoding))
         };
@@ -194,48 +172,32 @@ impl Renderer<'_> {
         ];
         let facts: Vec<_> = facts.into_iter().flatten().collect();
         let text = format!("{}  {}", pad(&event.kind.to_string(), 19), facts.join(" · "));
-        Line::from(vec![
-            self.span(format!("  {} ", pad(&ago(at), 11)), FAINT),
-            Span::raw(cut(&text, columns.saturating_sub(14))),
-        ])
+        let when = self.paint(FAINT, pad(&ago(at), 11));
+        format!("  {when} {}", cut(&text, columns.saturating_sub(14)))
     }
 
     // Renders two columns: a name and its facts.
-    fn row(
-        &self,
-        name: &str,
-        widest: usize,
-        facts: &str,
-        style: Style,
-        columns: usize,
-    ) -> Line<'static> {
-        let name = pad(&cut(name, widest), widest);
-        let room = columns.saturating_sub(widest + 4);
-        Line::from(vec![
-            self.span(format!("  {name}"), self.style(Color::Cyan)),
-            self.span(format!("  {}", cut(facts, room)), style),
-        ])
+    fn row(&self, name: &str, widest: usize, facts: &str, style: Style, columns: usize) -> String {
+        let name = self.paint(NAME, pad(&cut(name, widest), widest));
+        let facts = cut(facts, columns.saturating_sub(widest + 4));
+        format!("  {name}  {}", self.paint(style, facts))
     }
 
-    fn fitted(&self, section: FrameSection, n_lines: usize) -> Vec<Line<'static>> {
+    fn fitted(&self, section: FrameSection, n_lines: usize) -> Vec<String> {
         let FrameSection { mut lines, none, .. } = section;
         if lines.is_empty() {
-            lines.push(Line::from(self.span(format!("  {none}"), FAINT)));
+            lines.push(self.paint(FAINT, format!("  {none}")));
         }
         if lines.len() > n_lines {
             let hidden = lines.len() - n_lines.saturating_sub(1);
             lines.truncate(n_lines.saturating_sub(1));
-            lines.push(Line::from(self.span(format!("  … {hidden} more"), FAINT)));
+            lines.push(self.paint(FAINT, format!("  … {hidden} more")));
         }
         lines
     }
 
-    fn span(&self, text: String, style: Style) -> Span<'static> {
-        Span::styled(text, if self.colored { style } else { Style::default() })
-    }
-
-    fn style(&self, color: Color) -> Style {
-        if self.colored { Style::default().fg(color) } else { Style::default() }
+    fn paint(&self, style: Style, text: impl Display) -> String {
+        paint(if self.colored { style } else { Style::new() }, text)
     }
 }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use time::UtcDateTime;
 
 use super::clock::now;
 use super::file_identity::FileIdentity;
@@ -319,19 +320,12 @@ pub(super) fn set_aside(path: &Path) -> Result<PathBuf, Refusal> {
 
 /// Returns a time as `2026-11-21T13-45-00`, in UTC.
 fn date(seconds: u64) -> String {
-    let days = (seconds / 86_400).cast_signed();
-    // Civil calendar from days, by eras of 400 years that begin in March.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}-{minute:02}-{second:02}")
+    let at = UtcDateTime::from_unix_timestamp(seconds.cast_signed());
+    // A clock that is wrong by millennia must not keep the file from being renamed.
+    let at = at.unwrap_or(UtcDateTime::UNIX_EPOCH);
+    let (year, month, day) = at.to_calendar_date();
+    let (hour, minute, second) = at.as_hms();
+    format!("{year:04}-{:02}-{day:02}T{hour:02}-{minute:02}-{second:02}", u8::from(month))
 }
 
 #[cfg(test)]
