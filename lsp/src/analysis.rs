@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skills_agents::profile::Profile;
-use skills_lint::{FsContext, PathKind, SkillDirFacts, SkillSet};
+use skills_lint::{BundledTexts, FsContext, PathKind, SkillDirFacts, SkillSet};
 use skills_syntax::path::AbsPath;
 
 use crate::snapshot::OverlaySnapshot;
@@ -101,6 +101,10 @@ impl FsContext for AnalysisContext {
 
     fn files(&self) -> Option<&[String]> {
         self.facts()?.files.as_deref()
+    }
+
+    fn bundled_texts(&self) -> Option<&BundledTexts> {
+        self.facts()?.texts.as_ref()
     }
 
     fn matches(&self, glob: &str) -> Option<usize> {

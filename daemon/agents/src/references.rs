@@ -29,14 +29,18 @@ pub use text_search::TextSearch;
 
 /// Returns the possible references in a text, in text order.
 pub fn references(text: &str, document: &Document) -> Vec<Reference> {
-    let body = Body::new(text, document.body);
-    let mut found = outside_prose(text, document, &body);
+    references_in(text, document, &Body::new(text, document.body))
+}
+
+/// Returns the possible references in a text, in text order. Takes the parsed body.
+pub fn references_in(text: &str, document: &Document, body: &Body) -> Vec<Reference> {
+    let mut found = outside_prose(text, document, body);
     for prose in &body.prose {
         in_prose(text, *prose, &mut found);
     }
     calls(text, document.body, &mut found);
     named::in_frontmatter(text, document, &mut found);
-    named::in_body(text, &body, &mut found);
+    named::in_body(text, body, &mut found);
     found.sort_by_key(|it| (it.span, it.form == ReferenceForm::Named));
     found.dedup_by(|it, before| it.span.start < before.span.end);
     found
@@ -44,7 +48,7 @@ pub fn references(text: &str, document: &Document) -> Vec<Reference> {
 
 /// Returns the possible references outside prose, without those by name alone, those of the
 /// frontmatter first. Takes the parsed body.
-pub fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec<Reference> {
+fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec<Reference> {
     let mut found = Vec::new();
     in_frontmatter(text, document, &mut found);
     for code in &body.codes {

@@ -366,7 +366,7 @@ fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>)
 /// Returns whether a description was left as a template has it.
 fn is_placeholder(text: &str) -> bool {
     const WORDS: [&str; 5] = ["todo", "tbd", "fixme", "xxx", "placeholder"];
-    const STARTS: [&str; 15] = [
+    const STARTS: [&str; 22] = [
         "replace with",
         "replace this",
         "describe what this skill",
@@ -381,6 +381,13 @@ fn is_placeholder(text: &str) -> bool {
         "your description",
         "insert description",
         "insert a description",
+        "add your description",
+        "add a description",
+        "enter a description",
+        "your skill description",
+        "clear description of what",
+        "what this skill does and when",
+        "what the skill does and when",
         "lorem ipsum",
     ];
     let text = text.trim();
@@ -394,7 +401,15 @@ fn is_placeholder(text: &str) -> bool {
         || is_marked
         || STARTS.iter().any(|it| open.starts_with(it))
         || matches!(text, "..." | "…" | "-" | "?" | "???")
+        || is_blank(text)
         || has_blanks(text)
+}
+
+/// Returns whether a text is one place to fill in, such as `<description>` or `{{description}}`.
+fn is_blank(text: &str) -> bool {
+    let inner = |open, close| text.strip_prefix(open)?.strip_suffix(close);
+    let inner = inner("{{", "}}").or(inner("<", ">"));
+    inner.is_some_and(|it| !it.is_empty() && !it.contains(['<', '>', '{', '}']))
 }
 
 /// Returns whether a text has three or more places to fill in, such as `[feature 1]`.

@@ -559,7 +559,9 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         }
         let is_model =
             field.key == MODEL.key && readers.iter().any(|it| it.reader == Some(Agent::ClaudeCode));
-        if let (Some(near), true, true) = (folded.or(slip), plain, is_model) {
+        let near = folded.or(slip).filter(|_| plain).map(ToOwned::to_owned);
+        let near = near.or_else(|| misspelled_family(&item.text, &words));
+        if let Some(near) = near.filter(|_| is_model) {
             let message =
                 format!("Claude Code has no model `{}`; did you mean `{near}`?", item.text);
             let finding = Finding::new(&VALUE, span, message).severity(Severity::Warning);
@@ -581,6 +583,15 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         Some(near) => finding.fix(format!("Change to `{near}`"), span, near),
         None => finding,
     });
+}
+
+/// Returns the full name of a model whose family is misspelled: `claude-sonet-4-5`.
+fn misspelled_family(model: &str, families: &[&str]) -> Option<String> {
+    let rest = model.strip_prefix("claude-")?;
+    let is_family = |it: &&str| it.len() > 3 && it.chars().all(char::is_alphabetic);
+    let written = rest.split('-').find(is_family).filter(|it| !families.contains(it))?;
+    let meant = families.iter().find(|it| it.len() > 3 && suggest::n_errors(written, it) == 1)?;
+    Some(format!("claude-{}", rest.replacen(written, meant, 1)))
 }
 
 fn check_contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
@@ -611,7 +622,11 @@ fn check_contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let finding = Finding::new(&CONTRADICTION, entry.span, message);
         let finding = finding.help("Allow the model or the user to start it.");
         let finding = finding.severity(Severity::Error);
-        out.push(finding.draft("Let the user start it", cx.removal(entry), ""));
+        let finding = finding.draft("Let the user start it", cx.removal(entry), "");
+        out.push(match fields.entry(&DISABLE_MODEL_INVOCATION) {
+            Some(other) => finding.draft("Let the model start it", cx.removal(other), ""),
+            None => finding,
+        });
     }
     let allowed = cx.items(&ALLOWED_TOOLS);
     let allowed: HashSet<&str> = allowed.iter().map(|it| it.text.as_str()).collect();

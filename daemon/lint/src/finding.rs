@@ -45,6 +45,8 @@ pub enum Offer {
     Draft(Fix),
     /// Makes a file executable; the path is relative to the skill's directory.
     MakeExecutable(String),
+    /// Creates an empty file of the skill; the path is relative to its directory.
+    CreateFile(String),
     /// Renames the skill's directory.
     RenameDirectory(String),
     /// Renames the skill to its directory's name, and updates references to the old name.
@@ -59,6 +61,7 @@ impl Offer {
         match self {
             Self::Draft(fix) => fix.title.clone(),
             Self::MakeExecutable(path) => format!("Make `{path}` executable"),
+            Self::CreateFile(path) => format!("Create `{path}`"),
             Self::RenameDirectory(name) => format!("Rename the directory to `{name}`"),
             Self::RenameSkill(name) => format!("Rename the skill to `{name}`"),
             Self::RemoveMark => "Remove the byte order mark".to_owned(),

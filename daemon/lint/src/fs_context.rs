@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use skills_discovery::discover::Fault;
 use skills_syntax::path::AbsPath;
 
+use super::bundled_texts::BundledTexts;
 use super::skill_set::SkillSet;
 
 /// Maximum number of files returned for a glob: enough to derive the directories it matches.
@@ -36,6 +37,8 @@ pub struct SkillDirFacts {
     pub looks: BTreeMap<String, Option<PathKind>>,
     /// Files of the skill except its SKILL.md; `None` if unknown or too many.
     pub files: Option<Vec<String>>,
+    /// Facts about the texts of these files; `None` if unknown.
+    pub texts: Option<BundledTexts>,
     /// Real path of the skill, if a link that leaves its root leads to it.
     pub link_target: Option<AbsPath>,
     /// Target of the SKILL.md, if it is a symbolic link.
@@ -57,6 +60,11 @@ pub trait FsContext {
     /// Returns the files of the skill except its SKILL.md, sorted and relative to its directory;
     /// `None` if unknown or too many.
     fn files(&self) -> Option<&[String]> {
+        None
+    }
+
+    /// Returns facts about the texts of these files; `None` if unknown.
+    fn bundled_texts(&self) -> Option<&BundledTexts> {
         None
     }
 

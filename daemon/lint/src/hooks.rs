@@ -254,12 +254,13 @@ fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
         let near = || suggest::nearest(word, names(), MIN_SIMILARITY).first().copied();
         let Some(meant) = folded.or_else(|| is_name.then(near).flatten()) else { continue };
         let message = format!("no tool is called `{word}`; did you mean `{meant}`?");
-        let finding = Finding::new(&MATCHER, matcher.span, message).severity(Severity::Warning);
+        // A word that is also part of another one has no certain place.
+        let span = place(word).filter(|_| written.matches(word).count() == 1);
+        let finding = Finding::new(&MATCHER, span.unwrap_or(matcher.span), message);
+        let finding = finding.severity(Severity::Warning);
         let finding = finding.help("Write the exact names of tools, separated by `|`.");
         let is_there = words(text).any(|it| it == meant);
-        // A word that is also part of another one has no certain place.
-        let is_single = written.matches(word).count() == 1;
-        out.push(match place(word).filter(|_| is_single && !is_there) {
+        out.push(match span.filter(|_| !is_there) {
             Some(span) => finding.fix(format!("Change to `{meant}`"), span, meant),
             None => finding,
         });

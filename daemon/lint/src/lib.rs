@@ -10,7 +10,9 @@
 //! family.
 
 mod affected_agents;
+mod anchors;
 mod body;
+mod bundled_texts;
 mod command;
 mod description;
 mod field;
@@ -33,6 +35,7 @@ mod skill_set;
 mod skillsd;
 mod subject;
 mod suppress;
+mod suppression_fix;
 mod table;
 mod tools;
 mod verify_fix;
@@ -43,13 +46,13 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
-use run_rules::run_rules;
-use skillsd::UNKNOWN_RULE;
+use run_rules::unverified;
 use subject::Cx;
 use verify_fix::batch::keep_jointly_verified;
 use verify_fix::discard_failing_fixes;
 
 pub use body::{is_amount, unreferenced_files};
+pub use bundled_texts::BundledTexts;
 pub use finding::{Finding, Fix, Offer, Related, Tag};
 pub use fix_loop::{FixResult, apply_fixes};
 pub use fs_context::{FsContext, MAX_MATCHES, NoFs, PathKind, SkillDirFacts};
@@ -61,6 +64,7 @@ pub use shown::{MAX_SHOWN, shown};
 pub use skill_set::{Neighbour, SkillSet};
 pub use subject::Subject;
 pub use suppress::is_known;
+pub use suppression_fix::suppression;
 pub use table::{find, ids, rules};
 
 /// Returns the findings of a text, in text order. All rules check skills and commands; in
@@ -88,32 +92,5 @@ pub fn check_for_fixing(
     } else {
         discard_failing_fixes(&cx, settings, &mut found);
     }
-    found
-}
-
-/// Returns the findings of a text, in text order. Their fixes are not verified.
-fn unverified(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
-    if let Some(fault) = cx.fs.fault() {
-        // An unreadable file has no known text, so no other rule can run.
-        index::report_unreadable(cx, fault, &mut found);
-        settings.apply_levels(cx.path, &mut found);
-        return found;
-    }
-    found.extend(run_rules(cx));
-    let suppressions = suppress::suppressions(cx);
-    suppress::apply(&suppressions, &mut found);
-    for (name, span) in suppress::unknown(&suppressions) {
-        found.push(Finding::new(
-            &UNKNOWN_RULE,
-            *span,
-            format!("unknown rule `{name}` in a suppression comment"),
-        ));
-    }
-    for finding in &mut found {
-        cx.attribute(finding);
-    }
-    settings.apply_levels(cx.path, &mut found);
-    found.sort_by_key(|it| (it.diagnostic.span, it.diagnostic.severity));
     found
 }

@@ -23,7 +23,7 @@ The table shows the usual severity of each rule; a finding can be more or less s
 For example, a YAML mistake is a warning if every active agent still reads the file.
 
 `skillsd check --fix` applies a fix if it is the only possible one.
-Editors also offer alternatives, and fixes that change more than the text.
+Editors also offer alternatives, fixes that change more than the text, such as a new file, and a comment that suppresses the finding.
 
 A comment suppresses a finding.
 In the frontmatter, write `# skillsd-ignore: rule` at the end of a line or on the line above a key.

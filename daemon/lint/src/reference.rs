@@ -1,11 +1,13 @@
 //! Rules `ref/*`: problems with references to other skills, in skills and instruction files.
 //!
-//! Prose contains many slashes that do not refer to skills. Only code counts as a reference, and
-//! only a name similar to an existing skill's is reported.
+//! Prose contains many slashes and hyphens that do not refer to skills. Only a name with a typing
+//! error in an existing skill's is reported.
+
+use std::collections::HashMap;
 
 use skills_agents::field_table::{CLAUDE_SKILLS, COMMON_MARK};
 use skills_agents::references::{
-    Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name, links, outside_prose,
+    Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name, links, references_in,
 };
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
@@ -15,6 +17,7 @@ use super::finding::Finding;
 use super::fs_context::PathKind;
 use super::rule::Rule;
 use super::rule_id::RuleId;
+use super::skill_set::SkillSet;
 use super::subject::Cx;
 
 /// Rules of this family, in the order of the reference page.
@@ -52,7 +55,7 @@ static BROKEN_LINK: Rule = Rule::new(
 const MIN_SIMILARITY: f64 = 0.84;
 
 /// Minimum length of a name; in shorter ones, a typing error looks like another word.
-const MIN_NAME_LEN: usize = 6;
+const MIN_NAME_LEN: usize = 4;
 
 /// Names of directories that contain skills.
 const ROOTS: [&str; 2] = ["skills", "skill"];
@@ -112,13 +115,17 @@ fn suggest_skill(cx: &Cx<'_>, finding: Finding, link: &Link, dir: &str, rest: &s
     finding.suggest(Span::new(start, start + dir.len()), meant)
 }
 
+/// Maximum number of different unknown names of one text that are compared with the skills' names.
+const MAX_COMPARED: usize = 256;
+
+/// Reports references whose name nearly equals that of a skill.
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let skill_set = cx.skill_set();
     if skill_set.neighbours().is_empty() {
         return;
     }
-    // References in prose and in plugins are not checked: too many of them mean something else.
-    for Reference { name, span, form } in outside_prose(cx.text, cx.document, cx.body()) {
+    let mut compared: HashMap<(String, bool), Option<&str>> = HashMap::new();
+    for Reference { name, span, form } in references_in(cx.text, cx.document, cx.body()) {
         if name.len() < MIN_NAME_LEN
             || !is_name(&name)
             || name.contains([':', '_'])
@@ -126,18 +133,86 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         {
             continue;
         }
-        let alike = suggest::nearest(&name, skill_set.names(), MIN_SIMILARITY);
-        let Some(meant) = alike.first().copied() else { continue };
+        let is_clear = !matches!(form, ReferenceForm::Spoken | ReferenceForm::Named);
+        let key = (name, is_clear);
+        if compared.len() == MAX_COMPARED && !compared.contains_key(&key) {
+            continue;
+        }
+        let find_meant = || meant(skill_set, &key.0, is_clear);
+        let meant = *compared.entry(key.clone()).or_insert_with(find_meant);
+        let (name, _) = key;
+        let Some(meant) = meant.filter(|_| !is_explained(cx, span)) else { continue };
         // After a slash, the name is often a path: `/components` beside a skill `Components`.
         if form == ReferenceForm::Called && meant.eq_ignore_ascii_case(&name) {
             continue;
         }
-        // A word with another ending often means something else.
-        if meant.starts_with(&name) || name.starts_with(meant) {
-            continue;
-        }
         let message = format!("unknown skill `{name}`; did you mean `{meant}`?");
         let finding = Finding::new(&UNKNOWN, span, message);
-        out.push(finding.fix(format!("Change to `{meant}`"), span, meant));
+        let title = format!("Change to `{meant}`");
+        out.push(if form.needs_confirmation() {
+            finding.severity(Severity::Information).draft(title, span, meant)
+        } else {
+            finding.fix(title, span, meant)
+        });
     }
+}
+
+/// Returns the skill that a misspelled name means. If the reference is not clear, the name may also
+/// be another word: the first letter must be equal, and no part may be another form of its
+/// counterpart.
+fn meant<'s>(skill_set: &'s SkillSet, name: &str, is_clear: bool) -> Option<&'s str> {
+    // A word with another ending often means something else.
+    let is_ending = |it: &str| it.starts_with(name) || name.starts_with(it);
+    if is_clear {
+        let alike = suggest::nearest(name, skill_set.names(), MIN_SIMILARITY);
+        if let Some(meant) = alike.first() {
+            return Some(*meant).filter(|it| !is_ending(it));
+        }
+    }
+    let most = if is_clear && name.len() >= LONG_NAME_LEN { 2 } else { 1 };
+    let mut alike = skill_set.names_from(name.chars().next()?).filter(|it| {
+        it.len().abs_diff(name.len()) <= most
+            && !is_ending(it)
+            && suggest::n_errors(name, it) <= most
+            && if is_clear { is_other_length_or_swap(name, it) } else { is_slip(name, it) }
+    });
+    alike.next().filter(|_| alike.next().is_none())
+}
+
+/// Minimum length of a name that may have two typing errors.
+const LONG_NAME_LEN: usize = 12;
+
+/// Returns whether a short name differs by a letter more or less or by swapped letters. With another
+/// letter, it is another word: `docx` and `docs`.
+fn is_other_length_or_swap(name: &str, meant: &str) -> bool {
+    let sorted = |it: &str| {
+        let mut letters: Vec<_> = it.bytes().collect();
+        letters.sort_unstable();
+        letters
+    };
+    name.len() != meant.len() || name.len() >= SHORT_NAME_LEN || sorted(name) == sorted(meant)
+}
+
+/// Names below this length are short.
+const SHORT_NAME_LEN: usize = 7;
+
+/// Returns whether two names differ by a typing error in a long word, not by its form or by
+/// hyphens.
+fn is_slip(name: &str, meant: &str) -> bool {
+    const LONG_WORD: usize = 5;
+    let parts = |it: &str| it.split('-').count();
+    let is_word = |(a, b): (&str, &str)| {
+        a.len().min(b.len()) >= LONG_WORD && !(a.starts_with(b) || b.starts_with(a))
+    };
+    let mut pairs = name.split('-').zip(meant.split('-'));
+    parts(name) == parts(meant) && pairs.all(|(a, b)| a == b || is_word((a, b)))
+}
+
+/// Returns whether the line says that the name is another one of a skill.
+fn is_explained(cx: &Cx<'_>, span: Span) -> bool {
+    const WORDS: [&str; 8] =
+        ["alias", "deprecat", "former", "renam", "legacy", "typo", "misspel", "previous"];
+    let line = cx.line(span.start).slice(cx.text);
+    let line = line[..line.floor_char_boundary(1024)].to_lowercase();
+    WORDS.iter().any(|it| line.contains(it))
 }

@@ -102,9 +102,18 @@ impl Rule {
         self.id.family()
     }
 
-    /// Returns the URL of the rule's section. `page` is the URL of the reference page.
+    /// Returns the URL of the rule's page or section. `page` is the URL of the reference page, or
+    /// of a directory with a page for each rule, which ends with a slash.
     pub fn address(&self, page: &str) -> String {
+        if page.ends_with('/') {
+            return format!("{page}{}", self.file_name());
+        }
         format!("{page}#{}", self.anchor())
+    }
+
+    /// Returns the name of the file with the rule's own page.
+    pub fn file_name(&self) -> String {
+        format!("{}.md", self.id.as_str().replace('/', "-"))
     }
 
     /// Returns the anchor of the rule's section on the reference page.

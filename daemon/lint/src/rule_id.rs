@@ -129,6 +129,7 @@ rule_ids! {
     BodyCurrency = "body/currency",
     BodyCodeArgument = "body/code-argument",
     SecurityHiddenUnicode = "security/hidden-unicode",
+    SecurityFrontmatterCode = "security/frontmatter-code",
     SecurityListingInjection = "security/listing-injection",
     SecuritySecret = "security/secret",
     SecurityPipeToShell = "security/pipe-to-shell",

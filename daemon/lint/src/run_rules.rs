@@ -3,10 +3,40 @@
 use skills_agents::references::is_instruction_file;
 
 use super::finding::Finding;
+use super::settings::Settings;
+use super::skillsd::UNKNOWN_RULE;
 use super::subject::Cx;
 use super::{
-    body, command, description, field, hooks, index, name, paths, reference, security, tools, yaml,
+    body, command, description, field, hooks, index, name, paths, reference, security, suppress,
+    tools, yaml,
 };
+
+/// Returns the findings of a text, in text order. Their fixes are not verified.
+pub(super) fn unverified(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if let Some(fault) = cx.fs.fault() {
+        // An unreadable file has no known text, so no other rule can run.
+        index::report_unreadable(cx, fault, &mut found);
+        settings.apply_levels(cx.path, &mut found);
+        return found;
+    }
+    found.extend(run_rules(cx));
+    let suppressions = suppress::suppressions(cx);
+    suppress::apply(&suppressions, &mut found);
+    for (name, span) in suppress::unknown(&suppressions) {
+        found.push(Finding::new(
+            &UNKNOWN_RULE,
+            *span,
+            format!("unknown rule `{name}` in a suppression comment"),
+        ));
+    }
+    for finding in &mut found {
+        cx.attribute(finding);
+    }
+    settings.apply_levels(cx.path, &mut found);
+    found.sort_by_key(|it| (it.diagnostic.span, it.diagnostic.severity));
+    found
+}
 
 /// Returns the findings of all rules, before suppressions and levels apply.
 pub(super) fn run_rules(cx: &Cx<'_>) -> Vec<Finding> {

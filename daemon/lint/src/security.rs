@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use skills_agents::field_table::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, UNICODE};
+use skills_agents::field_table::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, OPENCODE, UNICODE};
 use skills_agents::listing::{INJECTION, has_injection};
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::invisible_chars::{self, Run};
@@ -20,8 +20,8 @@ use super::subject::Cx;
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
 /// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 5] =
-    [&HIDDEN_UNICODE, &LISTING_INJECTION, &SECRET, &PIPE_TO_SHELL, &HOME_PATH];
+pub(super) static RULES: [&Rule; 6] =
+    [&HIDDEN_UNICODE, &FRONTMATTER_CODE, &LISTING_INJECTION, &SECRET, &PIPE_TO_SHELL, &HOME_PATH];
 
 static HIDDEN_UNICODE: Rule = Rule::new(
     RuleId::SecurityHiddenUnicode,
@@ -34,6 +34,21 @@ static HIDDEN_UNICODE: Rule = Rule::new(
 .sources(&[&UNICODE])
 .texts(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead\u{200B} the file.\n",
+    PASSING,
+);
+
+/// The parser reports it, because the file has no frontmatter in YAML.
+pub(super) static FRONTMATTER_CODE: Rule = Rule::new(
+    RuleId::SecurityFrontmatterCode,
+    Severity::Error,
+    "The frontmatter is a program.",
+    "opencode runs JavaScript after `---js` or `---javascript` when it lists skills, before anyone has chosen the skill. Other agents drop the skill.",
+    "Remove the skill if you do not trust its code; write the fields in YAML between lines of `---`.",
+)
+.whole_file()
+.sources(&[&OPENCODE])
+.texts(
+    "---js\n{name: \"pdf\", description: \"Reads PDF files. Use when asked about one.\"}\n---\nRead the file.\n",
     PASSING,
 );
 

@@ -17,7 +17,7 @@ use super::subject::Cx;
 use super::table::ids;
 
 /// First word of a suppression comment.
-const WORD: &str = "skillsd-ignore";
+pub(super) const WORD: &str = "skillsd-ignore";
 
 /// A suppression comment.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ fn in_frontmatter(cx: &Cx<'_>, nodes: &[Span], comment: Span) -> Option<Suppress
 }
 
 /// Collects the spans of keys and items with lines of their own, in text order.
-fn keys_of(entries: &[Entry], nodes: &mut Vec<Span>) {
+pub(super) fn keys_of(entries: &[Entry], nodes: &mut Vec<Span>) {
     for entry in entries {
         nodes.push(entry.span);
         values_of(&entry.value, nodes);

@@ -12,6 +12,7 @@
     reason = "used only by tests"
 )]
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,9 @@ use skills_discovery::ranking::Ranking;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
-use crate::{Finding, FsContext, Neighbour, PathKind, Settings, SkillSet, Subject};
+use crate::{
+    BundledTexts, Finding, Fix, FsContext, Neighbour, PathKind, Settings, SkillSet, Subject,
+};
 
 /// Skills of many kinds.
 pub const SKILLS: [&str; 5] = [
@@ -51,6 +54,7 @@ pub struct Fixture {
     executable: Vec<PathBuf>,
     skill: AbsPath,
     beside: Vec<String>,
+    texts: OnceCell<BundledTexts>,
     skill_set: SkillSet,
     ignored: bool,
     link: Option<AbsPath>,
@@ -158,6 +162,7 @@ impl Fixture {
             executable,
             skill,
             beside,
+            texts: OnceCell::new(),
             skill_set: SkillSet::new(neighbours, rankings),
             ignored,
             link,
@@ -179,6 +184,15 @@ impl Fixture {
     /// Returns the fixture with a file of the skill made executable.
     pub fn with_executable(mut self, relative: &str) -> Self {
         self.executable.push(self.skill.parent().unwrap().join(relative));
+        self
+    }
+
+    /// Returns the fixture with another file of the skill.
+    pub fn with_file(mut self, relative: &str) -> Self {
+        let path = self.skill.parent().unwrap().join(relative);
+        self.files.insert(path, String::new());
+        self.beside.push(relative.to_owned());
+        self.beside.sort();
         self
     }
 
@@ -213,6 +227,13 @@ impl Fixture {
 
     pub fn check_with(&self, settings: &Settings<'_>) -> Vec<Finding> {
         self.with_subject(|it| crate::check(it, settings, self))
+    }
+
+    /// Returns the fix that suppresses a finding.
+    pub fn suppression(&self, finding: &Finding) -> Option<Fix> {
+        let settings = Settings::default();
+        let findings = self.check();
+        self.with_subject(|it| crate::suppression(finding, &findings, it, &settings, self))
     }
 
     /// Returns the findings that are shown.
@@ -270,6 +291,12 @@ impl FsContext for Fixture {
 
     fn files(&self) -> Option<&[String]> {
         Some(&self.beside)
+    }
+
+    fn bundled_texts(&self) -> Option<&BundledTexts> {
+        let dir = self.skill.parent().unwrap();
+        let read = |file: &str| self.files.get(&*dir.join(file)).cloned();
+        Some(self.texts.get_or_init(|| BundledTexts::new(&self.beside, read)))
     }
 
     fn matches(&self, glob: &str) -> Option<usize> {

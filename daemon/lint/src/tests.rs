@@ -12,5 +12,6 @@ mod labelled;
 mod location;
 mod many_skills;
 mod messages;
+mod samples;
 mod suppression;
 mod typing;

@@ -65,6 +65,7 @@ pub(super) fn discard_failing_fixes(
                 proof.is_in_body(fix) || is_shown && proof.passes(finding, fix, false)
             }
             Offer::MakeExecutable(_)
+            | Offer::CreateFile(_)
             | Offer::RenameDirectory(_)
             | Offer::RenameSkill(_)
             | Offer::RemoveMark => true,

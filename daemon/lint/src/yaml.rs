@@ -111,7 +111,8 @@ impl<'a> Consequences<'a> {
     /// Converts a parser diagnostic to a finding; returns `None` if no rule has its code.
     fn finding(&self, cx: &Cx<'_>, found: &Diagnostic) -> Option<Finding> {
         let id: RuleId = found.code.parse().ok()?;
-        let rule = rules::RULES.iter().find(|it| it.id == id)?;
+        let code = &super::security::FRONTMATTER_CODE;
+        let rule = rules::RULES.iter().chain([&code]).find(|it| it.id == id)?;
         let message = match found.severity {
             Severity::Error => self.with_consequences(&found.message),
             Severity::Warning | Severity::Information | Severity::Hint => found.message.clone(),

@@ -1,8 +1,9 @@
-//! [`RulesPageLocations`]: location of the rules page, for links from editor diagnostics and check results.
+//! [`RulesPageLocations`]: location of the rules' pages, for links from editor diagnostics and check
+//! results.
 //!
-//! The build may set an address (`SKILLSD_RULES_PAGE`). Otherwise the page is a file: that of this
-//! version, which LSP servers write to the cache directory, or the one installed by a package.
-//! Without a page there are no links. All functions read the disk, so they must not run on an async
+//! The build may set an address (`SKILLSD_RULES_PAGE`). Otherwise it is a directory with a page for
+//! each rule of this version, which LSP servers write to the cache directory, or the page of all
+//! rules installed by a package. Without pages there are no links. All functions read the disk, so they must not run on an async
 //! worker.
 
 use std::fs;
@@ -24,17 +25,20 @@ pub(crate) fn address() -> Option<String> {
     RulesPageLocations::locate().address()
 }
 
-/// Writes the page to the cache directory and returns its URL. If that fails, returns the URL of an
-/// existing page.
+/// Writes the pages to the cache directory and returns their URL. If that fails, returns the URL of
+/// existing ones.
 pub(crate) fn put() -> Option<String> {
     let page = RulesPageLocations::locate();
     if let Err(error) = page.put(&skills_lint::page()) {
-        tracing::debug!(%error, "failed to write the rules page");
+        tracing::debug!(%error, "failed to write the pages of the rules");
     }
     page.address()
 }
 
-/// Locations of the page, in order of precedence.
+/// Name of the file with all rules, which is compared to find out if the pages are current.
+const ALL: &str = "index.md";
+
+/// Locations of the pages, in order of precedence. The cached ones are a directory.
 struct RulesPageLocations {
     configured: Option<&'static str>,
     cached: Option<PathBuf>,
@@ -44,7 +48,7 @@ struct RulesPageLocations {
 impl RulesPageLocations {
     fn locate() -> Self {
         // Another version has other rules and may run beside this one.
-        let name = concat!("rules-", env!("CARGO_PKG_VERSION"), ".md");
+        let name = concat!("rules-", env!("CARGO_PKG_VERSION"));
         Self {
             configured: option_env!("SKILLSD_RULES_PAGE"),
             cached: cache_directory().map(|it| it.join(name)),
@@ -56,29 +60,38 @@ impl RulesPageLocations {
         if let Some(configured) = self.configured {
             return Some(configured.to_owned());
         }
-        let files = self.cached.iter().chain([&self.packaged]);
-        let there = files.filter_map(|it| it.to_str()).find(|it| Path::new(it).is_file());
-        there.map(file_url)
+        if let Some(dir) = self.cached.as_ref().filter(|it| it.join(ALL).is_file()) {
+            return Some(format!("{}/", file_url(dir.to_str()?)));
+        }
+        self.packaged.to_str().filter(|_| self.packaged.is_file()).map(file_url)
     }
 
     fn put(&self, text: &str) -> io::Result<()> {
-        let (None, Some(file)) = (self.configured, &self.cached) else { return Ok(()) };
-        if fs::read(file).is_ok_and(|it| it == text.as_bytes()) {
+        let (None, Some(dir)) = (self.configured, &self.cached) else { return Ok(()) };
+        if fs::read(dir.join(ALL)).is_ok_and(|it| it == text.as_bytes()) {
             return Ok(());
         }
-        let dir = file.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(dir)?;
-        // Written to a temporary file and renamed, because readers must not see half of it and two
-        // processes may write at once.
-        let number = LAST.fetch_add(1, Ordering::Relaxed);
-        let beside = dir.join(format!(".rules-{}-{number}", std::process::id()));
-        let outcome = fs::write(&beside, text).and_then(|()| fs::rename(&beside, file));
-        if outcome.is_err() {
-            // Removes the incomplete file; the write error is the one to report.
-            let _ = fs::remove_file(&beside);
+        for rule in skills_lint::rules() {
+            let page = format!("# {}\n\n{}", rule.id, skills_lint::section(rule));
+            replace(dir, &rule.file_name(), &page)?;
         }
-        outcome
+        // The last file says that the others are there.
+        replace(dir, ALL, text)
     }
+}
+
+/// Writes a file of a directory under a temporary name and renames it, because readers must not see
+/// half of it and two processes may write at once.
+fn replace(dir: &Path, name: &str, text: &str) -> io::Result<()> {
+    let number = LAST.fetch_add(1, Ordering::Relaxed);
+    let beside = dir.join(format!(".rules-{}-{number}", std::process::id()));
+    let outcome = fs::write(&beside, text).and_then(|()| fs::rename(&beside, dir.join(name)));
+    if outcome.is_err() {
+        // Removes the incomplete file; the write error is the one to report.
+        let _ = fs::remove_file(&beside);
+    }
+    outcome
 }
 
 #[cfg(test)]
@@ -86,25 +99,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_is_written_to_the_linked_file() {
+    fn each_rule_has_a_page_in_the_linked_directory() {
         let top = tempfile::tempdir().unwrap();
-        let (file, packaged) = (top.path().join("a b/skillsd/rules.md"), top.path().join("p.md"));
+        let (dir, packaged) = (top.path().join("a b/skillsd/rules"), top.path().join("p.md"));
         let page = RulesPageLocations {
             configured: None,
-            cached: Some(file.clone()),
+            cached: Some(dir.clone()),
             packaged: packaged.clone(),
         };
         assert_eq!(page.address(), None, "no page, no link");
         fs::write(&packaged, "packaged").unwrap();
         assert_eq!(page.address(), Some(file_url(packaged.to_str().unwrap())));
         page.put("one").unwrap();
-        let url = file_url(file.to_str().unwrap());
+        let url = format!("{}/", file_url(dir.to_str().unwrap()));
         assert!(url.contains("/a%20b/"), "{url}");
+        let rule = skills_lint::rules()[0];
+        assert_eq!(rule.address(&url), format!("{url}{}", rule.file_name()));
         assert_eq!(page.address(), Some(url));
         page.put("two").unwrap();
-        assert_eq!(fs::read_to_string(&file).unwrap(), "two");
-        let there = fs::read_dir(file.parent().unwrap()).unwrap().count();
-        assert_eq!(there, 1, "no temporary file is left");
+        assert_eq!(fs::read_to_string(dir.join(ALL)).unwrap(), "two");
+        let text = fs::read_to_string(dir.join(rule.file_name())).unwrap();
+        assert!(text.starts_with(&format!("# {}\n", rule.id)), "{text}");
+        let there = fs::read_dir(&dir).unwrap().count();
+        assert_eq!(there, skills_lint::rules().len() + 1, "no temporary file is left");
     }
 
     #[test]
@@ -113,7 +130,7 @@ mod tests {
         // A file where the directory should be, which also stops root.
         fs::write(top.path().join("file"), "").unwrap();
         let packaged = top.path().join("p.md");
-        let cached = Some(top.path().join("file/skillsd/rules.md"));
+        let cached = Some(top.path().join("file/skillsd/rules"));
         let page = RulesPageLocations { configured: None, cached, packaged: packaged.clone() };
         assert!(page.put("one").is_err());
         assert_eq!(page.address(), None);

@@ -1,6 +1,6 @@
 //! `textDocument/codeAction`: quick fixes for findings, all fixes as one action, and refactorings.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 use skills_ide::rename::Renaming;
@@ -29,6 +29,9 @@ pub(crate) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.sk
 
 /// Documents up to this length, in bytes, are checked in less than a millisecond.
 const MAX_CHEAP_LEN: usize = 64 * 1024;
+
+/// Maximum number of offered suppressions; each checks the document again.
+const MAX_SUPPRESSIONS: usize = 8;
 
 /// The actions found for a range of a document.
 #[derive(Default)]
@@ -171,8 +174,21 @@ fn find_actions(
     let mut found = FoundActions::default();
     if wanted(&CodeActionKind::QUICKFIX) {
         let requested = from_proto::span(document, range, settings.encoding);
-        for finding in findings.iter().filter(|it| overlaps(it.diagnostic.span, requested)) {
+        let here = || findings.iter().filter(|it| overlaps(it.diagnostic.span, requested));
+        for finding in here() {
             push_quick_fixes(document, finding, analysis, settings, &mut found);
+        }
+        let mut rules = BTreeSet::new();
+        for finding in here().filter(|it| rules.insert(it.rule.id)).take(MAX_SUPPRESSIONS) {
+            let suppression = document.as_subject(|it| {
+                let levels = analysis.settings();
+                skills_lint::suppression(finding, &findings, it, &levels, analysis)
+            });
+            found.actions.extend(suppression.map(|it| CodeAction {
+                edit: Some(edit(document, &it.edits, settings)),
+                is_preferred: Some(false),
+                ..quick_fix(document, finding, analysis, settings, &it.title)
+            }));
         }
     }
     // The fix loop checks the whole document several times, and clients request all actions at each
@@ -211,16 +227,7 @@ fn push_quick_fixes(
     settings: Settings,
     found: &mut FoundActions,
 ) {
-    let quick = |title: &str| {
-        let page = analysis.rules_page.as_deref();
-        let mended = to_proto::diagnostic(document, finding, page, settings.encoding);
-        CodeAction {
-            title: title.to_owned(),
-            kind: Some(CodeActionKind::QUICKFIX),
-            diagnostics: Some(vec![mended]),
-            ..CodeAction::default()
-        }
-    };
+    let quick = |title: &str| quick_fix(document, finding, analysis, settings, title);
     let edited = |fix: &Fix| {
         let edit = Some(edit(document, &fix.edits, settings));
         let is_preferred = Some(finding.only_fix().is_some());
@@ -236,6 +243,15 @@ fn push_quick_fixes(
             Offer::MakeExecutable(file) => {
                 let command = make_executable(title.clone(), document.uri(), file);
                 found.actions.push(CodeAction { command: Some(command), ..quick(&title) });
+            }
+            Offer::CreateFile(file) => {
+                let create = create_in_skill(document, file).filter(|_| settings.creates_files);
+                let edit = create.map(|it| created(it, String::new(), Vec::new()));
+                found.actions.extend(edit.map(|it| CodeAction {
+                    edit: Some(it),
+                    is_preferred: Some(false),
+                    ..quick(&title)
+                }));
             }
             Offer::RenameDirectory(name) | Offer::RenameSkill(name) => {
                 found.renamings.push((name.clone(), quick(&title)));
@@ -255,17 +271,9 @@ fn refactoring(
     let Refactoring { title, kind, edits, creates } = refactoring;
     let edit = if let Some((path, text)) = creates.as_ref().filter(|_| settings.creates_files) {
         let uri = Uri::from_file_path(&**path)?;
-        let options = CreateFileOptions { overwrite: Some(false), ignore_if_exists: None };
-        let create = DocumentChangeOperation::Op(ResourceOp::Create(CreateFile {
-            uri: uri.clone(),
-            options: Some(options),
-            annotation_id: None,
-        }));
-        let content = changed(uri, None, vec![TextEdit::new(Range::default(), text.clone())]);
         let edits = edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding));
         let own = changed(document.uri().clone(), Some(document.version()), edits.collect());
-        let changes = Some(DocumentChanges::Operations(vec![create, content, own]));
-        WorkspaceEdit { document_changes: changes, ..WorkspaceEdit::default() }
+        created(uri, text.clone(), vec![own])
     } else if creates.is_some() {
         return None;
     } else {
@@ -280,6 +288,44 @@ fn refactoring(
         edit: Some(edit),
         ..CodeAction::default()
     })
+}
+
+/// Returns the URI of a file of the skill.
+fn create_in_skill(document: &Document, file: &str) -> Option<Uri> {
+    Uri::from_file_path(document.path()?.parent()?.join(file))
+}
+
+/// Returns the edit that creates a file with a text, which may be empty, before other changes.
+fn created(uri: Uri, text: String, others: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
+    let options = CreateFileOptions { overwrite: Some(false), ignore_if_exists: None };
+    let create = DocumentChangeOperation::Op(ResourceOp::Create(CreateFile {
+        uri: uri.clone(),
+        options: Some(options),
+        annotation_id: None,
+    }));
+    let content =
+        (!text.is_empty()).then(|| changed(uri, None, vec![TextEdit::new(Range::default(), text)]));
+    let changes = [create].into_iter().chain(content).chain(others).collect();
+    let changes = Some(DocumentChanges::Operations(changes));
+    WorkspaceEdit { document_changes: changes, ..WorkspaceEdit::default() }
+}
+
+/// Returns a quick fix of a finding, without an edit.
+fn quick_fix(
+    document: &Document,
+    finding: &Finding,
+    analysis: &AnalysisContext,
+    settings: Settings,
+    title: &str,
+) -> CodeAction {
+    let page = analysis.rules_page.as_deref();
+    let mended = to_proto::diagnostic(document, finding, page, settings.encoding);
+    CodeAction {
+        title: title.to_owned(),
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![mended]),
+        ..CodeAction::default()
+    }
 }
 
 fn changed(uri: Uri, version: Option<i32>, edits: Vec<TextEdit>) -> DocumentChangeOperation {
@@ -325,7 +371,8 @@ mod tests {
     #[test]
     fn quick_fix_is_offered_at_the_finding() {
         let quick = Some(vec![CodeActionKind::QUICKFIX]);
-        let [fix] = &actions(2, quick.clone())[..] else { panic!("not one fix") };
+        let [fix, suppression] = &actions(2, quick.clone())[..] else { panic!("not two") };
+        assert_eq!(suppression.title, "Suppress `yaml/unquoted-colon` here");
         let edits = fix.edit.as_ref().unwrap().changes.as_ref().unwrap();
         let texts: Vec<_> = edits.values().flatten().map(|it| &*it.new_text).collect();
         assert!(texts.concat().contains(['"', '\'']), "{texts:?}");

@@ -5,10 +5,11 @@ use skills_syntax::markdown::link_path;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
-use super::super::Finding;
 use super::super::fs_context::PathKind;
+use super::super::hooks;
 use super::super::rule::Rule;
 use super::super::subject::Cx;
+use super::super::{Finding, Offer};
 use super::mention::Mentions;
 use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, UNREFERENCED_FILE};
 
@@ -29,6 +30,9 @@ const FOR_PEOPLE: [&str; 10] = [
     "agents/openai",
 ];
 
+/// Extensions of files that texts import.
+const IMPORTED: [&str; 6] = ["md", "mdx", "txt", "json", "yaml", "yml"];
+
 /// Minimum similarity of a path to an existing one.
 const MIN_SIMILARITY: f64 = 0.8;
 
@@ -36,6 +40,9 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
     for link in &cx.body().links {
         self::check_link(cx, *link, out);
         check_backslashes(cx, &BROKEN_LINK, *link, out);
+    }
+    for prose in &cx.body().prose {
+        check_imports(mentions, cx, *prose, out);
     }
     for code in &cx.body().codes {
         check_path(mentions, cx, *code, out);
@@ -77,13 +84,8 @@ fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     match cx.fs.look(&normal) {
         Some(PathKind::Missing) => {
             let message = format!("`{normal}` does not exist");
-            out.push(suggest_file(
-                cx,
-                Finding::new(&BROKEN_LINK, span, message),
-                span,
-                &path,
-                &normal,
-            ));
+            let finding = Finding::new(&BROKEN_LINK, span, message);
+            out.push(offer_file(cx, suggest_file(cx, finding, span, &path, &normal), &normal));
         }
         Some(_) if leaves => {
             out.push(Finding::new(
@@ -100,6 +102,33 @@ fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
 fn is_first_missing(cx: &Cx<'_>, path: &str) -> bool {
     let first = path.split('/').next().unwrap_or_default();
     !path.contains('/') || !matches!(cx.fs.look(first), Some(PathKind::Directory))
+}
+
+/// Reports imports such as `@references/forms.md` of files that the skill does not have.
+fn check_imports(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, prose: Span, out: &mut Vec<Finding>) {
+    let text = prose.slice(cx.text);
+    for (at, _) in text.match_indices('@') {
+        let is_path = |it: char| it.is_ascii_alphanumeric() || "/._-".contains(it);
+        let rest = &text[at + 1..];
+        let length = rest.find(|it| !is_path(it)).unwrap_or(rest.len());
+        let path = rest[..length].trim_end_matches('.');
+        let is_word = text[..at].ends_with(|it: char| !it.is_whitespace() && it != '(');
+        let (normal, leaves) = normalise(path);
+        let extension = normal.rsplit_once('.').map_or("", |(_, it)| it);
+        if is_word
+            || leaves
+            || !IMPORTED.contains(&extension)
+            || is_first_missing(cx, &normal)
+            || cx.fs.look(&normal) != Some(PathKind::Missing)
+        {
+            continue;
+        }
+        let start = prose.start + at + 1;
+        let span = Span::new(start, start + path.len());
+        if mentions.is_own(span, &normal) {
+            out.push(missing(mentions, cx, &BROKEN_PATH, span, path));
+        }
+    }
 }
 
 fn check_path(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
@@ -143,8 +172,26 @@ pub(super) fn missing(
             let place = Span::new(at, (at + path.len()).min(span.end));
             finding.draft(format!("Change to `{above}`"), place, above)
         }
-        None => suggest_file(cx, finding, span, path, &normal),
+        None => offer_file(cx, suggest_file(cx, finding, span, path, &normal), &normal),
     }
+}
+
+/// Offers to create a missing file, if no directory on its path is a link or unknown.
+fn offer_file(cx: &Cx<'_>, finding: Finding, normal: &str) -> Finding {
+    let name = normal.rsplit('/').next().unwrap_or_default();
+    let Some(files) = cx.fs.files().filter(|_| !normal.starts_with("../")) else { return finding };
+    // The files are listed without following links.
+    let is_real = |dir: &str| {
+        let at = files.partition_point(|it| it.as_str() < dir);
+        let is_below = |it: &&String| it.strip_prefix(dir).is_some_and(|it| it.starts_with('/'));
+        files[at..].iter().take_while(|it| it.starts_with(dir)).any(|it| is_below(&it))
+            || cx.fs.look(dir) == Some(PathKind::Missing)
+    };
+    let mut dirs = normal.match_indices('/').map(|(at, _)| &normal[..at]);
+    if !name.contains('.') || normal.starts_with('.') || !dirs.all(is_real) {
+        return finding;
+    }
+    finding.offer(Offer::CreateFile(normal.to_owned()))
 }
 
 /// Reports a path to a file of the skill with backslashes, which exists only on Windows.
@@ -218,7 +265,17 @@ pub fn unreferenced_files<'a>(files: &'a [String], body: &str) -> Vec<&'a String
 
 fn check_unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(files) = cx.fs.files() else { return };
-    let unreferenced_files = unreferenced_files(files, cx.document.body.slice(cx.text));
+    let mut text = cx.document.body.slice(cx.text).to_owned();
+    for (command, _) in hooks::commands(cx) {
+        text.push('\n');
+        text.push_str(&command);
+    }
+    let mut unreferenced_files = unreferenced_files(files, &text);
+    if !unreferenced_files.is_empty()
+        && let Some(texts) = cx.fs.bundled_texts()
+    {
+        unreferenced_files.retain(|it| !texts.mentioned.contains(*it));
+    }
     let Some(first) = unreferenced_files.first() else { return };
     let message = match unreferenced_files.len() {
         1 => format!("the body does not mention `{first}`"),

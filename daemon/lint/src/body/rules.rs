@@ -100,7 +100,7 @@ pub(crate) static BROKEN_LINK: Rule = rule(
 pub(crate) static BROKEN_ANCHOR: Rule = rule(
     RuleId::BodyBrokenAnchor,
     Severity::Information,
-    "A link leads to a heading that the body does not have.",
+    "A link leads to a heading that the body, or the linked file of the skill, does not have.",
     "The model looks for a section that does not exist.",
     "Correct the anchor, or add the heading. An anchor is the heading in lower case, with hyphens for spaces.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [fields](#form-feilds).\n\n## Form fields\n\nRead the file.\n",
@@ -112,7 +112,7 @@ pub(crate) static BROKEN_ANCHOR: Rule = rule(
 pub(crate) static BROKEN_PATH: Rule = rule(
     RuleId::BodyBrokenPath,
     Severity::Warning,
-    "A path in backticks names a missing file of the skill.",
+    "A path in backticks or after `@` names a missing file of the skill.",
     "The model tries to read or run it, and fails.",
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun `scripts/raed.py`.\n//- /w/pdf/scripts/read.py\nprint()\n",
@@ -155,8 +155,8 @@ pub(crate) static NOT_EXECUTABLE: Rule = rule(
 pub(crate) static UNREFERENCED_FILE: Rule = rule(
     RuleId::BodyUnreferencedFile,
     Severity::Hint,
-    "The body does not mention a file of the skill.",
-    "The model does not know that the file exists.",
+    "Neither the body nor another file of the skill mentions a file.",
+    "The model does not know that the file exists. Hooks count as mentions too.",
     "Say in the body when to use the file, or remove it.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/pdf/references/forms.md\n# Forms\n",
     LINKED,

@@ -6,12 +6,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 use skills_agents::field_table::Agent;
 use skills_syntax::diagnostic::Severity;
-use skills_syntax::markdown::percent_decode;
+use skills_syntax::markdown::{link_path, percent_decode};
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
 use super::super::Finding;
+use super::super::anchors::{anchors, letters};
 use super::super::subject::Cx;
+use super::files::normalise;
 use super::rules::{BROKEN_ANCHOR, BROKEN_LINK, EDITOR_REFERENCE, UNBALANCED_TAG, UNFINISHED};
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
@@ -44,53 +46,29 @@ const MAX_SUGGESTED: usize = 16;
 /// Maximum bytes of a compared anchor: the comparison takes quadratic time.
 const MAX_COMPARED: usize = 256;
 
-/// A heading in any block, or an element's id.
-static ANCHORS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?m)^[\s>*+\d.)-]*#{1,6}[ \t]+(?P<title>.*)|\b(?:id|name)\s*=\s*["']?(?P<id>[^"'\s>]+)"#,
-    )
-    .expect("the expression is valid")
-});
-
-/// Reports links to headings that do not exist. Titles are compared by their letters and digits
-/// only, because renderers differ about the other characters.
+/// Reports links to headings that do not exist, in the body and in other files of the skill. Titles
+/// are compared by their letters and digits only, because renderers differ about the other
+/// characters.
 fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let links = cx.body().links.iter().filter(|it| it.slice(cx.text).starts_with('#'));
-    let links: Vec<_> = links.collect();
-    if links.is_empty() {
-        return;
-    }
-    let text = cx.document.body.slice(cx.text);
-    let mut anchors: BTreeMap<String, String> = BTreeMap::new();
-    for found in ANCHORS.captures_iter(text) {
-        let title = found.name("title").or_else(|| found.name("id"));
-        let slug = slug(title.map_or("", |it| it.as_str()));
-        anchors.insert(letters(&slug), slug);
-    }
-    for (at, _) in text.match_indices("{#") {
-        let own = text[at + 2..].split(['}', ' ', '\n']).next().unwrap_or_default();
-        anchors.insert(letters(own), own.to_owned());
-    }
-    // Titles that are underlined.
-    for heading in &cx.body().headings {
-        let slug = slug(heading.title.slice(cx.text));
-        anchors.insert(letters(&slug), slug);
-    }
+    let mut own = None;
     let mut n_suggested = 0;
-    for link in links {
-        let target = percent_decode(&link.slice(cx.text)[1..]);
-        let key = letters(&target);
-        let numbered = target.rsplit_once('-').filter(|(_, it)| it.parse::<u32>().is_ok());
-        let is_known = |it: &str| anchors.contains_key(it);
-        let is_special = key.is_empty()
-            || target.contains(['/', '=', '{', '<', '$', ':'])
-            || ["top", "anchor", "section", "heading", "link"].contains(&&*key)
-            || ["fn", "L", "user-content"].iter().any(|it| target.starts_with(it));
-        if is_special || is_known(&key) || numbered.is_some_and(|(it, _)| is_known(&letters(it))) {
-            continue;
-        }
-        let message = format!("the body has no heading for `#{target}`");
-        let finding = Finding::new(&BROKEN_ANCHOR, *link, message);
+    for link in &cx.body().links {
+        let written = link.slice(cx.text);
+        let Some((path, target)) = written.split_once('#') else { continue };
+        let (path, _) = link_path(path).map(|it| normalise(&it)).unwrap_or_default();
+        let anchors = if written.starts_with('#') {
+            Some(&*own.get_or_insert_with(|| anchors(cx.text, cx.body(), cx.document.body)))
+        } else if path.is_empty() {
+            None
+        } else {
+            cx.fs.bundled_texts().and_then(|it| it.anchors.get(&path))
+        };
+        let target = percent_decode(target);
+        let Some(anchors) = anchors.filter(|it| !is_there(&target, it)) else { continue };
+        let what = if path.is_empty() { "the body" } else { &*format!("`{path}`") };
+        let message = format!("{what} has no heading for `#{target}`");
+        let span = Span::new(link.end - (written.len() - written.find('#').unwrap_or(0)), link.end);
+        let finding = Finding::new(&BROKEN_ANCHOR, span, message);
         n_suggested += 1;
         let alike = if n_suggested <= MAX_SUGGESTED && target.len() <= MAX_COMPARED {
             suggest::nearest(&target, anchors.values().map(String::as_str), 0.8)
@@ -98,26 +76,22 @@ fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             Vec::new()
         };
         out.push(match alike[..] {
-            [meant, ..] => finding.suggest(*link, &format!("#{meant}")),
+            [meant, ..] => finding.suggest(span, &format!("#{meant}")),
             [] => finding,
         });
     }
 }
 
-/// Returns the anchor that GitHub makes of a title.
-fn slug(title: &str) -> String {
-    static TARGETS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\]\([^)]*\)|<[^>]*>|\{#[^}]*\}").expect("the expression is valid")
-    });
-    let title = TARGETS.replace_all(title, "");
-    let kept = title.trim().trim_end_matches('#').trim_end().chars();
-    let kept = kept.filter(|it| it.is_alphanumeric() || matches!(it, '_' | '-' | ' '));
-    kept.map(|it| if it == ' ' { '-' } else { it }).collect::<String>().to_lowercase()
-}
-
-/// Returns the letters and digits of an anchor, in lower case.
-fn letters(anchor: &str) -> String {
-    anchor.to_lowercase().chars().filter(|it| it.is_alphanumeric()).collect()
+/// Returns whether an anchor exists, or is one of another kind.
+fn is_there(target: &str, anchors: &BTreeMap<String, String>) -> bool {
+    let key = letters(target);
+    let numbered = target.rsplit_once('-').filter(|(_, it)| it.parse::<u32>().is_ok());
+    let is_known = |it: &str| anchors.contains_key(it);
+    let is_special = key.is_empty()
+        || target.contains(['/', '=', '{', '<', '$', ':'])
+        || ["top", "anchor", "section", "heading", "link"].contains(&&*key)
+        || ["fn", "L", "user-content"].iter().any(|it| target.starts_with(it));
+    is_special || is_known(&key) || numbered.is_some_and(|(it, _)| is_known(&letters(it)))
 }
 
 /// An opening or closing tag alone on its line.

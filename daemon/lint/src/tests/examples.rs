@@ -113,13 +113,16 @@ fn fixed(finding: &Finding, failing: &str) -> Vec<(String, Fixture, Fixture)> {
             Offer::Draft(fix) => Fixture::new(failing).with_text(&apply(&text, &fix.edits)),
             Offer::RemoveMark => Fixture::new(failing).with_text(&text),
             Offer::MakeExecutable(path) => Fixture::new(failing).with_executable(path),
+            Offer::CreateFile(path) => Fixture::new(failing).with_file(path),
             Offer::RenameDirectory(name) => Fixture::new(failing).with_directory(name),
             Offer::RenameSkill(_) => Fixture::new(failing).with_text(&apply(&text, &named(offer))),
         };
         let twice = match offer {
             Offer::MakeExecutable(path) => made().with_executable(path),
             Offer::RenameDirectory(name) => made().with_directory(name),
-            Offer::Draft(_) | Offer::RemoveMark | Offer::RenameSkill(_) => made(),
+            Offer::Draft(_) | Offer::RemoveMark | Offer::CreateFile(_) | Offer::RenameSkill(_) => {
+                made()
+            }
         };
         (offer.title(), made(), twice)
     };
@@ -158,7 +161,7 @@ fn each_fix_removes_its_finding_and_adds_none() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(offered.len(), 5, "each kind of offer is tried");
+    assert_eq!(offered.len(), 6, "each kind of offer is tried");
 }
 
 #[test]

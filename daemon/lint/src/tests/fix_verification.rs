@@ -9,11 +9,12 @@ use skills_syntax::edit::apply;
 use skills_syntax::parse::MAX_DIAGNOSTICS;
 use skills_syntax::text::Span;
 
+use crate::run_rules::run_rules;
 use crate::subject::{Cx, Subject};
 use crate::testing::{Fixture, record};
 use crate::verify_fix::batch::keep_jointly_verified;
 use crate::yaml::rules::AMBIGUOUS_SCALAR;
-use crate::{Finding, MAX_SHOWN, NoFs, Offer, Settings, apply_fixes, run_rules};
+use crate::{Finding, MAX_SHOWN, NoFs, Offer, Settings, apply_fixes};
 
 /// Valid and invalid entries, as written on a line or in braces.
 const ENTRIES: [&str; 16] = [

@@ -484,3 +484,68 @@ fn trailing_comma_after_the_last_tool_is_removed() {
     fixes_to(&head("allowed-tools: Read, Grep,\n"), &head("allowed-tools: Read Grep\n"));
     fixes_to(&head("allowed-tools: \"Read Grep, \"\n"), &head("allowed-tools: \"Read Grep\"\n"));
 }
+
+#[test]
+fn wrongly_quoted_value_is_quoted_again() {
+    let described = |value: &str| format!("name: pdf\ndescription: {value}\nlicense: MIT\n");
+    for (value, expected) in [
+        (
+            r#""Use when the user says "read it" or "open".""#,
+            r#"'Use when the user says "read it" or "open".'"#,
+        ),
+        (r#""Use for "forms" and "tables"""#, r#"'Use for "forms" and "tables"'"#),
+        (r#""PDF" reader. Use when asked."#, r#"'"PDF" reader. Use when asked.'"#),
+        ("'Use when the user's file is a PDF.'", "\"Use when the user's file is a PDF.\""),
+        ("'Use it: it's all in the user's file.'", "\"Use it: it's all in the user's file.\""),
+        (r#""Use for \d+ pages in C:\docs.""#, r"'Use for \d+ pages in C:\docs.'"),
+        (r#""Use for \d \"pages\".""#, r#"'Use for \d "pages".'"#),
+    ] {
+        fixes_to(&described(value), &described(expected));
+    }
+    // The quotes around the value can be part of it, and an escape can be meant.
+    for value in [
+        r#""Read" or "write" when "asked""#,
+        "'read' or 'write' when 'asked'",
+        r#""Use for \d in C:\new""#,
+    ] {
+        offers(&described(value), "Quote the value");
+    }
+}
+
+#[test]
+fn plain_value_of_several_lines_with_a_colon_is_quoted() {
+    fixes_to(
+        "name: pdf\ndescription: Reads PDF files.\n  Use when: asked \"so\".\n  Also: tables.\nlicense: MIT\n",
+        "name: pdf\ndescription: \"Reads PDF files.\n  Use when: asked \\\"so\\\".\n  Also: tables.\"\nlicense: MIT\n",
+    );
+    // The second line is a field.
+    let lines = "name: pdf\ndescription: Use when asked\n  license: MIT\n";
+    fixes_to(lines, lines);
+}
+
+#[test]
+fn full_width_colon_after_a_field_is_replaced() {
+    for lines in
+        ["name：pdf\ndescription: Use when asked\n", "name: pdf\ndescription： Use when asked\n"]
+    {
+        fixes_to(lines, "name: pdf\ndescription: Use when asked\n");
+    }
+}
+
+#[test]
+fn each_of_two_contradicting_keys_can_be_removed() {
+    let lines = head("license: MIT\nlicense: Apache-2.0\n");
+    fixes_to(&lines, &lines);
+    let text = format!("---\n{lines}---\nRead.\n");
+    let found = Fixture::new(&text).check();
+    let finding =
+        found.iter().find(|it| it.rule.id.as_str() == "yaml/duplicate-key").expect("it is found");
+    let left: Vec<_> = finding.fixes.iter().map(|it| apply(&text, &it.edits)).collect();
+    assert_eq!(
+        left,
+        ["MIT", "Apache-2.0"].map(|it| format!("---\n{HEAD}license: {it}\n---\nRead.\n"))
+    );
+    let off = head("disable-model-invocation: true\nuser-invocable: false\n");
+    offers(&off, "Let the user start it");
+    offers(&off, "Let the model start it");
+}

@@ -289,14 +289,19 @@ fn hook(matcher: &str, command: &str) -> String {
 
 #[test]
 fn matcher_that_matches_no_tool_is_reported() {
-    for (matcher, message, fixed) in [
-        ("bash", "no tool is called `bash`; did you mean `Bash`?", Some("Bash")),
-        ("Edit|Writ", "no tool is called `Writ`; did you mean `Write`?", Some("Edit|Write")),
-        ("Bash|bash", "no tool is called `bash`", None),
-        ("Bash(git:*)", "a matcher takes names, not permission rules", None),
+    for (matcher, place, message, fixed) in [
+        ("bash", "bash", "no tool is called `bash`; did you mean `Bash`?", Some("Bash")),
+        (
+            "Edit|Writ",
+            "Writ",
+            "no tool is called `Writ`; did you mean `Write`?",
+            Some("Edit|Write"),
+        ),
+        ("Bash|bash", "bash", "no tool is called `bash`", None),
+        ("Bash(git:*)", "\"Bash(git:*)\"", "a matcher takes names, not permission rules", None),
     ] {
         let text = hook(&format!("\"{matcher}\""), "x");
-        let finding = finds("hooks/matcher", &text, &format!("\"{matcher}\""), message);
+        let finding = finds("hooks/matcher", &text, place, message);
         let after = finding.only_fix().map(|it| apply(&text, &it.edits));
         assert_eq!(after, fixed.map(|it| hook(&format!("\"{it}\""), "x")), "{finding:?}");
     }
@@ -395,12 +400,21 @@ fn values_of_claude_code_are_corrected() {
         let text = front(&format!("context: fork\nagent: {agent}"));
         silent("field/value", &Fixture::new(&text).check());
     }
+    let text = front("model: claude-sonet-4-5");
+    finds("field/value", &text, "claude-sonet-4-5", "did you mean `claude-sonnet-4-5`?");
+    for model in ["claude-3-5-sonnet-latest", "claude-instant-1", "claude-next"] {
+        silent("field/value", &Fixture::new(&front(&format!("model: {model}"))).check());
+    }
     let text = front("disable-model-invocation: true\nuser-invocable: false");
     let found = Fixture::new(&text).check();
     let finding = found.iter().find(|it| it.rule.id.as_str() == "field/contradiction");
     let offers = &finding.expect("it is found").offers;
-    let [Offer::Draft(fix)] = &offers[..] else { panic!("not one draft: {offers:?}") };
-    assert_eq!(apply(&text, &fix.edits), front("disable-model-invocation: true"));
+    let left = offers.iter().map(|it| match it {
+        Offer::Draft(fix) => apply(&text, &fix.edits),
+        _ => panic!("not a draft: {it:?}"),
+    });
+    let expected = ["disable-model-invocation: true", "user-invocable: false"].map(front);
+    assert_eq!(left.collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -485,4 +499,54 @@ fn script_of_the_skill_is_missing_by_each_of_its_names() {
         let told = found.iter().find(|it| it.rule.id.as_str() == "body/missing-script");
         assert_eq!(told.map(|it| it.diagnostic.severity), severity, "{command}: {found:#?}");
     }
+}
+
+#[test]
+fn misspelled_skill_name_is_found_in_every_form() {
+    let check = |line: &str| {
+        let text = body(line);
+        let skills = ["competitive-brief", "ship", "review-code", "docs"].map(|name| {
+            format!("//- /w/skills/{name}/SKILL.md\n---\nname: {name}\ndescription: Use when asked.\n---\nb\n")
+        });
+        let found =
+            Fixture::new(&format!("//- /w/skills/pdf/SKILL.md\n{text}{}", skills.concat())).check();
+        let found = found.iter().filter(|it| it.rule.id.as_str() == "ref/unknown");
+        found.map(|it| it.diagnostic.span.slice(&text).to_owned()).collect::<Vec<_>>()
+    };
+    for line in [
+        "Run /competitive-breif first.",
+        "Then $competitive-breif.",
+        "Use the competitive-breif skill.",
+        "Use `competitive-breif`.",
+        "Load the `competitive-breif` skill.",
+        "Use `/competitive-breif`.",
+    ] {
+        assert_eq!(check(line), ["competitive-breif"], "{line}");
+    }
+    assert_eq!(check("Then `/shpi` it."), ["shpi"]);
+    for line in [
+        "See src/competitive-breif/x.md and https://x.org/competitive-breif.",
+        "`competitive-breif` is a deprecated alias of this skill.",
+        "Pass --competitive-breif to the program.",
+        "Put it into `/shop`, or make a `docx` skill.",
+        "This is a review-core matter: the code-review-code.",
+    ] {
+        assert_eq!(check(line), [""; 0], "{line}");
+    }
+}
+
+#[test]
+fn file_mentioned_by_a_linked_file_or_a_hook_is_referenced() {
+    let check = |head: &str, forms: &str| {
+        let text = front(head).replace("Read.\n", "See [forms](references/forms.md).\n");
+        let found = Fixture::new(&format!(
+            "//- /w/skills/pdf/SKILL.md\n{text}//- /w/skills/pdf/references/forms.md\n{forms}\n//- /w/skills/pdf/scripts/check.sh\n#!/bin/sh\n"
+        ))
+        .check();
+        found.iter().any(|it| it.rule.id.as_str() == "body/unreferenced-file")
+    };
+    assert!(check("license: MIT", "Text."));
+    assert!(!check("license: MIT", "Run `scripts/check.sh`."));
+    let hook = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: '\"$CLAUDE_PLUGIN_ROOT\"/scripts/check.sh'";
+    assert!(!check(hook, "Text."));
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use skills_discovery::levels::{ConfiguredLevels, Level, is_glob};
 use skills_syntax::diagnostic::Severity;
+use skills_syntax::edit::apply;
 use skills_syntax::path::AbsPath;
 
 use crate::testing::Fixture;
@@ -130,4 +131,63 @@ fn too_many_notice_can_be_suppressed() {
     assert_eq!(last("", Some(Level::Off)).0, 100);
     let error = Level::As(Severity::Error);
     assert_eq!(last("", Some(error)), (101, "skillsd/too-many", Severity::Error));
+}
+
+#[test]
+fn suppression_fix_removes_each_finding_of_the_examples_and_adds_none() {
+    let mut without = Vec::new();
+    for rule in crate::rules() {
+        let fixture = || Fixture::new(rule.failing);
+        let found = fixture().check();
+        for finding in found.iter().filter(|it| it.rule.id == rule.id) {
+            let Some(fix) = fixture().suppression(finding) else {
+                without.push(rule.id.as_str());
+                continue;
+            };
+            let text = apply(&fixture().text(), &fix.edits);
+            let left = fixture().with_text(&text).check();
+            assert!(left.len() < found.len(), "{}: {text}", rule.id);
+            assert_eq!(fix.title, format!("Suppress `{}` here", rule.id));
+        }
+    }
+    // Without a valid frontmatter there is no place for the comment.
+    assert_eq!(
+        without,
+        [
+            "yaml/unclosed-frontmatter",
+            "yaml/missing-opening",
+            "yaml/text-before-frontmatter",
+            "yaml/odd-closing",
+            "yaml/not-a-mapping",
+            "security/frontmatter-code",
+            "index/unreadable",
+            "skillsd/unknown-rule",
+        ]
+    );
+}
+
+#[test]
+fn suppression_fix_is_near_its_finding() {
+    let suppressed = |text: &str, id: &str| {
+        let found = Fixture::new(text).check();
+        let finding = found.iter().find(|it| it.rule.id.as_str() == id).expect("it is found");
+        let fix = Fixture::new(text).suppression(finding).expect("it is offered");
+        apply(text, &fix.edits)
+    };
+    let tools = |lines: &str| front(&format!("allowed-tools:\n{lines}"));
+    assert_eq!(
+        suppressed(&tools("  - Read\n  - Raed\n"), "tools/unknown"),
+        tools("  - Read\n  # skillsd-ignore: tools/unknown\n  - Raed\n")
+    );
+    let body = |text: &str| front("").replace("Read.\n", text);
+    assert_eq!(
+        suppressed(&body("- [a](a.md)  \n- b\n"), "body/broken-link"),
+        body("- [a](a.md) <!-- skillsd-ignore body/broken-link -->  \n- b\n")
+    );
+    assert_eq!(
+        suppressed(&body("- a\n\n  ```sh\n  awk '{print $1}'\n  ```\n"), "body/code-argument"),
+        body(
+            "- a\n\n  <!-- skillsd-ignore body/code-argument -->\n  ```sh\n  awk '{print $1}'\n  ```\n"
+        )
+    );
 }

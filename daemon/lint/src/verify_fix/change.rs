@@ -4,7 +4,9 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use skills_agents::field_table::{self, FieldStatus, KeyKind};
+use skills_agents::field_table::{
+    self, DISABLE_MODEL_INVOCATION, FieldStatus, KeyKind, USER_INVOCABLE,
+};
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{
@@ -13,6 +15,7 @@ use skills_syntax::parse::{
 use skills_syntax::text::{Span, line_end};
 
 use crate::Finding;
+use crate::rule_id::RuleId;
 
 /// Maximum nesting depth that is compared; deeper values count as changed.
 const MAX_LEVELS: usize = 64;
@@ -114,6 +117,10 @@ impl<'a> FixedText<'a> {
             };
             for index in from..to {
                 found.entry(index).or_default().push(finding);
+                // Either of two keys may be removed.
+                if let Some(other) = other_key(all, index, finding.rule.id) {
+                    found.entry(other).or_default().push(finding);
+                }
             }
         }
         found
@@ -185,6 +192,17 @@ impl<'a> FixedText<'a> {
             count(&new, code) > count(&old, code).saturating_sub(*n_fixed)
         };
         fixed.iter().any(stays) || new.iter().any(|(code, it)| *it > count(&old, code))
+    }
+}
+
+/// Returns the other key that a finding is about.
+fn other_key(all: &[Entry], index: usize, rule: RuleId) -> Option<usize> {
+    match rule {
+        RuleId::YamlDuplicateKey => all[index].duplicate_of,
+        RuleId::FieldContradiction if all[index].key.text == USER_INVOCABLE.key => {
+            all.iter().rposition(|it| it.key.text == DISABLE_MODEL_INVOCATION.key)
+        }
+        _ => None,
     }
 }
 

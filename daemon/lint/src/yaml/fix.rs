@@ -51,6 +51,9 @@ pub(super) fn add_fix(cx: &Cx<'_>, finding: Finding) -> Finding {
         RuleId::YamlSyntax => match fix_indent(cx, frontmatter, span) {
             Some(it) if it.is_sure => finding.fix_all(it.title, it.edits),
             Some(it) => finding.fix_all(it.title, it.edits).into_drafts(),
+            None if cx.line(span.start).slice(cx.text).contains(['"', '\'']) => {
+                fix_quotes(cx, fix_colon(cx, finding))
+            }
             None => fix_colon(cx, finding),
         },
         _ => finding,
@@ -72,6 +75,11 @@ fn add_quotes(
     if let Some(comment) = comment.filter(|_| value.is_null()) {
         let text = quote::quote_scalar(comment.slice(cx.text).trim_end());
         return finding.fix("Quote the value", comment, text);
+    }
+    if comment.is_none()
+        && let Some(edits) = quote_lines(cx, entry, at)
+    {
+        return finding.fix_all("Quote the value", edits);
     }
     if let Some(inner) = inner(cx, entry, at).filter(|_| comment.is_none()) {
         return finding.fix("Quote the value", inner, quote::quote_scalar(inner.slice(cx.text)));
@@ -99,6 +107,45 @@ fn add_quotes(
     let is_read = finding.rule.id == RuleId::YamlUnquotedStart && frontmatter.strict.is_ok();
     let finding = finding.fix("Quote the value", span, quote::quote_scalar(written));
     if is_read && is_word { finding.into_drafts() } else { finding }
+}
+
+/// Returns the edits that quote a plain value of several lines with a `: ` on a later one. A line
+/// that starts with a field is probably a key that is indented too far.
+fn quote_lines(cx: &Cx<'_>, entry: &Entry, at: Span) -> Option<Vec<Edit>> {
+    let first = cx.line(entry.key.span.start);
+    let behind = Span::new(entry.key.span.end, first.end).slice(cx.text);
+    let value = behind.strip_prefix(':')?.trim();
+    let is_plain = value.starts_with(|it: char| it.is_alphanumeric() || it == '(');
+    if at.start <= first.end || !is_plain || entry.key.span.start != first.start {
+        return None;
+    }
+    let mut end = first.start + first.slice(cx.text).trim_end().len();
+    let start = end - value.len();
+    let mut next = after_line_end(cx.text, first.end);
+    while next > first.end && next < cx.frontmatter()?.content.end {
+        let line = cx.line(next);
+        let written = line.slice(cx.text);
+        if !written.starts_with(' ') {
+            break;
+        }
+        let key = written.trim_start().split(':').next().unwrap_or_default();
+        if written.trim().is_empty() || matches!(classify_key(key), KeyKind::Field(_)) {
+            return None;
+        }
+        end = line.start + written.trim_end().len();
+        next = after_line_end(cx.text, line.end).max(line.end + 1);
+    }
+    let written = Span::new(start, end).slice(cx.text);
+    if end <= at.start || written.contains(" #") {
+        return None;
+    }
+    let mut edits = vec![Edit { span: Span::empty(start), text: "\"".to_owned() }];
+    edits.extend(written.match_indices(['"', '\\']).map(|(at, _)| {
+        let text = "\\".to_owned();
+        Edit { span: Span::empty(start + at), text }
+    }));
+    edits.push(Edit { span: Span::empty(end), text: "\"".to_owned() });
+    Some(edits)
 }
 
 /// Returns the single-line value around `at` inside an entry's value: below a nested key, after a
@@ -158,7 +205,7 @@ fn close_properly(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> F
     }
 }
 
-/// Removes the second of two keys with equal values.
+/// Removes the second of two keys with equal values; offers to remove either if they differ.
 fn remove_duplicate(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
     let entries = &frontmatter.entries;
     let span = finding.diagnostic.span;
@@ -169,10 +216,11 @@ fn remove_duplicate(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) ->
     let first = second.duplicate_of.and_then(|it| entries.get(it));
     let same =
         first.is_some_and(|it| it.value.span.slice(cx.text) == second.value.span.slice(cx.text));
-    if !same {
-        return finding;
+    let finding = finding.fix("Remove the second key", cx.removal(second), "");
+    match first {
+        Some(first) if !same => finding.fix("Remove the first key", cx.removal(first), ""),
+        _ => finding,
     }
-    finding.fix("Remove the second key", cx.removal(second), "")
 }
 
 /// Returns whether a finding about tabs carries the edits for all tabs. With very many such
@@ -289,16 +337,96 @@ fn fix_indent(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Indent
     Some(IndentFix { title: "Insert `metadata:` above", edits: vec![edit], is_sure })
 }
 
-/// Fixes `name pdf` and `name:pdf` if the key is a field.
+/// Fixes the quotes of a value on one line: quotes inside the value, text after a quoted word, and
+/// backslashes that are no escapes. If the quotes around the value can be part of it, the fix is a
+/// draft.
+fn fix_quotes(cx: &Cx<'_>, finding: Finding) -> Finding {
+    if !finding.fixes.is_empty() {
+        return finding;
+    }
+    let line = cx.line(finding.diagnostic.span.start);
+    let written = line.slice(cx.text).trim_end();
+    let Some((key, rest)) = written.split_once(':') else { return finding };
+    let indent = key.len() - key.trim_start_matches([' ', '-']).len();
+    let value = rest.trim_start();
+    let next = cx.line(after_line_end(cx.text, line.end)).slice(cx.text);
+    let next_indent = next.len() - next.trim_start().len();
+    let is_key = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+    if !key[indent..].chars().all(is_key)
+        || !rest.starts_with(' ')
+        || value.contains(" #")
+        || next_indent > indent
+    {
+        return finding;
+    }
+    let Some((text, is_sure)) = unquoted(value) else { return finding };
+    let start = line.start + written.len() - value.len();
+    let span = Span::new(start, start + value.len());
+    let finding = finding.fix("Quote the value", span, quote::quote_scalar(&text));
+    if is_sure { finding } else { finding.into_drafts() }
+}
+
+/// Returns the text that a wrongly quoted value means, and whether no other text is possible.
+fn unquoted(value: &str) -> Option<(String, bool)> {
+    let mark = value.chars().next().filter(|it| matches!(it, '"' | '\''))?;
+    let Some(inner) = value[1..].strip_suffix(mark).filter(|_| value.len() > 2) else {
+        // A quoted word before the rest of a sentence.
+        let is_word = value[1..].contains(mark) && !value.contains('\\');
+        return is_word.then(|| (value.to_owned(), true));
+    };
+    let word = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
+    let places: Vec<usize> = inner.match_indices(mark).map(|(at, _)| at).collect();
+    if mark == '\'' {
+        let is_apostrophe = |at: &usize| {
+            word(inner[..*at].chars().next_back()) && word(inner[at + 1..].chars().next())
+        };
+        let is_doubled = inner.contains("''");
+        return Some((inner.to_owned(), !is_doubled && places.iter().all(is_apostrophe)));
+    }
+    // Quotes in pairs, each with a blank outside and none inside.
+    let is_pair = |pair: &[usize]| {
+        let [open, close] = pair else { return false };
+        !word(inner[..*open].chars().next_back())
+            && !word(inner[close + 1..].chars().next())
+            && word(inner[open + 1..].chars().next())
+    };
+    if inner.contains('\\') {
+        let mut text = String::new();
+        let mut letters = inner.chars().peekable();
+        let mut is_sure = true;
+        while let Some(letter) = letters.next() {
+            let escaped = letters.next_if(|it| letter == '\\' && matches!(it, '"' | '\\'));
+            is_sure &= letter != '"';
+            if letter == '\\' && escaped.is_none() {
+                is_sure &= !letters.peek().is_some_and(|it| "nrt0abefvuxUNLP_/ ".contains(*it));
+            }
+            text.push(escaped.unwrap_or(letter));
+        }
+        return Some((text, is_sure));
+    }
+    Some((inner.to_owned(), places.chunks(2).all(is_pair)))
+}
+
+/// Fixes `name pdf`, `name:pdf` and a full-width colon if the key is a field.
 fn fix_colon(cx: &Cx<'_>, finding: Finding) -> Finding {
+    const WIDE: char = '：';
     let line = cx.line(finding.diagnostic.span.start);
     let written = line.slice(cx.text);
     let known = |it: &&&'static skills_agents::field_table::Field| {
-        written.strip_prefix(it.key).is_some_and(|rest| rest.starts_with([' ', ':']))
+        written.strip_prefix(it.key).is_some_and(|rest| rest.starts_with([' ', ':', WIDE]))
     };
     let Some(field) = fields().iter().find(known) else { return finding };
     let behind = Span::empty(line.start + field.key.len());
     let rest = &written[field.key.len()..];
+    if let Some(value) = rest.trim_start().strip_prefix(WIDE) {
+        let span = Span::new(behind.start, line.end);
+        let value = value.trim();
+        let is_safe = value.starts_with(char::is_alphanumeric)
+            && !value.contains(": ")
+            && !value.contains(" #");
+        let value = if is_safe { value.to_owned() } else { quote::quote_scalar(value) };
+        return finding.fix("Write the colon as `:`", span, format!(": {value}"));
+    }
     if rest.starts_with(' ') && !rest.trim().is_empty() && !rest.contains(": ") {
         return finding.fix("Insert a colon after the key", behind, ":");
     }

@@ -13,10 +13,12 @@ pub(super) fn diagnose(text: &str, start: usize) -> Diagnostic {
     let span = first.span();
     let content = first.content(text);
     let (message, help) = explain(content, text.len());
-    Diagnostic::error(CODE, span, message).with_help(help)
+    let code = if message == JAVASCRIPT { "security/frontmatter-code" } else { CODE };
+    Diagnostic::error(code, span, message).with_help(help)
 }
 
 const CODE: &str = "yaml/no-frontmatter";
+const JAVASCRIPT: &str = "the frontmatter is JavaScript, which opencode runs when it lists skills";
 const ADD: &str = "Start the file with `---`, lines of `name:` and `description:`, and `---`.";
 
 fn explain(first: &str, size: usize) -> (&'static str, &'static str) {
@@ -45,7 +47,7 @@ fn explain(first: &str, size: usize) -> (&'static str, &'static str) {
     if let Some(language) = first.strip_prefix("---").map(str::trim) {
         if ["js", "javascript"].iter().any(|it| language.eq_ignore_ascii_case(it)) {
             return (
-                "the frontmatter is JavaScript, which opencode runs when it lists skills",
+                JAVASCRIPT,
                 "Remove the skill if you do not trust its code; write the fields in YAML between lines of `---`.",
             );
         }

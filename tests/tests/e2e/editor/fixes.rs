@@ -1,4 +1,5 @@
-//! Fixes beyond a single text edit: making a script executable, renaming a directory.
+//! Fixes beyond a single text edit: making a script executable, renaming a directory, creating a
+//! file.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -118,4 +119,32 @@ fn add_description_fix_is_offered_but_not_applied_by_check_fix() {
     assert!(fixed.status.code().is_some());
     let text = fs::read_to_string(&skill).expect("there");
     assert!(!text.contains("description:"), "{text}");
+}
+
+#[test]
+fn create_file_fix_is_offered_only_inside_the_skill() {
+    const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads. Use when asked.\n---\n[a](references/a.md)\n[b](linked/b.md)\n[c](../../c.md)\n\
+         //- /.claude/skills/pdf/linked link=../../../outside\n\
+         //- /outside dir\n";
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    let skill = top.join(".claude/skills/pdf/SKILL.md");
+    editor.open(&skill);
+    editor.wait_for(&skill, &["body/"], &["body/broken-link"; 3]);
+    let mut titles = |line| {
+        let actions = fixes(&mut editor, &skill, line);
+        actions.iter().map(|it| it["title"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let suppress = "Suppress `body/broken-link` here".to_owned();
+    let lines: [Vec<String>; 3] = [4, 5, 6].map(&mut titles);
+    let create = "Create `references/a.md`".to_owned();
+    assert_eq!(
+        lines,
+        [vec![create.clone(), suppress.clone()], vec![suppress.clone()], vec![suppress]]
+    );
+    let steps = titled(&fixes(&mut editor, &skill, 4), &create)["edit"]["documentChanges"].clone();
+    let file = uri(&skill.with_file_name("references/a.md"));
+    assert_eq!(steps, json!([{"kind": "create", "uri": file, "options": {"overwrite": false}}]));
+    run(&home, &top, &["stop"]);
 }

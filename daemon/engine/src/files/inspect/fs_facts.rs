@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use skills_discovery::discover::{Entry, Fault, FileId};
-use skills_lint::{FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet};
+use skills_lint::{BundledTexts, FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet};
 use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
@@ -19,6 +19,9 @@ use crate::files::skill_file::SKILL_FILE;
 /// Maximum number of files listed for a skill; larger skills do not name each file.
 const MOST_FILES: usize = 500;
 
+/// Maximum size of a skill's file whose text is read, in bytes.
+const MOST_BYTES: u64 = 128 * 1024;
+
 /// Maximum depth of a skill's files.
 const DEEPEST: usize = 6;
 
@@ -29,6 +32,7 @@ pub(super) struct FsFacts<'a> {
     worktree: &'a WorktreeFiles,
     skill_set: &'a SkillSet,
     files: OnceCell<Option<Vec<String>>>,
+    texts: OnceCell<Option<BundledTexts>>,
     link: OnceCell<Option<AbsPath>>,
     file_target: OnceCell<Option<AbsPath>>,
     fault: Option<&'a Fault>,
@@ -47,6 +51,7 @@ impl<'a> FsFacts<'a> {
             worktree,
             skill_set,
             files: OnceCell::new(),
+            texts: OnceCell::new(),
             link: OnceCell::new(),
             file_target: OnceCell::new(),
             fault: None,
@@ -80,6 +85,11 @@ impl FsContext for FsFacts<'_> {
 
     fn files(&self) -> Option<&[String]> {
         self.files.get_or_init(|| list(&self.dir)).as_deref()
+    }
+
+    fn bundled_texts(&self) -> Option<&BundledTexts> {
+        let read = |file: &str| short_text(&self.dir.join(file));
+        self.texts.get_or_init(|| Some(BundledTexts::new(self.files()?, read))).as_ref()
     }
 
     fn matches(&self, glob: &str) -> Option<usize> {
@@ -138,6 +148,7 @@ pub fn facts(path: &AbsPath, looks: &[String]) -> SkillDirFacts {
     SkillDirFacts {
         looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
         files: beside.files().map(<[String]>::to_vec),
+        texts: beside.bundled_texts().cloned(),
         link_target: beside.link_target().cloned(),
         file_target: beside.file_target().cloned(),
         is_top: beside.is_top(),
@@ -192,6 +203,16 @@ pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
     let readable = permissions.mode() & 0o444;
     permissions.set_mode(permissions.mode() | readable >> 2);
     file.set_permissions(permissions)
+}
+
+/// Returns the text of a regular file of at most [`MOST_BYTES`].
+fn short_text(path: &Path) -> Option<String> {
+    let file = disk::open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    let mut text = String::new();
+    let is_short = metadata.is_file() && metadata.len() <= MOST_BYTES;
+    let read = is_short.then(|| file.take(MOST_BYTES).read_to_string(&mut text))?;
+    read.ok().map(|_| text)
 }
 
 fn begins_as_script(path: &Path) -> bool {

@@ -1,0 +1,53 @@
+//! Anchors of headings in a text.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use skills_syntax::markdown::Body;
+use skills_syntax::text::Span;
+
+/// A heading in any block, or an element's id.
+static ANCHORS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?m)^[\s>*+\d.)-]*#{1,6}[ \t]+(?P<title>.*)|\b(?:id|name)\s*=\s*["']?(?P<id>[^"'\s>]+)"#,
+    )
+    .expect("the expression is valid")
+});
+
+/// Returns the anchors in a part of a text, by their letters and digits.
+pub(super) fn anchors(text: &str, body: &Body, part: Span) -> BTreeMap<String, String> {
+    let mut anchors: BTreeMap<String, String> = BTreeMap::new();
+    let written = part.slice(text);
+    for found in ANCHORS.captures_iter(written) {
+        let title = found.name("title").or_else(|| found.name("id"));
+        let slug = slug(title.map_or("", |it| it.as_str()));
+        anchors.insert(letters(&slug), slug);
+    }
+    for (at, _) in written.match_indices("{#") {
+        let own = written[at + 2..].split(['}', ' ', '\n']).next().unwrap_or_default();
+        anchors.insert(letters(own), own.to_owned());
+    }
+    // Titles that are underlined.
+    for heading in &body.headings {
+        let slug = slug(heading.title.slice(text));
+        anchors.insert(letters(&slug), slug);
+    }
+    anchors
+}
+
+/// Returns the anchor that GitHub makes of a title.
+fn slug(title: &str) -> String {
+    static TARGETS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\]\([^)]*\)|<[^>]*>|\{#[^}]*\}").expect("the expression is valid")
+    });
+    let title = TARGETS.replace_all(title, "");
+    let kept = title.trim().trim_end_matches('#').trim_end().chars();
+    let kept = kept.filter(|it| it.is_alphanumeric() || matches!(it, '_' | '-' | ' '));
+    kept.map(|it| if it == ' ' { '-' } else { it }).collect::<String>().to_lowercase()
+}
+
+/// Returns the letters and digits of an anchor, in lower case.
+pub(super) fn letters(anchor: &str) -> String {
+    anchor.to_lowercase().chars().filter(|it| it.is_alphanumeric()).collect()
+}

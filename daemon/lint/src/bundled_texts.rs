@@ -1,0 +1,55 @@
+//! [`BundledTexts`]: facts about the texts of a skill's files, in a form that can be stored.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use skills_syntax::markdown::Body;
+use skills_syntax::text::Span;
+
+use super::anchors::anchors;
+
+/// Extensions of files whose text may mention others.
+const TEXTS: [&str; 12] =
+    ["md", "mdx", "txt", "py", "sh", "js", "mjs", "ts", "json", "yaml", "yml", "html"];
+
+/// Maximum number of files that are read.
+const MAX_READ: usize = 64;
+
+/// Facts about the texts of a skill's files, except its SKILL.md.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct BundledTexts {
+    /// Files that another of the files mentions by name.
+    pub mentioned: BTreeSet<String>,
+    /// Anchors of each Markdown file that was read, by their letters and digits.
+    pub anchors: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl BundledTexts {
+    /// Returns the facts about these files. `read` returns the text of a file.
+    pub fn new(files: &[String], read: impl Fn(&str) -> Option<String>) -> Self {
+        let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, file) in files.iter().enumerate() {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            named.entry(name).or_default().push(index);
+            // Scripts import others without the extension.
+            if let Some((stem, _)) = name.rsplit_once('.').filter(|(stem, _)| stem.len() > 3) {
+                named.entry(stem).or_default().push(index);
+            }
+        }
+        let mut facts = Self::default();
+        let extension = |it: &str| it.rsplit_once('.').map_or("", |(_, it)| it).to_owned();
+        let has_text = |it: &&(usize, &String)| TEXTS.contains(&&*extension(it.1));
+        for (index, file) in files.iter().enumerate().filter(|it| has_text(&it)).take(MAX_READ) {
+            let Some(text) = read(file) else { continue };
+            let is_name = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+            let words = text.split(|it| !is_name(it)).map(|it| it.trim_end_matches('.'));
+            let mentioned = words.filter_map(|it| named.get(it)).flatten();
+            let others = mentioned.filter(|it| **it != index).map(|it| files[*it].clone());
+            facts.mentioned.extend(others);
+            if extension(file) == "md" {
+                let whole = Span::new(0, text.len());
+                facts.anchors.insert(file.clone(), anchors(&text, &Body::new(&text, whole), whole));
+            }
+        }
+        facts
+    }
+}

