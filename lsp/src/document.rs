@@ -2,9 +2,9 @@
 //!
 //! The parts always belong to the same version of the text. All offsets are in bytes.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use skills_agents::references::{Reference, references};
+use skills_agents::references::{Link, Reference, links, references};
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_lint::{Finding, Subject};
 use skills_syntax::parse;
@@ -13,6 +13,7 @@ use skills_syntax::text::{LineIndex, Span};
 use tower_lsp::ls_types::Uri;
 
 use crate::analysis::AnalysisContext;
+use crate::snapshot::OverlaySnapshot;
 
 /// A number for one version of one document, unique within a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,7 +31,30 @@ pub(crate) struct Document {
     parsed: OnceLock<parse::Document>,
     record: OnceLock<Arc<SkillRecord>>,
     references: OnceLock<Box<[Reference]>>,
+    links: OnceLock<Box<[Link]>>,
+    findings: FindingsCache,
 }
+
+/// The last findings of a document, and the values that they depend on.
+#[derive(Debug, Default)]
+struct FindingsCache(Mutex<Option<CachedFindings>>);
+
+#[derive(Debug)]
+struct CachedFindings {
+    generation: u64,
+    snapshot: Arc<OverlaySnapshot>,
+    found: Vec<Finding>,
+}
+
+impl Clone for FindingsCache {
+    /// Returns an empty cache; a document is cloned to be changed.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// The number of findings with fixes up to which published diagnostics carry them.
+const MAX_PUBLISHED_FIXES: usize = 16;
 
 /// A change of a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,7 +77,20 @@ impl Document {
         let lines = LineIndex::new(&text);
         let path = file_path(&uri);
         let (parsed, record, references) = Default::default();
-        Self { uri, path, version, revision, text, lines, parsed, record, references }
+        let (links, findings) = Default::default();
+        Self {
+            uri,
+            path,
+            version,
+            revision,
+            text,
+            lines,
+            parsed,
+            record,
+            references,
+            links,
+            findings,
+        }
     }
 
     /// The URI exactly as the client spells it.
@@ -105,9 +142,35 @@ impl Document {
         self.references.get_or_init(|| references(&self.text, self.parsed()).into())
     }
 
-    /// Returns all findings, based on the document and the cached context.
+    /// The paths in the text, searched on first use.
+    pub(crate) fn links(&self) -> &[Link] {
+        self.links.get_or_init(|| links(&self.text, self.parsed()).into())
+    }
+
+    /// Returns all findings, based on the document and the cached context. Editors ask for actions at
+    /// each move of the cursor, so the last findings are kept.
     pub(crate) fn findings(&self, analysis: &AnalysisContext) -> Vec<Finding> {
-        self.as_subject(|it| skills_lint::check(it, &analysis.settings(), analysis))
+        self.findings_within(analysis, usize::MAX)
+    }
+
+    /// Returns all findings, without fixes if more than `max_fixes` findings have some.
+    fn findings_within(&self, analysis: &AnalysisContext, max_fixes: usize) -> Vec<Finding> {
+        let cache = || self.findings.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |it: &&CachedFindings| {
+            it.generation == analysis.generation && Arc::ptr_eq(&it.snapshot, &analysis.snapshot)
+        };
+        if let Some(found) = cache().as_ref().filter(is_same).map(|it| it.found.clone()) {
+            return found;
+        }
+        let (found, is_verified) = self.as_subject(|it| {
+            skills_lint::check_within(it, &analysis.settings(), analysis, max_fixes)
+        });
+        // With a missing answer, the next call must ask for it again.
+        if is_verified && analysis.root.is_some() && analysis.missing.borrow().is_empty() {
+            let (generation, snapshot) = (analysis.generation, Arc::clone(&analysis.snapshot));
+            *cache() = Some(CachedFindings { generation, snapshot, found: found.clone() });
+        }
+        found
     }
 
     /// Returns the findings for `source.fixAll`, which applies every unambiguous fix.
@@ -115,11 +178,13 @@ impl Document {
         self.as_subject(|it| skills_lint::check_for_fixing(it, &analysis.settings(), analysis))
     }
 
-    /// Returns the findings to show in the editor.
+    /// Returns the findings to show in the editor. Very many have no fixes until the editor asks for
+    /// them, so that no letter waits for their verification.
     pub(crate) fn shown_findings(&self, analysis: &AnalysisContext) -> Vec<Finding> {
         self.as_subject(|it| {
             let settings = analysis.settings();
-            skills_lint::shown(skills_lint::check(it, &settings, analysis), it, &settings, analysis)
+            let found = self.findings_within(analysis, MAX_PUBLISHED_FIXES);
+            skills_lint::shown(found, it, &settings, analysis)
         })
     }
 
@@ -155,11 +220,14 @@ impl Document {
             }
         }
         (self.parsed, self.record, self.references) = Default::default();
+        (self.links, self.findings) = Default::default();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use skills_lint::{PathKind, SkillDirFacts};
+
     use super::*;
 
     #[track_caller]
@@ -178,6 +246,54 @@ mod tests {
         check("one two", 4, 7, "three\n", "one three\n");
         check("one", 0, 0, "---\n", "---\none");
         check("one\r\ntwo", 3, 5, "", "onetwo");
+    }
+
+    #[test]
+    fn findings_are_kept_until_the_context_changes() {
+        let uri = "file:///w/a/SKILL.md".parse().unwrap();
+        let text = "---\nname: a\ndescription: Reads. Use when asked.\n---\n[x](b.md)\n";
+        let document = Document::new(uri, 1, Revision::default(), text.to_owned());
+        let snapshot = Arc::<OverlaySnapshot>::default();
+        let n_broken = |generation, kind| {
+            let looks = [("b.md".to_owned(), Some(kind))].into();
+            let facts = SkillDirFacts { looks, files: Some(Vec::new()), ..Default::default() };
+            let analysis = AnalysisContext {
+                path: document.path().cloned(),
+                root: document.path().and_then(AbsPath::parent),
+                snapshot: Arc::clone(&snapshot),
+                facts: Some(Arc::new(facts)),
+                generation,
+                ..AnalysisContext::default()
+            };
+            let found = document.findings(&analysis);
+            found.iter().filter(|it| it.diagnostic.code == "body/broken-link").count()
+        };
+        assert_eq!(n_broken(1, PathKind::Missing), 1);
+        let file = PathKind::File { executable: false, script: false };
+        assert_eq!(n_broken(1, file), 1, "the generation is the same");
+        assert_eq!(n_broken(2, file), 0);
+    }
+
+    #[test]
+    fn very_many_findings_are_shown_without_fixes() {
+        let n_fixable = |n_keys: usize| {
+            let keys: Vec<String> = (0..n_keys).map(|it| format!("unknown-{it}: x\n")).collect();
+            let keys = keys.concat();
+            let text = format!("---\nname: a\ndescription: Reads. Use when asked.\n{keys}---\nb\n");
+            let uri = "file:///w/a/SKILL.md".parse().unwrap();
+            let document = Document::new(uri, 1, Revision::default(), text);
+            let analysis = AnalysisContext::default();
+            let all = document.findings(&analysis);
+            let shown = document.shown_findings(&analysis);
+            let without_fixes = |it: &Finding| it.diagnostic.clone();
+            assert!(all.iter().map(without_fixes).eq(shown.iter().map(without_fixes)));
+            let fixable = |them: &[Finding]| {
+                them.iter().filter(|it| !(it.fixes.is_empty() && it.offers.is_empty())).count()
+            };
+            (fixable(&all), fixable(&shown))
+        };
+        assert_eq!(n_fixable(4), (4, 4));
+        assert_eq!(n_fixable(40), (40, 0));
     }
 
     #[test]

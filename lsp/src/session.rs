@@ -74,6 +74,8 @@ struct SessionState {
     /// The URIs of the open documents, by path.
     uris: HashMap<AbsPath, Vec<String>>,
     last_revision: Revision,
+    /// Incremented whenever a document is opened or closed.
+    n_opens: u64,
     /// Incremented whenever an open document changes.
     n_edits: u64,
     /// The open skills after this number of edits.
@@ -216,6 +218,7 @@ impl Session {
     /// Opens a document, replacing one that is already open.
     pub(crate) fn open(&self, uri: Uri, version: i32, text: String) {
         let mut state = self.lock();
+        state.n_opens += 1;
         let document = Document::new(uri.clone(), version, state.next_revision(), text);
         if let Some(path) = document.path() {
             state.touched.push(path.clone());
@@ -283,6 +286,7 @@ impl Session {
             tracing::warn!("received didClose for a document that is not open");
             return;
         };
+        state.n_opens += 1;
         if let Some(path) = closed.path()
             && let Some(uris) = state.uris.get_mut(path)
         {

@@ -33,6 +33,10 @@ const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The minimum time between two refresh requests while fetches continue.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 
+/// The pause without tasks before the files that open documents depend on are watched: many documents
+/// may be opened one after the other.
+const WATCH_DELAY: Duration = Duration::from_millis(100);
+
 /// The delay after which a fetch is shown as progress.
 const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
@@ -58,6 +62,8 @@ async fn run_tasks(session: &Arc<Session>, client: &Client) {
         }
         let next = if at_once.is_some() {
             at_once
+        } else if let Ok(task) = timeout(WATCH_DELAY, session.next_task()).await {
+            task
         } else {
             watch(session);
             session.next_task().await

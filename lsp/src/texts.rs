@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skills_agents::references::{
-    Link, LinkBases, Reference, has_names, has_paths, links, links_at, path_references, path_steps,
+    Link, LinkBases, Reference, has_names, has_paths, links_at, path_references, path_steps,
 };
 use skills_discovery::discover::FileId;
 use skills_ide::rename::RenameKind;
@@ -439,7 +439,7 @@ fn skill_linked_at<'a>(
         };
         named.or_else(own)
     };
-    let links = links_at(links(document.text(), document.parsed()), offset);
+    let links = links_at(document.links(), offset);
     links
         .iter()
         .find_map(|link| bases.candidates(link.start).iter().find_map(|it| skill_at_base(link, it)))

@@ -31,6 +31,8 @@ pub(crate) struct WorkspaceState {
     /// The locations of open documents, as far as fetched.
     locations: BTreeMap<AbsPath, DocumentLocation>,
     pub(crate) editor_settings: EditorSettings,
+    /// Incremented whenever a document may belong to another root.
+    pub(crate) n_ownership_changes: u64,
     /// Incremented whenever a cached value changes.
     pub(crate) generation: u64,
 }

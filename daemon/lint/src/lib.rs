@@ -77,6 +77,29 @@ pub fn check(subject: &Subject<'_>, settings: &Settings<'_>, fs: &dyn FsContext)
     found
 }
 
+/// Returns the findings of [`check`], and true if their fixes are verified. If there are more than
+/// `max_fixes` findings with fixes, none carries a fix: verifying each parses the frontmatter again.
+pub fn check_within(
+    subject: &Subject<'_>,
+    settings: &Settings<'_>,
+    fs: &dyn FsContext,
+    max_fixes: usize,
+) -> (Vec<Finding>, bool) {
+    let cx = Cx::new(subject, &settings.profiles, fs);
+    let mut found = unverified(&cx, settings);
+    let has_fix = |it: &&Finding| !(it.fixes.is_empty() && it.offers.is_empty());
+    let is_verified = found.iter().filter(has_fix).count() <= max_fixes;
+    if is_verified {
+        discard_failing_fixes(&cx, settings, &mut found);
+    } else {
+        for finding in &mut found {
+            finding.fixes.clear();
+            finding.offers.clear();
+        }
+    }
+    (found, is_verified)
+}
+
 /// Returns the findings of a text for a caller that applies every unambiguous fix. Up to
 /// [`MAX_SHOWN`] findings, the result is that of [`check`]. Beyond that, it holds only the findings
 /// whose fixes can be applied together.

@@ -40,6 +40,13 @@ pub fn name_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     (opens && !is_fenced(text, document, offset)).then_some(word)
 }
 
+/// Returns true if an offset is in the value of `skills:`, a field of agents.
+pub fn is_in_skills_list(text: &str, document: &Document, offset: usize) -> bool {
+    let offset = text.floor_char_boundary(offset);
+    let context = context_at(text, document, offset);
+    matches!(context, CursorContext::Value { path, .. } if path == ["skills"])
+}
+
 fn is_tools(path: &[&str]) -> bool {
     [[ALLOWED_TOOLS.key], [DISALLOWED_TOOLS.key]].iter().any(|it| it == path)
 }

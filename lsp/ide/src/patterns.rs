@@ -1,6 +1,6 @@
 //! Completion of permission patterns in the parentheses after a tool: commands, paths, hosts.
 
-use skills_agents::field_table::{ALLOWED_TOOLS, DISALLOWED_TOOLS};
+use skills_agents::field_table::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS};
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
@@ -56,6 +56,10 @@ pub(super) fn patterns(tool: &str, text: &str, document: &Document) -> Vec<(Stri
             ("~/**".to_owned(), "all files in your home directory"),
             ("//tmp/**".to_owned(), "absolute paths start with two slashes"),
         ],
+        "Agent" | "Task" => {
+            let agents = field_table::find("agent").map_or(&[][..], |it| it.values);
+            agents.iter().map(|it| (it.name.to_owned(), it.summary)).collect()
+        }
         "WebFetch" => vec![("domain:example.com".to_owned(), "one host")],
         _ => Vec::new(),
     }

@@ -312,6 +312,8 @@ fn unclosed_parentheses_do_not_replace_the_rest_of_the_line() {
     check("[Bash(g|, Read]", "[Bash(git *), Read]");
     check("[Bash(|, Edit(x)]", "[Bash(git *), Edit(x)]");
     check("[\"Bash(|\"]", "[\"Bash(git *)\"]");
+    let text = "---\nname: deploy\nallowed-tools: [Read, Agent(|]\n---\n";
+    check_with(text, "Explore", "allowed-tools: [Read, Agent(Explore)]");
     check("\"Bash(|\"", "\"Bash(git *)\"");
     check("[Bash(|]", "[Bash(git *)]");
     check("Bash(| Read", "Bash(git *) Read");

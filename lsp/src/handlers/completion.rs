@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde_json::json;
 use skills_ide::{Completion, FileKind, Suggestion, SuggestionKind};
 use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
 use tower_lsp::ls_types::{
     CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
     InsertTextFormat, MarkupContent, MarkupKind, Position, Range, TextEdit,
@@ -25,7 +26,16 @@ use crate::{from_proto, to_proto};
 /// Returns true if a skill can be named at a position.
 pub(crate) fn can_name_skill(document: &Document, position: Position, settings: Settings) -> bool {
     let offset = from_proto::offset(document, position, settings.encoding);
-    skills_ide::mention::name_at(document.text(), document.parsed(), offset).is_some()
+    skill_word(document, offset).is_some()
+}
+
+/// Returns the span of the skill name being typed at an offset. A skill has no `skills:`, so that no
+/// name is completed there.
+fn skill_word(document: &Document, offset: usize) -> Option<Span> {
+    let (text, parsed) = (document.text(), document.parsed());
+    let is_unread = from_proto::is_skill(document.uri())
+        && skills_ide::mention::is_in_skills_list(text, parsed, offset);
+    skills_ide::mention::name_at(text, parsed, offset).filter(|_| !is_unread)
 }
 
 /// Returns the completions at a position: skill names, and in a skill also fields, values and
@@ -55,8 +65,7 @@ fn skill_items(
     settings: Settings,
 ) -> Vec<CompletionItem> {
     let places: HashMap<_, _> = used.iter().enumerate().map(|(place, it)| (it, place)).collect();
-    let word = skills_ide::mention::name_at(document.text(), document.parsed(), offset);
-    let Some(word) = word else { return Vec::new() };
+    let Some(word) = skill_word(document, offset) else { return Vec::new() };
     let range = to_proto::range(document, word, settings.encoding);
     let others = analysis.snapshot.skills.iter().filter(|it| document.path() != Some(&it.path));
     // If several skills share a name, only the one that the name refers to.
@@ -196,6 +205,29 @@ fn kind_from_name(text: &str) -> Option<SuggestionKind> {
 mod tests {
     use super::*;
     use crate::document::Revision;
+
+    #[test]
+    fn skill_names_are_completed_in_the_skills_of_agents_only() {
+        let labels = |uri: &str, text: &str, character: u32| {
+            let text = format!("---\n{text}\n---\n");
+            let document = Document::new(uri.parse().unwrap(), 1, Revision::default(), text);
+            let path = AbsPath::new(Path::new("/w/.claude/skills/paper/SKILL.md")).unwrap();
+            let skill =
+                SkillEntry { path, file: None, name: "paper".to_owned(), description: None };
+            let mut snapshot = OverlaySnapshot::default();
+            snapshot.skills.push(skill);
+            let snapshot = Arc::new(snapshot);
+            let analysis = AnalysisContext { snapshot, ..AnalysisContext::default() };
+            let position = Position { line: 1, character };
+            let found = completion(&document, position, &analysis, &[], Settings::default());
+            let Some(CompletionResponse::Array(items)) = found else { return Vec::new() };
+            items.into_iter().map(|it| it.label).collect()
+        };
+        let skill = "file:///w/.claude/skills/pdf/SKILL.md";
+        assert_eq!(labels("file:///w/.claude/agents/a.md", "skills: [p]", 10), ["paper"]);
+        assert_eq!(labels(skill, "skills: [p]", 10), [""; 0], "no agent reads it there");
+        assert_eq!(labels(skill, "allowed-tools: Skill(p)", 22), ["paper"]);
+    }
 
     fn items(text: &str, line: u32, character: u32, snippets: bool) -> Vec<CompletionItem> {
         let uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();

@@ -23,10 +23,9 @@ pub(crate) async fn definition(
     if reference.is_some_and(|it| resolved.is_some() || !it.form.needs_confirmation()) {
         return texts.location(&resolved?.path).await;
     }
-    let links = skills_agents::references::links(document.text(), document.parsed());
     let snapshot = texts.session.snapshot_for(document).unwrap_or_default();
     let bases = snapshot.bases(document.path()?);
-    let links = skills_agents::references::links_at(links, offset);
+    let links = skills_agents::references::links_at(document.links(), offset);
     for target in links.iter().flat_map(|it| bases.targets(it)) {
         if snapshot.at(&target).is_some() {
             return texts.location(&target).await;

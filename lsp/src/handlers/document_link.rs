@@ -1,6 +1,6 @@
 //! `textDocument/documentLink`: paths to files, and skill names.
 
-use skills_agents::references::{Link, LinkBase, LinkForm, links, path_steps};
+use skills_agents::references::{Link, LinkBase, LinkForm, path_steps};
 use skills_ide::moves::relative;
 use skills_lint::{FsContext as _, PathKind};
 use skills_syntax::path::AbsPath;
@@ -24,10 +24,10 @@ pub(crate) fn document_link(
     };
     let mut found: Vec<DocumentLink> = Vec::new();
     let mut end = 0;
-    for file in links(document.text(), document.parsed()) {
+    for file in document.links() {
         // A command in backticks is found as one path and again word by word.
         if end <= file.span.start
-            && let Some(target) = target(document, &file, analysis)
+            && let Some(target) = target(document, file, analysis)
         {
             end = file.span.end;
             found.extend(link(file.span, Uri::from_file_path(&*target), None));

@@ -432,9 +432,10 @@ impl Session {
 
     /// Returns the next task. Fetches come before touches, because a touch needs to know its root.
     pub(crate) fn try_next_task(&self) -> Option<Task> {
-        {
+        let n_opens = self.lock().n_opens;
+        let is_owned = {
             let mut disk = self.disk();
-            let DiskState { workspace, tasks, is_running, throttle, .. } = &mut *disk;
+            let DiskState { workspace, tasks, is_running, throttle, owned, .. } = &mut *disk;
             if throttle.take_if_due() {
                 workspace.invalidate_files();
             }
@@ -442,10 +443,12 @@ impl Session {
                 *is_running = true;
                 return Some(task);
             }
-        }
-        let open = self.open_relevant_paths();
+            *owned == Some((n_opens, workspace.n_ownership_changes))
+        };
+        // Not for each task, because thousands of documents may be open.
+        let open = if is_owned { Vec::new() } else { self.open_relevant_paths() };
         let mut disk = self.disk();
-        let DiskState { workspace, tasks, is_running, .. } = &mut *disk;
+        let DiskState { workspace, tasks, is_running, owned, .. } = &mut *disk;
         let paths: Vec<_> = open.iter().filter(|it| !workspace.is_located(it)).cloned().collect();
         if tasks.is_empty() && !paths.is_empty() {
             tasks.push_back(Task::Fetch(Fetch::Locations { paths }));
@@ -454,6 +457,7 @@ impl Session {
             tasks.extend(workspace.take_fetches().into_iter().map(Task::Fetch));
         }
         if tasks.is_empty() && workspace.is_loaded() {
+            *owned = Some((n_opens, workspace.n_ownership_changes));
             // A document outside all roots gets its own root.
             for path in &open {
                 if workspace.root_of(path).is_none() {

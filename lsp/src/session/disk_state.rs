@@ -17,6 +17,9 @@ use crate::workspace::WorkspaceState;
 pub(super) struct DiskState {
     pub(super) workspace: WorkspaceState,
     pub(super) tasks: VecDeque<Task>,
+    /// The count of opened and closed documents, and that of ownership changes, when every open
+    /// document last had a root.
+    pub(super) owned: Option<(u64, u64)>,
     /// True while a task is running.
     pub(super) is_running: bool,
     pub(super) throttle: RescanThrottle,

@@ -61,6 +61,7 @@ impl WorkspaceState {
 
     /// Clears the overlays, which depend on the ownership of open documents.
     pub(super) fn clear_overlays(&mut self) {
+        self.n_ownership_changes += 1;
         for state in &mut self.roots {
             state.overlay = None;
         }

@@ -59,7 +59,7 @@ async fn each_version_is_published_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn files_opened_together_are_touched_in_one_call() {
+async fn files_opened_together_are_touched_and_watched_together() {
     let backend = backend();
     let mut editor = Editor::connect_over(1024 * 1024, Arc::clone(&backend) as _);
     editor.initialize_in(&["/w"], json!({})).await;
@@ -71,6 +71,8 @@ async fn files_opened_together_are_touched_in_one_call() {
     let _ = editor.ask("textDocument/foldingRange").await;
     let n_touches = *backend.touch_count.lock().unwrap();
     assert!((1..20).contains(&n_touches), "{n_touches}");
+    let n_watches = *backend.watch_count.lock().unwrap();
+    assert!((1..20).contains(&n_watches), "{n_watches} watches of what the documents depend on");
 }
 
 #[tokio::test(start_paused = true)]

@@ -47,6 +47,8 @@ pub(crate) struct MockBackend {
     pub(crate) own_profiles: Mutex<String>,
     /// The profiles of the last snapshot.
     pub(crate) profiles: Mutex<Vec<String>>,
+    /// The number of calls of `watch`.
+    pub(crate) watch_count: Mutex<usize>,
     /// True if changes of texts are reported.
     pub(crate) watches_texts: bool,
     /// The delay of `references`.
@@ -136,6 +138,7 @@ impl Backend for MockBackend {
 
     fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> WatchHandle {
         *lock(&self.targets) = targets;
+        *lock(&self.watch_count) += 1;
         lock(&self.callbacks).push(on_change);
         WatchHandle::default()
     }

@@ -111,10 +111,11 @@ pub fn links(text: &str, document: &Document) -> Vec<Link> {
 
 /// Returns the links at an offset: first a word of a command in backticks, then the whole, which
 /// may be a path with spaces.
-pub fn links_at(mut links: Vec<Link>, offset: usize) -> Vec<Link> {
-    links.retain(|it| it.span.start <= offset && offset <= it.span.end);
-    links.sort_by_key(|it| it.span.len());
-    links
+pub fn links_at(links: &[Link], offset: usize) -> Vec<Link> {
+    let here = links.iter().filter(|it| it.span.start <= offset && offset <= it.span.end);
+    let mut here: Vec<Link> = here.cloned().collect();
+    here.sort_by_key(|it| it.span.len());
+    here
 }
 
 impl Link {

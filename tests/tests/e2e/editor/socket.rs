@@ -35,6 +35,7 @@ fn editor_connections_have_separate_buffers() {
         editor.open(&a);
         editor.open(&b);
         editor.wait_for(&a, &["index/"], &[]);
+        editor.wait_for(&b, &["index/shad"], &[]);
     }
     let now = live.wire.call("server/status", &json!({}))["connections"].clone();
     assert_eq!(now.as_u64(), before.as_u64().map(|it| it + 2));
