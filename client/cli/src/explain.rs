@@ -158,7 +158,11 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
     for (result, profile) in results.iter().zip(&profiles) {
         let mark = mark(shown_state(result));
         let room = terminal.width.map(|width| width.saturating_sub(columns + 4));
-        let lines = wrap(&terminal.prose(&result.verdict.summary), room);
+        let mut summary = terminal.prose(&result.verdict.summary);
+        if let Some(caveat) = heading::caveat(result.confidence) {
+            let _ = write!(summary, " ({caveat})");
+        }
+        let lines = wrap(&summary, room);
         let _ =
             writeln!(text, "{mark} {}  {}", paint(style::NAME, pad(profile, columns)), lines[0]);
         for line in &lines[1..] {
@@ -207,7 +211,7 @@ fn push_next(result: &ExplainResult, terminal: &Terminal, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use skills_protocol::wire::Verdict;
+    use skills_protocol::wire::{Evidence, Verdict};
 
     use super::*;
     use crate::sample::{terminal, uncolored};
@@ -227,6 +231,7 @@ mod tests {
             path: None,
             path_encoding: None,
             profile: profile.into(),
+            confidence: (profile == "cursor").then_some(Evidence::Documentation),
             verdict: Verdict { state, summary: summary.into(), next: Some(advice) },
             steps: vec![step],
         }

@@ -2,7 +2,7 @@
 
 use skills_protocol::PROFILES;
 use skills_protocol::method::ProfilesDetect;
-use skills_protocol::wire::{DetectParams, DetectResult};
+use skills_protocol::wire::{DetectParams, DetectResult, Evidence};
 
 use crate::call_context::CallContext;
 use crate::server_connection::ServerConnection;
@@ -49,13 +49,31 @@ pub(crate) fn agent_name(profile: &str, agent: &str) -> String {
     if is_agents { agent } else { format!("{agent} ({profile})") }
 }
 
+/// Returns the note on a profile whose rules were not measured.
+pub(crate) const fn caveat(confidence: Option<Evidence>) -> Option<&'static str> {
+    match confidence {
+        Some(Evidence::Documentation) => Some("documented, not measured"),
+        Some(Evidence::Source) => Some("from its source, not measured"),
+        Some(Evidence::Running | Evidence::Standard | Evidence::Configuration) | None => None,
+    }
+}
+
+/// Returns the name of a profile's agent, with a note if its rules were not measured.
+fn labelled(profile: &str, agent: &str, confidence: Option<Evidence>) -> String {
+    let name = agent_name(profile, agent);
+    match caveat(confidence) {
+        Some(caveat) => format!("{name} ({caveat})"),
+        None => name,
+    }
+}
+
 /// Returns the first line of one agent's list; `counted` is its number of entries.
 pub(crate) fn render_one(
     detected: &DetectResult,
     counted: Option<String>,
     terminal: &Terminal,
 ) -> String {
-    let name = agent_name(&detected.profile, &detected.agent);
+    let name = labelled(&detected.profile, &detected.agent, detected.confidence);
     render(&[name], counted, detected.reason.as_deref(), terminal)
 }
 
@@ -72,7 +90,8 @@ pub(crate) fn render_present(
     counted: Option<String>,
     terminal: &Terminal,
 ) -> String {
-    let names = detected.present.iter().map(|it| agent_name(&it.profile, &it.agent));
+    let present = detected.present.iter();
+    let names = present.map(|it| labelled(&it.profile, &it.agent, it.confidence));
     let signs: Vec<_> = detected.present.iter().map(|it| &*it.sign).collect();
     let reason = format!("detected: {}", signs.join(", "));
     render(&names.collect::<Vec<_>>(), counted, Some(&reason), terminal)

@@ -13,6 +13,7 @@ use clap::Args;
 use serde_json::json;
 use skills_protocol::path::{decode, encode, encoding_of};
 use skills_protocol::wire::{ExplainResult, Outcome, Scope, State, Step, StepKind};
+use skills_protocol::{PROFILES, own_directory};
 
 use crate::agent_config::environment::InstallEnvironment;
 use crate::call_context::{CallContext, SkillArgument};
@@ -33,7 +34,7 @@ pub struct LinkArgs {
     #[arg(value_name = "NAME|PATH")]
     target: OsString,
     /// Agent that gets the skill
-    #[arg(long, value_name = "AGENT", value_parser = PROFILES)]
+    #[arg(long, value_name = "AGENT", value_parser = agents())]
     to: String,
 }
 
@@ -44,7 +45,7 @@ pub struct UnlinkArgs {
     #[arg(value_name = "NAME")]
     name: String,
     /// Agent that has the link
-    #[arg(long, value_name = "AGENT", value_parser = PROFILES)]
+    #[arg(long, value_name = "AGENT", value_parser = agents())]
     from: String,
 }
 
@@ -68,19 +69,6 @@ struct AgentDirs {
     only_cwd: bool,
 }
 
-/// Profiles in which a skill is looked up, after the selected one.
-const PROFILES: [&str; 9] = [
-    "agentskills",
-    "claude-code",
-    "opencode",
-    "codex",
-    "gemini-cli",
-    "opencode-agent-skills",
-    "copilot-cli",
-    "qwen-code",
-    "kilo",
-];
-
 impl AgentDirs {
     fn of(agent: &str, environment: &InstallEnvironment) -> Self {
         let project = project_directory(agent);
@@ -90,27 +78,25 @@ impl AgentDirs {
             "gemini-cli" => environment.gemini.join(project),
             "opencode" => environment.config.join("opencode/skills"),
             "opencode-agent-skills" => environment.home.join(".config/opencode/skills"),
-            "copilot-cli" => environment.home.join(".copilot/skills"),
+            "copilot-cli" | "vscode" => environment.home.join(".copilot/skills"),
+            "amp" => environment.home.join(".config/agents/skills"),
+            "windsurf" => environment.home.join(".codeium/windsurf/skills"),
             _ => environment.home.join(project),
         };
-        let only_cwd = matches!(agent, "gemini-cli" | "opencode-agent-skills" | "qwen-code");
+        let only_cwd = own_directory(agent).is_some_and(|it| it.1);
         Self { project, user, only_cwd }
     }
+}
+
+/// Returns the profiles of agents, without the variants.
+fn agents() -> Vec<&'static str> {
+    PROFILES.iter().copied().filter(|it| !it.contains('@')).collect()
 }
 
 /// Returns the directory of an agent's own skills in a project; that of the open standard for other
 /// profiles.
 pub(super) fn project_directory(profile: &str) -> &'static str {
-    match profile {
-        "claude-code" => ".claude/skills",
-        "codex" => ".codex/skills",
-        "gemini-cli" => ".gemini/skills",
-        "opencode" | "opencode-agent-skills" => ".opencode/skills",
-        "copilot-cli" => ".github/skills",
-        "qwen-code" => ".qwen/skills",
-        "kilo" => ".kilo/skills",
-        _ => ".agents/skills",
-    }
+    own_directory(profile).map_or(".agents/skills", |it| it.0)
 }
 
 /// Links a skill into an agent's directory.
@@ -284,7 +270,7 @@ fn find_source(
     let known = selected.profile.clone();
     let mut refusal = None;
     let mut found = Some(selected);
-    let mut others = PROFILES.iter().filter(|it| **it != known);
+    let mut others = agents().into_iter().filter(|it| *it != known);
     loop {
         let Some(result) = found else {
             return Err(refusal.unwrap_or_else(|| {

@@ -65,8 +65,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
         cx.terminal.print(&by_profile(&texts))?;
         return Ok(Exit::Fine);
     }
-    let lists = lists(cx, args, &mut server, &context, profiles)?;
-    print_matrix(cx, args, &mut server, &context, &lists, None)?;
+    let mut lists = lists(cx, args, &mut server, &context, profiles)?;
+    print_matrix(cx, args, &mut server, &context, &mut lists, None)?;
     Ok(Exit::Fine)
 }
 
@@ -84,11 +84,11 @@ fn list_detected(
     }
     let detected = heading::detect(server, context)?;
     if let Some(profiles) = heading::several(&detected) {
-        let lists = lists(cx, args, server, context, profiles)?;
+        let mut lists = lists(cx, args, server, context, profiles)?;
         let is_shown = |skill: &Entry| args.all || skill.state.is_listed();
         // For an empty list, the searched roots say more than a table.
         if lists.iter().any(|it| it.result.skills.iter().any(is_shown)) {
-            print_matrix(cx, args, server, context, &lists, Some(&detected))?;
+            print_matrix(cx, args, server, context, &mut lists, Some(&detected))?;
             return Ok(Exit::Fine);
         }
     }
@@ -109,7 +109,7 @@ fn lists(
         let context = context.with_profile(&profile);
         let result = server.call_whole::<SkillsList>(params(cx, args, &context))?;
         let costs = costs(cx, args, server, &context)?;
-        lists.push(matrix::Column { profile, result, costs });
+        lists.push(matrix::Column { profile, result, confidence: None, costs });
     }
     Ok(lists)
 }
@@ -137,16 +137,21 @@ fn print_matrix(
     args: &ListArgs,
     server: &mut ServerConnection,
     context: &CallContext,
-    lists: &[matrix::Column],
+    lists: &mut [matrix::Column],
     detected: Option<&DetectResult>,
 ) -> Result<(), CommandError> {
     let (all, tokens, cwd) = (args.all, args.tokens, &*context.cwd);
     let selection = context.profile.as_deref().unwrap_or(ALL_PROFILES);
     let options = matrix::MatrixOptions { all, tokens, detected, selection, cwd };
+    let mut explained = Vec::new();
+    for column in &mut *lists {
+        let found = explain_roots(server, &context.with_profile(&column.profile))?;
+        column.confidence = found.confidence;
+        explained.push(found);
+    }
     let mut text = matrix::render(lists, &options, cx.terminal);
     let mut files: Option<Vec<Step>> = None;
-    for matrix::Column { profile, .. } in lists {
-        let explained = explain_roots(server, &context.with_profile(profile))?;
+    for (matrix::Column { profile, .. }, explained) in lists.iter().zip(&explained) {
         let steps = unfound::steps(&explained.steps);
         if !args.all {
             let agent = Some(profile.as_str());

@@ -46,6 +46,7 @@ pub(super) fn detected() -> DetectResult {
     DetectResult {
         profile: "claude-code".to_owned(),
         agent: "Claude Code".to_owned(),
+        confidence: None,
         reason: Some("detected: CLAUDECODE is set".to_owned()),
         present: Vec::new(),
     }

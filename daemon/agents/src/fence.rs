@@ -35,6 +35,9 @@ keyword_enum! {
         Alone = "alone",
         /// Lines of exactly `---`, with at least one line between them (Qwen Code, read in its source).
         BareLines = "bare-lines",
+        /// Lines of three or more dashes with only white space behind them; blank lines may come first
+        /// (Mistral Vibe, read in its source).
+        DashRuns = "dash-runs",
     }
 }
 
@@ -95,6 +98,7 @@ impl Fence {
             Self::Exact => exact(text),
             Self::Alone => alone(text),
             Self::BareLines => bare_lines(text),
+            Self::DashRuns => dash_runs(text),
         }
     }
 }
@@ -110,6 +114,7 @@ pub(crate) fn longest_head(text: &str, end: usize) -> &str {
         Fence::Exact,
         Fence::Alone,
         Fence::BareLines,
+        Fence::DashRuns,
     ];
     let ends = rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body);
     let end = ends.fold(end, usize::max);
@@ -233,6 +238,18 @@ fn bare_lines(text: &str) -> Result<FrontmatterRange, FenceError> {
     Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
 }
 
+fn dash_runs(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let is_fence = |it: &Span| {
+        let line = it.slice(text).trim_end();
+        line.len() >= 3 && line.bytes().all(|it| it == b'-')
+    };
+    let mut lines = line_spans(text).skip_while(|it| it.slice(text).trim().is_empty());
+    let opening = lines.next().filter(is_fence).ok_or(FenceError::NOT_OPENED)?;
+    let closing = lines.find(is_fence).ok_or(FenceError::NOT_CLOSED)?;
+    let content = Span::new(next_line(text, opening.end), closing.start);
+    Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+}
+
 fn next_line(text: &str, line_end: usize) -> usize {
     text[line_end..].find('\n').map_or(text.len(), |at| line_end + at + 1)
 }
@@ -313,6 +330,21 @@ mod tests {
         let others = Some(("a: |+\n  b\n\n\n", "x\n"));
         let text = "---\na: |+\n  b\n\n\n---\nx\n";
         check(text, [Some(("a: |+\n  b\n\n", "x\n")), others, others, others]);
+    }
+
+    #[test]
+    fn runs_of_dashes_after_blank_lines_are_fences_for_vibe() {
+        for (text, expected) in [
+            ("\n \n----\na: b\n--- \nx\n", Some(("a: b\n", "x\n"))),
+            ("---\n---\n", Some(("", ""))),
+            ("---\na: b\n ---\n---", Some(("a: b\n ---\n", ""))),
+            ("x\n---\na: b\n---\n", None),
+            ("---\na: b\n---x\n", None),
+        ] {
+            let found = Fence::DashRuns.find(text).ok();
+            let found = found.map(|it| (it.content.slice(text), &text[it.body..]));
+            assert_eq!(found, expected, "{text:?}");
+        }
     }
 
     #[test]

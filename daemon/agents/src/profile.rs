@@ -33,7 +33,7 @@ pub use definition::{
 };
 pub use format::OutputFormat;
 pub use keywords::{CHECKS, parse_name_check, parse_requirement};
-pub use page::page;
+pub use page::{agent_sections, page};
 pub use plugins::{ExtensionRule, PluginRule};
 pub use presence::PresenceRule;
 pub use read_rules::{

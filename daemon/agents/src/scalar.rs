@@ -67,8 +67,17 @@ pub fn plain_scalar_type(plain: &str, library: YamlLibrary) -> YamlType {
         "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => return YamlType::Boolean,
         _ => {}
     }
+    // YAML 1.1, in lower case, in upper case, or with a capital.
+    let is_word = |it: &&str| {
+        let is_upper = plain.bytes().all(|it| it.is_ascii_uppercase());
+        plain.eq_ignore_ascii_case(it) && (is_upper || plain[1..] == it[1..])
+    };
+    if library == YamlLibrary::PyYaml && ["yes", "no", "on", "off"].iter().any(is_word) {
+        return YamlType::Boolean;
+    }
     let number = match library {
         YamlLibrary::JsYaml3 => js3_integer(plain) || js3_float(plain),
+        YamlLibrary::PyYaml => js3_integer(plain) || plain.contains('.') && js3_float(plain),
         YamlLibrary::JsYaml4 => js4_integer(plain) || js4_float(plain),
         YamlLibrary::SerdeYaml
         | YamlLibrary::SerdeYamlValue
@@ -77,7 +86,8 @@ pub fn plain_scalar_type(plain: &str, library: YamlLibrary) -> YamlType {
         | YamlLibrary::Bun
         | YamlLibrary::Ours => core_integer(plain) || core_float(plain),
     };
-    let dates = matches!(library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4);
+    let dates =
+        matches!(library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4 | YamlLibrary::PyYaml);
     if number {
         YamlType::Number
     } else if dates && (is_date(plain) || is_timestamp(plain)) {
@@ -271,6 +281,23 @@ mod tests {
     fn check(plain: &str, expected: [YamlType; 3]) {
         let libraries = [YamlLibrary::JsYaml3, YamlLibrary::JsYaml4, YamlLibrary::SerdeYaml];
         assert_eq!(libraries.map(|it| plain_scalar_type(plain, it)), expected, "{plain}");
+    }
+
+    #[test]
+    fn py_yaml_types_words_and_numbers_of_yaml_1_1() {
+        for (plain, expected) in [
+            ("Yes", Boolean),
+            ("NO", Boolean),
+            ("off", Boolean),
+            ("yEs", Text),
+            ("y", Text),
+            ("1e3", Text),
+            ("1.5e+3", Number),
+            ("1:30", Number),
+            ("2026-11-23", Date),
+        ] {
+            assert_eq!(plain_scalar_type(plain, YamlLibrary::PyYaml), expected, "{plain}");
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ keyword_enum! {
         SerdeYaml = "serde-yaml",
         /// serde_yaml into a value of any kind (Copilot CLI): a duplicate key is an error in any map.
         SerdeYamlValue = "serde-yaml-value",
+        /// PyYAML's safe loader (Mistral Vibe): YAML 1.1, the last of equal keys counts.
+        PyYaml = "py-yaml",
         /// The npm library `yaml` 2 (the plugin): YAML 1.2 with the core schema.
         NpmYaml = "npm-yaml",
         /// The same library, with values converted to text as JavaScript does (Qwen Code).
@@ -28,8 +30,9 @@ keyword_enum! {
 }
 
 impl YamlLibrary {
-    /// Returns whether the library is serde_yaml, whose parser is libyaml.
-    pub const fn is_serde(self) -> bool {
-        matches!(self, Self::SerdeYaml | Self::SerdeYamlValue)
+    /// Returns whether the library parses as libyaml does: serde_yaml, which uses it, and PyYAML, from
+    /// which it was translated.
+    pub const fn is_libyaml(self) -> bool {
+        matches!(self, Self::SerdeYaml | Self::SerdeYamlValue | Self::PyYaml)
     }
 }

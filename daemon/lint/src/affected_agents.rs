@@ -138,10 +138,11 @@ mod tests {
     #[test]
     fn file_affects_agents_that_search_its_directory() {
         let claude = ["agentskills", "claude-code", "opencode", "opencode-agent-skills"];
-        let claude = [&claude[..], &["copilot-cli", "kilo"]].concat();
+        let more = ["copilot-cli", "kilo", "cursor", "vscode", "goose", "amp"];
+        let claude = [&claude[..], &more].concat();
         assert_eq!(ids("/w/.claude/skills/a/SKILL.md"), claude);
         assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);
-        assert_eq!(ids("/w/.codex/skills/a/b/SKILL.md"), ["agentskills", "codex"]);
+        assert_eq!(ids("/w/.codex/skills/a/b/SKILL.md"), ["agentskills", "codex", "cursor"]);
         assert_eq!(ids("/w/skills/a/SKILL.md").len(), profile::agents().count());
     }
 

@@ -424,7 +424,13 @@ fn readers<'a>(cx: &Cx<'a>, field: &Field) -> Vec<&'a skills_agents::profile::Pr
 
 fn check_unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
     let is_standard = field.reader(Agent::AgentSkills).is_some_and(|it| !it.ours);
-    if is_standard || !readers(cx, field).is_empty() {
+    // The fields of an agent that is only documented are not known.
+    let is_documented = |it: &skills_agents::profile::Profile| {
+        let hides = field.key == DISABLE_MODEL_INVOCATION.key && it.hides_from_model;
+        it.reader.is_none() && it.base.is_none() && (hides || cx.profiles().len() == 1)
+    };
+    let is_unknown = cx.profiles().iter().any(|it| is_documented(it));
+    if is_standard || is_unknown || !readers(cx, field).is_empty() {
         return;
     }
     let names: Vec<&str> =

@@ -40,36 +40,6 @@ pub const CODEX_HOME: &str = "CODEX_HOME";
 /// Copilot CLI's configuration directory; default `~/.copilot`.
 pub const COPILOT_HOME: &str = "COPILOT_HOME";
 
-/// Additional configuration directory of Kilo.
-pub const KILO_CONFIG_DIR: &str = "KILO_CONFIG_DIR";
-
-/// Additional configuration file of Kilo.
-pub const KILO_CONFIG: &str = "KILO_CONFIG";
-
-/// Text of Kilo's configuration.
-pub const KILO_CONFIG_CONTENT: &str = "KILO_CONFIG_CONTENT";
-
-/// Permissions of Kilo.
-pub const KILO_PERMISSION: &str = "KILO_PERMISSION";
-
-/// Switches Kilo's skills in `.claude` and `.agents` off.
-pub const KILO_DISABLE_EXTERNAL_SKILLS: &str = "KILO_DISABLE_EXTERNAL_SKILLS";
-
-/// Switches Kilo's skills in `.claude` off.
-pub const KILO_DISABLE_CLAUDE_CODE: &str = "KILO_DISABLE_CLAUDE_CODE";
-
-/// Switches Kilo's skills in `.claude` off.
-pub const KILO_DISABLE_CLAUDE_CODE_SKILLS: &str = "KILO_DISABLE_CLAUDE_CODE_SKILLS";
-
-/// Switches Kilo's configuration in worktrees off.
-pub const KILO_DISABLE_PROJECT_CONFIG: &str = "KILO_DISABLE_PROJECT_CONFIG";
-
-/// Qwen Code's configuration directory; default `~/.qwen`.
-pub const QWEN_HOME: &str = "QWEN_HOME";
-
-/// Additional configuration directory of opencode.
-pub const OPENCODE_CONFIG_DIR: &str = "OPENCODE_CONFIG_DIR";
-
 /// Additional configuration file of opencode.
 pub const OPENCODE_CONFIG: &str = "OPENCODE_CONFIG";
 
@@ -81,15 +51,6 @@ pub const OPENCODE_PERMISSION: &str = "OPENCODE_PERMISSION";
 
 /// Makes opencode ignore the skills of other agents.
 pub const OPENCODE_DISABLE_EXTERNAL_SKILLS: &str = "OPENCODE_DISABLE_EXTERNAL_SKILLS";
-
-/// Makes opencode ignore the skills under `.claude`.
-pub const OPENCODE_DISABLE_CLAUDE_CODE_SKILLS: &str = "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS";
-
-/// Makes opencode ignore the project's configuration.
-pub const OPENCODE_DISABLE_PROJECT_CONFIG: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
-
-/// Makes opencode ignore everything of Claude Code, including its skills.
-pub const OPENCODE_DISABLE_CLAUDE_CODE: &str = "OPENCODE_DISABLE_CLAUDE_CODE";
 
 /// Parent of Gemini CLI's directory `.gemini`; default the home directory.
 pub const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
@@ -117,36 +78,7 @@ pub const RUN_VARIABLES: [&str; 4] = [CLAUDECODE, OPENCODE, CODEX_THREAD_ID, GEM
 
 /// Variables that discovery and the choice of the profile depend on; clients send them and [`PATH`]
 /// as `environment`.
-pub const DISCOVERY: &[&str] = &[
-    HOME,
-    XDG_CONFIG_HOME,
-    CLAUDE_CONFIG_DIR,
-    CODEX_HOME,
-    COPILOT_HOME,
-    QWEN_HOME,
-    KILO_CONFIG_DIR,
-    KILO_CONFIG,
-    KILO_CONFIG_CONTENT,
-    KILO_PERMISSION,
-    KILO_DISABLE_EXTERNAL_SKILLS,
-    KILO_DISABLE_CLAUDE_CODE,
-    KILO_DISABLE_CLAUDE_CODE_SKILLS,
-    KILO_DISABLE_PROJECT_CONFIG,
-    OPENCODE_CONFIG_DIR,
-    OPENCODE_CONFIG,
-    OPENCODE_CONFIG_CONTENT,
-    OPENCODE_PERMISSION,
-    OPENCODE_DISABLE_EXTERNAL_SKILLS,
-    OPENCODE_DISABLE_CLAUDE_CODE,
-    OPENCODE_DISABLE_CLAUDE_CODE_SKILLS,
-    OPENCODE_DISABLE_PROJECT_CONFIG,
-    GEMINI_CLI_HOME,
-    GEMINI_CLI_TRUST_WORKSPACE,
-    CLAUDECODE,
-    OPENCODE,
-    CODEX_THREAD_ID,
-    GEMINI_CLI,
-];
+pub const DISCOVERY: &[&str] = crate::profiles::VARIABLES;
 
 #[cfg(test)]
 mod tests {

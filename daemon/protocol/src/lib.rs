@@ -16,9 +16,12 @@ pub mod message;
 pub mod method;
 mod params;
 pub mod path;
+mod profiles;
 mod shape;
 pub mod socket;
 pub mod wire;
+
+pub use profiles::PROFILES;
 
 /// Version of the protocol, `major.minor`.
 ///
@@ -29,25 +32,17 @@ pub const PROTOCOL_VERSION: &str = "1.0";
 /// Profile of a call that names none.
 pub const DEFAULT_PROFILE: &str = "agentskills";
 
-/// Names of the built-in profiles, variants last. A user may define more.
-pub const PROFILES: &[&str] = &[
-    DEFAULT_PROFILE,
-    "claude-code",
-    "opencode",
-    "opencode-agent-skills",
-    "codex",
-    "gemini-cli",
-    "copilot-cli",
-    "qwen-code",
-    "kilo",
-    "claude-code@founding",
-    "opencode@founding",
-];
-
 /// The profiles that are compared with `--profile all`, besides those of the agents that are present
 /// and the user's own.
 pub const WIDELY_USED: [&str; 6] =
     [DEFAULT_PROFILE, "claude-code", "opencode", "opencode-agent-skills", "codex", "gemini-cli"];
+
+/// Returns the directory of a built-in profile's own skills in a project, and true if its agent only
+/// looks in the working directory.
+pub fn own_directory(profile: &str) -> Option<(&'static str, bool)> {
+    let mut all = profiles::OWN_DIRECTORIES.iter();
+    all.find(|it| it.0 == profile).map(|it| (it.1, it.2))
+}
 
 /// Returns true if a client and a server with these protocol versions can work together.
 ///

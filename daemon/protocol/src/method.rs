@@ -408,7 +408,7 @@ mod tests {
               {worktrees}
             profiles/detect
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {profile agent reason present}
+              {profile agent confidence reason present}
             skills/list
               (include since limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health fresh nextCursor skills removed positions}
@@ -429,7 +429,7 @@ mod tests {
               {clock health skills}
             skills/explain
               (name path nearMisses cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health name path pathEncoding profile verdict steps}
+              {clock health name path pathEncoding profile confidence verdict steps}
             skills/resources
               (name path limit only cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health resources truncated}

@@ -13,6 +13,8 @@ use skills_discovery::discover::Environment;
 use skills_protocol::env::{HOME, PATH};
 use skills_protocol::wire::PresentAgent;
 
+use crate::api::to_wire;
+
 /// Names of directories with skills, which other agents also read and install to.
 const SHARED: [&str; 2] = ["skills", "skill"];
 
@@ -32,8 +34,9 @@ pub(super) fn present_agents(environment: &Environment, cwd: &Path) -> Vec<Prese
         let in_worktree = in_worktree(rule, &dirs);
         let rank = (installed.is_none(), in_worktree.is_none());
         if let Some(sign) = installed.or(in_worktree) {
+            let confidence = Some(to_wire::evidence(agent.evidence));
             let (profile, agent) = (agent.id.to_string(), agent.agent.to_string());
-            found.push((rank, PresentAgent { profile, agent, sign }));
+            found.push((rank, PresentAgent { profile, agent, confidence, sign }));
         }
     }
     found.sort_by_key(|(rank, _)| *rank);

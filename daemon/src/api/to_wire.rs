@@ -31,7 +31,7 @@ use skills_syntax::parse::{Entry as YamlEntry, Frontmatter};
 use skills_syntax::text::LineColumn;
 
 pub(crate) use check::{checked_file, profile_name, rule};
-pub(crate) use explain::{explanation, near_miss_steps, root_steps};
+pub(crate) use explain::{evidence, explanation, near_miss_steps, root_steps};
 pub(crate) use session::{discovered, loaded, matched, session, session_summary};
 pub(crate) use snapshot::{known_snapshot, references, snapshot};
 pub(crate) use value::{hash, health, path, state};

@@ -38,7 +38,7 @@ impl ListingAgent {
     /// Returns the program, if the agents are to be run.
     pub(crate) fn program(&self) -> Option<PathBuf> {
         let top = PathBuf::from(std::env::var_os("SKILLSD_MORE_AGENTS")?);
-        let program = top.join(self.profile).join("node_modules").join(self.program);
+        let program = top.join(self.profile).join(self.program);
         program.exists().then_some(program)
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn list(agent: &ListingAgent, program: &Path, cwd: &str, top: &Path) 
 
 pub(crate) const COPILOT_CLI: ListingAgent = ListingAgent {
     profile: "copilot-cli",
-    program: "@github/copilot-linux-x64/copilot",
+    program: "node_modules/@github/copilot-linux-x64/copilot",
     own: ".github/skills",
     home: &[".copilot/skills", ".agents/skills"],
     project: &[".github/skills", ".agents/skills", ".claude/skills"],
@@ -88,7 +88,7 @@ pub(crate) const COPILOT_CLI: ListingAgent = ListingAgent {
 
 pub(crate) const KILO: ListingAgent = ListingAgent {
     profile: "kilo",
-    program: "@kilocode/cli-linux-x64/bin/kilo",
+    program: "node_modules/@kilocode/cli-linux-x64/bin/kilo",
     own: ".kilo/skills",
     home: &[".kilo/skills", ".kilocode/skill", ".config/kilo/skills", ".config/kilo/skill"],
     project: &[".kilo/skills", ".kilo/skill", ".kilocode/skills", ".agents/skills"],
@@ -124,7 +124,7 @@ fn inner<'a>(text: &'a str, start: &str, end: &str) -> Option<(String, &'a str)>
 
 pub(crate) const QWEN_CODE: ListingAgent = ListingAgent {
     profile: "qwen-code",
-    program: ".bin/qwen",
+    program: "node_modules/.bin/qwen",
     own: ".qwen/skills",
     home: &[".qwen/skills", ".agents/skills"],
     project: &[".qwen/skills", ".agents/skills"],
@@ -159,6 +159,68 @@ pub(crate) const QWEN_CODE: ListingAgent = ListingAgent {
         found
     },
 };
+
+pub(crate) const MISTRAL_VIBE: ListingAgent = ListingAgent {
+    profile: "mistral-vibe",
+    program: "venv/bin/vibe",
+    own: ".vibe/skills",
+    home: &[".vibe/skills", ".agents/skills"],
+    project: &[".vibe/skills", ".agents/skills"],
+    has_descriptions: true,
+    lists_hidden: false,
+    lists_conditional: true,
+    is_race: true,
+    list: |command, top| {
+        let model = Model::start(vec![Turn::say("Done.")]);
+        let home = top.join("h/.vibe");
+        fs::create_dir_all(&home).unwrap();
+        fs::write(home.join("config.toml"), vibe_settings(&model.url())).unwrap();
+        let output = finish(command.env("STUB_KEY", "none").args(["-p", "hi", "--trust"]));
+        let turns = model.turns();
+        let first = turns.first().unwrap_or_else(|| panic!("no request: {output:?}"));
+        let text = first.text();
+        let list = text.rsplit_once("<available-skills>\n").map_or("", |it| it.1);
+        let (list, _) = list.split_once("</available-skills>").unwrap_or((list, ""));
+        let mut found = Found::new();
+        let mut rest = list;
+        while let Some((name, after)) = inner(rest, "<name>", "</name>") {
+            let (entry, after) = after.split_once("</skill>").unwrap_or((after, ""));
+            rest = after;
+            let Some((description, entry)) = inner(entry, "<description>", "</description>") else {
+                continue;
+            };
+            let path = inner(entry, "<path>", "</path>").map(|it| it.0).unwrap_or_default();
+            // Bundled skills are unpacked there.
+            if !path.is_empty() && !path.contains("/.vibe/logs/") {
+                found.insert((name, first_line(&description), relative(&path, top)));
+            }
+        }
+        found
+    },
+};
+
+/// Returns settings with a model at `url`, which reach no other machine.
+fn vibe_settings(url: &str) -> String {
+    format!(
+        r#"active_model = "stub"
+enable_update_checks = false
+enable_auto_update = false
+enable_telemetry = false
+
+[[providers]]
+name = "stub"
+api_base = "{url}/v1"
+api_key_env_var = "STUB_KEY"
+api_style = "openai"
+backend = "generic"
+
+[[models]]
+name = "stub"
+provider = "stub"
+alias = "stub"
+"#
+    )
+}
 
 /// Returns the part of a prompt that lists the skills.
 fn inner_list(text: &str) -> (&str, &str) {

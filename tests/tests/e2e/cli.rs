@@ -222,7 +222,7 @@ fn list_of_several_profiles_is_a_matrix_with_and_without_a_daemon() {
 fn unknown_name_is_answered_with_the_nearest_one_once() {
     let home = Home::new();
     let top = home.worktree("w", "");
-    for dir in [".agents", ".claude", ".opencode", ".gemini", ".codex"] {
+    for dir in [".agents", ".claude", ".opencode", ".gemini", ".codex", ".kiro"] {
         write_skill(&top.join(dir).join("skills/git-helper"), "git-helper", "d");
     }
     for profile in skills_protocol::PROFILES {
@@ -290,7 +290,9 @@ fn profile_is_taken_from_the_most_explicit_place() {
     assert_eq!(first(&[], &[agent]), "as opencode · `profile` in `.skillsd.toml`");
     assert_eq!(first(&[], &[agent, variable]), "as Codex");
     let founding = first(&["--profile", "claude-code@founding"], &[agent, variable]);
-    assert_eq!(founding, "as Claude Code (claude-code@founding)");
+    assert_eq!(founding, "as Claude Code (claude-code@founding) (documented, not measured)");
+    let cursor = first(&["--profile", "cursor"], &[agent, variable]);
+    assert_eq!(cursor, "as Cursor (documented, not measured)");
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Files generated from the table of configuration keys: the reference page and the JSON Schemas.
 
 use serde_json::{Value, json};
-use skills_agents::profile;
+use std::fmt::Write as _;
+
+use skills_agents::profile::{self, AncestorStop, Profile, RootBase, Scope};
 use skills_config::{ConfigSource, KEYS, KnownNames};
-use skills_protocol::PROFILES;
-use skills_protocol::env::{DISCOVERY, RUN_VARIABLES};
+use skills_protocol::env::RUN_VARIABLES;
 
 use crate::frontmatter::stale;
-use crate::tree::none;
+use crate::tree::{none, text_of};
 
 const PAGE: &str = "docs/configuration.md";
 const PROFILE_PAGE: &str = "docs/profiles.md";
@@ -35,19 +36,88 @@ fn profile_reference_is_up_to_date() {
     none(&stale(PROFILE_PAGE, &profile::page(), write).into_iter().collect::<Vec<_>>());
 }
 
-#[test]
-fn protocol_profile_names_match_the_profiles() {
-    let ids: Vec<_> = profile::builtin().iter().map(|it| &*it.id).collect();
-    assert_eq!(ids, PROFILES);
+/// Returns the page about agents with its generated sections.
+fn agents_page(page: &str) -> String {
+    let (start, end) = (
+        "<!-- agents: generated from the profile table; a test rewrites it -->\n",
+        "<!-- end of agents -->",
+    );
+    let (before, rest) = page.split_once(start).expect("the page has the mark");
+    let (_, after) = rest.split_once(end).expect("the page has the mark");
+    format!("{before}{start}{}\n{end}{after}", profile::agent_sections())
 }
 
 #[test]
-fn clients_send_every_environment_variable_of_profiles() {
-    for profile in profile::builtin() {
-        for name in profile.environment.iter().chain(&profile.run_variable) {
-            assert!(DISCOVERY.contains(&&**name), "{}: {name}", profile.id);
+fn agents_page_has_a_section_for_each_profile() {
+    let write = std::env::var_os("CI").is_none();
+    let page = agents_page(&text_of("docs/agents.md"));
+    none(&stale("docs/agents.md", &page, write).into_iter().collect::<Vec<_>>());
+}
+
+/// Returns true if an agent looks for a project's skills in the working directory alone.
+fn is_only_in_cwd(profile: &Profile) -> bool {
+    let mut project = profile.roots.iter().filter(|it| it.scope == Scope::Project);
+    project.all(|it| it.base == RootBase::Ancestors { stop: AncestorStop::Cwd })
+}
+
+/// Returns the source file with what clients know of the profiles.
+fn protocol_profiles() -> String {
+    let mut text = PROTOCOL_HEAD.to_owned();
+    // Writing to a `String` cannot fail.
+    for it in profile::builtin() {
+        let _ = writeln!(text, "    \"{}\",", it.id);
+    }
+    text.push_str(PROTOCOL_DIRECTORIES);
+    for it in profile::agents() {
+        let _ = writeln!(text, "    (\"{}\", \"{}\", {}),", it.id, it.own, is_only_in_cwd(it));
+    }
+    text.push_str(PROTOCOL_VARIABLES);
+    let mut all: Vec<&str> = Vec::new();
+    for it in profile::builtin() {
+        for name in it.environment.iter().chain(&it.run_variable) {
+            if !all.contains(&&**name) {
+                all.push(name);
+            }
         }
     }
+    for name in all {
+        let _ = writeln!(text, "    \"{name}\",");
+    }
+    text + "];\n"
+}
+
+const PROTOCOL_HEAD: &str = "\
+//! Built-in profiles, as far as clients know them.
+//!
+//! Generated from the profile table in daemon/agents/src/profile/table.rs; a test rewrites it.
+
+/// Names of the built-in profiles, variants last. A user may define more.
+#[rustfmt::skip]
+pub const PROFILES: &[&str] = &[
+";
+
+const PROTOCOL_DIRECTORIES: &str = "\
+];
+
+/// Directory of an agent's own skills in a project, and true if the agent only looks in the working
+/// directory.
+#[rustfmt::skip]
+pub(crate) const OWN_DIRECTORIES: &[(&str, &str, bool)] = &[
+";
+
+const PROTOCOL_VARIABLES: &str = "\
+];
+
+/// Variables that the built-in profiles read, and those by which their agents are recognised.
+#[rustfmt::skip]
+pub(crate) const VARIABLES: &[&str] = &[
+";
+
+#[test]
+fn protocol_profiles_match_the_profile_table() {
+    let write = std::env::var_os("CI").is_none();
+    let path = "daemon/protocol/src/profiles.rs";
+    none(&stale(path, &protocol_profiles(), write).into_iter().collect::<Vec<_>>());
 }
 
 #[test]

@@ -280,7 +280,7 @@ fn rule_source(step: &Step) -> Option<String> {
     let evidence = step.evidence.map(|evidence| match evidence {
         Evidence::Running => " (measured on the running agent)",
         Evidence::Source => " (read in its source)",
-        Evidence::Documentation => " (from its documentation)",
+        Evidence::Documentation => " (documented, not measured)",
         Evidence::Standard => " (from the open standard)",
         Evidence::Configuration => " (your configuration)",
     });
@@ -377,7 +377,7 @@ mod tests {
                 │     ├─ ✓ it has a description
                 │     └─ ✗ the skill of the same name in `.agents/skills` comes first, and only one is kept
                 │          ~/shop/.claude/skills/commit/SKILL.md:2:7
-                │          rule same-name-first of claude-code 2.1.240 (from its documentation)
+                │          rule same-name-first of claude-code 2.1.240 (documented, not measured)
                 └─ do not exist: ~/shop/.opencode/skills, ~/shop/.opencode/skill, ~/.agents/skills
             "#]],
         );
@@ -398,8 +398,8 @@ mod tests {
                 │     └─ ✗ the skill of the same name in `.agents/skills`
                 │          comes first, and only one is kept
                 │          ~/shop/.claude/skills/commit/SKILL.md:2:7
-                │          rule same-name-first of claude-code 2.1.240 (from
-                │          its documentation)
+                │          rule same-name-first of claude-code 2.1.240
+                │          (documented, not measured)
                 └─ 3 directories do not exist; `--all` lists them
             "#]],
         );
@@ -422,7 +422,7 @@ mod tests {
                 └─ ✗ /tmp/x/SKILL.md
                      it is in no directory that claude-code searches
                    └─ ✗ only `skills/<name>/SKILL.md` counts
-                        rule depth of claude-code 2.1.240 (from its documentation)
+                        rule depth of claude-code 2.1.240 (documented, not measured)
             "#]],
         );
     }
@@ -441,11 +441,11 @@ mod tests {
             None,
             &expect![[r#"
             ├─ · it is linked to `~/main`
-            │    rule worktree/linked of claude-code 2.1.240 (from its documentation)
+            │    rule worktree/linked of claude-code 2.1.240 (documented, not measured)
             └─ ~/shop/.claude/skills  no skills · project
                └─ ✗ group/deep
                     deeper
-                    rule walk/depth of claude-code 2.1.240 (from its documentation)
+                    rule walk/depth of claude-code 2.1.240 (documented, not measured)
         "#]],
         );
     }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use skills_protocol::path::PathEncoding;
-use skills_protocol::wire::{DetectResult, ListResult, SkillCost, State};
+use skills_protocol::wire::{DetectResult, Evidence, ListResult, SkillCost, State};
 
 use crate::heading;
 use crate::listing_costs::{ListingCosts, cut_mark};
@@ -29,10 +29,15 @@ const NARROWEST_PATH: usize = 24;
 /// Cell of a listed skill that the agent's listing does not show whole.
 const CUT: &str = "◐";
 
+/// Mark of a profile whose rules are documented, not measured.
+const UNMEASURED: &str = "*";
+
 /// The list of one profile.
 pub(crate) struct Column {
     pub(crate) profile: String,
     pub(crate) result: ListResult,
+    /// The source of the profile's rules.
+    pub(crate) confidence: Option<Evidence>,
     /// The costs of the skills that are marked, or of all.
     pub(crate) costs: ListingCosts,
 }
@@ -141,10 +146,12 @@ fn marks(rows: &[MatrixRow<'_>], lists: &[Column]) -> Vec<String> {
         rows.iter().flat_map(|row| row.cells.iter().flatten().copied()).collect();
     let is_cut = rows.iter().any(|row| lists.iter().any(|it| row.is_cut(it)));
     let nothing = rows.iter().any(|row| row.cells.contains(&None));
+    let caveats = lists.iter().any(|it| heading::caveat(it.confidence).is_some());
     let mut marks: Vec<String> =
         used.iter().map(|state| format!("{} {state}", cell(Some(*state)))).collect();
     marks.extend(is_cut.then(|| format!("{} not shown whole", paint(style::WAITING, CUT))));
     marks.extend(nothing.then(|| format!("{} not found", cell(None))));
+    marks.extend(caveats.then(|| format!("{UNMEASURED} not measured on the running agent")));
     marks
 }
 
@@ -168,12 +175,14 @@ fn profiles(number: usize) -> String {
 
 // Writes one line per profile, with a line down to its column.
 fn push_columns(lists: &[Column], names: usize, terminal: &Terminal, text: &mut String) {
-    for (nth, Column { profile, result, .. }) in lists.iter().enumerate() {
+    for (nth, Column { profile, result, confidence, .. }) in lists.iter().enumerate() {
         let listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count() as u64;
         let lead = format!("{}{}", " ".repeat(names + 2), "│ ".repeat(nth));
         let rule = "──".repeat(lists.len() - nth - 1);
         let lead = paint(style::FAINT, format!("{lead}┌{rule}─ "));
-        let (profile, number) = (plain(profile), format!("  {}", count(listed, "skill")));
+        let mark = heading::caveat(*confidence).map_or("", |_| UNMEASURED);
+        let profile = plain(profile) + mark;
+        let number = format!("  {}", count(listed, "skill"));
         let room = terminal.width.map(|columns| columns.saturating_sub(width(&lead)));
         // The number can be dropped; the rows show it too.
         let is_narrow = room.is_some_and(|room| width(&profile) + width(&number) > room);
@@ -236,7 +245,8 @@ mod tests {
 
     fn column(profile: &str, list: &ListResult) -> Column {
         let (profile, result) = (profile.to_owned(), list.clone());
-        Column { profile, result, costs: ListingCosts::new() }
+        let confidence = (profile == "cursor").then_some(Evidence::Documentation);
+        Column { profile, result, confidence, costs: ListingCosts::new() }
     }
 
     #[test]
@@ -376,6 +386,7 @@ mod tests {
         let present = |profile: &str, agent: &str, sign: &str| PresentAgent {
             profile: profile.to_owned(),
             agent: agent.to_owned(),
+            confidence: None,
             sign: sign.to_owned(),
         };
         let detected = DetectResult {

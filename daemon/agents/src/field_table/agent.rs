@@ -111,7 +111,7 @@ impl Agent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile;
+    use crate::profile::{self, Evidence};
 
     #[test]
     fn profile_and_agent_versions_match() {
@@ -127,7 +127,11 @@ mod tests {
     fn listing_of_agents_without_a_measured_form_is_unknown() {
         let unknown: Vec<_> =
             profile::agents().filter(|it| !it.knows_listing()).map(|it| &*it.id).collect();
-        assert_eq!(unknown, ["copilot-cli", "qwen-code", "kilo"]);
+        let measured = profile::agents().filter(|it| it.evidence != Evidence::Documentation);
+        let measured: Vec<_> =
+            measured.filter(|it| !it.knows_listing()).map(|it| &*it.id).collect();
+        assert_eq!(measured, ["copilot-cli", "qwen-code", "kilo", "mistral-vibe"]);
+        assert!(["cursor", "vscode", "kiro"].iter().all(|it| unknown.contains(it)));
     }
 
     #[test]

@@ -120,7 +120,12 @@ fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
         });
     }
     let is_map = document.diagnostics.iter().all(|it| it.code != "yaml/not-a-mapping");
-    if !is_map && matches!(library, YamlLibrary::SerdeYaml | YamlLibrary::NpmYamlAsText) {
+    if !is_map
+        && matches!(
+            library,
+            YamlLibrary::SerdeYaml | YamlLibrary::NpmYamlAsText | YamlLibrary::PyYaml
+        )
+    {
         return Err(ParseFailure::new("it is not a map of keys to values", 0));
     }
     let frontmatter = Some(frontmatter).filter(|_| is_map);
@@ -144,7 +149,7 @@ fn compatibility_edit(
     match kind {
         // libyaml and js-yaml let quoted text continue at column 0. Folding drops the inserted
         // spaces.
-        YamlErrorKind::UnindentedContinuation if js || library.is_serde() => {
+        YamlErrorKind::UnindentedContinuation if js || library.is_libyaml() => {
             insert(line, " ".repeat(DEEP_INDENT))
         }
         // js-yaml 3 ignores tabs in the indentation.
@@ -168,13 +173,15 @@ fn compatibility_edit(
             insert(offset, format!("\n{}", " ".repeat(indent)))
         }
         // These libraries treat a byte order mark inside the text as an ordinary character.
-        YamlErrorKind::ByteOrderMark if js || library.is_serde() || library == YamlLibrary::Bun => {
+        YamlErrorKind::ByteOrderMark
+            if js || library.is_libyaml() || library == YamlLibrary::Bun =>
+        {
             let mark = offset + content[offset..].find('\u{FEFF}')?;
             let span = Span::new(mark, mark + '\u{FEFF}'.len_utf8());
             Some(RepairEdit { span, text: String::new() })
         }
         // libyaml ends the value at a line separator, so that a key may follow it.
-        YamlErrorKind::UnquotedColon if library.is_serde() => {
+        YamlErrorKind::UnquotedColon if library.is_libyaml() => {
             let at = line + content[line..offset].rfind(LINE_SEPARATORS)?;
             let end = at + content[at..].chars().next()?.len_utf8();
             Some(RepairEdit { span: Span::new(at, end), text: "\n".to_owned() })
@@ -243,7 +250,7 @@ impl Mapping {
             None => self.merged(key)?,
         };
         let mut typed = self.typed_value(entry);
-        if self.library.is_serde() && !is_quoted(entry) {
+        if self.library.is_libyaml() && !is_quoted(entry) {
             typed.text.truncate(end_at_break(&typed.text));
         }
         Some(typed)
@@ -271,10 +278,10 @@ impl Mapping {
         Some(self.typed_value(find(value.entries()?, inner)?))
     }
 
-    /// Looks a key up in the mapping merged by `<<: *anchor`, which js-yaml and Bun support.
+    /// Looks a key up in the mapping merged by `<<: *anchor`, which js-yaml, PyYAML and Bun support.
     fn merged(&self, key: &str) -> Option<&Entry> {
-        use YamlLibrary::{Bun, JsYaml3, JsYaml4};
-        if !matches!(self.library, JsYaml3 | JsYaml4 | Bun) {
+        use YamlLibrary::{Bun, JsYaml3, JsYaml4, PyYaml};
+        if !matches!(self.library, JsYaml3 | JsYaml4 | PyYaml | Bun) {
             return None;
         }
         let merge = find(self.entries(), "<<")?;
@@ -339,6 +346,9 @@ impl Mapping {
                 .or_else(|| self.empty_key())
                 .or_else(|| self.surrogate_escape())
                 .or_else(|| self.unindented_break()),
+            YamlLibrary::PyYaml => {
+                self.unknown_tag(self.entries()).or_else(|| self.unindented_break())
+            }
             YamlLibrary::SerdeYamlValue => duplicate_key(self.entries())
                 .or_else(|| self.surrogate_escape())
                 .or_else(|| self.unindented_break()),

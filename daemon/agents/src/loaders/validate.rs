@@ -113,22 +113,19 @@ impl RecordLoader<'_> {
                     self.drop_skill("name/form", message, Some(at), "Rename the skill.");
                 }
             }
+            NameCheck::Standard => {
+                if let Some(fault) = standard_fault(name) {
+                    let message = format!("the name `{name}` {fault}");
+                    self.drop_skill("name/form", message, Some(at), "Rename the skill.");
+                }
+            }
             NameCheck::StandardWarn => self.check_standard_name(name, directory, at),
         }
     }
 
     fn check_standard_name(&mut self, name: &str, directory: &str, at: LineColumn) {
-        let fault = if name.chars().count() > 64 {
-            Some("is longer than 64 characters")
-        } else if !name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-')) {
-            Some("contains characters other than `a-z`, `0-9` and `-`")
-        } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
-            Some("begins or ends with a hyphen, or doubles one")
-        } else if name != directory {
-            Some("differs from its directory's name")
-        } else {
-            None
-        };
+        let differs = (name != directory).then_some("differs from its directory's name");
+        let fault = standard_fault(name).or(differs);
         if let Some(fault) = fault {
             let message = format!("the name `{name}` {fault}, which the standard does not allow");
             let next = format!("Rename the skill or its directory (`{directory}`).");
@@ -215,5 +212,18 @@ fn in_form(name: &str, form: NameForm) -> String {
             words.collect::<Vec<_>>().join("-")
         }
         NameForm::FileName => name.replace([':', '\\', '/', '<', '>', '*', '?', '"', '|'], "-"),
+    }
+}
+
+/// Returns the fault of a name that has not the open standard's form, as a sentence fragment.
+fn standard_fault(name: &str) -> Option<&'static str> {
+    if name.chars().count() > 64 {
+        Some("is longer than 64 characters")
+    } else if !name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-')) {
+        Some("contains characters other than `a-z`, `0-9` and `-`")
+    } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
+        Some("begins or ends with a hyphen, or doubles one")
+    } else {
+        None
     }
 }

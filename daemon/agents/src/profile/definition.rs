@@ -24,7 +24,7 @@ pub struct Profile {
     /// (`claude-code@founding`).
     pub id: Text,
     /// The agent in the field table that the profile describes, also for variants; `None` for a
-    /// user-defined profile.
+    /// user-defined profile, and for an agent whose reading of fields is not known.
     pub reader: Option<Agent>,
     /// The agent's display name.
     pub agent: Text,
@@ -32,6 +32,10 @@ pub struct Profile {
     pub version: Text,
     /// The evidence for the rules.
     pub evidence: Evidence,
+    /// The addresses of the documents that the rules are taken from, if they are not measured.
+    pub sources: Vec<Text>,
+    /// The directory of the agent's own skills in a project.
+    pub own: Text,
     /// The base profile; `None` for an agent's own row.
     pub base: Option<Arc<Profile>>,
     /// The differences from the base, in the order of [`RULES`](super::RULES).
@@ -115,7 +119,7 @@ pub struct RuleDifference {
 impl Profile {
     /// Returns true if the form of the agent's own prompt listing is known.
     pub fn knows_listing(&self) -> bool {
-        let unmeasured = [Agent::CopilotCli, Agent::QwenCode, Agent::Kilo];
+        let unmeasured = [Agent::VsCode, Agent::CopilotCli, Agent::QwenCode, Agent::Kilo];
         match &self.base {
             Some(base) => base.knows_listing(),
             None => self.reader.is_some_and(|it| !unmeasured.contains(&it)),

@@ -46,8 +46,8 @@ keywords! {
 }
 
 /// The keywords of [`RuleValueKind::Check`](super::RuleValueKind::Check) besides `at-most-N`.
-pub const CHECKS: [&str; 6] =
-    ["any", "lower-case", "standard-warn", "visible", "ascii-label", "word"];
+pub const CHECKS: [&str; 7] =
+    ["any", "lower-case", "standard-warn", "visible", "ascii-label", "word", "standard"];
 
 pub(super) fn check_word(check: NameCheck) -> String {
     match check {
@@ -57,6 +57,7 @@ pub(super) fn check_word(check: NameCheck) -> String {
         NameCheck::Visible => CHECKS[3].to_owned(),
         NameCheck::AsciiLabel => CHECKS[4].to_owned(),
         NameCheck::Word => CHECKS[5].to_owned(),
+        NameCheck::Standard => CHECKS[6].to_owned(),
         NameCheck::AtMost(max) => format!("at-most-{max}"),
     }
 }
@@ -69,7 +70,8 @@ pub fn parse_name_check(word: &str) -> Option<NameCheck> {
         Some(2) => Some(NameCheck::StandardWarn),
         Some(3) => Some(NameCheck::Visible),
         Some(4) => Some(NameCheck::AsciiLabel),
-        Some(_) => Some(NameCheck::Word),
+        Some(5) => Some(NameCheck::Word),
+        Some(_) => Some(NameCheck::Standard),
         None => word.strip_prefix("at-most-")?.parse().ok().map(NameCheck::AtMost),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::rule::join_lines;
 use super::variant::{Deviation, deviations};
-use super::{Evidence, Profile, RULES, RuleValueKind, agents, builtin};
+use super::{DuplicatePolicy, Evidence, Profile, RULES, RuleValueKind, agents, builtin};
 
 const HEAD: &str = "# Profiles
 
@@ -47,7 +47,10 @@ pub fn page() -> String {
     let mut text = HEAD.to_owned();
     // Writing to a `String` cannot fail.
     for it in agents() {
-        let evidence = evidence(it.evidence);
+        let mut evidence = evidence(it.evidence).to_owned();
+        for source in &it.sources {
+            let _ = write!(evidence, "; <{source}>");
+        }
         let _ = writeln!(text, "| `{}` | {} | {} | {evidence} |", it.id, it.agent, it.version);
     }
     text.push_str(SCOPES);
@@ -61,11 +64,64 @@ pub fn page() -> String {
     text
 }
 
+/// Returns a section for each agent, for the page about agents.
+pub fn agent_sections() -> String {
+    let mut text = String::new();
+    for it in agents().filter(|it| it.evidence != Evidence::Standard) {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "\n### {}\n\n", it.agent);
+        let _ = write!(text, "- Profile: `{}`, {}; {}", it.id, it.version, evidence(it.evidence));
+        for source in &it.sources {
+            let _ = write!(text, ", <{source}>");
+        }
+        let _ = writeln!(text, ".");
+        let places = it.roots.iter().filter(|it| !it.relative.is_empty());
+        let places = places.flat_map(|root| root.relative.iter().map(|it| root.display_path(it)));
+        let places: Vec<_> = places.map(|it| format!("`{it}`")).collect();
+        let _ = writeln!(text, "- Looks in, in this order: {}.", places.join("; "));
+        let order = match it.duplicates {
+            DuplicatePolicy::FirstWins => "the first wins",
+            DuplicatePolicy::LastWins => "the last wins",
+            DuplicatePolicy::LastWinsByRace => "the last wins, or by chance another one",
+            DuplicatePolicy::KeepAll => "all are kept",
+        };
+        let _ = writeln!(text, "- Of skills with one name {order}.");
+        let rule = |name: &str| {
+            let lines = RULES.iter().filter(|rule| rule.name == name);
+            join_lines(&lines.flat_map(|rule| (rule.lines)(it)).collect::<Vec<_>>())
+        };
+        let _ = write!(
+            text,
+            "- Accepts names: `{}`; description: `{}`",
+            rule("name_check"),
+            rule("description")
+        );
+        let requires = rule("requires");
+        if !it.requires.is_empty() {
+            let _ = write!(text, "; requires {requires}");
+        }
+        let _ = writeln!(text, ".");
+        let form = if it.knows_listing() { "its own, measured" } else { "not measured" };
+        let _ = writeln!(text, "- Form of the list that its model gets: {form}.");
+        if let Some(signs) = &it.presence {
+            let _ = writeln!(
+                text,
+                "- Detected by its program `{}`, its own directory, or its files in the worktree.",
+                signs.program
+            );
+        } else {
+            let _ = writeln!(text, "- Not detected; name it with `--profile {}`.", it.id);
+        }
+        let _ = writeln!(text, "- MCP server for it: `skillsd mcp --profile {}`.", it.id);
+    }
+    text
+}
+
 fn evidence(evidence: Evidence) -> &'static str {
     match evidence {
         Evidence::Run => "measured on the running agent",
         Evidence::Source => "read in its source",
-        Evidence::Documentation => "from its documentation",
+        Evidence::Documentation => "documented, not measured",
         Evidence::Standard => "from the open standard and its client guide",
         Evidence::Configuration => "from your configuration",
     }
@@ -121,6 +177,7 @@ fn differences_from_agent(id: &str) -> &'static str {
         "copilot-cli" => COPILOT_DIFFERENCES,
         "kilo" => KILO_DIFFERENCES,
         "qwen-code" => QWEN_DIFFERENCES,
+        "mistral-vibe" => VIBE_DIFFERENCES,
         "opencode-agent-skills" => PLUGIN_DIFFERENCES,
         _ => "",
     }
@@ -155,6 +212,13 @@ const QWEN_DIFFERENCES: &str = "\
 | A line ends at a carriage return alone, too. | Not there. | No editor writes such files any more. |
 | Its bundled skills, its extensions and `skills.directories` add skills. | They are not listed. | Only directories and files are measured. |
 | The list and loaded skills have Qwen Code's form. | They have the standard's. | Only discovery and loading are measured. |
+";
+
+const VIBE_DIFFERENCES: &str = "\
+| Skills of a folder that the user does not trust are not loaded. | They are listed. | Its list of trusted folders is not read. |
+| Of two skills with one name in a directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
+| Its bundled skills, its registry, `skill_paths`, `enabled_skills`, `disabled_skills` and `agents/openai.yaml` count. | They are not read. | Only directories and files are measured. |
+| The list and loaded skills have Mistral Vibe's form. | They have the standard's. | Only discovery and loading are measured. |
 ";
 
 const PLUGIN_DIFFERENCES: &str = "\

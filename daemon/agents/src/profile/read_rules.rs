@@ -81,6 +81,8 @@ pub enum NameCheck {
     AsciiLabel,
     /// Letters and digits of any script, `-`, `_`, `.` and `:`; skills with other names are dropped.
     Word,
+    /// The open standard's form, whatever the directory's name; skills with other names are dropped.
+    Standard,
     /// The open standard's form; other names are loaded with a warning.
     StandardWarn,
 }

@@ -84,6 +84,8 @@ pub(super) fn usual(id: &'static str, agent: &'static str, version: &'static str
         agent: agent.into(),
         version: version.into(),
         evidence: Evidence::Run,
+        sources: Vec::new(),
+        own: ".agents/skills".into(),
         base: None,
         differences: Vec::new(),
         revision: 0,
@@ -123,4 +125,39 @@ pub(super) fn usual(id: &'static str, agent: &'static str, version: &'static str
         lists_changes: false,
         output: OutputFormat::AgentSkills,
     }
+}
+
+/// Returns the rules of an agent that was not run: its roots are those of its documentation, and it
+/// loads files as `standard` does. An agent's row states what else is documented.
+pub(super) fn documented(
+    id: &'static str,
+    agent: &'static str,
+    sources: &[&'static str],
+    standard: Profile,
+) -> Profile {
+    Profile {
+        id: id.into(),
+        reader: None,
+        agent: agent.into(),
+        version: "documentation of November 2026".into(),
+        evidence: Evidence::Documentation,
+        sources: texts(sources),
+        environment: texts(&["HOME"]),
+        roots: Vec::new(),
+        conditional: false,
+        hides_from_model: false,
+        nested: NestedRule::Never,
+        compaction: Compaction::Forgets { lists_again: false },
+        ..standard
+    }
+}
+
+/// Returns the rule for walking `skills/<name>/SKILL.md` and nothing deeper.
+pub(super) fn one_level() -> WalkRule {
+    WalkRule { max_depth: Some(1), ..WalkRule::plain() }
+}
+
+/// Creates the roots of skills that do not come from the agent's directories, lowest precedence.
+pub(super) fn all_provided() -> [RootRule; 3] {
+    [Provider::Remote, Provider::Mcp, Provider::Bundled].map(provided)
 }

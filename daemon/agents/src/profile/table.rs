@@ -3,10 +3,6 @@
 //! The evidence for a row is given with the agent's version; a comment states the source of a rule
 //! that has another one.
 
-mod copilot_cli;
-mod kilo;
-mod qwen_code;
-
 use super::row::{built_in, present, provided, root, switch, texts, usual, variable};
 use super::{
     AncestorStop, Compaction, DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy,
@@ -33,18 +29,36 @@ const PROJECT_ROOTS: [&str; 8] = [
 ];
 
 /// Returns all rows, the default first.
-pub(super) fn rows() -> [Profile; 9] {
-    [
-        agentskills(),
-        claude_code(),
-        opencode(),
-        opencode_agent_skills(),
-        codex(),
-        gemini_cli(),
-        copilot_cli::profile(),
-        qwen_code::profile(),
-        kilo::profile(opencode()),
-    ]
+pub(super) fn rows() -> Vec<Profile> {
+    let here =
+        [agentskills(), claude_code(), opencode(), opencode_agent_skills(), codex(), gemini_cli()];
+    here.into_iter().chain(in_files()).collect()
+}
+
+macro_rules! files {
+    ($($module:ident,)*) => {
+        $(mod $module;)*
+
+        /// Returns the rows that have their own files.
+        fn in_files() -> Vec<Profile> {
+            vec![$($module::profile()),*]
+        }
+    };
+}
+
+// One line for each agent with a file of its own. Measured agents come first: of several agents
+// that are present, the first counts.
+files! {
+    copilot_cli,
+    qwen_code,
+    kilo,
+    mistral_vibe,
+    cursor,
+    vscode,
+    goose,
+    amp,
+    windsurf,
+    kiro,
 }
 
 /// The cross-client default: the union of directories that the open standard's client guide
@@ -135,6 +149,7 @@ fn claude_code() -> Profile {
     let usual = usual("claude-code", "Claude Code", "2.1.330");
     Profile {
         reader: Some(Agent::ClaudeCode),
+        own: ".claude/skills".into(),
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         run_variable: Some("CLAUDECODE".into()),
         presence: Some(present(("CLAUDE_CONFIG_DIR", ".claude", ""), "claude", &[".claude"])),
@@ -206,6 +221,7 @@ fn opencode() -> Profile {
     let usual = usual("opencode", "opencode", "1.18.33");
     Profile {
         reader: Some(Agent::OpenCode),
+        own: ".opencode/skills".into(),
         environment: texts(&[
             "HOME",
             "XDG_CONFIG_HOME",
@@ -304,6 +320,7 @@ fn opencode_agent_skills() -> Profile {
     let usual = usual("opencode-agent-skills", "opencode-agent-skills", "0.7.0");
     Profile {
         reader: Some(Agent::OpenCodeAgentSkills),
+        own: ".opencode/skills".into(),
         namespace: Some("namespace".into()),
         roots: vec![
             labelled(root(project(), &[".opencode/skills"], Scope::Project, &deep), "project"),
@@ -356,6 +373,7 @@ fn codex() -> Profile {
     let usual = usual("codex", "Codex", "0.169.0");
     Profile {
         reader: Some(Agent::Codex),
+        own: ".codex/skills".into(),
         environment: texts(&["HOME", "CODEX_HOME"]),
         run_variable: Some("CODEX_THREAD_ID".into()),
         presence: Some(present(("CODEX_HOME", ".codex", ""), "codex", &[".codex"])),
@@ -415,6 +433,7 @@ fn gemini_cli() -> Profile {
     let usual = usual("gemini-cli", "Gemini CLI", "0.61.0");
     Profile {
         reader: Some(Agent::GeminiCli),
+        own: ".gemini/skills".into(),
         environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
         run_variable: Some("GEMINI_CLI".into()),
         presence: Some(present(("GEMINI_CLI_HOME", "", ".gemini"), "gemini", &[".gemini"])),

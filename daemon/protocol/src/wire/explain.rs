@@ -49,6 +49,9 @@ pub struct ExplainResult {
     pub path_encoding: Option<PathEncoding>,
     /// Name of the profile whose rules were applied, for example `claude-code`.
     pub profile: String,
+    /// The source of the profile's rules; absent from a daemon of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Evidence>,
     /// Summary of the result.
     pub verdict: Verdict,
     /// The steps that lead to it.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
-use crate::wire::{By, Diagnostic, Entry, FieldRanges, Health, State};
+use crate::wire::{By, Diagnostic, Entry, Evidence, FieldRanges, Health, State};
 
 word_enum! {
     /// The states of skills to include: one state, or all.
@@ -207,6 +207,9 @@ pub struct DetectResult {
     pub profile: String,
     /// The agent's name.
     pub agent: String,
+    /// The source of the profile's rules; absent from a daemon of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Evidence>,
     /// The reason for the choice, as a sentence fragment; absent if the call names the profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -223,6 +226,9 @@ pub struct PresentAgent {
     pub profile: String,
     /// Its name.
     pub agent: String,
+    /// The source of its profile's rules; absent from a daemon of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Evidence>,
     /// The sign of its presence, as a sentence fragment.
     pub sign: String,
 }

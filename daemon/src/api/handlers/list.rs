@@ -81,6 +81,7 @@ pub(crate) async fn detect(
     Answer::new(&DetectResult {
         profile: profile.id.to_string(),
         agent: profile.agent.to_string(),
+        confidence: Some(to_wire::evidence(profile.evidence)),
         reason: call.profile_source.reason(),
         present: match call.profile_source {
             ProfileSource::Present(agents) => agents,

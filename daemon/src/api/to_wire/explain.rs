@@ -286,7 +286,7 @@ fn difference_step(profile: &Profile, candidate: Option<&Candidate>, rule: &str)
     }
 }
 
-fn evidence(evidence: profile::Evidence) -> wire::Evidence {
+pub(crate) fn evidence(evidence: profile::Evidence) -> wire::Evidence {
     match evidence {
         profile::Evidence::Run => wire::Evidence::Running,
         profile::Evidence::Source => wire::Evidence::Source,

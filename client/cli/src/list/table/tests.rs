@@ -186,6 +186,7 @@ fn empty_list_shows_searched_roots_and_next_commands() {
         path: None,
         path_encoding: None,
         profile: "agentskills".into(),
+        confidence: None,
         verdict: Verdict { state: None, summary: "no skills".into(), next: None },
         steps: vec![
             root("/home/ann/shop/.agents/skills", Outcome::Searched, Some(0)),
@@ -222,6 +223,7 @@ fn empty_list_counts_skills_that_are_not_shown() {
         path: None,
         path_encoding: None,
         profile: "agentskills".into(),
+        confidence: None,
         verdict: Verdict { state: None, summary: "no skills".into(), next: None },
         steps: Vec::new(),
     };

@@ -23,6 +23,7 @@ pub(super) fn profile() -> Profile {
     let usual = usual("copilot-cli", "Copilot CLI", "1.0.102");
     Profile {
         reader: Some(Agent::CopilotCli),
+        own: ".github/skills".into(),
         environment: texts(&["HOME", "COPILOT_HOME"]),
         settings: settings::copilot_cli(),
         presence: Some(present(("COPILOT_HOME", ".copilot", ""), "copilot", &[])),

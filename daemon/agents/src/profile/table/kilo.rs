@@ -9,7 +9,7 @@ use crate::profile::{
 const OWN: [&str; 4] = [".kilocode/skill", ".kilocode/skills", ".kilo/skill", ".kilo/skills"];
 
 /// Kilo 7.7.9: run. The rules for files are those of opencode.
-pub(super) fn profile(opencode: Profile) -> Profile {
+pub(super) fn profile() -> Profile {
     let walk = WalkRule {
         root_skill: true,
         into_skills: true,
@@ -31,6 +31,7 @@ pub(super) fn profile(opencode: Profile) -> Profile {
     Profile {
         id: "kilo".into(),
         reader: Some(Agent::Kilo),
+        own: ".kilo/skills".into(),
         agent: "Kilo".into(),
         version: "7.7.9".into(),
         environment: texts(&[
@@ -84,6 +85,6 @@ pub(super) fn profile(opencode: Profile) -> Profile {
                 ..provided(Provider::Remote)
             },
         ],
-        ..opencode
+        ..super::opencode()
     }
 }

@@ -17,6 +17,7 @@ pub(super) fn profile() -> Profile {
     let usual = usual("qwen-code", "Qwen Code", "0.24.4");
     Profile {
         reader: Some(Agent::QwenCode),
+        own: ".qwen/skills".into(),
         environment: texts(&["HOME", "QWEN_HOME"]),
         presence: Some(present(("QWEN_HOME", ".qwen", ""), "qwen", &[".qwen"])),
         settings: settings::qwen_code(),

@@ -1,0 +1,40 @@
+//! The row of Mistral Vibe.
+
+use crate::fence::Fence;
+use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
+use crate::profile::{
+    AncestorStop, DuplicatePolicy, NameCheck, NameRule, Profile, Requirement, RootBase, Scope,
+    WalkRule,
+};
+use crate::yaml_library::YamlLibrary;
+
+/// Mistral Vibe 3.0.3: run, and its source.
+pub(super) fn profile() -> Profile {
+    // `skills/<name>/SKILL.md` and nothing deeper.
+    let walk = WalkRule { hidden: true, repeats: true, ..one_level() };
+    let project = RootBase::Ancestors { stop: AncestorStop::Cwd };
+    let roots = [
+        root(project, &[".vibe/skills", ".agents/skills"], Scope::Project, &walk),
+        root(variable("VIBE_HOME", ".vibe"), &["skills"], Scope::User, &walk),
+        root(RootBase::Home, &[".agents/skills"], Scope::User, &walk),
+    ];
+    let usual = usual("mistral-vibe", "Mistral Vibe", "3.0.3");
+    Profile {
+        own: ".vibe/skills".into(),
+        environment: texts(&["HOME", "VIBE_HOME"]),
+        presence: Some(present(("VIBE_HOME", ".vibe", ""), "vibe", &[".vibe"])),
+        roots: roots.into_iter().chain(all_provided()).collect(),
+        name: NameRule { check: NameCheck::Standard, ..usual.name },
+        requires: vec![
+            Requirement::DescriptionAtMost(1024),
+            Requirement::TextOrNull("license".into()),
+            Requirement::TextOrNull("compatibility".into()),
+        ],
+        fence: Fence::DashRuns,
+        library: YamlLibrary::PyYaml,
+        // Source: of two with one name in a directory, the first in the file system's order wins.
+        duplicates: DuplicatePolicy::FirstWins,
+        hides_from_model: true,
+        ..usual
+    }
+}

@@ -1,0 +1,26 @@
+//! The row of Windsurf, from its documentation.
+
+use crate::profile::row::{all_provided, documented, one_level, present, root};
+use crate::profile::{AncestorStop, Profile, RootBase, Scope};
+
+/// Windsurf: the directories are documented. Skills below `.claude` need a setting of the user, and
+/// are not listed.
+pub(super) fn profile() -> Profile {
+    let walk = one_level();
+    let project = RootBase::Ancestors { stop: AncestorStop::Worktree };
+    let roots = [
+        root(project, &[".windsurf/skills", ".agents/skills"], Scope::Project, &walk),
+        root(RootBase::Home, &[".codeium/windsurf/skills", ".agents/skills"], Scope::User, &walk),
+    ];
+    Profile {
+        own: ".windsurf/skills".into(),
+        presence: Some(present(("HOME", "", ".codeium/windsurf"), "windsurf", &[".windsurf"])),
+        roots: roots.into_iter().chain(all_provided()).collect(),
+        ..documented(
+            "windsurf",
+            "Windsurf",
+            &["https://docs.windsurf.com/windsurf/cascade/skills"],
+            super::agentskills(),
+        )
+    }
+}
