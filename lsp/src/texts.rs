@@ -253,17 +253,13 @@ impl Texts<'_> {
         Some(self.mentions_in(closed, resolved).await)
     }
 
-    /// Like [`Self::mentions`], for edits. The disk is searched again unless each change is reported,
-    /// because a missed file would keep the old name.
+    /// Like [`Self::mentions`], for edits. The disk is searched again: not every text is watched, a
+    /// missed file would keep the old name, and an edit of stale text would hit the wrong place.
     pub(crate) async fn referencing_files(
         self,
         resolved: &ResolvedSkill,
     ) -> Option<Vec<ReferencingFile>> {
-        let known = self.session.cached_referrers(&resolved.skill);
-        let closed = match known.filter(|_| self.session.are_texts_watched(&self.roots(resolved))) {
-            Some(known) => known,
-            None => self.closed_referrers(resolved).await?,
-        };
+        let closed = self.closed_referrers(resolved).await?;
         Some(self.mentions_in(closed, resolved).await)
     }
 
@@ -296,10 +292,11 @@ impl Texts<'_> {
     }
 
     /// Searches the disk for the files that mention a skill or contain a path into its directory, and
-    /// caches them with the skill's own file; `None` if the backend cannot answer.
+    /// returns them with the skill's own file; `None` if the backend cannot answer. Caches them if
+    /// changes are reported or the skill is open.
     async fn closed_referrers(self, resolved: &ResolvedSkill) -> Option<Arc<[Arc<Document>]>> {
         let skill = &resolved.skill;
-        self.session.watch_texts(&self.roots(resolved)).await;
+        let is_watched = self.session.watch_texts(&self.roots(resolved)).await;
         let token = self.session.referrers_token();
         let mut names = vec![Some(skill.name.clone())];
         let is_skill = RenameKind::of(&skill.path) == RenameKind::Skill;
@@ -329,7 +326,9 @@ impl Texts<'_> {
             users.extend(self.read(&path).await);
         }
         let users: Arc<[_]> = users.into();
-        self.session.cache_referrers(skill, Arc::clone(&users), token);
+        if is_watched || self.session.document_at(&skill.path).is_some() {
+            self.session.cache_referrers(skill, Arc::clone(&users), token);
+        }
         Some(users)
     }
 

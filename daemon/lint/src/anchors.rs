@@ -15,6 +15,9 @@ static ANCHORS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
+/// Maximum length in bytes of an anchor that a text gives itself in `{#…}`, with its brace.
+const MAX_OWN_ANCHOR: usize = 256;
+
 /// Returns the anchors in a part of a text, by their letters and digits.
 pub(super) fn anchors(text: &str, body: &Body, part: Span) -> BTreeMap<String, String> {
     let mut anchors: BTreeMap<String, String> = BTreeMap::new();
@@ -25,8 +28,12 @@ pub(super) fn anchors(text: &str, body: &Body, part: Span) -> BTreeMap<String, S
         anchors.insert(letters(&slug), slug);
     }
     for (at, _) in written.match_indices("{#") {
-        let own = written[at + 2..].split(['}', ' ', '\n']).next().unwrap_or_default();
-        anchors.insert(letters(own), own.to_owned());
+        let rest = &written[at + 2..];
+        let rest = &rest[..rest.floor_char_boundary(MAX_OWN_ANCHOR)];
+        if let Some((own, _)) = rest.split_once('}').filter(|(own, _)| !own.contains('{')) {
+            let own = own.split([' ', '\n']).next().unwrap_or_default();
+            anchors.insert(letters(own), own.to_owned());
+        }
     }
     // Titles that are underlined.
     for heading in &body.headings {
@@ -50,4 +57,17 @@ fn slug(title: &str) -> String {
 /// Returns the letters and digits of an anchor, in lower case.
 pub(super) fn letters(anchor: &str) -> String {
     anchor.to_lowercase().chars().filter(|it| it.is_alphanumeric()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_anchors_end_within_their_limit() {
+        let text = format!("## One {{#own}}\n{{#{}}}\n{}", "x".repeat(300), "{#a".repeat(40_000));
+        let whole = Span::new(0, text.len());
+        let anchors = anchors(&text, &Body::new(&text, whole), whole);
+        assert_eq!(anchors.values().collect::<Vec<_>>(), ["one", "own"]);
+    }
 }

@@ -1,6 +1,6 @@
 //! [`BundledTexts`]: facts about the texts of a skill's files, in a form that can be stored.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use skills_syntax::markdown::Body;
 use skills_syntax::text::Span;
@@ -13,6 +13,9 @@ const TEXTS: [&str; 12] =
 
 /// Maximum number of files that are read.
 const MAX_READ: usize = 64;
+
+/// Maximum number of bytes that are read in all, exceeded by at most one file.
+const MAX_BYTES: usize = 1024 * 1024;
 
 /// Facts about the texts of a skill's files, except its SKILL.md.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -38,11 +41,18 @@ impl BundledTexts {
         let mut facts = Self::default();
         let extension = |it: &str| it.rsplit_once('.').map_or("", |(_, it)| it).to_owned();
         let has_text = |it: &&(usize, &String)| TEXTS.contains(&&*extension(it.1));
+        let mut n_bytes = 0;
         for (index, file) in files.iter().enumerate().filter(|it| has_text(&it)).take(MAX_READ) {
+            if n_bytes >= MAX_BYTES {
+                break;
+            }
             let Some(text) = read(file) else { continue };
+            n_bytes += text.len();
             let is_name = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
             let words = text.split(|it| !is_name(it)).map(|it| it.trim_end_matches('.'));
-            let mentioned = words.filter_map(|it| named.get(it)).flatten();
+            // Each word once: many files may have the name that a text repeats.
+            let words: HashSet<&str> = words.collect();
+            let mentioned = words.into_iter().filter_map(|it| named.get(it)).flatten();
             let others = mentioned.filter(|it| **it != index).map(|it| files[*it].clone());
             facts.mentioned.extend(others);
             if extension(file) == "md" {
@@ -51,5 +61,25 @@ impl BundledTexts {
             }
         }
         facts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_read_up_to_a_limit_and_each_word_counts_once() {
+        let mut files: Vec<String> = (0..436).map(|it| format!("d{it}/x")).collect();
+        files.extend((0..64).map(|it| format!("{it}.md")));
+        let n_read = Cell::new(0);
+        let facts = BundledTexts::new(&files, |_| {
+            n_read.set(n_read.get() + 1);
+            Some("x ".repeat(64 * 1024))
+        });
+        assert_eq!(n_read.get(), 8);
+        assert_eq!(facts.mentioned.len(), 436);
     }
 }

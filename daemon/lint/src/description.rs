@@ -366,7 +366,7 @@ fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>)
 /// Returns whether a description was left as a template has it.
 fn is_placeholder(text: &str) -> bool {
     const WORDS: [&str; 5] = ["todo", "tbd", "fixme", "xxx", "placeholder"];
-    const STARTS: [&str; 22] = [
+    const STARTS: [&str; 18] = [
         "replace with",
         "replace this",
         "describe what this skill",
@@ -379,11 +379,7 @@ fn is_placeholder(text: &str) -> bool {
         "a brief description",
         "short description",
         "your description",
-        "insert description",
-        "insert a description",
         "add your description",
-        "add a description",
-        "enter a description",
         "your skill description",
         "clear description of what",
         "what this skill does and when",
@@ -400,9 +396,36 @@ fn is_placeholder(text: &str) -> bool {
     text.contains("[TODO:")
         || is_marked
         || STARTS.iter().any(|it| open.starts_with(it))
+        || asks_for_description(open)
         || matches!(text, "..." | "…" | "-" | "?" | "???")
         || is_blank(text)
         || has_blanks(text)
+}
+
+/// Returns whether a text in lower case tells the author to write the description. A skill can also
+/// add descriptions to something else.
+fn asks_for_description(text: &str) -> bool {
+    const STARTS: [&str; 4] =
+        ["insert description", "insert a description", "add a description", "enter a description"];
+    const ENDS: [&str; 7] = [
+        "here",
+        "of this skill",
+        "of your skill",
+        "of the skill",
+        "of what this skill",
+        "of what your skill",
+        "of what the skill",
+    ];
+    const BRACKETS: [char; 7] = ['[', ']', '<', '>', '{', '}', ')'];
+    let Some(rest) = STARTS.iter().find_map(|it| text.strip_prefix(it)) else { return false };
+    let follows = rest.trim_start();
+    let is_end = |end: &&str| {
+        let behind = follows.strip_prefix(*end);
+        behind.is_some_and(|it| !it.starts_with(char::is_alphanumeric))
+    };
+    !rest.contains(char::is_alphanumeric)
+        || follows.starts_with(BRACKETS)
+        || rest.starts_with(' ') && ENDS.iter().any(is_end)
 }
 
 /// Returns whether a text is one place to fill in, such as `<description>` or `{{description}}`.

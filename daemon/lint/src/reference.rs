@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use skills_agents::field_table::{CLAUDE_SKILLS, COMMON_MARK};
+use skills_agents::field_table::{ARGUMENTS, CLAUDE_SKILLS, COMMON_MARK};
 use skills_agents::references::{
     Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name, links, references_in,
 };
@@ -124,12 +124,17 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if skill_set.neighbours().is_empty() {
         return;
     }
+    let arguments = cx.items(&ARGUMENTS);
+    let is_argument = |name: &str, span: Span| {
+        cx.text[..span.start].ends_with('$') && arguments.iter().any(|it| it.text == name)
+    };
     let mut compared: HashMap<(String, bool), Option<&str>> = HashMap::new();
     for Reference { name, span, form } in references_in(cx.text, cx.document, cx.body()) {
         if name.len() < MIN_NAME_LEN
             || !is_name(&name)
             || name.contains([':', '_'])
             || skill_set.is_known_name(&name)
+            || is_argument(&name, span)
         {
             continue;
         }
@@ -138,7 +143,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if compared.len() == MAX_COMPARED && !compared.contains_key(&key) {
             continue;
         }
-        let find_meant = || meant(skill_set, &key.0, is_clear);
+        let find_meant = || find_intended_skill(skill_set, &key.0, is_clear);
         let meant = *compared.entry(key.clone()).or_insert_with(find_meant);
         let (name, _) = key;
         let Some(meant) = meant.filter(|_| !is_explained(cx, span)) else { continue };
@@ -149,7 +154,13 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let message = format!("unknown skill `{name}`; did you mean `{meant}`?");
         let finding = Finding::new(&UNKNOWN, span, message);
         let title = format!("Change to `{meant}`");
-        out.push(if form.needs_confirmation() {
+        // A single word after `/` or `$` is often a path or a variable, as is any in prose.
+        let may_be_other = match form {
+            ReferenceForm::Spoken => true,
+            ReferenceForm::Called => !name.contains('-'),
+            _ => form.needs_confirmation(),
+        };
+        out.push(if may_be_other {
             finding.severity(Severity::Information).draft(title, span, meant)
         } else {
             finding.fix(title, span, meant)
@@ -160,7 +171,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 /// Returns the skill that a misspelled name means. If the reference is not clear, the name may also
 /// be another word: the first letter must be equal, and no part may be another form of its
 /// counterpart.
-fn meant<'s>(skill_set: &'s SkillSet, name: &str, is_clear: bool) -> Option<&'s str> {
+fn find_intended_skill<'s>(skill_set: &'s SkillSet, name: &str, is_clear: bool) -> Option<&'s str> {
     // A word with another ending often means something else.
     let is_ending = |it: &str| it.starts_with(name) || name.starts_with(it);
     if is_clear {
@@ -208,11 +219,54 @@ fn is_slip(name: &str, meant: &str) -> bool {
     parts(name) == parts(meant) && pairs.all(|(a, b)| a == b || is_word((a, b)))
 }
 
-/// Returns whether the line says that the name is another one of a skill.
+/// Maximum number of bytes on each side of a name that can explain it.
+const EXPLANATION: usize = 128;
+
+/// Returns whether the text around a name, on its line, says that it is another name of a skill.
 fn is_explained(cx: &Cx<'_>, span: Span) -> bool {
-    const WORDS: [&str; 8] =
-        ["alias", "deprecat", "former", "renam", "legacy", "typo", "misspel", "previous"];
-    let line = cx.line(span.start).slice(cx.text);
-    let line = line[..line.floor_char_boundary(1024)].to_lowercase();
-    WORDS.iter().any(|it| line.contains(it))
+    const WORDS: [&str; 19] = [
+        "alias",
+        "aliases",
+        "aliased",
+        "deprecate",
+        "deprecated",
+        "deprecates",
+        "deprecation",
+        "former",
+        "formerly",
+        "rename",
+        "renamed",
+        "renames",
+        "renaming",
+        "legacy",
+        "typo",
+        "typos",
+        "misspelled",
+        "misspelling",
+        "misspelt",
+    ];
+    const NAMES: [&str; 4] = ["name", "names", "named", "called"];
+    // The parts of a hyphenated name are no words.
+    let is_part = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
+    let line = cx.line(span.start);
+    let from = cx.text.floor_char_boundary(span.start.saturating_sub(EXPLANATION));
+    let to = cx.text.floor_char_boundary(span.end + EXPLANATION);
+    let mut before = Span::new(from.max(line.start), span.start).slice(cx.text);
+    let mut after = Span::new(span.end, to.min(line.end).max(span.end)).slice(cx.text);
+    // A word can be cut in two.
+    if from > line.start {
+        before = before.trim_start_matches(is_part);
+    }
+    if to < line.end {
+        after = after.trim_end_matches(is_part);
+    }
+    [before, after].into_iter().any(|side| {
+        let side = side.to_lowercase();
+        let words: Vec<&str> =
+            side.split(|it: char| !is_part(it)).filter(|it| !it.is_empty()).collect();
+        let is_previous = |pair: &[&str]| {
+            matches!(pair[0], "previous" | "previously") && NAMES.contains(&pair[1])
+        };
+        words.iter().any(|it| WORDS.contains(it)) || words.windows(2).any(is_previous)
+    })
 }

@@ -42,13 +42,11 @@ pub fn suppression(
 }
 
 /// Returns the edit that adds a comment: above the key or item, at the end of a line of the body,
-/// or above a code block.
+/// or above a code block. Returns `None` for a code block on the line of a list marker.
 fn comment(cx: &Cx<'_>, finding: &Finding) -> Option<Edit> {
     let (rule, at) = (finding.rule.id, finding.diagnostic.span.start);
-    let above = |line: Span, comment: String| {
-        let written = line.slice(cx.text);
-        let indent = &written[..written.len() - written.trim_start().len()];
-        let text = format!("{indent}{comment}{}", cx.line_break());
+    let above = |line: Span, prefix: &str, comment: &str| {
+        let text = format!("{prefix}{comment}{}", cx.line_break());
         Edit { span: Span::empty(line.start), text }
     };
     let in_body = format!("<!-- {WORD} {rule} -->");
@@ -60,13 +58,20 @@ fn comment(cx: &Cx<'_>, finding: &Finding) -> Option<Edit> {
         let is_around =
             |it: &&Span| cx.line(it.start).start <= at && at <= cx.line(it.end.max(it.start)).end;
         let node = nodes.iter().rfind(is_around).or(nodes.first())?;
-        return Some(above(cx.line(node.start), format!("# {WORD}: {rule}")));
+        let line = cx.line(node.start);
+        let written = line.slice(cx.text);
+        let indent = &written[..written.len() - written.trim_start().len()];
+        return Some(above(line, indent, &format!("# {WORD}: {rule}")));
     }
     let body = cx.body();
     let before = body.fences.partition_point(|it| it.open.start <= at);
     let fence = before.checked_sub(1).map(|it| &body.fences[it]);
     if let Some(fence) = fence.filter(|it| at < it.content.end.max(it.open.end)) {
-        return Some(above(cx.line(fence.open.start), in_body));
+        let line = cx.line(fence.open.start);
+        let prefix = Span::new(line.start, fence.open.start).slice(cx.text);
+        // A comment above a list marker would split the list.
+        let is_alone = prefix.chars().all(|it| it == '>' || it.is_whitespace());
+        return is_alone.then(|| above(line, prefix, &in_body));
     }
     let line = cx.line(at);
     let end = line.start + line.slice(cx.text).trim_end().len();

@@ -88,21 +88,27 @@ pub fn end_of_child(pid: Pid) -> io::Result<OwnedFd> {
 /// Blocks until a process ends that need not be a child of this one.
 ///
 /// # Errors
-/// The process does not exist, or the system has no more files for this process.
+/// The process does not exist, or waiting for it failed.
 pub fn wait_for_end(pid: Pid) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if !is_portable() {
         use rustix::event::{PollFd, PollFlags, poll};
-        let end = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?;
-        while let Err(error) = poll(&mut [PollFd::new(&end, PollFlags::IN)], None) {
-            if error != Errno::INTR {
-                return Err(error.into());
+        // Old kernels and some sandboxes have no `pidfd_open`.
+        if let Ok(end) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+            while let Err(error) = poll(&mut [PollFd::new(&end, PollFlags::IN)], None) {
+                if error != Errno::INTR {
+                    return Err(error.into());
+                }
             }
+            return Ok(());
         }
-        return Ok(());
     }
-    test_kill_process(pid)?;
-    while test_kill_process(pid).is_ok() {
+    // A process of another user may not be signalled.
+    let exists = || test_kill_process(pid) != Err(Errno::SRCH);
+    if !exists() {
+        return Err(Errno::SRCH.into());
+    }
+    while exists() {
         std::thread::sleep(POLL_INTERVAL);
     }
     Ok(())

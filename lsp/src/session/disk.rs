@@ -185,11 +185,15 @@ impl Session {
     /// Removes workspace folders.
     pub(crate) fn remove_folders(&self, folders: impl IntoIterator<Item = AbsPath>) {
         let mut disk = self.disk();
+        let mut watches = Vec::new();
         for folder in folders {
             disk.workspace.remove_root(&folder);
+            watches.extend(disk.text_watches.remove(&folder));
         }
         disk.clear_referrers();
         drop(disk);
+        // Dropped outside the lock, because the drop runs the backend's code.
+        drop(watches);
         self.count_disk_change();
         self.task_wake.notify_one();
         self.republish_all();
@@ -229,12 +233,6 @@ impl Session {
             drop(before);
         }
         true
-    }
-
-    /// Returns true if changes of the texts of all these roots are reported.
-    pub(crate) fn are_texts_watched(&self, roots: &[AbsPath]) -> bool {
-        let disk = self.disk();
-        roots.iter().all(|it| disk.text_watches.contains_key(it))
     }
 
     /// Drops the cached files that mention skills, and the watch that has reported a change.
@@ -433,11 +431,16 @@ impl Session {
     /// Returns the next task. Fetches come before touches, because a touch needs to know its root.
     pub(crate) fn try_next_task(&self) -> Option<Task> {
         let n_opens = self.lock().n_opens;
+        let reports_changes = self.settings().registers_watchers;
         let is_owned = {
             let mut disk = self.disk();
             let DiskState { workspace, tasks, is_running, throttle, owned, .. } = &mut *disk;
             if throttle.take_if_due() {
                 workspace.invalidate_files();
+                // Nothing else tells of changes on the disk.
+                if !reports_changes {
+                    self.count_disk_change();
+                }
             }
             if let Some(task) = tasks.pop_front() {
                 *is_running = true;

@@ -1,6 +1,6 @@
 //! [`RescanThrottle`] limits how often files outside the index are looked up again.
 //!
-//! No whole worktree is watched, so any message of the client may mean that a file was created or
+//! Not every file is watched, so any message of the client may mean that one was created or
 //! deleted. Such messages come at every keystroke, and a rescan walks the worktree. After a rescan
 //! the next one waits, longer after slow walks; requests in between are merged into it.
 

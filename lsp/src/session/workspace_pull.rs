@@ -28,9 +28,12 @@ pub(crate) struct WorkspacePull<'a> {
 impl Session {
     /// Begins a request, and ends those that are held open.
     pub(crate) fn begin_workspace_pull(&self) -> WorkspacePull<'_> {
-        self.changes.send_modify(|it| it.pulls += 1);
+        let mut number = 0;
+        self.changes.send_modify(|it| {
+            it.pulls += 1;
+            number = it.pulls;
+        });
         let changes = self.changes.subscribe();
-        let number = changes.borrow().pulls;
         WorkspacePull { session: self, changes, number, is_incomplete: false }
     }
 

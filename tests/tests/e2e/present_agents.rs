@@ -170,6 +170,7 @@ fn caller_without_path_gets_the_open_standard() {
     let with = detect(json!({"HOME": home.path(), "PATH": "/usr/bin"}));
     assert_eq!(with["profile"], "claude-code");
     let sign = format!("`{}` exists", home.path().join(".codex").display());
-    let codex = json!({"profile": "codex", "agent": "Codex", "sign": sign});
+    let codex =
+        json!({"profile": "codex", "agent": "Codex", "confidence": "running", "sign": sign});
     assert_eq!(with["present"][1], codex);
 }

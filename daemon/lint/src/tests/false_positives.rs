@@ -392,9 +392,20 @@ fn exclamation_marks_that_end_a_sentence_are_ignored() {
 
 #[test]
 fn descriptions_about_todos_are_not_placeholders() {
-    for text in ["Lists each TODO of the code. Use when asked.", "Marks TODO: and FIXME. Use it."] {
-        let text = format!("---\nname: pdf\ndescription: \"{text}\"\n---\nRead.\n");
-        silent("description/unwritten", &text);
+    let skill = |text: &str| format!("---\nname: pdf\ndescription: \"{text}\"\n---\nRead.\n");
+    for text in [
+        "Lists each TODO of the code. Use when asked.",
+        "Marks TODO: and FIXME. Use it.",
+        "Add a description to every image without alt text. Use when asked.",
+        "Enter a description of the change into the log. Use when asked.",
+        "Insert descriptions into tables. Use when asked.",
+    ] {
+        silent("description/unwritten", &skill(text));
+    }
+    for text in ["Add a description.", "[Insert description] Use it.", "Enter a description here."]
+    {
+        let found = Fixture::new(&skill(text)).check();
+        assert!(found.iter().any(|it| it.rule.id.as_str() == "description/unwritten"), "{text}");
     }
 }
 

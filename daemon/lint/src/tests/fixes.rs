@@ -495,6 +495,9 @@ fn wrongly_quoted_value_is_quoted_again() {
         ),
         (r#""Use for "forms" and "tables"""#, r#"'Use for "forms" and "tables"'"#),
         (r#""PDF" reader. Use when asked."#, r#"'"PDF" reader. Use when asked.'"#),
+        (r#""Use when asked.","#, r#""Use when asked.""#),
+        (r#""Use for \"forms\"." ;"#, r#""Use for \"forms\".""#),
+        ("'Use when it''s asked.',", "'Use when it''s asked.'"),
         ("'Use when the user's file is a PDF.'", "\"Use when the user's file is a PDF.\""),
         ("'Use it: it's all in the user's file.'", "\"Use it: it's all in the user's file.\""),
         (r#""Use for \d+ pages in C:\docs.""#, r"'Use for \d+ pages in C:\docs.'"),
@@ -507,6 +510,10 @@ fn wrongly_quoted_value_is_quoted_again() {
         r#""Read" or "write" when "asked""#,
         "'read' or 'write' when 'asked'",
         r#""Use for \d in C:\new""#,
+        r#""Use when asked." // for now"#,
+        r#""Use when asked."。"#,
+        r#""Use for "PDF" files"#,
+        "'Use for the user's files",
     ] {
         offers(&described(value), "Quote the value");
     }
@@ -525,11 +532,18 @@ fn plain_value_of_several_lines_with_a_colon_is_quoted() {
 
 #[test]
 fn full_width_colon_after_a_field_is_replaced() {
-    for lines in
-        ["name：pdf\ndescription: Use when asked\n", "name: pdf\ndescription： Use when asked\n"]
-    {
-        fixes_to(lines, "name: pdf\ndescription: Use when asked\n");
+    for (lines, expected) in [
+        ("name：pdf\ndescription: Use when asked\n", "name: pdf\ndescription: Use when asked\n"),
+        ("name: pdf\ndescription： Use when asked\n", "name: pdf\ndescription: Use when asked\n"),
+        (
+            "name: pdf\ndescription：\"Use when asked\"\n",
+            "name: pdf\ndescription: \"Use when asked\"\n",
+        ),
+    ] {
+        fixes_to(lines, expected);
     }
+    fixes_to(&head("allowed-tools：[Read, Bash]\n"), &head("allowed-tools: [Read, Bash]\n"));
+    fixes_to(&head("license：MIT # note\n"), &head("license: MIT # note\n"));
 }
 
 #[test]

@@ -503,15 +503,19 @@ fn script_of_the_skill_is_missing_by_each_of_its_names() {
 
 #[test]
 fn misspelled_skill_name_is_found_in_every_form() {
-    let check = |line: &str| {
-        let text = body(line);
+    let find = |text: &str| {
         let skills = ["competitive-brief", "ship", "review-code", "docs"].map(|name| {
             format!("//- /w/skills/{name}/SKILL.md\n---\nname: {name}\ndescription: Use when asked.\n---\nb\n")
         });
-        let found =
+        let mut found =
             Fixture::new(&format!("//- /w/skills/pdf/SKILL.md\n{text}{}", skills.concat())).check();
-        let found = found.iter().filter(|it| it.rule.id.as_str() == "ref/unknown");
-        found.map(|it| it.diagnostic.span.slice(&text).to_owned()).collect::<Vec<_>>()
+        found.retain(|it| it.rule.id.as_str() == "ref/unknown");
+        found
+    };
+    let check = |line: &str| {
+        let text = body(line);
+        let found = find(&text);
+        found.iter().map(|it| it.diagnostic.span.slice(&text).to_owned()).collect::<Vec<_>>()
     };
     for line in [
         "Run /competitive-breif first.",
@@ -520,6 +524,7 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "Use `competitive-breif`.",
         "Load the `competitive-breif` skill.",
         "Use `/competitive-breif`.",
+        "The transformer of the previous step: use `competitive-breif`.",
     ] {
         assert_eq!(check(line), ["competitive-breif"], "{line}");
     }
@@ -527,12 +532,32 @@ fn misspelled_skill_name_is_found_in_every_form() {
     for line in [
         "See src/competitive-breif/x.md and https://x.org/competitive-breif.",
         "`competitive-breif` is a deprecated alias of this skill.",
+        "It was previously called `competitive-breif`.",
         "Pass --competitive-breif to the program.",
         "Put it into `/shop`, or make a `docx` skill.",
         "This is a review-core matter: the code-review-code.",
     ] {
         assert_eq!(check(line), [""; 0], "{line}");
     }
+    // Words at the other end of a long line explain nothing.
+    let line = format!("Renamed files come first.{} Use `competitive-breif`.", " So.".repeat(40));
+    assert_eq!(check(&line), ["competitive-breif"]);
+    // In prose, and for a single word, the user decides.
+    for (line, is_automatic) in [
+        ("Load the `competitive-breif` skill.", true),
+        ("Use `/competitive-breif`.", true),
+        ("Run /competitive-breif first.", false),
+        ("Then `/shpi` it.", false),
+    ] {
+        let found = find(&body(line));
+        let [finding] = &found[..] else { panic!("{line}: {found:#?}") };
+        let expected =
+            if is_automatic { (1, 0, Severity::Warning) } else { (0, 1, Severity::Information) };
+        let remedies = (finding.fixes.len(), finding.offers.len(), finding.diagnostic.severity);
+        assert_eq!(remedies, expected, "{line}");
+    }
+    let declared = |key: &str| find(&front(key).replace("Read.\n", "Take `$shpi`.\n")).len();
+    assert_eq!((declared("license: MIT"), declared("arguments: shpi")), (1, 0));
 }
 
 #[test]

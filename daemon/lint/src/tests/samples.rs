@@ -166,7 +166,7 @@ const DEFECTS: [Defect; 68] = [
         "the `write-tests` skill says how",
         "/⟦write-tsets⟧ says how",
         "ref/unknown",
-        Removes,
+        Offers("Change to `write-tests`"),
     ),
     (
         "triage-issues",

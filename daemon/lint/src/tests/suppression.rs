@@ -190,4 +190,9 @@ fn suppression_fix_is_near_its_finding() {
             "- a\n\n  <!-- skillsd-ignore body/code-argument -->\n  ```sh\n  awk '{print $1}'\n  ```\n"
         )
     );
+    // A comment above the marker of a list would split the list.
+    let text = body("- a\n- ```sh\n  awk '{print $1}'\n  ```\n");
+    let found = Fixture::new(&text).check();
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "body/code-argument");
+    assert!(Fixture::new(&text).suppression(finding.expect("it is found")).is_none());
 }

@@ -337,8 +337,8 @@ fn fix_indent(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Indent
     Some(IndentFix { title: "Insert `metadata:` above", edits: vec![edit], is_sure })
 }
 
-/// Fixes the quotes of a value on one line: quotes inside the value, text after a quoted word, and
-/// backslashes that are no escapes. If the quotes around the value can be part of it, the fix is a
+/// Fixes the quotes of a value on one line: a comma after them, quotes inside the value, text after
+/// a quoted word, and backslashes that are no escapes. If several texts are possible, the fix is a
 /// draft.
 fn fix_quotes(cx: &Cx<'_>, finding: Finding) -> Finding {
     if !finding.fixes.is_empty() {
@@ -359,29 +359,49 @@ fn fix_quotes(cx: &Cx<'_>, finding: Finding) -> Finding {
     {
         return finding;
     }
-    let Some((text, is_sure)) = unquoted(value) else { return finding };
     let start = line.start + written.len() - value.len();
     let span = Span::new(start, start + value.len());
+    if let Some(end) = find_separator(value) {
+        let rest = Span::new(start + end, span.end);
+        return finding.fix("Remove the text after the quotes", rest, "");
+    }
+    let Some((text, is_sure)) = parse_misquoted(value) else { return finding };
     let finding = finding.fix("Quote the value", span, quote::quote_scalar(&text));
     if is_sure { finding } else { finding.into_drafts() }
 }
 
+/// Returns the end of a complete quoted value if only a `,` or `;` follows, as in JSON.
+fn find_separator(value: &str) -> Option<usize> {
+    let mark = value.chars().next().filter(|it| matches!(it, '"' | '\''))?;
+    let mut letters = value.char_indices().skip(1).peekable();
+    while let Some((at, letter)) = letters.next() {
+        let is_escape = if mark == '"' {
+            letter == '\\'
+        } else {
+            letter == mark && letters.peek().is_some_and(|(_, next)| *next == mark)
+        };
+        if is_escape {
+            letters.next();
+        } else if letter == mark {
+            let end = at + 1;
+            return matches!(value[end..].trim_start(), "," | ";").then_some(end);
+        }
+    }
+    None
+}
+
 /// Returns the text that a wrongly quoted value means, and whether no other text is possible.
-fn unquoted(value: &str) -> Option<(String, bool)> {
+fn parse_misquoted(value: &str) -> Option<(String, bool)> {
     let mark = value.chars().next().filter(|it| matches!(it, '"' | '\''))?;
     let Some(inner) = value[1..].strip_suffix(mark).filter(|_| value.len() > 2) else {
-        // A quoted word before the rest of a sentence.
-        let is_word = value[1..].contains(mark) && !value.contains('\\');
-        return is_word.then(|| (value.to_owned(), true));
+        return parse_partly_quoted(value, mark);
     };
     let word = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
     let places: Vec<usize> = inner.match_indices(mark).map(|(at, _)| at).collect();
     if mark == '\'' {
-        let is_apostrophe = |at: &usize| {
-            word(inner[..*at].chars().next_back()) && word(inner[at + 1..].chars().next())
-        };
         let is_doubled = inner.contains("''");
-        return Some((inner.to_owned(), !is_doubled && places.iter().all(is_apostrophe)));
+        let is_sure = !is_doubled && places.iter().all(|it| is_apostrophe(inner, *it));
+        return Some((inner.to_owned(), is_sure));
     }
     // Quotes in pairs, each with a blank outside and none inside.
     let is_pair = |pair: &[usize]| {
@@ -407,6 +427,31 @@ fn unquoted(value: &str) -> Option<(String, bool)> {
     Some((inner.to_owned(), places.chunks(2).all(is_pair)))
 }
 
+/// Returns the text of a value with a quote mark only at its start, and whether no other text is
+/// possible: a quoted word before the rest of a sentence. With an odd number of marks, the last one
+/// is probably missing.
+fn parse_partly_quoted(value: &str, mark: char) -> Option<(String, bool)> {
+    if value.len() <= 2 || !value[1..].contains(mark) || value.contains('\\') {
+        return None;
+    }
+    let places = value.match_indices(mark).map(|(at, _)| at);
+    let places: Vec<usize> = places.filter(|it| !is_apostrophe(value, *it)).collect();
+    if places.len() % 2 == 1 {
+        return Some((value[1..].to_owned(), false));
+    }
+    let rest = places.get(1).map_or("", |it| &value[it + 1..]);
+    let is_sure = rest.strip_prefix(' ').is_some_and(|it| it.starts_with(char::is_alphabetic));
+    Some((value.to_owned(), is_sure))
+}
+
+/// Returns whether the character at an offset is an apostrophe inside a word.
+fn is_apostrophe(text: &str, at: usize) -> bool {
+    let word = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
+    text[at..].starts_with('\'')
+        && word(text[..at].chars().next_back())
+        && word(text[at + 1..].chars().next())
+}
+
 /// Fixes `name pdf`, `name:pdf` and a full-width colon if the key is a field.
 fn fix_colon(cx: &Cx<'_>, finding: Finding) -> Finding {
     const WIDE: char = '：';
@@ -419,13 +464,14 @@ fn fix_colon(cx: &Cx<'_>, finding: Finding) -> Finding {
     let behind = Span::empty(line.start + field.key.len());
     let rest = &written[field.key.len()..];
     if let Some(value) = rest.trim_start().strip_prefix(WIDE) {
-        let span = Span::new(behind.start, line.end);
-        let value = value.trim();
-        let is_safe = value.starts_with(char::is_alphanumeric)
-            && !value.contains(": ")
-            && !value.contains(" #");
-        let value = if is_safe { value.to_owned() } else { quote::quote_scalar(value) };
-        return finding.fix("Write the colon as `:`", span, format!(": {value}"));
+        let value = value.trim_start();
+        let start = line.end - value.len();
+        let (end, text) = match plain_text_to_quote(value) {
+            Some(plain) => (start + plain.len(), format!(": {}", quote::quote_scalar(plain))),
+            None if value.is_empty() => (start, ":".to_owned()),
+            None => (start, ": ".to_owned()),
+        };
+        return finding.fix("Write the colon as `:`", Span::new(behind.start, end), text);
     }
     if rest.starts_with(' ') && !rest.trim().is_empty() && !rest.contains(": ") {
         return finding.fix("Insert a colon after the key", behind, ":");
@@ -437,4 +483,15 @@ fn fix_colon(cx: &Cx<'_>, finding: Finding) -> Finding {
         return finding.fix("Insert a space after the colon", behind, " ");
     }
     finding
+}
+
+/// Returns the text at the start of a value, without a comment, if it is a string only in quotes.
+fn plain_text_to_quote(value: &str) -> Option<&str> {
+    // Quotes, lists, maps, block scalars, anchors, aliases, tags and comments are no plain text.
+    const STARTS: [char; 10] = ['"', '\'', '[', '{', '|', '>', '&', '*', '!', '#'];
+    // No plain text may start with one of these.
+    const RESERVED: [char; 3] = ['@', '`', '%'];
+    let plain = value.find(" #").map_or(value, |it| &value[..it]).trim_end();
+    let needs_quotes = plain.contains(": ") || plain.ends_with(':') || plain.starts_with(RESERVED);
+    (needs_quotes && !plain.starts_with(STARTS)).then_some(plain)
 }

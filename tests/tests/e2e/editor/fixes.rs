@@ -123,26 +123,28 @@ fn add_description_fix_is_offered_but_not_applied_by_check_fix() {
 
 #[test]
 fn create_file_fix_is_offered_only_inside_the_skill() {
-    const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads. Use when asked.\n---\n[a](references/a.md)\n[b](linked/b.md)\n[c](../../c.md)\n\
+    const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads. Use when asked.\n---\n[a](references/a.md)\n[b](linked/b.md)\n[c](../../c.md)\n[d](d.md)\n[e](dangling/e.md)\n\
          //- /.claude/skills/pdf/linked link=../../../outside\n\
+         //- /.claude/skills/pdf/d.md link=../../../outside/d.md\n\
+         //- /.claude/skills/pdf/dangling link=../../../missing\n\
          //- /outside dir\n";
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let skill = top.join(".claude/skills/pdf/SKILL.md");
     editor.open(&skill);
-    editor.wait_for(&skill, &["body/"], &["body/broken-link"; 3]);
+    editor.wait_for(&skill, &["body/"], &["body/broken-link"; 5]);
     let mut titles = |line| {
         let actions = fixes(&mut editor, &skill, line);
         actions.iter().map(|it| it["title"].as_str().unwrap_or_default().to_owned()).collect()
     };
     let suppress = "Suppress `body/broken-link` here".to_owned();
-    let lines: [Vec<String>; 3] = [4, 5, 6].map(&mut titles);
+    let lines: [Vec<String>; 5] = [4, 5, 6, 7, 8].map(&mut titles);
     let create = "Create `references/a.md`".to_owned();
-    assert_eq!(
-        lines,
-        [vec![create.clone(), suppress.clone()], vec![suppress.clone()], vec![suppress]]
-    );
+    assert_eq!(lines[0], [&*create, &*suppress]);
+    for line in &lines[1..] {
+        assert_eq!(*line, [&*suppress]);
+    }
     let steps = titled(&fixes(&mut editor, &skill, 4), &create)["edit"]["documentChanges"].clone();
     let file = uri(&skill.with_file_name("references/a.md"));
     assert_eq!(steps, json!([{"kind": "create", "uri": file, "options": {"overwrite": false}}]));

@@ -2,7 +2,7 @@
 
 use skills_agents::listing::INJECTION;
 use skills_agents::loaders::load_for_all_agents;
-use skills_agents::profile::{LinkedWorktrees, RootBase};
+use skills_agents::profile::{Evidence, LinkedWorktrees, RootBase};
 use skills_syntax::quote::quote_word;
 use skills_syntax::text::LineColumn;
 
@@ -126,7 +126,8 @@ impl Inquiry<'_> {
         }
     }
 
-    /// Adds a step for each other agent that drops a file which this agent loads.
+    /// Adds a step for each other agent that drops a file which this agent loads, if its rules are
+    /// more than documented.
     fn others(&self, index: usize, steps: &mut Vec<Step>) {
         let candidate = &self.resolution.candidates[index];
         // No other agent loads commands as skills.
@@ -135,7 +136,9 @@ impl Inquiry<'_> {
         let directory = dir.file_name().unwrap_or_default().to_string_lossy();
         for (profile, reading) in load_for_all_agents(record, &directory) {
             let sentence = reading.sentence(profile.subject());
-            if let Some(fault) = reading.dropped.filter(|_| *profile.id != *self.profile) {
+            let is_told =
+                *profile.id != *self.profile && profile.evidence != Evidence::Documentation;
+            if let Some(fault) = reading.dropped.filter(|_| is_told) {
                 steps.push(Step {
                     kind: StepKind::Other {
                         candidate: index,

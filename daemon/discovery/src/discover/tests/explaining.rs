@@ -44,6 +44,7 @@ fn name_query_explains_winner_and_loser() {
                 name/unique decisive=true: `/home/u/.claude/skills/good/SKILL.md` has the same name and is found earlier
                 yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as copilot-cli at 3:22: Copilot CLI drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as mistral-vibe at 3:22: Mistral Vibe drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
         "#]],
     );
     check_explain(
@@ -58,6 +59,7 @@ fn name_query_explains_winner_and_loser() {
                 yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside an unquoted value; problematic values are read as quoted
                 yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as copilot-cli at 3:22: Copilot CLI drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as mistral-vibe at 3:22: Mistral Vibe drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
                 name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier

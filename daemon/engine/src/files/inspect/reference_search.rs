@@ -18,7 +18,7 @@ use super::fs_facts;
 use super::worktree::{WorktreeFiles, directories};
 use crate::cancel::Cancel;
 use crate::views::view::View;
-use crate::watch::backend::WatchScope;
+use crate::watch::backend::{WatchScope, watch_limit};
 use crate::watch::subscription::Subscription;
 
 /// Read limit per file; texts for agents are shorter than a mebibyte.
@@ -192,8 +192,11 @@ fn instruction_files(dir: &AbsPath) -> Vec<AbsPath> {
 /// Watches the directories whose texts are searched for a worktree: its own and the user's
 /// instructions for agents. Returns false if a change there may go unreported. Blocks on the disk.
 pub fn watch_texts(watch: &mut Subscription, top: &AbsPath, home: Option<&AbsPath>) -> bool {
-    let dirs = directories(top, "", MOST_WATCHED + 1);
-    if dirs.len() > MOST_WATCHED {
+    // The index and other programs of the user need watches too.
+    let share = watch_limit().and_then(|it| usize::try_from(it / 4).ok());
+    let most = share.map_or(MOST_WATCHED, |it| it.min(MOST_WATCHED));
+    let dirs = directories(top, "", most + 1);
+    if dirs.len() > most {
         return false;
     }
     for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
