@@ -139,7 +139,7 @@ pub(super) fn documented(
         id: id.into(),
         reader: None,
         agent: agent.into(),
-        version: "documentation of November 2026".into(),
+        version: "documentation read in November 2026".into(),
         evidence: Evidence::Documentation,
         sources: texts(sources),
         environment: texts(&["HOME"]),
