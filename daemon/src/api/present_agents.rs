@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use skills_agents::profile::{self, PresenceRule};
+use skills_agents::profile::{self, Evidence, PresenceRule};
 use skills_discovery::discover::Environment;
 use skills_protocol::env::{HOME, PATH};
 use skills_protocol::wire::PresentAgent;
@@ -20,7 +20,9 @@ const SHARED: [&str; 2] = ["skills", "skill"];
 
 /// Returns the agents that are present, the most likely one first: an agent that is installed and
 /// has files in the worktree, then one that is installed, then the others; among equals in the
-/// order of the profiles. Blocks on the disk.
+/// order of the profiles. Agents whose rules are only documented come last, and only if they are
+/// installed, because a repository may have files for agents that the user does not run. Blocks on
+/// the disk.
 pub(super) fn present_agents(environment: &Environment, cwd: &Path) -> Vec<PresentAgent> {
     let worktree = cwd.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
     let home = absolute(environment, HOME);
@@ -31,8 +33,10 @@ pub(super) fn present_agents(environment: &Environment, cwd: &Path) -> Vec<Prese
     for agent in profile::agents() {
         let Some(rule) = &agent.presence else { continue };
         let installed = installed(rule, environment, home.as_deref());
-        let in_worktree = in_worktree(rule, &dirs);
-        let rank = (installed.is_none(), in_worktree.is_none());
+        let is_documented = agent.evidence == Evidence::Documentation;
+        let in_worktree =
+            in_worktree(rule, &dirs).filter(|_| !is_documented || installed.is_some());
+        let rank = (is_documented, installed.is_none(), in_worktree.is_none());
         if let Some(sign) = installed.or(in_worktree) {
             let confidence = Some(to_wire::evidence(agent.evidence));
             let (profile, agent) = (agent.id.to_string(), agent.agent.to_string());

@@ -174,3 +174,23 @@ fn caller_without_path_gets_the_open_standard() {
         json!({"profile": "codex", "agent": "Codex", "confidence": "running", "sign": sign});
     assert_eq!(with["present"][1], codex);
 }
+
+#[test]
+fn documented_agent_counts_only_if_installed_and_comes_last() {
+    let cursor = "//- /w/.cursor/rules/a.mdc\nText.\n";
+    let others = "//- /home/.config/amp/config.yml\ntheme: dark\n//- /home/bin/goose\n#!/bin/sh\n";
+    let (home, top) = home(&[CLAUDE_CODE, cursor, others]);
+    let bin = home.path().join("bin");
+    fs::set_permissions(bin.join("goose"), fs::Permissions::from_mode(0o755)).unwrap();
+    run(&home, &top, &["list"]);
+    let mut wire = Wire::connect(&home.socket(), Framing::Lines).expect("the daemon runs now");
+    let mut present = || {
+        let environment = json!({"HOME": home.path(), "PATH": bin});
+        let found = wire.call("profiles/detect", &json!({"cwd": top, "environment": environment}));
+        let present = found["present"].as_array().expect("a list").iter();
+        present.map(|it| it["profile"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(present(), ["claude-code"]);
+    home.lay_out("//- /home/.cursor/argv.json\n{}\n");
+    assert_eq!(present(), ["claude-code", "cursor"]);
+}

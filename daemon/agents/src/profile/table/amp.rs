@@ -15,7 +15,8 @@ pub(super) fn profile() -> Profile {
         root(RootBase::Home, &[".claude/skills"], Scope::User, &walk),
     ];
     Profile {
-        presence: Some(present(("HOME", "", ".config/amp"), "amp", &[".amp"])),
+        // An editor has a program and a directory of the same name.
+        presence: Some(present(("HOME", "", ".config/amp/settings.json"), "", &[".amp"])),
         roots: roots.into_iter().chain(all_provided()).collect(),
         ..documented(
             "amp",

@@ -9,7 +9,8 @@ pub(super) fn profile() -> Profile {
     let walk = one_level();
     let project = RootBase::Ancestors { stop: AncestorStop::Cwd };
     Profile {
-        presence: Some(present(("HOME", "", ".config/goose"), "goose", &[".goose"])),
+        // A tool for database migrations has a program of the same name.
+        presence: Some(present(("HOME", "", ".config/goose"), "", &[".goose"])),
         roots: vec![
             // The last wins, so skills from elsewhere come before the agent's own.
             provided(Provider::Bundled),
