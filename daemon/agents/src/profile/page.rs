@@ -104,11 +104,17 @@ pub fn agent_sections() -> String {
         let form = if it.knows_listing() { "its own, measured" } else { "not measured" };
         let _ = writeln!(text, "- Form of the list that its model gets: {form}.");
         if let Some(signs) = &it.presence {
-            let _ = writeln!(
-                text,
-                "- Detected by its program `{}`, its own directory, or its files in the worktree.",
-                signs.program
-            );
+            let program = Some(format!("its program `{}`", signs.program));
+            let files = "its files in the worktree".to_owned();
+            let signs: Vec<String> = [
+                program.filter(|_| !signs.program.is_empty()),
+                Some("its own directory".to_owned()),
+                Some(files).filter(|_| it.evidence != Evidence::Documentation),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            let _ = writeln!(text, "- Detected by {}.", signs.join(" or "));
         } else {
             let _ = writeln!(text, "- Not detected; name it with `--profile {}`.", it.id);
         }
