@@ -244,7 +244,7 @@ impl Texts<'_> {
     }
 
     /// Returns the files that mention a skill, sorted by path. The disk is searched again only after
-    /// a change.
+    /// a reported change.
     pub(crate) async fn mentions(self, resolved: &ResolvedSkill) -> Option<Vec<ReferencingFile>> {
         let closed = match self.session.cached_referrers(&resolved.skill) {
             Some(known) => known,

@@ -212,7 +212,8 @@ impl Session {
     }
 
     /// Watches the texts of roots, so that cached files that mention a skill are dropped once one of
-    /// these texts may have changed. Returns true if each change will be reported.
+    /// these texts may have changed. Returns false if a worktree cannot be watched; texts outside
+    /// of worktrees are watched in part.
     pub(crate) async fn watch_texts(self: &Arc<Self>, roots: &[AbsPath]) -> bool {
         for root in roots {
             if self.disk().text_watches.contains_key(root) {

@@ -56,9 +56,7 @@ impl Session {
     pub(super) fn end_workspace_pulls(&self) {
         self.changes.send_modify(|it| it.is_ended = true);
     }
-}
 
-impl Session {
     /// Waits until an open document has another revision or is closed.
     pub(crate) async fn modified(&self, document: &Document) {
         let mut changes = self.changes.subscribe();
