@@ -13,15 +13,15 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::notification::Notification;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem,
-    CompletionParams, CompletionResponse, DidChangeConfigurationParams,
-    DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams, DidSaveTextDocumentParams,
-    DocumentDiagnosticParams, DocumentDiagnosticReportResult, DocumentFormattingParams,
-    DocumentHighlight, DocumentHighlightParams, DocumentLink, DocumentLinkParams,
-    DocumentSymbolParams, DocumentSymbolResponse, ExecuteCommandParams, FoldingRange,
-    FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
-    InitializeParams, InitializeResult, InitializedParams, InlayHint, InlayHintParams, LSPAny,
-    Location, PrepareRenameResponse, Range, ReferenceParams, RenameFilesParams, RenameParams,
-    SelectionRange, SelectionRangeParams, SemanticTokens, SemanticTokensParams,
+    CompletionParams, CompletionResponse, DiagnosticServerCancellationData,
+    DidChangeConfigurationParams, DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams,
+    DidSaveTextDocumentParams, DocumentDiagnosticParams, DocumentDiagnosticReportResult,
+    DocumentFormattingParams, DocumentHighlight, DocumentHighlightParams, DocumentLink,
+    DocumentLinkParams, DocumentSymbolParams, DocumentSymbolResponse, ExecuteCommandParams,
+    FoldingRange, FoldingRangeParams, GotoDefinitionParams, GotoDefinitionResponse, Hover,
+    HoverParams, InitializeParams, InitializeResult, InitializedParams, InlayHint, InlayHintParams,
+    LSPAny, Location, PrepareRenameResponse, Range, ReferenceParams, RenameFilesParams,
+    RenameParams, SelectionRange, SelectionRangeParams, SemanticTokens, SemanticTokensParams,
     SemanticTokensRangeParams, SemanticTokensRangeResult, SemanticTokensResult,
     TextDocumentPositionParams, TextEdit, Uri, WorkspaceDiagnosticParams,
     WorkspaceDiagnosticReport, WorkspaceDiagnosticReportResult, WorkspaceEdit, WorkspaceFolder,
@@ -390,6 +390,9 @@ impl LanguageServer for Server {
             // Held open until the answer would be another one: the client repeats the request as
             // soon as it is answered.
             pull.changed().await;
+            if pull.is_superseded() {
+                return Err(superseded());
+            }
             if pull.is_over() {
                 break WorkspaceDiagnosticReport::default();
             }
@@ -436,6 +439,15 @@ impl Server {
         let (report, ()) = tokio::join!(report, tell);
         report
     }
+}
+
+/// Returns `ServerCancelled` for a pull that a newer one replaces. The client does not repeat it:
+/// repeated, the older would in turn end the newer.
+fn superseded() -> Error {
+    const SERVER_CANCELLED: ErrorCode = ErrorCode::ServerError(-32802);
+    let data = json!(DiagnosticServerCancellationData { retrigger_request: false });
+    let message = "a newer request replaces this one".into();
+    Error { code: SERVER_CANCELLED, message, data: Some(data) }
 }
 
 /// A partial result, sent before the response. The type in `ls_types` covers work done progress

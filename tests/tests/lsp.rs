@@ -8,6 +8,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use skills_testkit::{Home, wait_for};
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_test-skillsd");
+
 /// A language server and the pipes to it.
 struct Server {
     child: Child,
@@ -20,8 +22,13 @@ impl Server {
     #[track_caller]
     fn start(args: &[&str]) -> Server {
         let home = Home::new();
-        let mut command: Command = home.command(env!("CARGO_BIN_EXE_test-skillsd"));
+        let mut command = home.command(PROGRAM);
         command.arg("lsp").args(args);
+        Server::spawn(home, command)
+    }
+
+    #[track_caller]
+    fn spawn(home: Home, mut command: Command) -> Server {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("our program can be run");
         let input = child.stdin.take();
@@ -135,16 +142,28 @@ fn exit_without_shutdown_or_end_of_input_returns_1() {
 
 #[test]
 fn server_exits_when_the_editors_process_has_ended() {
-    let mut editor = Command::new("sleep").arg("1000").spawn().expect("a program of the system");
-    let mut server = Server::start(&[]);
-    server.initialize_for(editor.id());
-    editor.kill().expect("it is our child");
-    editor.wait().expect("it is our child");
-    assert_eq!(server.exit_code(), Some(1));
+    let home = Home::new();
+    let mut command = home.command("sh");
+    // The shell becomes the editor, and the server's parent. The server has its pipes alone.
+    let script = r#"exec 3<&0; "$0" lsp <&3 & exec sleep 1000 >/dev/null 2>&1"#;
+    command.args(["-c", script, PROGRAM]);
+    let mut server = Server::spawn(home, command);
+    server.initialize_for(server.child.id());
+    server.child.kill().expect("it is our child");
+    server.child.wait().expect("it is our child");
+    let mut rest = Vec::new();
+    let mut output = server.output.take().expect("it is open");
+    output.read_to_end(&mut rest).expect("a pipe can be read");
     assert!(server.input.is_some(), "its input is still open");
-    // An id that means nothing here belongs to another container, and the server goes on.
+}
+
+#[test]
+fn server_stays_when_a_process_with_the_editors_id_in_another_container_ends() {
+    let mut other = Command::new("sleep").arg("1000").spawn().expect("a program of the system");
     let mut server = Server::start(&[]);
-    server.initialize_for(editor.id());
+    server.initialize_for(other.id());
+    other.kill().expect("it is our child");
+    other.wait().expect("it is our child");
     server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}));
     assert_eq!(server.receive()["result"], Value::Null);
 }

@@ -146,7 +146,8 @@ fn in_body(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
     let (first, last) = (line(comment.start), line(comment.end));
     let before = Span::new(first.start, comment.start).slice(cx.text);
     let behind = Span::new(comment.end, last.end).slice(cx.text);
-    let is_blank = |it: &str| it.chars().all(char::is_whitespace);
+    // The markers of block quotes are no text.
+    let is_blank = |it: &str| it.chars().all(|it| it == '>' || it.is_whitespace());
     let mut scope = Span::new(first.start, last.end + 1);
     // Only the last comment on a line looks at the following lines.
     if is_blank(behind) && is_blank(before) {
@@ -154,7 +155,7 @@ fn in_body(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
         while at < cx.text.len() {
             let next = cx.line(at);
             scope.end = next.end + 1;
-            if !next.slice(cx.text).trim().is_empty() {
+            if !is_blank(next.slice(cx.text)) {
                 // A code block counts as one line.
                 let behind = body.fences.partition_point(|it| it.open.start < next.start);
                 let fence = body.fences.get(behind).filter(|it| next.covers(it.open));

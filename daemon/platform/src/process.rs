@@ -10,12 +10,15 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitId, WaitIdOptions, test_kill_process, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, getppid, test_kill_process, waitid};
 
 use crate::is_portable;
 
 /// The pause between two looks at a process of another parent, where the system reports no ends.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Maximum number of ancestors of this process that are returned.
+const MAX_ANCESTORS: usize = 64;
 
 /// Program and arguments of a running process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +51,21 @@ pub fn runs_this_program(pid: Pid) -> bool {
     };
     let ours = file("self").filter(|_| !is_portable());
     ours.is_some() && ours == file(&pid.as_raw_nonzero().to_string())
+}
+
+/// Returns the processes that started this one, directly or through others, the nearest first. The
+/// portable implementation returns only the parent.
+pub fn ancestors() -> Vec<Pid> {
+    let known = |it: &Pid| (!is_portable()).then(|| parent(*it)).flatten();
+    std::iter::successors(getppid(), known).take(MAX_ANCESTORS).collect()
+}
+
+/// Returns the parent of a process; none for the first process and for those that are hidden.
+fn parent(pid: Pid) -> Option<Pid> {
+    let status = std::fs::read(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
+    let status = String::from_utf8_lossy(&status);
+    let parent = status.lines().find_map(|it| it.strip_prefix("PPid:"))?;
+    Pid::from_raw(parent.trim().parse().ok()?)
 }
 
 /// Asks `ps`, which prints the words of a command line separated by spaces.
@@ -85,10 +103,10 @@ pub fn end_of_child(pid: Pid) -> io::Result<OwnedFd> {
     Ok(ours.into())
 }
 
-/// Blocks until a process ends that need not be a child of this one.
+/// Blocks until a process ends that need not be a child of this one, or does not exist.
 ///
 /// # Errors
-/// The process does not exist, or waiting for it failed.
+/// The system refuses to wait.
 pub fn wait_for_end(pid: Pid) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if !is_portable() {
@@ -105,9 +123,6 @@ pub fn wait_for_end(pid: Pid) -> io::Result<()> {
     }
     // A process of another user may not be signalled.
     let exists = || test_kill_process(pid) != Err(Errno::SRCH);
-    if !exists() {
-        return Err(Errno::SRCH.into());
-    }
     while exists() {
         std::thread::sleep(POLL_INTERVAL);
     }
@@ -140,6 +155,18 @@ mod tests {
     }
 
     #[test]
+    fn ancestors_begin_with_the_parent_and_exclude_children() {
+        let ancestors = ancestors();
+        assert_eq!(ancestors.first().copied(), getppid());
+        assert!(is_portable() || ancestors.get(1).copied() == parent(ancestors[0]));
+        let mut child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+        assert!(!ancestors.contains(&Pid::from_child(&child)));
+        assert!(!ancestors.contains(&rustix::process::getpid()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
     fn waiting_for_a_child_leaves_its_exit_status() {
         let mut child = Command::new("sh").args(["-c", "exit 7"]).spawn().unwrap();
         let end = end_of_child(Pid::from_child(&child)).unwrap();
@@ -148,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn end_of_a_process_is_awaited_and_a_missing_one_refused() {
+    fn end_of_a_process_is_awaited_and_a_missing_one_has_ended() {
         let mut child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
         let pid = Pid::from_child(&child);
         let waiting = std::thread::spawn(move || wait_for_end(pid).is_ok());
@@ -156,6 +183,6 @@ mod tests {
         child.kill().unwrap();
         assert!(is_portable() || waiting.join().unwrap());
         child.wait().unwrap();
-        assert!(wait_for_end(pid).is_err());
+        wait_for_end(pid).unwrap();
     }
 }

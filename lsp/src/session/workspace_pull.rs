@@ -69,11 +69,14 @@ impl Session {
 }
 
 impl WorkspacePull<'_> {
-    /// Returns true if a newer request has arrived or the session has ended; the request is then
-    /// answered without diagnostics.
+    /// Returns true if a newer request has arrived.
+    pub(crate) fn is_superseded(&self) -> bool {
+        self.changes.borrow().pulls != self.number
+    }
+
+    /// Returns true if the session has ended; the request is then answered without diagnostics.
     pub(crate) fn is_over(&self) -> bool {
-        let now = *self.changes.borrow();
-        now.is_ended || now.pulls != self.number
+        self.changes.borrow().is_ended
     }
 
     /// Returns true for the first request of the session, which is answered even if there is nothing

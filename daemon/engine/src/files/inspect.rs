@@ -39,7 +39,7 @@ use fenced::Fenced;
 use fs_facts::FsFacts;
 
 pub use fenced::read_fenced;
-pub use fs_facts::{entry, facts, leads_out, make_executable, worktree_top};
+pub use fs_facts::{BundledTextsCache, entry, facts, leads_out, make_executable, worktree_top};
 pub use reference_search::{ReferencingFile, find_references, home, search, watch_texts};
 pub use walks::Walks;
 pub use worktree::{WorktreeFiles, directories};

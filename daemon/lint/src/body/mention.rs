@@ -99,7 +99,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
 
 /// Words directly before a path that make it an example or a result.
 static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
-    let examples = r"\bexamples?\W*:[^.]*$|\be\.g\.[^.]*$|\bfor (?:example|instance)\b[^.]*$|\bsuch as\b[^.]*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
+    // A dot ends the sentence only before white space: an earlier path may have dots.
+    let examples = r"(?:\bexamples?\W*:|\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b)(?:[^.]|\.\S)*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
     let makes = r"\b(?:create|creates|creating|write|writes|writing|save|saves|saved|saving|paste|store|stores|output|generates?|produces?|add|put|move|export|record)s?\b:?(?:\s+(?:\S+\s+){0,7}(?:in|into|to|as|at|under))?\s*(?:a|the|an|it)?\s*\W*$";
     Regex::new(&format!("(?i)(?:{examples}|{makes})")).expect("the expression is valid")
 });

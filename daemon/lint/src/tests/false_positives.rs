@@ -46,6 +46,23 @@ fn links_to_non_files_are_ignored() {
 }
 
 #[test]
+fn paths_of_a_list_of_examples_are_ignored() {
+    let skill = |text: &str| {
+        format!("//- /w/pdf/SKILL.md\n{}//- /w/pdf/references/a.md\n# A\n", body(text))
+    };
+    for text in [
+        "For example, `references/new.md` and `references/old.md`.",
+        "Name it by its topic, e.g. `references/api.md`, `references/v1.2.md` or `references/cli.md`.",
+        "Examples: `./references/one.md`, then `references/two.md`",
+        "Short names, such as `references/io.md` (not `references/input-output.md`).",
+    ] {
+        silent("body/broken-path", &skill(text));
+    }
+    let found = Fixture::new(&skill("See e.g. the site. Read `references/api.md`.")).check();
+    assert!(found.iter().any(|it| it.rule.id.as_str() == "body/broken-path"), "{found:?}");
+}
+
+#[test]
 fn windows_paths_to_skill_files_are_reported() {
     let skill = |text: &str| {
         format!("//- /w/pdf/SKILL.md\n{}//- /w/pdf/references/a.md\n# A\n", body(text))

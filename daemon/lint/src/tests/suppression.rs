@@ -69,6 +69,10 @@ fn body_comment_suppresses_its_line_or_the_next() {
         &["body/broken-link"],
     );
     check(&body("<!-- skillsd-ignore: body/* -->\n```sh\n./scripts/a\n"), &[]);
+    check(
+        &body("> <!-- skillsd-ignore body/broken-link -->\n>\n> [a](a.md)\n> [b](b.md)\n"),
+        &["body/broken-link"],
+    );
 }
 
 #[test]
@@ -189,6 +193,10 @@ fn suppression_fix_is_near_its_finding() {
         body(
             "- a\n\n  <!-- skillsd-ignore body/code-argument -->\n  ```sh\n  awk '{print $1}'\n  ```\n"
         )
+    );
+    assert_eq!(
+        suppressed(&body("> ```sh\n> awk '{print $1}'\n> ```\n"), "body/code-argument"),
+        body("> <!-- skillsd-ignore body/code-argument -->\n> ```sh\n> awk '{print $1}'\n> ```\n")
     );
     // A comment above the marker of a list would split the list.
     let text = body("- a\n- ```sh\n  awk '{print $1}'\n  ```\n");

@@ -24,7 +24,7 @@ use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Subscription, SubscriptionEvent};
 use skills_discovery::discover::Entry;
-use skills_engine::files::inspect;
+use skills_engine::files::inspect::{self, BundledTextsCache};
 use skills_engine::watch::hints::HintQueue;
 use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::watch::service::WatchService;
@@ -32,7 +32,7 @@ use skills_lint::SkillDirFacts;
 use skills_lsp::{
     Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchHandle, WatchTarget,
 };
-use skills_platform::process::wait_for_end;
+use skills_platform::process::{ancestors, wait_for_end};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences, SkillsUsage,
@@ -85,6 +85,10 @@ pub(crate) struct LspBackend(Arc<Inner>);
 struct Inner {
     backend_mode: BackendMode,
     caller: OnceCell<CallTarget>,
+    /// The processes that started this one. Empty in the daemon: a socket is closed with the
+    /// editor's process.
+    ancestors: Vec<Pid>,
+    bundled_texts: BundledTextsCache,
     /// The server in this process.
     own: Arc<FallbackServer>,
     /// Watches of a process that is not the daemon; started by the first document.
@@ -125,10 +129,13 @@ impl LspBackend {
             tracing::warn!("the daemon does not answer; indexing skills in this process");
             in_process.connect()
         });
+        let is_socket = matches!(backend_mode, BackendMode::Served(..));
         Self(Arc::new(Inner {
+            ancestors: if is_socket { Vec::new() } else { ancestors() },
             backend_mode,
             caller: OnceCell::new(),
             fallback,
+            bundled_texts: BundledTextsCache::default(),
             own,
             watch: OnceLock::new(),
             is_alone: AtomicBool::new(false),
@@ -419,7 +426,9 @@ impl Backend for LspBackend {
     }
 
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<SkillDirFacts> {
-        Box::pin(async move { spawn_blocking(move || inspect::facts(&path, &looks)).await.ok() })
+        let inner = Arc::clone(&self.0);
+        let facts = move || inspect::facts(&path, &looks, &inner.bundled_texts);
+        Box::pin(async move { spawn_blocking(facts).await.ok() })
     }
 
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
@@ -464,14 +473,13 @@ impl Backend for LspBackend {
     }
 
     fn process_ended(&self, process: u32) -> Answer<()> {
-        // A socket is closed with the editor's process.
-        let is_socket = matches!(self.0.backend_mode, BackendMode::Served(..));
-        let pid = process.try_into().ok().and_then(Pid::from_raw).filter(|_| !is_socket);
+        // The id of an editor outside of this container is that of another process here, or none.
+        let pid = process.try_into().ok().and_then(Pid::from_raw);
+        let pid = pid.filter(|it| self.0.ancestors.contains(it));
         Box::pin(async move {
             let pid = pid?;
             let (sender, ended) = oneshot::channel();
             let thread = thread::Builder::new().name("editor-end".to_owned());
-            // A process that is not there now runs elsewhere, for example outside of a container.
             let wait = move || drop(wait_for_end(pid).map(|()| sender.send(())));
             thread.spawn(wait).ok()?;
             ended.await.ok()

@@ -1,10 +1,13 @@
 //! [`FsFacts`]: the file system context of one skill, for lint rules.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use skills_discovery::discover::{Entry, Fault, FileId};
 use skills_lint::{BundledTexts, FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet};
@@ -13,7 +16,8 @@ use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
 use super::worktree::WorktreeFiles;
-use crate::files::disk;
+use crate::files::dir_index::Seen;
+use crate::files::disk::{self, Disk as _, RealDisk};
 use crate::files::skill_file::SKILL_FILE;
 
 /// Maximum number of files listed for a skill; larger skills do not name each file.
@@ -25,6 +29,70 @@ const MOST_BYTES: u64 = 128 * 1024;
 /// Maximum depth of a skill's files.
 const DEEPEST: usize = 6;
 
+/// Maximum number of skills whose texts are cached.
+const MOST_CACHED: usize = 64;
+
+/// Facts about the texts of open skills' files, by directory. The files are read again only after
+/// one of them has changed.
+#[derive(Debug, Default)]
+pub struct BundledTextsCache(Mutex<HashMap<AbsPath, CachedTexts>>);
+
+#[derive(Debug)]
+struct CachedTexts {
+    files: Vec<String>,
+    /// The files that were read or are too long.
+    read: Vec<(String, Seen)>,
+    texts: BundledTexts,
+}
+
+impl BundledTextsCache {
+    /// Returns the facts about these files of a directory. `read` returns the text of a file.
+    fn texts(
+        &self,
+        dir: &AbsPath,
+        files: &[String],
+        read: impl Fn(&str) -> Option<String>,
+    ) -> BundledTexts {
+        let stat = |file: &str| RealDisk.stat(&dir.join(file)).ok();
+        let is_valid = |(file, seen): &(String, Seen)| stat(file).is_some_and(|it| seen.holds(&it));
+        if let Some(known) = self.lock().get(dir)
+            && known.files == files
+            && known.read.iter().all(is_valid)
+        {
+            return known.texts.clone();
+        }
+        let seen = RefCell::new(Some(Vec::new()));
+        let texts = BundledTexts::new(files, |file| {
+            // The metadata is older than the text, so that a change meanwhile is noticed.
+            let at = SystemTime::now();
+            let stat = stat(file);
+            let text = read(file);
+            let mut all = seen.borrow_mut();
+            match (stat, &mut *all) {
+                (Some(stat), Some(all)) => all.push((file.to_owned(), Seen::at(at, stat))),
+                (None, _) => *all = None,
+                (Some(_), None) => {}
+            }
+            text
+        });
+        let mut cached = self.lock();
+        cached.remove(dir);
+        if let Some(read) = seen.into_inner() {
+            if cached.len() >= MOST_CACHED {
+                cached.clear();
+            }
+            let known = CachedTexts { files: files.to_vec(), read, texts: texts.clone() };
+            cached.insert(dir.clone(), known);
+        }
+        texts
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AbsPath, CachedTexts>> {
+        // Each entry is inserted in one step, so a panic leaves the map consistent.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// File system context of one skill.
 pub(super) struct FsFacts<'a> {
     dir: AbsPath,
@@ -33,6 +101,7 @@ pub(super) struct FsFacts<'a> {
     skill_set: &'a SkillSet,
     files: OnceCell<Option<Vec<String>>>,
     texts: OnceCell<Option<BundledTexts>>,
+    cache: Option<&'a BundledTextsCache>,
     link: OnceCell<Option<AbsPath>>,
     file_target: OnceCell<Option<AbsPath>>,
     fault: Option<&'a Fault>,
@@ -52,6 +121,7 @@ impl<'a> FsFacts<'a> {
             skill_set,
             files: OnceCell::new(),
             texts: OnceCell::new(),
+            cache: None,
             link: OnceCell::new(),
             file_target: OnceCell::new(),
             fault: None,
@@ -89,7 +159,14 @@ impl FsContext for FsFacts<'_> {
 
     fn bundled_texts(&self) -> Option<&BundledTexts> {
         let read = |file: &str| short_text(&self.dir.join(file));
-        self.texts.get_or_init(|| Some(BundledTexts::new(self.files()?, read))).as_ref()
+        let facts = || {
+            let files = self.files()?;
+            Some(match self.cache {
+                Some(cache) => cache.texts(&self.dir, files, read),
+                None => BundledTexts::new(files, read),
+            })
+        };
+        self.texts.get_or_init(facts).as_ref()
     }
 
     fn matches(&self, glob: &str) -> Option<usize> {
@@ -142,9 +219,10 @@ impl FsContext for FsFacts<'_> {
 }
 
 /// Returns the file system facts of the skill at `path`. Blocks on the disk.
-pub fn facts(path: &AbsPath, looks: &[String]) -> SkillDirFacts {
+pub fn facts(path: &AbsPath, looks: &[String], cache: &BundledTextsCache) -> SkillDirFacts {
     let worktree = WorktreeFiles::new(worktree_top(path));
-    let beside = FsFacts::new(path, &worktree, SkillSet::none());
+    let mut beside = FsFacts::new(path, &worktree, SkillSet::none());
+    beside.cache = Some(cache);
     SkillDirFacts {
         looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
         files: beside.files().map(<[String]>::to_vec),
@@ -245,4 +323,43 @@ pub(super) fn list(dir: &Path) -> Option<Vec<String>> {
     }
     files.sort();
     Some(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn bundled_texts_are_read_again_only_after_a_change() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = AbsPath::new(temp.path()).unwrap();
+        let files = ["a.md".to_owned(), "b.md".to_owned()];
+        fs::write(dir.join("a.md"), "# One\n").unwrap();
+        fs::write(dir.join("b.md"), "See a.md.\n").unwrap();
+        let cache = BundledTextsCache::default();
+        let n_read = Cell::new(0);
+        let texts = || {
+            cache.texts(&dir, &files, |file| {
+                n_read.set(n_read.get() + 1);
+                short_text(&dir.join(file))
+            })
+        };
+        let first = texts();
+        assert!(first.mentioned.contains("a.md"));
+        // Files that have just changed are read until their times tell a later change.
+        let before = loop {
+            let before = n_read.get();
+            assert_eq!(texts(), first);
+            if n_read.get() == before {
+                break before;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        fs::write(dir.join("b.md"), "See c.md.\n").unwrap();
+        assert!(texts().mentioned.is_empty());
+        assert_eq!(n_read.get(), before + 2);
+    }
 }
