@@ -49,7 +49,8 @@ pub(crate) fn parse<P: DeserializeOwned>(
     bounds::check(text)?;
     let mut unknown = None;
     let mut reader = serde_json::Deserializer::from_str(text);
-    let mut on_ignored = |path: Path<'_>| {
+    // One type for all methods, so that the reader's code is compiled once.
+    let mut on_ignored: &mut dyn FnMut(Path<'_>) = &mut |path| {
         let path = segments(&path);
         let first = path.first().map_or("", String::as_str);
         if !OTHERS.contains(&first) && !path.last().is_some_and(|it| names.contains(&**it)) {
