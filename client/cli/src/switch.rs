@@ -190,26 +190,8 @@ fn plan(
     if let Some(undone) = undone.filter(|it| it.text.as_ref().is_none_or(is_valid)) {
         return Ok(Plan { after: undone.text, dirs: undone.dirs, ..unchanged(undone.history) });
     }
-    if found.verdict.state.is_none() {
-        let error = CommandError::finding(found.verdict.summary.trim_end_matches('.'));
-        return Err(match &found.verdict.next {
-            Some(next) => error.with_hint(next),
-            None => error,
-        });
-    }
-    effect::check_readable(&named, found)?;
-    if is_off(found, on) != on {
-        return if on {
-            effect::check_listed(found).map(|()| unchanged(history))
-        } else {
-            Ok(unchanged(history))
-        };
-    }
-    let setting = if on {
-        effect::setting_to_enable(agent, name, &named, found)?
-    } else {
-        effect::check_can_disable(agent, name, &named, found)?;
-        Setting::Off
+    let Some(setting) = needed_setting(agent, name, on, &named, found)? else {
+        return Ok(unchanged(history));
     };
     let mut after = Some(edit(before.as_deref(), setting)?);
     let mut history = history;
@@ -224,6 +206,32 @@ fn plan(
     let switched =
         after.as_deref().map(|it| Switched::new(&file, name, setting, before.as_deref(), it));
     Ok(Plan { after, switched, ..unchanged(history) })
+}
+
+/// Returns the setting that switches the skill on or off; none if it is so already.
+fn needed_setting(
+    agent: SwitchAgent,
+    name: &str,
+    on: bool,
+    settings: &Path,
+    found: &ExplainResult,
+) -> Result<Option<Setting>, CommandError> {
+    if found.verdict.state.is_none() {
+        let error = CommandError::finding(found.verdict.summary.trim_end_matches('.'));
+        return Err(match &found.verdict.next {
+            Some(next) => error.with_hint(next),
+            None => error,
+        });
+    }
+    effect::check_readable(settings, found)?;
+    match (on, is_off(found, on)) {
+        (true, true) => effect::setting_to_enable(agent, name, settings, found).map(Some),
+        (true, false) => effect::check_listed(found).map(|()| None),
+        (false, true) => Ok(None),
+        (false, false) => {
+            effect::check_can_disable(agent, name, settings, found).map(|()| Some(Setting::Off))
+        }
+    }
 }
 
 fn cannot_edit(file: &Path, error: EditError) -> CommandError {

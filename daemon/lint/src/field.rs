@@ -10,6 +10,7 @@ use skills_agents::field_table::{
     SPECIFICATION, Shape, USER_INVOCABLE, fields,
 };
 use skills_agents::fields::{FieldValue, TypeMismatch};
+use skills_agents::profile::Profile;
 use skills_agents::scalar::YamlType;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
@@ -418,14 +419,14 @@ fn check_field(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
     }
 }
 
-fn readers<'a>(cx: &Cx<'a>, field: &Field) -> Vec<&'a skills_agents::profile::Profile> {
+fn readers<'a>(cx: &Cx<'a>, field: &Field) -> Vec<&'a Profile> {
     cx.profiles_where(|it, _| it.reader.is_some_and(|it| field.reader(it).is_some()))
 }
 
 fn check_unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
     let is_standard = field.reader(Agent::AgentSkills).is_some_and(|it| !it.ours);
     // The fields of an agent that is only documented are not known.
-    let is_documented = |it: &skills_agents::profile::Profile| {
+    let is_documented = |it: &Profile| {
         let hides = field.key == DISABLE_MODEL_INVOCATION.key && it.hides_from_model;
         it.reader.is_none() && it.base.is_none() && (hides || cx.profiles().len() == 1)
     };
@@ -451,8 +452,7 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         return;
     }
     // A fault makes one finding, whichever agents it affects.
-    let mut faults: BTreeMap<Span, (TypeMismatch, Vec<&skills_agents::profile::Profile>)> =
-        BTreeMap::new();
+    let mut faults: BTreeMap<Span, (TypeMismatch, Vec<&Profile>)> = BTreeMap::new();
     for fault in fields.read(field).map(|it| it.faults).unwrap_or_default() {
         faults.entry(fault.span).or_insert((fault, Vec::new()));
     }
@@ -467,51 +467,55 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         }
     }
     let dropped = cx.profiles_that_drop(&["field/type"]);
+    for (span, (fault, ignored)) in faults {
+        let dropping: Vec<_> =
+            ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
+        out.push(type_finding(cx, field, entry, span, &fault, [&ignored, &dropping]));
+    }
+}
+
+/// Returns the finding for a value that the agents in `ignored` do not read, and for which those in
+/// `dropping` drop the skill. `span` is empty if the value is empty.
+fn type_finding(
+    cx: &Cx<'_>,
+    field: &'static Field,
+    entry: &Entry,
+    span: Span,
+    fault: &TypeMismatch,
+    [ignored, dropping]: [&[&Profile]; 2],
+) -> Finding {
+    let place = if span.is_empty() { entry.key.span } else { span };
+    let inner = entry.value.entries().unwrap_or_default().iter();
+    let inner = inner.filter(|_| !span.is_empty()).find(|it| it.value.span.contains(span.start));
+    let inner = inner.filter(|it| it.key.text.len() <= LONGEST_SHOWN_KEY);
+    let key = inner.map_or(field.key.to_owned(), |it| format!("{}.{}", field.key, it.key.text));
+    let what = format!("`{key}` has {} instead of {}", fault.found.name(), fault.expected);
     // Claude Code reads every value of `user-invocable` but a true one as `false`.
-    let hides = |it: &&skills_agents::profile::Profile| {
+    let hides = |it: &&Profile| {
         let reader = it.reader.and_then(|it| field.reader(it));
         field.key == USER_INVOCABLE.key
             && reader.is_some_and(|it| matches!(it.reads, Coercion::Switch))
     };
-    for (span, (fault, ignored)) in faults {
-        let key = field.key;
-        let place = if span.is_empty() { entry.key.span } else { span };
-        let what = fault.found.name();
-        let inner = entry.value.entries().unwrap_or_default().iter();
-        let inner =
-            inner.filter(|_| !span.is_empty()).find(|it| it.value.span.contains(span.start));
-        let inner = inner.filter(|it| it.key.text.len() <= LONGEST_SHOWN_KEY);
-        let shown = inner.map_or(key.to_owned(), |it| format!("{key}.{}", it.key.text));
-        let what = format!("`{shown}` has {what} instead of {}", fault.expected);
-        let drops: Vec<_> =
-            ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
-        let hiding: Vec<_> = ignored.iter().copied().filter(hides).collect();
-        let (about, severity, message) = match (drops.as_slice(), ignored.as_slice()) {
-            ([], []) => (&[][..], Severity::Warning, what),
-            ([], _) if !hiding.is_empty() => (
-                &*hiding,
-                Severity::Error,
-                format!("{} this skill from the user: {what}", with_verb(&hiding, "hides", "hide")),
-            ),
-            ([], them) => (
-                them,
-                Severity::Error,
-                format!("{} this field: {what}", with_verb(them, "ignores", "ignore")),
-            ),
-            (them, _) => (
-                them,
-                Severity::Error,
-                format!("{} this skill: {what}", with_verb(them, "drops", "drop")),
-            ),
-        };
-        let finding = Finding::new(&TYPE, place, message).severity(severity).about(about);
-        let quotable = matches!(fault.found, YamlType::Boolean | YamlType::Number | YamlType::Date)
-            && matches!(fault.expected, "a text" | "a string");
-        out.push(if quotable {
-            finding.fix("Quote the value", place, quote::double_quote_scalar(place.slice(cx.text)))
-        } else {
-            finding
-        });
+    let hiding: Vec<_> = ignored.iter().copied().filter(hides).collect();
+    let (about, message) = if !dropping.is_empty() {
+        (dropping, format!("{} this skill: {what}", with_verb(dropping, "drops", "drop")))
+    } else if !hiding.is_empty() {
+        let verb = with_verb(&hiding, "hides", "hide");
+        (&*hiding, format!("{verb} this skill from the user: {what}"))
+    } else if !ignored.is_empty() {
+        (ignored, format!("{} this field: {what}", with_verb(ignored, "ignores", "ignore")))
+    } else {
+        (ignored, what)
+    };
+    let severity = if about.is_empty() { Severity::Warning } else { Severity::Error };
+    let finding = Finding::new(&TYPE, place, message).severity(severity).about(about);
+    let quotable = matches!(fault.found, YamlType::Boolean | YamlType::Number | YamlType::Date)
+        && matches!(fault.expected, "a text" | "a string");
+    if quotable {
+        let quoted = quote::double_quote_scalar(place.slice(cx.text));
+        finding.fix("Quote the value", place, quoted)
+    } else {
+        finding
     }
 }
 
@@ -545,36 +549,12 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         return;
     }
     let words: Vec<&str> = field.values.iter().map(|it| it.name).collect();
-    let folded = words.iter().copied().find(|it| it.eq_ignore_ascii_case(&item.text));
-    let near = folded
-        .or_else(|| suggest::nearest(&item.text, words.iter().copied(), 0.6).first().copied());
     if open {
-        // Any other word may be a model or an agent; only a typing error is reported.
-        let slip = suggest::nearest(&item.text, words.iter().copied(), 0.75).first().copied();
-        let plain = item.text.chars().all(char::is_alphabetic);
-        // A user's own agent can have a similar name: `explorer`.
-        let is_slip =
-            |it: &&str| suggest::n_errors(&item.text, it) == 1 && !item.text.starts_with(it);
-        if let (Some(near), true) = (folded.or(slip.filter(is_slip)), field.key == AGENT.key) {
-            let message = format!(
-                "Claude Code has no built-in agent `{}`; did you mean `{near}`?",
-                item.text
-            );
-            let finding = Finding::new(&VALUE, span, message).severity(Severity::Information);
-            out.push(finding.draft(format!("Change to `{near}`"), span, near));
-        }
-        let is_model =
-            field.key == MODEL.key && readers.iter().any(|it| it.reader == Some(Agent::ClaudeCode));
-        let near = folded.or(slip).filter(|_| plain).map(ToOwned::to_owned);
-        let near = near.or_else(|| misspelled_family(&item.text, &words));
-        if let Some(near) = near.filter(|_| is_model) {
-            let message =
-                format!("Claude Code has no model `{}`; did you mean `{near}`?", item.text);
-            let finding = Finding::new(&VALUE, span, message).severity(Severity::Warning);
-            out.push(finding.fix(format!("Change to `{near}`"), span, near));
-        }
+        check_open_value(field, &readers, &item.text, span, &words, out);
         return;
     }
+    let near = same_but_for_case(&item.text, &words)
+        .or_else(|| suggest::nearest(&item.text, words.iter().copied(), 0.6).first().copied());
     // A longer text is shown only by its start.
     let written: String = item.text.lines().next().unwrap_or_default().chars().take(40).collect();
     let more = if written.len() < item.text.len() { "…" } else { "" };
@@ -589,6 +569,41 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         Some(near) => finding.fix(format!("Change to `{near}`"), span, near),
         None => finding,
     });
+}
+
+/// Reports a misspelled model or agent; any other word may be one that the user has.
+fn check_open_value(
+    field: &Field,
+    readers: &[&Profile],
+    written: &str,
+    span: Span,
+    words: &[&'static str],
+    out: &mut Vec<Finding>,
+) {
+    let folded = same_but_for_case(written, words);
+    let slip = suggest::nearest(written, words.iter().copied(), 0.75).first().copied();
+    // A user's own agent can have a similar name: `explorer`.
+    let is_slip = |it: &&str| suggest::n_errors(written, it) == 1 && !written.starts_with(it);
+    if let (Some(near), true) = (folded.or(slip.filter(is_slip)), field.key == AGENT.key) {
+        let message =
+            format!("Claude Code has no built-in agent `{written}`; did you mean `{near}`?");
+        let finding = Finding::new(&VALUE, span, message).severity(Severity::Information);
+        out.push(finding.draft(format!("Change to `{near}`"), span, near));
+    }
+    let is_model =
+        field.key == MODEL.key && readers.iter().any(|it| it.reader == Some(Agent::ClaudeCode));
+    let is_word = written.chars().all(char::is_alphabetic);
+    let near = folded.or(slip).filter(|_| is_word).map(ToOwned::to_owned);
+    let near = near.or_else(|| misspelled_family(written, words));
+    if let Some(near) = near.filter(|_| is_model) {
+        let message = format!("Claude Code has no model `{written}`; did you mean `{near}`?");
+        let finding = Finding::new(&VALUE, span, message).severity(Severity::Warning);
+        out.push(finding.fix(format!("Change to `{near}`"), span, near));
+    }
+}
+
+fn same_but_for_case(written: &str, words: &[&'static str]) -> Option<&'static str> {
+    words.iter().copied().find(|it| it.eq_ignore_ascii_case(written))
 }
 
 /// Returns the full name of a model whose family is misspelled: `claude-sonet-4-5`.

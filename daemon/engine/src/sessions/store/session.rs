@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, Result, params};
+use rusqlite::{Connection, OptionalExtension, Params, Result, params};
 use skills_syntax::path::AbsPath;
 
 use super::columns::{abs_path_of, bytes, text_of};
@@ -25,90 +25,100 @@ pub(crate) fn save(
     session: &Session,
     parts: &[SessionPart],
 ) -> Result<()> {
-    let Session { id, profile, auto, .. } = session;
-    let cwd = bytes(&session.cwd);
-    // Whole configurations can hold keys.
-    let is_stored = |name: &&String| !name.ends_with("_CONTENT");
-    let environment = session
-        .environment
-        .iter()
-        .filter(|(name, _)| is_stored(name))
-        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
-    let environment = environment.collect::<Vec<_>>().join(&0);
-    let additional: Vec<_> = session.additional.iter().map(|it| bytes(it)).collect();
-    let additional = additional.join(&0);
+    let query =
+        "INSERT INTO session (id, cwd, profile, environment, additional, auto, created, used)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT (id) DO UPDATE SET used = MAX(used, ?8)";
+    let Location { cwd, profile, environment, additional, auto } = Location::of(session);
     let [created, used] = [session.created, session.used].map(u64::cast_signed);
-    connection
-        .prepare_cached(
-            "INSERT INTO session (id, cwd, profile, environment, additional, auto, created, used)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-             ON CONFLICT (id) DO UPDATE SET used = MAX(used, ?8)",
-        )?
-        .execute(params![id, cwd, profile, environment, additional, auto, created, used])?;
-    for part in parts {
-        match part {
-            SessionPart::Used => {}
-            SessionPart::Location => {
-                let query = "UPDATE session SET cwd = ?2, profile = ?3, environment = ?4,
-                             additional = ?5, auto = ?6 WHERE id = ?1";
-                connection.prepare_cached(query)?.execute(params![
-                    id,
-                    cwd,
-                    profile,
-                    environment,
-                    additional,
-                    auto
-                ])?;
-            }
-            SessionPart::Discovered(dir, used) => {
-                let query = "INSERT INTO discovered
-                             SELECT number, ?2, ?3 FROM session WHERE id = ?1
-                             ON CONFLICT DO UPDATE SET used = ?3";
-                connection.prepare_cached(query)?.execute(params![
-                    id,
-                    bytes(dir),
-                    used.cast_signed()
-                ])?;
-            }
-            SessionPart::Dropped(dir) => {
-                let query = by_id!("DELETE FROM discovered WHERE dir = ?2 AND session = ");
-                connection.prepare_cached(query)?.execute(params![id, bytes(dir)])?;
-            }
-            SessionPart::Activated(path, PathMatch { pattern, path: file }) => {
-                let query = "INSERT OR IGNORE INTO activated
-                             SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
-                connection.prepare_cached(query)?.execute(params![
-                    id,
-                    bytes(path),
-                    pattern,
-                    bytes(file)
-                ])?;
-            }
-            SessionPart::Announced { agent, first, paths } => {
-                let query = "INSERT OR IGNORE INTO announced
-                             SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
-                let mut query = connection.prepare_cached(query)?;
-                for (index, path) in paths.iter().enumerate() {
-                    let turn = i64::try_from(first + index).unwrap_or(i64::MAX);
-                    query.execute(params![id, agent, bytes(path), turn])?;
-                }
-            }
-            SessionPart::Hooks { agent, path, hooks } => {
-                hook::replace(connection, id, agent, path, hooks)?;
-            }
-            SessionPart::KnownList => {
-                let list = session.known_list.as_deref();
-                let list = list.and_then(|it| serde_json::to_string(it).ok());
-                let query = "UPDATE session SET known_list = ?2 WHERE id = ?1";
-                connection.prepare_cached(query)?.execute(params![id, list])?;
-            }
-            SessionPart::Forgotten { agent } => drop_agent(connection, id, agent, None, true)?,
-            SessionPart::Invoked { agent, invocation, at } => {
-                save_invocation(connection, id, agent, invocation, *at)?;
-            }
+    let row = params![session.id, cwd, profile, environment, additional, auto, created, used];
+    execute(connection, query, row)?;
+    parts.iter().try_for_each(|part| save_part(connection, session, part))
+}
+
+/// Columns of a session's row that describe where its agent runs.
+struct Location<'a> {
+    cwd: &'a [u8],
+    profile: &'a str,
+    /// `NAME=value` pairs, separated by NUL bytes.
+    environment: Vec<u8>,
+    /// Paths, separated by NUL bytes.
+    additional: Vec<u8>,
+    auto: bool,
+}
+
+impl<'a> Location<'a> {
+    fn of(session: &'a Session) -> Self {
+        // Whole configurations can hold keys.
+        let is_stored = |name: &&String| !name.ends_with("_CONTENT");
+        let environment: Vec<_> = session
+            .environment
+            .iter()
+            .filter(|(name, _)| is_stored(name))
+            .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+            .collect();
+        let additional: Vec<_> = session.additional.iter().map(|it| bytes(it)).collect();
+        Self {
+            cwd: bytes(&session.cwd),
+            profile: &session.profile,
+            environment: environment.join(&0),
+            additional: additional.join(&0),
+            auto: session.auto,
         }
     }
-    Ok(())
+}
+
+fn save_part(connection: &Connection, session: &Session, part: &SessionPart) -> Result<()> {
+    let id = &session.id;
+    match part {
+        SessionPart::Used => Ok(()),
+        SessionPart::Location => {
+            let query = "UPDATE session SET cwd = ?2, profile = ?3, environment = ?4,
+                         additional = ?5, auto = ?6 WHERE id = ?1";
+            let Location { cwd, profile, environment, additional, auto } = Location::of(session);
+            execute(connection, query, params![id, cwd, profile, environment, additional, auto])
+        }
+        SessionPart::Discovered(dir, used) => {
+            let query = "INSERT INTO discovered SELECT number, ?2, ?3 FROM session WHERE id = ?1
+                         ON CONFLICT DO UPDATE SET used = ?3";
+            execute(connection, query, params![id, bytes(dir), used.cast_signed()])
+        }
+        SessionPart::Dropped(dir) => {
+            let query = by_id!("DELETE FROM discovered WHERE dir = ?2 AND session = ");
+            execute(connection, query, params![id, bytes(dir)])
+        }
+        SessionPart::Activated(path, PathMatch { pattern, path: file }) => {
+            let query = "INSERT OR IGNORE INTO activated
+                         SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
+            execute(connection, query, params![id, bytes(path), pattern, bytes(file)])
+        }
+        SessionPart::Announced { agent, first, paths } => {
+            let query = "INSERT OR IGNORE INTO announced
+                         SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
+            paths.iter().enumerate().try_for_each(|(index, path)| {
+                let turn = i64::try_from(first + index).unwrap_or(i64::MAX);
+                execute(connection, query, params![id, agent, bytes(path), turn])
+            })
+        }
+        SessionPart::Hooks { agent, path, hooks } => {
+            hook::replace(connection, id, agent, path, hooks)
+        }
+        SessionPart::KnownList => {
+            let list = session.known_list.as_deref();
+            let list = list.and_then(|it| serde_json::to_string(it).ok());
+            let query = "UPDATE session SET known_list = ?2 WHERE id = ?1";
+            execute(connection, query, params![id, list])
+        }
+        SessionPart::Forgotten { agent } => drop_agent(connection, id, agent, None, true),
+        SessionPart::Invoked { agent, invocation, at } => {
+            save_invocation(connection, id, agent, invocation, *at)
+        }
+    }
+}
+
+/// Runs a statement, which is prepared once for each connection.
+fn execute(connection: &Connection, query: &str, values: impl Params) -> Result<()> {
+    connection.prepare_cached(query)?.execute(values).map(drop)
 }
 
 /// Writes the load of a skill, and counts it. A skill loaded again becomes the latest.
@@ -125,12 +135,10 @@ fn save_invocation(
     let turn: i64 = connection.prepare_cached(turn)?.query_one([id], |it| it.get(0))?;
     let query = "INSERT OR REPLACE INTO invoked
                  SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM session WHERE id = ?1";
-    connection
-        .prepare_cached(query)?
-        .execute(params![id, agent, path, turn, name, args, body, at])?;
+    execute(connection, query, params![id, agent, path, turn, name, args, body, at])?;
     let query = "INSERT INTO usage VALUES (?1, 1, ?2)
                  ON CONFLICT DO UPDATE SET count = count + 1, last = ?2";
-    connection.prepare_cached(query)?.execute(params![path, at]).map(drop)
+    execute(connection, query, params![path, at])
 }
 
 /// Reads a session.
