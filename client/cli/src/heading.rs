@@ -49,6 +49,9 @@ pub(crate) fn agent_name(profile: &str, agent: &str) -> String {
     if is_agents { agent } else { format!("{agent} ({profile})") }
 }
 
+/// Mark of a profile whose rules are documented, not measured.
+pub(crate) const UNMEASURED: &str = "*";
+
 /// Returns the note on a profile whose rules were not measured.
 pub(crate) const fn caveat(confidence: Option<Evidence>) -> Option<&'static str> {
     match confidence {
@@ -59,7 +62,7 @@ pub(crate) const fn caveat(confidence: Option<Evidence>) -> Option<&'static str>
 }
 
 /// Returns the name of a profile's agent, with a note if its rules were not measured.
-fn labelled(profile: &str, agent: &str, confidence: Option<Evidence>) -> String {
+pub(crate) fn labelled(profile: &str, agent: &str, confidence: Option<Evidence>) -> String {
     let name = agent_name(profile, agent);
     match caveat(confidence) {
         Some(caveat) => format!("{name} ({caveat})"),
@@ -79,7 +82,7 @@ pub(crate) fn render_one(
 
 /// Returns the agent of a text and the reason for it, for a note beside the text.
 pub(crate) fn note(detected: &DetectResult, terminal: &Terminal) -> String {
-    let whose = format!("as {}", agent_name(&detected.profile, &detected.agent));
+    let whose = format!("as {}", labelled(&detected.profile, &detected.agent, detected.confidence));
     let reason = detected.reason.as_deref().map(|it| terminal.prose(it));
     [Some(whose), reason].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -71,20 +71,9 @@ struct AgentDirs {
 
 impl AgentDirs {
     fn of(agent: &str, environment: &InstallEnvironment) -> Self {
-        let project = project_directory(agent);
-        let user = match agent {
-            "claude-code" => environment.claude_dir().join("skills"),
-            "codex" => environment.codex.join("skills"),
-            "gemini-cli" => environment.gemini.join(project),
-            "opencode" => environment.config.join("opencode/skills"),
-            "opencode-agent-skills" => environment.home.join(".config/opencode/skills"),
-            "copilot-cli" | "vscode" => environment.home.join(".copilot/skills"),
-            "amp" => environment.home.join(".config/agents/skills"),
-            "windsurf" => environment.home.join(".codeium/windsurf/skills"),
-            _ => environment.home.join(project),
-        };
-        let only_cwd = own_directory(agent).is_some_and(|it| it.1);
-        Self { project, user, only_cwd }
+        let found = own_directory(agent).expect("every agent has directories");
+        let base = environment.directory_of(found.variable, found.below_home);
+        Self { project: found.project, user: base.join(found.user), only_cwd: found.only_cwd }
     }
 }
 
@@ -96,7 +85,7 @@ fn agents() -> Vec<&'static str> {
 /// Returns the directory of an agent's own skills in a project; that of the open standard for other
 /// profiles.
 pub(super) fn project_directory(profile: &str) -> &'static str {
-    own_directory(profile).map_or(".agents/skills", |it| it.0)
+    own_directory(profile).map_or(".agents/skills", |it| it.project)
 }
 
 /// Links a skill into an agent's directory.

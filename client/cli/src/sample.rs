@@ -89,6 +89,7 @@ pub(super) fn list(skills: Vec<Entry>) -> ListResult {
         health: Vec::new(),
         fresh: true,
         next_cursor: None,
+        confidence: None,
         skills,
         removed: Vec::new(),
         positions: Vec::new(),

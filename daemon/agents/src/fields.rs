@@ -15,7 +15,7 @@ mod type_mismatch;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value as Json};
-use skills_syntax::parse::{Entry, Frontmatter, MAX_DEPTH, ScalarStyle, Value, ValueKind};
+use skills_syntax::parse::{Entry, Frontmatter, MAX_DEPTH, Value};
 use skills_syntax::text::Span;
 
 use crate::field_table::{self, Agent, Coercion, Field, KeyKind, Separators, Shape};
@@ -195,7 +195,11 @@ impl<'a> Fields<'a> {
         let found = YamlType::of(value, YamlLibrary::Ours);
         let refuses_null = matches!(
             coercion,
-            Coercion::String(_) | Coercion::ListOnly(_) | Coercion::StringMap(_)
+            Coercion::String(_)
+                | Coercion::ListOnly(_)
+                | Coercion::StringMap(_)
+                | Coercion::BooleanOnly
+                | Coercion::StringWords(..)
         );
         if found == YamlType::Null && !refuses_null {
             return FieldReading::default();
@@ -211,29 +215,49 @@ impl<'a> Fields<'a> {
                 }
                 None => FieldReading::fault(span, "a text", found),
             },
-            Coercion::String(library) => self.string_item(written, library).map_or_else(
-                |found| FieldReading::fault(span, "a string", found),
-                |item| FieldReading::of(FieldValue::Text(item)),
-            ),
+            Coercion::String(library) | Coercion::OptionalString(library) => {
+                self.string_item(written, library).map_or_else(
+                    |found| FieldReading::fault(span, "a string", found),
+                    |item| FieldReading::of(FieldValue::Text(item)),
+                )
+            }
             Coercion::Switch => match value.as_str().and_then(read_switch) {
                 Some(on) => FieldReading::of(FieldValue::Switch(on)),
                 None => FieldReading::fault(span, "a switch", found),
             },
-            Coercion::BooleanWord => match value.as_str() {
-                Some("true") => FieldReading::of(FieldValue::Switch(true)),
-                Some("false") => FieldReading::of(FieldValue::Switch(false)),
-                _ => FieldReading::fault(span, "`true` or `false`", found),
-            },
-            Coercion::Boolean => match (&value.kind, value.as_str()) {
-                (ValueKind::Scalar { style: ScalarStyle::Plain, .. }, Some("true")) => {
-                    FieldReading::of(FieldValue::Switch(true))
+            Coercion::Boolean | Coercion::BooleanOnly | Coercion::BooleanWord => {
+                let is_plain = found == YamlType::Boolean;
+                let is_word = coercion == Coercion::BooleanWord && found == YamlType::Text;
+                match value.as_str() {
+                    Some(it) if is_plain => {
+                        FieldReading::of(FieldValue::Switch(it.eq_ignore_ascii_case("true")))
+                    }
+                    Some(it @ ("true" | "false")) if is_word => {
+                        FieldReading::of(FieldValue::Switch(it == "true"))
+                    }
+                    _ => FieldReading::fault(span, "`true` or `false`", found),
                 }
-                (ValueKind::Scalar { style: ScalarStyle::Plain, .. }, Some("false")) => {
-                    FieldReading::of(FieldValue::Switch(false))
-                }
-                _ => FieldReading::fault(span, "`true` or `false`", found),
-            },
+            }
             Coercion::Words(separators) => self.words(value, span, separators),
+            Coercion::StringWords(separators, library) => match value.items() {
+                Some(items) => {
+                    let mut reading = list(items, "a string", |it| self.string_item(it, library));
+                    let is_null = |it: &&Value| {
+                        YamlType::of(self.frontmatter.resolve(it), library) == YamlType::Null
+                    };
+                    let nulls = items.iter().filter(is_null);
+                    reading.faults.extend(nulls.map(|it| TypeMismatch {
+                        span: it.span,
+                        expected: "a string",
+                        found: YamlType::Null,
+                    }));
+                    reading
+                }
+                None if YamlType::of(value, library) == YamlType::Text => {
+                    self.words(value, span, separators)
+                }
+                None => FieldReading::fault(span, "a list or a string", found),
+            },
             Coercion::List => match value.items() {
                 Some(items) => list(items, "a text", |it| read_text(self.frontmatter, it)),
                 None => FieldReading::fault(span, "a list", found),

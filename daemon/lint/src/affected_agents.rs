@@ -81,8 +81,17 @@ const MAX_NAMED: usize = 3;
 /// Returns the agents' names for a sentence: `Codex and opencode`, at most three and the number of
 /// the others.
 pub(super) fn names(profiles: &[&Profile]) -> String {
-    let named = profiles.iter().take(MAX_NAMED).map(|it| name_of(it).to_owned());
-    let more = profiles.len().saturating_sub(MAX_NAMED);
+    let named = profiles.iter().map(|it| match it.confidence() {
+        Evidence::Documentation => format!("{} (documented, not measured)", name_of(it)),
+        _ => name_of(it).to_owned(),
+    });
+    join_first(&named.collect::<Vec<_>>())
+}
+
+/// Returns at most three names and the number of the others.
+pub(super) fn join_first(names: &[impl AsRef<str>]) -> String {
+    let named = names.iter().take(MAX_NAMED).map(|it| it.as_ref().to_owned());
+    let more = names.len().saturating_sub(MAX_NAMED);
     let more = (more > 0).then(|| format!("{more} more"));
     join_and(&named.chain(more).collect::<Vec<_>>())
 }
@@ -168,6 +177,9 @@ mod tests {
         let five = &all()[..5];
         assert_eq!(names(&five[..3]), "Agent Skills clients, Claude Code and opencode");
         assert_eq!(names(five), "Agent Skills clients, Claude Code, opencode and 2 more");
+        let cursor = profile::find("cursor").unwrap();
+        let told = "Claude Code and Cursor (documented, not measured)";
+        assert_eq!(names(&[claude, &**cursor]), told);
         assert_eq!(join_and(&["a", "b", "c"]), "a, b and c");
         assert_eq!(join_or(&["a", "b"]), "`a` or `b`");
     }

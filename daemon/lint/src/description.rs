@@ -226,7 +226,9 @@ fn missing(cx: &Cx<'_>, rule: &'static Rule, span: Span, what: &str) -> Finding 
     let guessed = cx.profiles_where(|it, _| {
         matches!(
             it.description,
-            DescriptionRule::ElseFirstBodyLine | DescriptionRule::ElseFirstHeading
+            DescriptionRule::ElseFirstBodyLine
+                | DescriptionRule::BlankElseFirstBodyLine
+                | DescriptionRule::ElseFirstHeading
         )
     });
     let told = (dropped.as_slice(), unlisted.as_slice(), guessed.as_slice());

@@ -18,7 +18,7 @@ use skills_syntax::parse::{Entry, ScalarStyle, ValueKind};
 use skills_syntax::text::Span;
 use skills_syntax::{quote, suggest};
 
-use super::affected_agents::{join_and, join_or, with_verb};
+use super::affected_agents::{join_first, join_or, with_verb};
 use super::finding::Finding;
 use super::finding::Tag;
 use super::rule::Rule;
@@ -423,21 +423,29 @@ fn readers<'a>(cx: &Cx<'a>, field: &Field) -> Vec<&'a Profile> {
     cx.profiles_where(|it, _| it.reader.is_some_and(|it| field.reader(it).is_some()))
 }
 
+/// Returns whether it is known which fields the agent of a profile, or of its base, reads.
+fn is_reading_known(profile: &Profile) -> bool {
+    profile.base.as_deref().map_or(profile.reader.is_some(), is_reading_known)
+}
+
 fn check_unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
     let is_standard = field.reader(Agent::AgentSkills).is_some_and(|it| !it.ours);
-    // The fields of an agent that is only documented are not known.
-    let is_documented = |it: &Profile| {
-        let hides = field.key == DISABLE_MODEL_INVOCATION.key && it.hides_from_model;
-        it.reader.is_none() && it.base.is_none() && (hides || cx.profiles().len() == 1)
-    };
-    let is_unknown = cx.profiles().iter().any(|it| is_documented(it));
-    if is_standard || is_unknown || !readers(cx, field).is_empty() {
+    let profiles = cx.profiles();
+    let unknown: Vec<_> = profiles.iter().filter(|it| !is_reading_known(it)).collect();
+    let hides = |it: &&&Profile| field.key == DISABLE_MODEL_INVOCATION.key && it.hides_from_model;
+    let is_read = !readers(cx, field).is_empty() || unknown.iter().any(hides);
+    if is_standard || is_read || unknown.len() == profiles.len() {
         return;
     }
     let names: Vec<&str> =
         field.readers.iter().filter(|it| !it.ours).map(|it| it.agent.name()).collect();
-    let message = format!("only {} reads `{}`", join_and(&names), field.key);
-    let message = if names.len() > 1 { message.replace(" reads ", " read ") } else { message };
+    let verb = match (names.len(), unknown.is_empty()) {
+        (1, true) => "reads",
+        (_, true) => "read",
+        (1, false) => "is known to read",
+        (_, false) => "are known to read",
+    };
+    let message = format!("only {} {verb} `{}`", join_first(&names), field.key);
     out.push(Finding::new(&UNREAD, entry.key.span, message).tag(Tag::Unnecessary));
 }
 

@@ -14,6 +14,7 @@ pub mod frame;
 pub mod limits;
 pub mod message;
 pub mod method;
+pub mod own_directory;
 mod params;
 pub mod path;
 mod profiles;
@@ -37,11 +38,10 @@ pub const DEFAULT_PROFILE: &str = "agentskills";
 pub const WIDELY_USED: [&str; 6] =
     [DEFAULT_PROFILE, "claude-code", "opencode", "opencode-agent-skills", "codex", "gemini-cli"];
 
-/// Returns the directory of a built-in profile's own skills in a project, and true if its agent only
-/// looks in the working directory.
-pub fn own_directory(profile: &str) -> Option<(&'static str, bool)> {
+/// Returns the directories of a built-in profile's own skills.
+pub fn own_directory(profile: &str) -> Option<&'static own_directory::OwnDirectory> {
     let mut all = profiles::OWN_DIRECTORIES.iter();
-    all.find(|it| it.0 == profile).map(|it| (it.1, it.2))
+    all.find(|it| it.0 == profile).map(|it| &it.1)
 }
 
 /// Returns true if a client and a server with these protocol versions can work together.

@@ -411,7 +411,7 @@ mod tests {
               {profile agent confidence reason present}
             skills/list
               (include since limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health fresh nextCursor skills removed positions}
+              {clock health fresh nextCursor confidence skills removed positions}
             skills/dirs
               (cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health dirs pathEncoding}

@@ -2,6 +2,8 @@
 //!
 //! Generated from the profile table in daemon/agents/src/profile/table.rs; a test rewrites it.
 
+use crate::own_directory::OwnDirectory;
+
 /// Names of the built-in profiles, variants last. A user may define more.
 #[rustfmt::skip]
 pub const PROFILES: &[&str] = &[
@@ -15,6 +17,7 @@ pub const PROFILES: &[&str] = &[
     "qwen-code",
     "kilo",
     "mistral-vibe",
+    "qoder",
     "cursor",
     "vscode",
     "goose",
@@ -25,26 +28,26 @@ pub const PROFILES: &[&str] = &[
     "opencode@founding",
 ];
 
-/// Directory of an agent's own skills in a project, and true if the agent only looks in the working
-/// directory.
+/// Directories of an agent's own skills.
 #[rustfmt::skip]
-pub(crate) const OWN_DIRECTORIES: &[(&str, &str, bool)] = &[
-    ("agentskills", ".agents/skills", false),
-    ("claude-code", ".claude/skills", false),
-    ("opencode", ".opencode/skills", false),
-    ("opencode-agent-skills", ".opencode/skills", true),
-    ("codex", ".codex/skills", false),
-    ("gemini-cli", ".gemini/skills", true),
-    ("copilot-cli", ".github/skills", false),
-    ("qwen-code", ".qwen/skills", true),
-    ("kilo", ".kilo/skills", false),
-    ("mistral-vibe", ".vibe/skills", true),
-    ("cursor", ".cursor/skills", false),
-    ("vscode", ".github/skills", true),
-    ("goose", ".agents/skills", true),
-    ("amp", ".agents/skills", false),
-    ("windsurf", ".windsurf/skills", false),
-    ("kiro", ".kiro/skills", false),
+pub(crate) const OWN_DIRECTORIES: &[(&str, OwnDirectory)] = &[
+    ("agentskills", OwnDirectory { project: ".agents/skills", only_cwd: false, variable: "HOME", below_home: "", user: ".agents/skills" }),
+    ("claude-code", OwnDirectory { project: ".claude/skills", only_cwd: false, variable: "CLAUDE_CONFIG_DIR", below_home: ".claude", user: "skills" }),
+    ("opencode", OwnDirectory { project: ".opencode/skills", only_cwd: false, variable: "XDG_CONFIG_HOME", below_home: ".config", user: "opencode/skills" }),
+    ("opencode-agent-skills", OwnDirectory { project: ".opencode/skills", only_cwd: true, variable: "HOME", below_home: "", user: ".config/opencode/skills" }),
+    ("codex", OwnDirectory { project: ".codex/skills", only_cwd: false, variable: "CODEX_HOME", below_home: ".codex", user: "skills" }),
+    ("gemini-cli", OwnDirectory { project: ".gemini/skills", only_cwd: true, variable: "GEMINI_CLI_HOME", below_home: "", user: ".gemini/skills" }),
+    ("copilot-cli", OwnDirectory { project: ".github/skills", only_cwd: false, variable: "COPILOT_HOME", below_home: ".copilot", user: "skills" }),
+    ("qwen-code", OwnDirectory { project: ".qwen/skills", only_cwd: true, variable: "QWEN_HOME", below_home: ".qwen", user: "skills" }),
+    ("kilo", OwnDirectory { project: ".kilo/skills", only_cwd: false, variable: "XDG_CONFIG_HOME", below_home: ".config", user: "kilo/skills" }),
+    ("mistral-vibe", OwnDirectory { project: ".vibe/skills", only_cwd: true, variable: "VIBE_HOME", below_home: ".vibe", user: "skills" }),
+    ("qoder", OwnDirectory { project: ".qoder/skills", only_cwd: true, variable: "QODER_CONFIG_DIR", below_home: ".qoder", user: "skills" }),
+    ("cursor", OwnDirectory { project: ".cursor/skills", only_cwd: false, variable: "HOME", below_home: "", user: ".cursor/skills" }),
+    ("vscode", OwnDirectory { project: ".github/skills", only_cwd: true, variable: "HOME", below_home: "", user: ".copilot/skills" }),
+    ("goose", OwnDirectory { project: ".agents/skills", only_cwd: true, variable: "HOME", below_home: "", user: ".config/goose/skills" }),
+    ("amp", OwnDirectory { project: ".agents/skills", only_cwd: false, variable: "HOME", below_home: "", user: ".config/agents/skills" }),
+    ("windsurf", OwnDirectory { project: ".windsurf/skills", only_cwd: false, variable: "HOME", below_home: "", user: ".codeium/windsurf/skills" }),
+    ("kiro", OwnDirectory { project: ".kiro/skills", only_cwd: false, variable: "HOME", below_home: "", user: ".kiro/skills" }),
 ];
 
 /// Variables that the built-in profiles read, and those by which their agents are recognised.
@@ -79,4 +82,5 @@ pub(crate) const VARIABLES: &[&str] = &[
     "KILO_DISABLE_PROJECT_CONFIG",
     "KILO_PERMISSION",
     "VIBE_HOME",
+    "QODER_CONFIG_DIR",
 ];

@@ -38,7 +38,7 @@ pub(super) fn present_agents(environment: &Environment, cwd: &Path) -> Vec<Prese
             in_worktree(rule, &dirs).filter(|_| !is_documented || installed.is_some());
         let rank = (is_documented, installed.is_none(), in_worktree.is_none());
         if let Some(sign) = installed.or(in_worktree) {
-            let confidence = Some(to_wire::evidence(agent.evidence));
+            let confidence = Some(to_wire::evidence(agent.confidence()));
             let (profile, agent) = (agent.id.to_string(), agent.agent.to_string());
             found.push((rank, PresentAgent { profile, agent, confidence, sign }));
         }

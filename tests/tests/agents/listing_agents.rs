@@ -200,6 +200,37 @@ pub(crate) const MISTRAL_VIBE: ListingAgent = ListingAgent {
     },
 };
 
+pub(crate) const QODER: ListingAgent = ListingAgent {
+    profile: "qoder",
+    program: "node_modules/.bin/qodercli",
+    own: ".qoder/skills",
+    home: &[".qoder/skills", ".agents/skills"],
+    project: &[".qoder/skills", ".agents/skills"],
+    has_descriptions: true,
+    lists_hidden: true,
+    lists_conditional: true,
+    is_race: false,
+    list: |command, top| {
+        let output = finish(command.args(["skills", "list"]));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut found = Found::new();
+        let mut entry: Option<(String, Option<String>)> = None;
+        for line in text.lines() {
+            if let Some(path) = line.strip_prefix("  Location:    ") {
+                if let Some((name, description)) = entry.take() {
+                    let description = first_line(&description.unwrap_or_default());
+                    found.insert((name, description, relative(path, top)));
+                }
+            } else if let Some(text) = line.strip_prefix("  Description: ") {
+                entry = entry.map(|(name, old)| (name, old.or(Some(text.to_owned()))));
+            } else if let Some(name) = line.strip_suffix(" [Enabled]") {
+                entry = Some((name.to_owned(), None));
+            }
+        }
+        found
+    },
+};
+
 /// Returns settings with a model at `url`, which reach no other machine.
 fn vibe_settings(url: &str) -> String {
     format!(

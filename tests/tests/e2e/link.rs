@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use skills_testkit::Home;
 
-use crate::support::{run, run_at_terminal, run_json, stderr, stdout};
+use crate::support::{run, run_at_terminal, run_json, skillsd, stderr, stdout};
 
 const FILES: &str = "//- /.agents/skills/pdf/SKILL.md
 ---
@@ -103,6 +103,25 @@ fn skill_of_the_user_is_linked_in_the_home_directory() {
     assert!(sees(&home, &top, "claude-code", "pdf"));
     check(&home, &top, &["unlink", "pdf", "--from", "claude-code"], 0);
     assert!(!home.path().join(".claude").exists());
+}
+
+#[test]
+fn skill_of_the_user_is_linked_where_the_agent_variable_says() {
+    let home = Home::new();
+    home.lay_out(
+        "//- /home/.codex/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads it.\n---\nx\n",
+    );
+    let top = home.worktree("w", "//- /a\n");
+    for (agent, variable) in [("copilot-cli", "COPILOT_HOME"), ("qwen-code", "QWEN_HOME")] {
+        let own = home.path().join(agent);
+        for command in [["link", "pdf", "--to", agent], ["unlink", "pdf", "--from", agent]] {
+            let mut program = skillsd(&home, &command);
+            let output = program.current_dir(&top).env(variable, &own).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{agent}: {}", stderr(&output));
+            let is_linked = own.join("skills/pdf").is_symlink();
+            assert_eq!(is_linked, command[0] == "link", "{agent}: {}", stdout(&output));
+        }
+    }
 }
 
 #[test]

@@ -60,6 +60,31 @@ fn is_only_in_cwd(profile: &Profile) -> bool {
     project.all(|it| it.base == RootBase::Ancestors { stop: AncestorStop::Cwd })
 }
 
+/// Returns the directory of a user's own skills, by its variable, the base below home without it and
+/// the path below the base: the one in the agent's directory, or else the first.
+fn user_directory(profile: &Profile) -> (&str, &str, &str) {
+    let roots = profile.roots.iter().filter(|it| it.scope == Scope::User);
+    let all = roots.flat_map(|root| {
+        let base = match &root.base {
+            RootBase::Home => Some(("HOME", "")),
+            RootBase::Variable { name, below_home } => Some((&**name, &**below_home)),
+            _ => None,
+        };
+        let relative = root.relative.iter().filter(|it| it.ends_with("skills"));
+        relative.filter_map(move |it| base.map(|(name, below)| (name, below, &**it)))
+    });
+    let all: Vec<_> = all.collect();
+    let path = |(_, below, it): &(&str, &str, &str)| format!("{below}/{it}");
+    let is_own = |it: &(&str, &str, &str)| match &profile.presence {
+        Some(signs) => {
+            let own = format!("{}/{}", signs.below_home, signs.directory);
+            path(it).trim_matches('/').starts_with(own.trim_matches('/'))
+        }
+        None => path(it).trim_matches('/') == profile.own,
+    };
+    *all.iter().find(|it| is_own(it)).unwrap_or(&all[0])
+}
+
 /// Returns the source file with what clients know of the profiles.
 fn protocol_profiles() -> String {
     let mut text = PROTOCOL_HEAD.to_owned();
@@ -69,7 +94,14 @@ fn protocol_profiles() -> String {
     }
     text.push_str(PROTOCOL_DIRECTORIES);
     for it in profile::agents() {
-        let _ = writeln!(text, "    (\"{}\", \"{}\", {}),", it.id, it.own, is_only_in_cwd(it));
+        let (variable, below_home, user) = user_directory(it);
+        let _ = writeln!(
+            text,
+            "    (\"{}\", OwnDirectory {{ project: \"{}\", only_cwd: {}, variable: \"{variable}\", below_home: \"{below_home}\", user: \"{user}\" }}),",
+            it.id,
+            it.own,
+            is_only_in_cwd(it)
+        );
     }
     text.push_str(PROTOCOL_VARIABLES);
     let mut all: Vec<&str> = Vec::new();
@@ -91,6 +123,8 @@ const PROTOCOL_HEAD: &str = "\
 //!
 //! Generated from the profile table in daemon/agents/src/profile/table.rs; a test rewrites it.
 
+use crate::own_directory::OwnDirectory;
+
 /// Names of the built-in profiles, variants last. A user may define more.
 #[rustfmt::skip]
 pub const PROFILES: &[&str] = &[
@@ -99,10 +133,9 @@ pub const PROFILES: &[&str] = &[
 const PROTOCOL_DIRECTORIES: &str = "\
 ];
 
-/// Directory of an agent's own skills in a project, and true if the agent only looks in the working
-/// directory.
+/// Directories of an agent's own skills.
 #[rustfmt::skip]
-pub(crate) const OWN_DIRECTORIES: &[(&str, &str, bool)] = &[
+pub(crate) const OWN_DIRECTORIES: &[(&str, OwnDirectory)] = &[
 ";
 
 const PROTOCOL_VARIABLES: &str = "\

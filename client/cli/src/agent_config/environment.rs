@@ -75,6 +75,11 @@ impl InstallEnvironment {
         self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
     }
 
+    /// Returns the directory that a variable names, or else a path below home.
+    pub(crate) fn directory_of(&self, variable: &str, below_home: &str) -> PathBuf {
+        directory(variable).unwrap_or_else(|| self.home.join(below_home))
+    }
+
     /// Returns the path of a program in PATH.
     pub(crate) fn which(&self, name: &str) -> Option<PathBuf> {
         let is_program = |path: &PathBuf| {

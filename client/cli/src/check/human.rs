@@ -9,7 +9,7 @@ use skills_protocol::path::decode;
 use skills_protocol::wire::{CheckFinding, CheckResult, CheckedFile, Severity};
 
 use super::source::{self, Excerpt};
-use crate::heading::{self, agent_name};
+use crate::heading::{self, labelled};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, pad, parted, plain, plain_exact, width, wrap};
@@ -27,7 +27,7 @@ pub(super) fn render(
     cwd: &Path,
     terminal: &Terminal,
 ) -> String {
-    let names = result.profiles.iter().map(|it| agent_name(&it.profile, &it.agent));
+    let names = result.profiles.iter().map(|it| labelled(&it.profile, &it.agent, it.confidence));
     let names: Vec<_> = names.collect();
     let mut text = heading::render(&names, None, result.reason.as_deref(), terminal) + "\n";
     for file in &result.files {

@@ -10,7 +10,7 @@ use std::path::Path;
 use skills_protocol::path::PathEncoding;
 use skills_protocol::wire::{DetectResult, Evidence, ListResult, SkillCost, State};
 
-use crate::heading;
+use crate::heading::{self, UNMEASURED};
 use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
@@ -28,9 +28,6 @@ const NARROWEST_PATH: usize = 24;
 
 /// Cell of a listed skill that the agent's listing does not show whole.
 const CUT: &str = "◐";
-
-/// Mark of a profile whose rules are documented, not measured.
-const UNMEASURED: &str = "*";
 
 /// The list of one profile.
 pub(crate) struct Column {
@@ -73,6 +70,12 @@ impl MatrixRow<'_> {
         self.cost(column).is_some_and(|it| cut_mark(it.shown).is_some())
     }
 
+    /// Returns the tokens of the largest entry.
+    fn most_tokens(&self, lists: &[Column]) -> Vec<String> {
+        let most = lists.iter().filter_map(|it| self.cost(it)).map(|it| it.tokens).max();
+        vec![most.map_or(NOT_FOUND.to_owned(), |it| it.to_string())]
+    }
+
     /// Returns the tokens of the entry in each column.
     fn tokens(&self, lists: &[Column]) -> Vec<String> {
         let one = |it| self.cost(it).map_or(NOT_FOUND.to_owned(), |it| it.tokens.to_string());
@@ -92,36 +95,55 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
     let mut text = heading.map_or_else(String::new, |it| it + "\n");
     let tokens = rows.iter().flat_map(|row| row.tokens(lists)).map(|it| width(&it)).max();
     let tokens = tokens.filter(|_| has_tokens);
-    let after_names = 2 + 2 * lists.len() + tokens.map_or(0, |it| (it + 1) * lists.len()) + 1;
+    let needed = |gap: &str, numbers: usize| {
+        let cells = ((1 + gap.len()) * lists.len()).saturating_sub(gap.len());
+        2 + cells + tokens.map_or(0, |it| (it + 1) * numbers) + 2
+    };
+    let is_too_narrow = |needed: usize| {
+        terminal.width.is_some_and(|it| it < needed + NARROWEST_NAME + NARROWEST_PATH)
+    };
+    // With many profiles there are no blanks between the cells.
+    let gap = if is_too_narrow(needed(" ", 0)) { "" } else { " " };
+    // Too many numbers for the terminal: only the largest one is shown.
+    let only_largest = tokens.is_some() && is_too_narrow(needed(gap, lists.len()));
+    let after_names = needed(gap, if only_largest { 1 } else { lists.len() });
     let names = rows.iter().map(|row| width(&plain(row.name))).max().unwrap_or(0);
     let names = terminal.width.map_or(names, |it| {
         let room = it.saturating_sub(after_names + NARROWEST_PATH);
         names.min(room.clamp(NARROWEST_NAME, WIDEST_NAME))
     });
-    push_columns(lists, names, terminal, &mut text);
+    push_columns(lists, names, gap, terminal, &mut text);
     for row in &rows {
         let one = |(state, column): (&Option<State>, &Column)| match state {
             Some(state) if state.is_listed() && row.is_cut(column) => paint(style::WAITING, CUT),
             state => cell(*state),
         };
-        let mut cells: Vec<String> = row.cells.iter().zip(lists).map(one).collect();
+        let cells: Vec<String> = row.cells.iter().zip(lists).map(one).collect();
+        let mut cells = cells.join(gap);
         if let Some(wide) = tokens {
-            cells.extend(row.tokens(lists).iter().map(|it| format!("{it:>wide$}")));
+            let tokens = if only_largest { row.most_tokens(lists) } else { row.tokens(lists) };
+            cells.extend(tokens.iter().map(|it| format!(" {it:>wide$}")));
         }
         let mut name = plain(row.name);
         if width(&name) > names {
             let _ = writeln!(text, "{}", paint(style::NAME, std::mem::take(&mut name)));
         }
         let name = paint(style::NAME, pad(&name, names));
-        let path = terminal.path_from(cwd, row.path, row.encoding);
-        // The end of a path differs most between rows.
+        let mut path = terminal.path_from(cwd, row.path, row.encoding);
         let room = terminal.width.map(|width| width.saturating_sub(names + after_names));
+        if room.is_some_and(|it| it < width(&path))
+            && let Some(directory) = path.strip_suffix("/SKILL.md")
+        {
+            path.truncate(directory.len());
+        }
+        // The end of a path differs most between rows.
         let path = paint(style::FAINT, room.map_or(path.clone(), |room| cut_start(&path, room)));
         let path = terminal.link(row.path, row.encoding, path);
-        let _ = writeln!(text, "{name}  {}  {path}", cells.join(" "));
+        let _ = writeln!(text, "{name}  {cells}  {path}");
     }
     let mut marks = marks(&rows, lists);
-    marks.extend(has_tokens.then(|| "numbers: tokens of each entry".to_owned()));
+    let entry = if only_largest { "the largest entry" } else { "each entry" };
+    marks.extend(has_tokens.then(|| format!("numbers: tokens of {entry}")));
     text.push_str(if rows.is_empty() { "" } else { "\n" });
     if detected.is_none() {
         let summary = format!("{counted} for {}", profiles(lists.len()));
@@ -174,11 +196,12 @@ fn profiles(number: usize) -> String {
 }
 
 // Writes one line per profile, with a line down to its column.
-fn push_columns(lists: &[Column], names: usize, terminal: &Terminal, text: &mut String) {
+fn push_columns(lists: &[Column], names: usize, gap: &str, terminal: &Terminal, text: &mut String) {
+    let lines = gap.replace(' ', "─");
     for (nth, Column { profile, result, confidence, .. }) in lists.iter().enumerate() {
         let listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count() as u64;
-        let lead = format!("{}{}", " ".repeat(names + 2), "│ ".repeat(nth));
-        let rule = "──".repeat(lists.len() - nth - 1);
+        let lead = format!("{}{}", " ".repeat(names + 2), format!("│{gap}").repeat(nth));
+        let rule = format!("─{lines}").repeat(lists.len() - nth - 1);
         let lead = paint(style::FAINT, format!("{lead}┌{rule}─ "));
         let mark = heading::caveat(*confidence).map_or("", |_| UNMEASURED);
         let profile = plain(profile) + mark;
@@ -225,6 +248,7 @@ fn cell(state: Option<State>) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use skills_protocol::PROFILES;
     use skills_protocol::wire::{ListedForm, PresentAgent};
 
     use super::*;
@@ -351,12 +375,12 @@ mod tests {
             &expect![[r#"
                                ┌─── opencode-agent-skills
                                │ ┌─ gemini-cli  1 skill
-                commit         ✓ ?  …/skills/commit/SKILL.md
-                accessibility  ✓ ·  …/accessibility/SKILL.md
+                commit         ✓ ?  .agents/skills/commit
+                accessibility  ✓ ·  …ts/skills/accessibility
                 database-migration
-                               ○ ·  …base-migration/SKILL.md
-                changelog      ✗ ·  …ills/changelog/SKILL.md
-                pdf            ✓ ✓  …nts/skills/pdf/SKILL.md
+                               ○ ·  …ills/database-migration
+                changelog      ✗ ·  .agents/skills/changelog
+                pdf            ✓ ✓  .agents/skills/pdf
 
                 5 skills for 2 profiles
                 ✓ active  ○ conditional  ✗ invalid
@@ -365,6 +389,49 @@ mod tests {
                 `skillsd explain NAME --profile all`
             "#]],
         );
+    }
+
+    #[test]
+    fn table_of_many_profiles_fits_eighty_columns() {
+        let profiles: Vec<_> = PROFILES
+            .iter()
+            .filter(|it| !it.contains('@'))
+            .chain(&["a-profile-of-the-user"])
+            .collect();
+        assert!(profiles.len() > 16);
+        let mut lists: Vec<_> = profiles.iter().map(|it| column(it, &shop())).collect();
+        for list in &mut lists {
+            for skill in &list.result.skills {
+                let cost = SkillCost {
+                    name: skill.name.clone(),
+                    path: skill.path.clone(),
+                    path_encoding: None,
+                    shown: ListedForm::Whole,
+                    characters: 400,
+                    whole_characters: 400,
+                    tokens: 100,
+                    loaded_tokens: None,
+                };
+                list.costs.insert((skill.path.clone(), skill.name.clone()), cost);
+            }
+        }
+        for tokens in [false, true] {
+            let options = MatrixOptions {
+                all: true,
+                tokens,
+                detected: None,
+                selection: "every",
+                cwd: Path::new("/home/ann/shop"),
+            };
+            let text = uncolored(&render(&lists, &options, &terminal(Some(80))));
+            assert!(text.lines().all(|it| width(it) <= 80), "{text}");
+            for shown in
+                profiles.iter().map(|it| &***it).chain(["skills/pdf", "database-migration"])
+            {
+                assert!(text.contains(shown), "{shown}\n{text}");
+            }
+            assert_eq!(text.contains("tokens of the largest entry"), tokens, "{text}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use skills_protocol::wire::{
 };
 
 use crate::explain::tree::roots_considered;
-use crate::heading::{self, agent_name};
+use crate::heading::{self, labelled};
 use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
@@ -261,10 +261,11 @@ pub(crate) fn render_none(
 ) -> String {
     let cwd = terminal.local_path(options.cwd);
     let others = not_shown(result).filter(|_| !options.all).map(|others| format!(" · {others}"));
-    let why = options.detected.reason.as_deref().map(|it| format!(" · {}", terminal.prose(it)));
+    let detected = options.detected;
+    let why = detected.reason.as_deref().map(|it| format!(" · {}", terminal.prose(it)));
     let mut text = format!(
         "No skill for {} in {cwd}{}{}\n\n",
-        agent_name(&options.detected.profile, &options.detected.agent),
+        labelled(&detected.profile, &detected.agent, detected.confidence),
         others.as_deref().unwrap_or(""),
         why.as_deref().unwrap_or("")
     );

@@ -15,6 +15,7 @@ use skills_protocol::wire::{
 
 use super::graph::{Graph, GraphNode};
 use crate::check::source::{Excerpt, excerpt, lines};
+use crate::heading;
 use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::terminal::Terminal;
 use crate::text::{plain, plain_exact};
@@ -68,6 +69,8 @@ pub(super) struct ReportFacts {
 pub(super) struct AgentFacts {
     pub(super) name: String,
     pub(super) profile: String,
+    /// Note on a profile whose rules were not measured.
+    pub(super) caveat: Option<&'static str>,
     pub(super) n_listed: usize,
     pub(super) n_waiting: usize,
     pub(super) n_left_out: usize,
@@ -266,7 +269,8 @@ fn agent(answers: &AgentAnswers, check: &CheckResult) -> AgentFacts {
     let named = check.profiles.iter().find(|it| it.profile == answers.profile);
     AgentFacts {
         name: plain(named.map_or(&answers.profile, |it| &it.agent)),
-        profile: plain(&answers.profile),
+        profile: profile_name(check, &answers.profile),
+        caveat: named.and_then(|it| heading::caveat(it.confidence)),
         n_listed,
         n_waiting,
         n_left_out: skills.len() - n_listed - n_waiting,
@@ -279,6 +283,13 @@ fn agent(answers: &AgentAnswers, check: &CheckResult) -> AgentFacts {
     }
 }
 
+/// Returns the name of a profile, with a mark if its rules were not measured.
+fn profile_name(check: &CheckResult, profile: &str) -> String {
+    let found = check.profiles.iter().find(|it| it.profile == profile);
+    let caveat = found.and_then(|it| heading::caveat(it.confidence));
+    plain(profile) + caveat.map_or("", |_| heading::UNMEASURED)
+}
+
 fn left_out(answers: &Answers, table: &SkillTable<'_>, paths: &ShownPaths<'_>) -> Vec<LeftOut> {
     let mut found: BTreeMap<(usize, State, String), Vec<String>> = BTreeMap::new();
     for agent in &answers.agents {
@@ -286,7 +297,7 @@ fn left_out(answers: &Answers, table: &SkillTable<'_>, paths: &ShownPaths<'_>) -
             let skill = table.by_key[&(entry.name.as_str(), entry.path.as_str())];
             let reason = paths.prose(entry.reason.as_deref().unwrap_or_default());
             let agents = found.entry((skill, entry.state, reason)).or_default();
-            push_new(agents, plain(&agent.profile));
+            push_new(agents, profile_name(&answers.check, &agent.profile));
         }
     }
     let row = |((skill, state, reason), agents)| LeftOut { skill, state, reason, agents };
@@ -314,7 +325,8 @@ fn conflicts(answers: &Answers, paths: &ShownPaths<'_>) -> Vec<Conflict> {
             };
             if first != nth {
                 let key = (plain(&place.name), kind, path(first), path(nth));
-                push_new(found.entry(key).or_default(), plain(&profile.profile));
+                let name = profile_name(&answers.check, &profile.profile);
+                push_new(found.entry(key).or_default(), name);
             }
         }
     }
@@ -335,7 +347,7 @@ fn findings(file: &CheckedFile, answers: &Answers, paths: &ShownPaths<'_>) -> Ve
             place: format!("{path}:{}:{}", start.line, start.column),
             message: paths.prose(&it.message),
             help: it.help.as_deref().map(|it| paths.prose(it)),
-            agents: it.profiles.iter().map(|it| plain(it)).collect(),
+            agents: it.profiles.iter().map(|it| profile_name(&answers.check, it)).collect(),
             source: line.map(|it| (start.line, it)),
         }
     };

@@ -5,6 +5,7 @@
 //! style, a request. No text of a repository becomes an address or an identifier, and none an
 //! attribute but the names in `data-key`, by which the script sorts.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
@@ -32,20 +33,40 @@ const SCRIPT: &str = include_str!("page.js");
 /// Number of columns of a node's label.
 const LABEL: usize = 27;
 
+/// Number of agents up to which a cell shows a state's word beside its mark.
+const MAX_WORDY: usize = 6;
+
+/// Mark of a skill that an agent's listing does not show whole, without a word.
+const CUT: &str = "◐";
+
 /// Head of a column.
 struct Head<'a> {
     title: &'a str,
-    is_number: bool,
+    kind: HeadKind,
+}
+
+/// Form of a column's head.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HeadKind {
+    Words,
+    Number,
+    /// Written from top to bottom, for one of many narrow columns.
+    Tall,
 }
 
 /// Returns the head of a column of words.
 const fn words(title: &str) -> Head<'_> {
-    Head { title, is_number: false }
+    Head { title, kind: HeadKind::Words }
 }
 
 /// Returns the head of a column of numbers.
 const fn number(title: &str) -> Head<'_> {
-    Head { title, is_number: true }
+    Head { title, kind: HeadKind::Number }
+}
+
+/// Returns the head of a column of marks.
+const fn tall(title: &str) -> Head<'_> {
+    Head { title, kind: HeadKind::Tall }
 }
 
 /// Renders the whole page.
@@ -160,7 +181,8 @@ fn table(title: &str, heads: &[Head<'_>], rows: &[Markup]) -> Markup {
                 thead {
                     tr {
                         @for head in heads {
-                            th.number[head.is_number] scope="col" { (head.title) }
+                            th.number[head.kind == HeadKind::Number] .tall[head.kind == HeadKind::Tall]
+                                scope="col" { (head.title) }
                         }
                     }
                 }
@@ -185,7 +207,13 @@ fn agents(agents: &[AgentFacts]) -> Markup {
     let row = |agent: &AgentFacts| {
         html! {
             tr {
-                th scope="row" data-key=(agent.name) { (agent.name) span.path { (agent.profile) } }
+                th scope="row" data-key=(agent.name) {
+                    (agent.name)
+                    span.path {
+                        (agent.profile)
+                        @if let Some(caveat) = agent.caveat { ": " (caveat) }
+                    }
+                }
                 td.number { (agent.n_listed) }
                 td.number { (agent.n_waiting) }
                 td.number { (agent.n_left_out) }
@@ -211,7 +239,9 @@ fn agents(agents: &[AgentFacts]) -> Markup {
 }
 
 fn skills(facts: &ReportFacts) -> Markup {
-    let agents = facts.agents.iter().map(|it| words(&it.profile));
+    let is_wordy = facts.agents.len() <= MAX_WORDY;
+    let head = if is_wordy { words } else { tall };
+    let agents = facts.agents.iter().map(|it| head(&it.profile));
     let sizes = [number("In the prompt"), number("File")];
     let heads: Vec<Head<'_>> =
         [words("Skill"), words("Source")].into_iter().chain(agents).chain(sizes).collect();
@@ -224,7 +254,7 @@ fn skills(facts: &ReportFacts) -> Markup {
                 }
                 td { (skill.scope) }
                 @for (state, mark) in skill.states.iter().zip(&skill.marks) {
-                    (state_cell(*state, *mark))
+                    (state_cell(*state, *mark, is_wordy))
                 }
                 @if let Some(n_chars) = skill.n_chars {
                     td.number data-key=(n_chars) { (n_chars) " chars" }
@@ -240,11 +270,20 @@ fn skills(facts: &ReportFacts) -> Markup {
         }
     };
     let rows: Vec<Markup> = facts.skills.iter().enumerate().map(row).collect();
+    let mut about = "State of each skill for each agent, and its entry in the largest listing, as `skillsd budget` counts it. The file is read when it is loaded.".to_owned();
+    if !is_wordy {
+        let states: BTreeSet<State> =
+            facts.skills.iter().flat_map(|it| it.states.iter().flatten().copied()).collect();
+        let mut marks: Vec<_> =
+            states.iter().map(|it| format!("{} {it}", table_mark(*it))).collect();
+        marks.extend([format!("{CUT} not shown whole"), "· not found".to_owned()]);
+        let _ = write!(about, " Marks: {}.", marks.join(", "));
+    }
     html! {
         (section(
             "skills",
             "Skills",
-            "State of each skill for each agent, and its entry in the largest listing, as `skillsd budget` counts it. The file is read when it is loaded.",
+            &about,
             &heads,
             &rows,
         ))
@@ -279,7 +318,7 @@ fn left_out(facts: &ReportFacts) -> Markup {
                     a href={ "#" (skill_id(it.skill)) } { (skill.name) }
                     span.path { (skill.path) }
                 }
-                (state_cell(Some(it.state), None))
+                (state_cell(Some(it.state), None, true))
                 td.text { (it.agents.join(", ")) }
                 td.text { (prose(&it.reason)) }
             }
@@ -452,7 +491,8 @@ fn prose(text: &str) -> Markup {
     }
 }
 
-fn state_cell(state: Option<State>, mark: Option<&str>) -> Markup {
+/// Renders a state: its mark and, visible if `is_wordy`, its word.
+fn state_cell(state: Option<State>, mark: Option<&str>, is_wordy: bool) -> Markup {
     let Some(state) = state else {
         return html! { td.words.faint data-key="~" { "·" span.unseen { " not found" } } };
     };
@@ -462,10 +502,11 @@ fn state_cell(state: Option<State>, mark: Option<&str>) -> Markup {
         State::Invalid | State::Denied | State::Refused => "bad",
         State::Shadowed | State::Hidden | State::Ignored => "faint",
     };
+    let shown = if mark.is_some() && !is_wordy { CUT } else { table_mark(state) };
     html! {
         td class={ "words " (class) } data-key=(state) {
-            span aria-hidden="true" { (table_mark(state)) " " } (state)
-            @if let Some(mark) = mark { ", " (mark) }
+            span aria-hidden="true" { (shown) " " }
+            span.unseen[!is_wordy] { (state) @if let Some(mark) = mark { ", " (mark) } }
         }
     }
 }

@@ -28,7 +28,7 @@ pub static WHEN_TO_USE: Field = Field {
             pattern: None,
             breach: OnViolation::Cut,
         }),
-        FieldReader::new(Agent::QwenCode, Coercion::Text),
+        FieldReader::new(Agent::QwenCode, Coercion::OptionalString(YamlLibrary::NpmYamlAsText)),
     ],
     safety: Safety::Safe,
     examples: &["When the user asks for a release, a tag or a change log."],
@@ -61,8 +61,8 @@ pub static ARGUMENT_HINT: Field = Field {
         FieldReader::new(Agent::ClaudeCode, Coercion::Spelling)
             .note("In commands since 1.0.54; in brackets without quotes since 2.1.47."),
         FieldReader::new(Agent::VsCode, Coercion::Text),
-        FieldReader::new(Agent::CopilotCli, Coercion::String(YamlLibrary::SerdeYamlValue)),
-        FieldReader::new(Agent::QwenCode, Coercion::Text),
+        FieldReader::new(Agent::CopilotCli, Coercion::OptionalString(YamlLibrary::SerdeYamlValue)),
+        FieldReader::new(Agent::QwenCode, Coercion::OptionalString(YamlLibrary::NpmYamlAsText)),
     ],
     safety: Safety::Safe,
     examples: &["\"[issue-number]\"", "\"[filename] [format]\""],
@@ -95,7 +95,8 @@ pub static DISABLE_MODEL_INVOCATION: Field = Field {
         FieldReader::new(Agent::AgentSkills, Coercion::Switch).ours(),
         FieldReader::new(Agent::ClaudeCode, Coercion::Switch),
         FieldReader::new(Agent::VsCode, Coercion::Boolean),
-        FieldReader::new(Agent::CopilotCli, Coercion::Boolean),
+        FieldReader::new(Agent::CopilotCli, Coercion::BooleanOnly)
+            .note("A value of another type, also none, drops the skill."),
         FieldReader::new(Agent::QwenCode, Coercion::BooleanWord),
     ],
     safety: Safety::Safe,
@@ -116,7 +117,8 @@ pub static USER_INVOCABLE: Field = Field {
         FieldReader::new(Agent::AgentSkills, Coercion::Switch).ours(),
         FieldReader::new(Agent::ClaudeCode, Coercion::Switch).since("2.1.0"),
         FieldReader::new(Agent::VsCode, Coercion::Boolean),
-        FieldReader::new(Agent::CopilotCli, Coercion::Boolean),
+        FieldReader::new(Agent::CopilotCli, Coercion::BooleanOnly)
+            .note("A value of another type, also none, drops the skill."),
         FieldReader::new(Agent::QwenCode, Coercion::BooleanWord),
     ],
     safety: Safety::Safe,
@@ -142,7 +144,8 @@ pub static MODEL: Field = Field {
     ],
     readers: &[
         FieldReader::new(Agent::ClaudeCode, Coercion::Choice).note("In commands since 1.0.57."),
-        FieldReader::new(Agent::QwenCode, Coercion::Text),
+        FieldReader::new(Agent::QwenCode, Coercion::OptionalString(YamlLibrary::NpmYamlAsText))
+            .note("A value of another type drops the skill."),
     ],
     safety: Safety::Safe,
     examples: &["haiku", "inherit"],

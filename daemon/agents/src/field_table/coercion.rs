@@ -65,8 +65,8 @@ pub enum Separators {
 
 /// One agent's conversion of a value.
 ///
-/// A null counts as a missing field for all but [`Coercion::String`], [`Coercion::StringMap`] and
-/// [`Coercion::ListOnly`].
+/// A null counts as a missing field for all but [`Coercion::String`], [`Coercion::StringMap`],
+/// [`Coercion::ListOnly`], [`Coercion::BooleanOnly`] and [`Coercion::StringWords`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coercion {
     /// Text; numbers, booleans and dates are read as written.
@@ -75,16 +75,22 @@ pub enum Coercion {
     Spelling,
     /// Only values that the agent's YAML library types as strings.
     String(YamlLibrary),
+    /// As [`Coercion::String`], but a null counts as a missing field.
+    OptionalString(YamlLibrary),
     /// `true`, `yes`, `on`, `1` and their opposites in any case, quoted or not.
     Switch,
-    /// `true` and `false` without quotes.
+    /// `true`, `True`, `TRUE` and their opposites without quotes.
     Boolean,
+    /// As [`Coercion::Boolean`]; a null is refused.
+    BooleanOnly,
     /// A list whose items are read as text.
     List,
-    /// `true` and `false`, quoted or not.
+    /// As [`Coercion::Boolean`], and `true` and `false` in quotes.
     BooleanWord,
     /// A list, or text that is split at the separators.
     Words(Separators),
+    /// A list of strings, or a string that is split at the separators; other values are refused.
+    StringWords(Separators, YamlLibrary),
     /// A list of strings; text is refused.
     ListOnly(YamlLibrary),
     /// A map from text to text; numbers, booleans and dates are read as written.

@@ -262,10 +262,12 @@ const fn reads(coercion: Coercion) -> &'static str {
         Coercion::String(YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4) => {
             "a YAML string only; a date is not a string"
         }
-        Coercion::String(_) => "a YAML string only",
+        Coercion::String(_) | Coercion::OptionalString(_) => "a YAML string only",
         Coercion::Switch => "`true`, `yes`, `on`, `1` and their opposites, in any case",
-        Coercion::Boolean => "`true` or `false` without quotes",
-        Coercion::BooleanWord => "`true` or `false`",
+        Coercion::Boolean | Coercion::BooleanOnly => {
+            "`true` or `false`, also `True` or `TRUE`, without quotes"
+        }
+        Coercion::BooleanWord => "`true` or `false`, without quotes also `True` or `TRUE`",
         Coercion::Words(Separators::Blanks) => {
             "a list, or words separated by spaces outside parentheses"
         }
@@ -274,6 +276,9 @@ const fn reads(coercion: Coercion) -> &'static str {
         }
         Coercion::Words(Separators::CommasOutsideBraces) => {
             "a list, or globs separated by commas outside braces"
+        }
+        Coercion::StringWords(..) => {
+            "a list of strings, or words separated by commas or spaces outside parentheses"
         }
         Coercion::ListOnly(_) => "a list of strings only",
         Coercion::List => "a list only",

@@ -275,7 +275,11 @@ pub static ALLOWED_TOOLS: Field = Field {
             .note("A YAML list since 2.1.0."),
         FieldReader::new(Agent::OpenCodeAgentSkills, Coercion::ListOnly(YamlLibrary::NpmYaml))
             .note("Not used; text, which is the standard's form, drops the skill."),
-        FieldReader::new(Agent::CopilotCli, Coercion::Words(Separators::CommasAndBlanks)),
+        FieldReader::new(
+            Agent::CopilotCli,
+            Coercion::StringWords(Separators::CommasAndBlanks, YamlLibrary::SerdeYamlValue),
+        )
+        .note("A value or an item of another type drops the skill."),
     ],
     safety: Safety::AsksIfFilled,
     misspellings: &["allowed_tools", "allowedTools"],

@@ -256,7 +256,7 @@ fn tools_are_split_by_each_agents_separators() {
               agentskills: [<Read> <12>]; "{a: b}" is a map, not a text
               claude-code: [<Read> <12>]; "{a: b}" is a map, not a text
               opencode-agent-skills: [<Read>]; "12" is a number, not a string; "{a: b}" is a map, not a string
-              copilot-cli: [<Read> <12>]; "{a: b}" is a map, not a text
+              copilot-cli: [<Read>]; "12" is a number, not a string; "{a: b}" is a map, not a string
             allowed-tools: 
               - Read
               - WebFetch(domain: x)
@@ -264,13 +264,13 @@ fn tools_are_split_by_each_agents_separators() {
               agentskills: [<Read>]; "WebFetch(domain: x)" is a map, not a text
               claude-code: [<Read>]; "WebFetch(domain: x)" is a map, not a text
               opencode-agent-skills: [<Read>]; "WebFetch(domain: x)" is a map, not a string
-              copilot-cli: [<Read>]; "WebFetch(domain: x)" is a map, not a text
+              copilot-cli: [<Read>]; "WebFetch(domain: x)" is a map, not a string
             allowed-tools: ~
               ours: nothing
               agentskills: nothing
               claude-code: nothing
               opencode-agent-skills: nothing; "~" is nothing, not a list
-              copilot-cli: nothing
+              copilot-cli: nothing; "~" is nothing, not a list or a string
         "#]],
     );
 }
@@ -390,7 +390,7 @@ fn arguments_and_hints_by_agent() {
               claude-code: <[issue-number]>
               vscode: nothing; "[issue-number]" is a list, not a text
               copilot-cli: nothing; "[issue-number]" is a list, not a string
-              qwen-code: nothing; "[issue-number]" is a list, not a text
+              qwen-code: nothing; "[issue-number]" is a list, not a string
             argument-hint: <file>
               ours: <<file>>
               claude-code: <<file>>
@@ -402,14 +402,14 @@ fn arguments_and_hints_by_agent() {
               claude-code: <[optional: date]>
               vscode: nothing; "[optional: date]" is a list, not a text
               copilot-cli: nothing; "[optional: date]" is a list, not a string
-              qwen-code: nothing; "[optional: date]" is a list, not a text
+              qwen-code: nothing; "[optional: date]" is a list, not a string
             argument-hint: 
               - a
               ours: nothing; "- a" is a list, not a text
               claude-code: nothing; "- a" is a list, not a text
               vscode: nothing; "- a" is a list, not a text
               copilot-cli: nothing; "- a" is a list, not a string
-              qwen-code: nothing; "- a" is a list, not a text
+              qwen-code: nothing; "- a" is a list, not a string
         "#]],
     );
 }
@@ -431,9 +431,9 @@ fn switch_spellings_by_agent() {
               ours: false
               agentskills: false
               claude-code: false
-              vscode: nothing; "FALSE" is a boolean, not `true` or `false`
-              copilot-cli: nothing; "FALSE" is a boolean, not `true` or `false`
-              qwen-code: nothing; "FALSE" is a boolean, not `true` or `false`
+              vscode: false
+              copilot-cli: false
+              qwen-code: false
             user-invocable: yes
               ours: true
               agentskills: true
@@ -481,7 +481,7 @@ fn switch_spellings_by_agent() {
               agentskills: nothing
               claude-code: nothing
               vscode: nothing
-              copilot-cli: nothing
+              copilot-cli: nothing; "~" is nothing, not `true` or `false`
               qwen-code: nothing
             user-invocable: [true]
               ours: nothing; "[true]" is a list, not a switch

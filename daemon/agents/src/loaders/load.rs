@@ -12,7 +12,7 @@ use super::{extract_lines, quote_values, rewrite_as_blocks};
 use crate::fence::{Fence, Language};
 use crate::field_table::{Field, NAME};
 use crate::fields::Fields;
-use crate::profile::{LoadStrategy, OnInvalidYaml};
+use crate::profile::{EncodingPolicy, LoadStrategy, OnInvalidYaml};
 use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::{FrontmatterState, RecordField};
 use crate::yaml_library::YamlLibrary;
@@ -35,6 +35,10 @@ impl RecordLoader<'_> {
 
     /// Returns the fields as the agent's library reads them, or `None` if there is no frontmatter.
     fn parse_values(&mut self) -> Option<LoadedValues> {
+        if self.hides_frontmatter() {
+            self.body = 0;
+            return None;
+        }
         if self.profile.fence != Fence::FirstLine {
             return match self.profile.fence.find(&self.record.head) {
                 Ok(fenced) => {
@@ -105,6 +109,7 @@ impl RecordLoader<'_> {
     fn read_portable(&self) -> Option<LoadedValues> {
         let asks = |key: &str| self.record.head.contains(key);
         let alike = self.record.portable
+            && !self.hides_frontmatter()
             && self.profile.load_strategies.first() == Some(&LoadStrategy::Strict)
             && !self.profile.requires.iter().filter_map(|it| it.key()).any(asks);
         if !alike {
@@ -116,6 +121,11 @@ impl RecordLoader<'_> {
             .flatten()
             .any(|it| matches!(it.kind, YamlType::List | YamlType::Map));
         (!structured && !self.wants_lines(&values, 0)).then_some(values)
+    }
+
+    /// Returns whether the agent takes the frontmatter for text because of a byte order mark.
+    fn hides_frontmatter(&self) -> bool {
+        self.record.bom && self.profile.bom == EncodingPolicy::AsBody
     }
 
     /// Returns the record's fields, typed by the agent's library.
@@ -274,6 +284,12 @@ impl RecordLoader<'_> {
                 let rescue = extract_lines(content);
                 let text = |(text, _): (String, _)| Some(TypedValue { kind: YamlType::Text, text });
                 let (name, description) = (text(rescue.name?), text(rescue.description?));
+                Some(Ok(LoadedValues { name, description, mapping: None, is_own_reading: false }))
+            }
+            LoadStrategy::InvalidLines => {
+                let rescue = extract_lines(content);
+                let text = |(text, _): (String, _)| TypedValue { kind: YamlType::Text, text };
+                let (name, description) = (rescue.name.map(text), rescue.description.map(text));
                 Some(Ok(LoadedValues { name, description, mapping: None, is_own_reading: false }))
             }
             LoadStrategy::ColonLines => {

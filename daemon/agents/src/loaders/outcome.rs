@@ -96,6 +96,10 @@ pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Load
             reader.without_frontmatter();
             directory.clone_into(&mut reader.reading.name);
             reader.validate_description(None, true);
+            reader.has_frontmatter = false;
+            if reader.reading.dropped.is_none() {
+                reader.check_requirements(None);
+            }
         }
         Some(values) => {
             reader.validate_name(values.name, directory);
@@ -116,6 +120,8 @@ pub(super) struct RecordLoader<'a> {
     pub(super) strategy: Option<LoadStrategy>,
     /// The offset at which the body starts for this agent.
     pub(super) body: usize,
+    /// True if the agent recognises frontmatter.
+    pub(super) has_frontmatter: bool,
     pub(super) reading: LoadOutcome,
 }
 
@@ -131,6 +137,7 @@ impl<'a> RecordLoader<'a> {
             record,
             strategy: Some(LoadStrategy::Strict),
             body: record.head.len(),
+            has_frontmatter: true,
             reading: LoadOutcome {
                 verdict: LoadVerdict::Accepted,
                 name: String::new(),
@@ -245,7 +252,9 @@ pub(super) fn repair_description(strategy: LoadStrategy) -> &'static str {
             "problematic values are read as quoted"
         }
         LoadStrategy::Block => "values with a colon are read as block scalars",
-        LoadStrategy::Lines | LoadStrategy::ColonLines => "name and description are read by line",
+        LoadStrategy::Lines | LoadStrategy::InvalidLines | LoadStrategy::ColonLines => {
+            "name and description are read by line"
+        }
         LoadStrategy::PerKey => "each key is read separately",
     }
 }

@@ -31,7 +31,7 @@ impl Requirement {
     /// Returns the required field; `None` for the body.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
-            Self::Body | Self::Frontmatter | Self::DescriptionAtMost(_) => None,
+            Self::Body | Self::Content | Self::Frontmatter | Self::DescriptionAtMost(_) => None,
             Self::TextOnly(key)
             | Self::TextOrTexts(key)
             | Self::ListOrNull(key)
@@ -63,7 +63,8 @@ impl Requirement {
             });
         }
         let Some(key) = self.key() else {
-            return (*self == Self::Body && !has_body).then(|| Remark {
+            let is_body = matches!(self, Self::Body | Self::Content);
+            return (is_body && !has_body).then(|| Remark {
                 rule: "body/required",
                 message: "the body is empty".to_owned(),
                 at: None,
@@ -90,7 +91,7 @@ impl Requirement {
         let value = mapping.typed(key)?;
         let whole = |remedy| Some(Misfit { inner: None, found: value.kind, remedy });
         match self {
-            Self::Body | Self::Frontmatter | Self::DescriptionAtMost(_) => None,
+            Self::Body | Self::Content | Self::Frontmatter | Self::DescriptionAtMost(_) => None,
             Self::TextOnly(_) | Self::TextOrTexts(_) | Self::TextOrNull(_)
                 if value.kind == YamlType::Text =>
             {

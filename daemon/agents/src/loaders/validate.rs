@@ -5,7 +5,9 @@ use skills_syntax::text::LineColumn;
 use super::dialect::{Mapping, TypedValue};
 use super::outcome::{RecordLoader, START, remark};
 use crate::claude_text::line_description;
-use crate::profile::{DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, ScalarRule};
+use crate::profile::{
+    DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, Requirement, ScalarRule,
+};
 use crate::scalar::YamlType;
 use crate::skill::first_line;
 use crate::yaml_library::YamlLibrary;
@@ -146,7 +148,7 @@ impl RecordLoader<'_> {
         let text = self.text("description", typed).and_then(|text| {
             let empty = match rule {
                 Rule::Present | Rule::ElseUnlisted | Rule::ElseBodyLines => false,
-                Rule::NotEmpty => text.is_empty(),
+                Rule::NotEmpty | Rule::BlankElseFirstBodyLine => text.is_empty(),
                 Rule::Required | Rule::ElseFirstBodyLine | Rule::ElseFirstHeading => {
                     text.trim().is_empty()
                 }
@@ -178,7 +180,7 @@ impl RecordLoader<'_> {
             Rule::ElseUnlisted | Rule::ElseBodyLines => {
                 self.drop_skill("description/text", what, at, next);
             }
-            Rule::ElseFirstBodyLine => {
+            Rule::ElseFirstBodyLine | Rule::BlankElseFirstBodyLine => {
                 let line = first_line(&self.record.head[self.body..]);
                 let line = line.or(self.record.first_body_line.as_deref());
                 self.reading.description = line.map(line_description);
@@ -194,10 +196,16 @@ impl RecordLoader<'_> {
     pub(super) fn check_requirements(&mut self, mapping: Option<&Mapping>) {
         let head = self.record.head.len();
         let has_body = self.body < head || self.record.facts.size > head as u64;
+        let has_text = first_line(&self.record.head[self.body..]).is_some()
+            || self.record.first_body_line.is_some();
         let description = self.reading.description.clone();
         let description = description.as_deref();
         for requirement in &self.profile.requires {
-            if let Some(it) = requirement.violation(mapping, self.record, has_body, description) {
+            let is_met = match requirement {
+                Requirement::Content => self.has_frontmatter || has_text,
+                _ => has_body,
+            };
+            if let Some(it) = requirement.violation(mapping, self.record, is_met, description) {
                 self.drop_skill(it.rule, it.message, it.at, &it.next);
             }
         }

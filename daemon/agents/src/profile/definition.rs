@@ -126,6 +126,16 @@ impl Profile {
         }
     }
 
+    /// Returns the evidence for the profile as a whole. A user-defined profile is no better known
+    /// than its base.
+    pub fn confidence(&self) -> Evidence {
+        let base = self.base.as_ref().map(|it| it.confidence());
+        match base.filter(|_| self.evidence == Evidence::Configuration) {
+            Some(base @ (Evidence::Documentation | Evidence::Source)) => base,
+            _ => self.evidence,
+        }
+    }
+
     /// Returns the rules for finding plugins.
     pub fn plugins(&self) -> impl Iterator<Item = &PluginRule> {
         self.roots.iter().filter_map(|root| match &root.base {

@@ -24,6 +24,7 @@ keywords! {
         "quote-client-guide" = Self::Quote(Quoting::ClientGuide),
         "block" = Self::Block,
         "lines" = Self::Lines,
+        "invalid-lines" = Self::InvalidLines,
         "colon-lines" = Self::ColonLines,
         "per-key" = Self::PerKey,
     }
@@ -80,6 +81,7 @@ pub fn parse_name_check(word: &str) -> Option<NameCheck> {
 pub fn parse_requirement(word: &str) -> Option<Requirement> {
     match word {
         "body" => return Some(Requirement::Body),
+        "content" => return Some(Requirement::Content),
         "frontmatter" => return Some(Requirement::Frontmatter),
         _ => {}
     }
@@ -105,6 +107,7 @@ pub fn parse_requirement(word: &str) -> Option<Requirement> {
 pub(super) fn requirement_word(requirement: &Requirement) -> String {
     match requirement {
         Requirement::Body => "body".to_owned(),
+        Requirement::Content => "content".to_owned(),
         Requirement::Frontmatter => "frontmatter".to_owned(),
         Requirement::DescriptionAtMost(most) => format!("description-at-most:{most}"),
         Requirement::TextOrTexts(key) => format!("text-or-texts:{key}"),

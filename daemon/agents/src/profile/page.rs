@@ -184,6 +184,7 @@ fn differences_from_agent(id: &str) -> &'static str {
         "kilo" => KILO_DIFFERENCES,
         "qwen-code" => QWEN_DIFFERENCES,
         "mistral-vibe" => VIBE_DIFFERENCES,
+        "qoder" => QODER_DIFFERENCES,
         "opencode-agent-skills" => PLUGIN_DIFFERENCES,
         _ => "",
     }
@@ -225,6 +226,13 @@ const VIBE_DIFFERENCES: &str = "\
 | Of two skills with one name in a directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
 | Its bundled skills, its registry, `skill_paths`, `enabled_skills`, `disabled_skills` and `agents/openai.yaml` count. | They are not read. | Only directories and files are measured. |
 | The list and loaded skills have Mistral Vibe's form. | They have the standard's. | Only discovery and loading are measured. |
+";
+
+const QODER_DIFFERENCES: &str = "\
+| Frontmatter that is not valid YAML is read by lines, with rules that were not isolated. | Name and description are taken from their lines. | The program's text is not readable. |
+| Its bundled skills, its plugins and workflows, and `skills.disabled` count. | They are not read. | Only directories and files are measured. |
+| Touching a file below the working directory adds the skills in directories near it. | It does not. | The order of these skills was not measured. |
+| The list and loaded skills have Qoder's form. | They have the standard's. | Only discovery and loading are measured. |
 ";
 
 const PLUGIN_DIFFERENCES: &str = "\

@@ -99,8 +99,10 @@ keyword_enum! {
         Present = "present",
         /// Missing: the skill is loaded, but not listed for the model.
         ElseUnlisted = "else-unlisted",
-        /// Missing or empty: the first line of the body that is not blank.
+        /// Missing, no text, empty or blank: the first line of the body that is not blank.
         ElseFirstBodyLine = "else-first-body-line",
+        /// As [`Self::ElseFirstBodyLine`], but a blank one is kept.
+        BlankElseFirstBodyLine = "blank-else-first-body-line",
         /// Missing or empty: the first heading of the body, else the name.
         ElseFirstHeading = "else-first-heading",
         /// Missing: the first three lines of the body that are neither blank nor headings, joined with
@@ -121,6 +123,8 @@ impl DescriptionRule {
 pub enum Requirement {
     /// The body is not empty.
     Body,
+    /// There is frontmatter, or text.
+    Content,
     /// There is frontmatter.
     Frontmatter,
     /// The description has at most this many UTF-16 units.
@@ -160,6 +164,9 @@ pub enum LoadStrategy {
     /// Name and description are taken from the lines that begin with them, also if YAML parses them
     /// as another type than text.
     Lines,
+    /// As [`Self::Lines`], but only if the block is not valid YAML, and one of the two is enough
+    /// (Qoder, measured).
+    InvalidLines,
     /// Each line with a colon is a key and its value (Qwen Code, read in its source).
     ColonLines,
     /// Each top-level key is parsed separately.
@@ -221,6 +228,9 @@ keyword_enum! {
         /// The path by which discovery reached it first: a path that is reached again keeps its first
         /// place in the scan order.
         AsFirstReached = "as-first-reached",
+        /// As [`Self::AsReached`], but of several paths of one file the first in scan order counts,
+        /// also if the last skill of a name wins.
+        FirstFile = "first-file",
         /// The path with symbolic links resolved. A file reached twice counts once.
         Canonical = "canonical",
     }
@@ -232,5 +242,7 @@ keyword_enum! {
         Accept = "accept",
         /// The skill is dropped.
         Drop = "drop",
+        /// The frontmatter is not recognised, and is part of the body (a byte order mark in Qoder).
+        AsBody = "as-body",
     }
 }

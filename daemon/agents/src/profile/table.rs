@@ -53,6 +53,7 @@ files! {
     qwen_code,
     kilo,
     mistral_vibe,
+    qoder,
     cursor,
     vscode,
     goose,

@@ -141,14 +141,14 @@ fn same_path(candidates: &mut [Candidate]) {
     }
 }
 
-/// Keeps the first path of each file; the last one if the last wins a name.
+/// Keeps the first path of each file; the last one if the last wins a name and paths.
 fn same_file(profile: &Profile, real_paths: &RealPaths, candidates: &mut [Candidate]) {
     if profile.paths == PathIdentity::AsFirstReached {
         same_path(candidates);
     }
     let mut met: HashMap<FileOrPath, usize> = HashMap::new();
     for turn in 0..candidates.len() {
-        let last_wins = profile.duplicates.last_wins();
+        let last_wins = profile.duplicates.last_wins() && profile.paths != PathIdentity::FirstFile;
         let index = if last_wins { candidates.len() - 1 - turn } else { turn };
         let candidate = &candidates[index];
         // A file with a refused name is listed under its other name.
@@ -161,7 +161,7 @@ fn same_file(profile: &Profile, real_paths: &RealPaths, candidates: &mut [Candid
         }
         let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };
         let identity = match profile.paths {
-            PathIdentity::AsReached | PathIdentity::AsFirstReached => {
+            PathIdentity::AsReached | PathIdentity::AsFirstReached | PathIdentity::FirstFile => {
                 match real_paths.get(&candidate.path) {
                     Some(real) => FileOrPath::Path(real.clone()),
                     None => FileOrPath::File(id),

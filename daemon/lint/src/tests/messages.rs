@@ -62,6 +62,24 @@ fn unreadable_user_invocable_hides_the_skill_for_claude_code_only() {
 }
 
 #[test]
+fn unread_field_counts_only_agents_whose_reading_is_known() {
+    let told = |ids: &[&str]| {
+        let profiles = ids.iter().map(|it| &**profile::find(it).expect("a profile")).collect();
+        let settings = Settings { profiles, ..Settings::default() };
+        let found = Fixture::new(&front("arguments: a b")).check_with(&settings);
+        let unread = found.into_iter().find(|it| it.rule.id.as_str() == "field/unread");
+        unread.map(|it| it.diagnostic.message)
+    };
+    assert_eq!(told(&["codex"]).unwrap(), "only Claude Code reads `arguments`");
+    assert_eq!(
+        told(&["codex", "cursor"]).unwrap(),
+        "only Claude Code is known to read `arguments`"
+    );
+    assert_eq!(told(&["cursor", "goose"]), None);
+    assert_eq!(told(&["codex", "claude-code"]), None);
+}
+
+#[test]
 fn words_that_an_agent_understands_have_no_finding() {
     for line in ["model: HAIKU", "effort: Med"] {
         silent("field/value", &as_profile("claude-code", &front(line)));

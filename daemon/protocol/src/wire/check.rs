@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
-use crate::wire::{Health, Range, RuleLevel, Severity};
+use crate::wire::{Evidence, Health, Range, RuleLevel, Severity};
 
 skills_params! {
     /// The files to check.
@@ -91,6 +91,9 @@ pub struct ProfileName {
     pub profile: String,
     /// The agent's name.
     pub agent: String,
+    /// The source of the profile's rules; absent from a daemon of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Evidence>,
 }
 
 /// A file that was not fixed, because it changed since the check.

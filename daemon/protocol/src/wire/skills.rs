@@ -85,6 +85,9 @@ pub struct ListResult<E = Entry> {
     pub fresh: bool,
     /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
+    /// The source of the profile's rules, if they were not measured on the running agent.
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Evidence>,
     /// The skills, in the profile's order.
     pub skills: Vec<E>,
     /// Skills removed from the list since then; empty if `fresh`.

@@ -142,7 +142,7 @@ fn about(view: &View) -> ExplainResult {
         path: None,
         path_encoding: None,
         profile: view.ctx.profile.id.to_string(),
-        confidence: Some(to_wire::evidence(view.ctx.profile.evidence)),
+        confidence: Some(to_wire::evidence(view.ctx.profile.confidence())),
         verdict: Verdict { state: None, summary: String::new(), next: None },
         steps: Vec::new(),
     }

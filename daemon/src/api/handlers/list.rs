@@ -12,7 +12,7 @@ use skills_discovery::discover::{Candidate, address_of};
 use skills_engine::View;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
-    Contextual, DetectParams, DetectResult, DirsParams, DirsResult, Include, ListParams,
+    Contextual, DetectParams, DetectResult, DirsParams, DirsResult, Evidence, Include, ListParams,
     ListResult, State,
 };
 
@@ -81,7 +81,7 @@ pub(crate) async fn detect(
     Answer::new(&DetectResult {
         profile: profile.id.to_string(),
         agent: profile.agent.to_string(),
-        confidence: Some(to_wire::evidence(profile.evidence)),
+        confidence: Some(to_wire::evidence(profile.confidence())),
         reason: call.profile_source.reason(),
         present: match call.profile_source {
             ProfileSource::Present(agents) => agents,
@@ -179,11 +179,18 @@ fn difference(view: &View, form: Form, since: &str, part: PageRange) -> Option<O
         health: to_wire::health(&view.health),
         fresh: false,
         next_cursor,
+        confidence: confidence(view),
         skills,
         removed: removed.iter().map(to_wire::removed).collect(),
         positions,
     };
     Some(Answer::with_capacity(&list, size + list.skills.len() + 512))
+}
+
+/// Returns the source of the rules of a profile that was not measured.
+fn confidence(view: &View) -> Option<Evidence> {
+    let evidence = to_wire::evidence(view.ctx.profile.confidence());
+    matches!(evidence, Evidence::Documentation | Evidence::Source).then_some(evidence)
 }
 
 /// Returns the candidates of a form with their indices.
@@ -227,6 +234,16 @@ fn page<'a>(
     }
     let health = to_wire::health(&view.health);
     let (removed, positions) = (Vec::new(), Vec::new());
-    let list = ListResult { clock, health, fresh: true, next_cursor, skills, removed, positions };
+    let confidence = confidence(view);
+    let list = ListResult {
+        clock,
+        health,
+        fresh: true,
+        next_cursor,
+        confidence,
+        skills,
+        removed,
+        positions,
+    };
     ListPage { list, size }
 }

@@ -15,7 +15,9 @@ use super::value::{hash, severity};
 
 /// Converts a profile to its name.
 pub(crate) fn profile_name(profile: &Profile) -> wire::ProfileName {
-    wire::ProfileName { profile: profile.id.to_string(), agent: profile.agent.to_string() }
+    let confidence = Some(super::evidence(profile.confidence()));
+    let (profile, agent) = (profile.id.to_string(), profile.agent.to_string());
+    wire::ProfileName { profile, agent, confidence }
 }
 
 /// Converts a checked file with its findings.

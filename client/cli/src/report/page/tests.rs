@@ -81,7 +81,11 @@ fn answers(skills: Vec<Entry>) -> Answers {
         check: CheckResult {
             clock: "c".into(),
             health: Vec::new(),
-            profiles: vec![ProfileName { profile: "codex".into(), agent: "Codex".into() }],
+            profiles: vec![ProfileName {
+                profile: "codex".into(),
+                agent: "Codex".into(),
+                confidence: None,
+            }],
             reason: None,
             checked: 3,
             files: Vec::new(),

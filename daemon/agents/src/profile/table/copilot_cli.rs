@@ -62,7 +62,7 @@ pub(super) fn profile() -> Profile {
             Requirement::TextOrTexts("allowed-tools".into()),
             Requirement::Flag("user-invocable".into()),
             Requirement::Flag("disable-model-invocation".into()),
-            Requirement::TextOnly("argument-hint".into()),
+            Requirement::TextOrNull("argument-hint".into()),
         ],
         library: YamlLibrary::SerdeYamlValue,
         hides_from_model: true,

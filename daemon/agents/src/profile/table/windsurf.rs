@@ -11,6 +11,8 @@ pub(super) fn profile() -> Profile {
     let roots = [
         root(project, &[".windsurf/skills", ".agents/skills"], Scope::Project, &walk),
         root(RootBase::Home, &[".codeium/windsurf/skills", ".agents/skills"], Scope::User, &walk),
+        // The documentation names it last, and says nothing on precedence.
+        root(RootBase::Absolute("/etc/windsurf".into()), &["skills"], Scope::Managed, &walk),
     ];
     Profile {
         own: ".windsurf/skills".into(),
