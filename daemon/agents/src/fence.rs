@@ -38,6 +38,12 @@ keyword_enum! {
         /// Lines of three or more dashes with only white space behind them; blank lines may come first
         /// (Mistral Vibe, read in its source).
         DashRuns = "dash-runs",
+        /// As `prefix`, but the body begins right behind the closing dashes (Factory Droid, read in its
+        /// program; Cline, read in its source).
+        PrefixRest = "prefix-rest",
+        /// The first two lines of `---` with only white space behind them, whatever comes before
+        /// (Continue, read in its source).
+        AnyTwo = "any-two",
     }
 }
 
@@ -99,6 +105,8 @@ impl Fence {
             Self::Alone => alone(text),
             Self::BareLines => bare_lines(text),
             Self::DashRuns => dash_runs(text),
+            Self::PrefixRest => prefix_rest(text),
+            Self::AnyTwo => any_two(text),
         }
     }
 }
@@ -115,6 +123,8 @@ pub(crate) fn longest_head(text: &str, end: usize) -> &str {
         Fence::Alone,
         Fence::BareLines,
         Fence::DashRuns,
+        Fence::PrefixRest,
+        Fence::AnyTwo,
     ];
     let ends = rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body);
     let end = ends.fold(end, usize::max);
@@ -250,6 +260,22 @@ fn dash_runs(text: &str) -> Result<FrontmatterRange, FenceError> {
     Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
 }
 
+fn prefix_rest(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let found = prefix(text)?;
+    let behind = found.content.end + "---".len();
+    let rest = text[behind..].strip_prefix('\r').unwrap_or(&text[behind..]);
+    let rest = rest.strip_prefix('\n').unwrap_or(rest);
+    Ok(FrontmatterRange { body: text.len() - rest.len(), ..found })
+}
+
+fn any_two(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let mut lines = line_spans(text).filter(|it| it.slice(text).trim_end() == "---");
+    let opening = lines.next().ok_or(FenceError::NOT_OPENED)?;
+    let closing = lines.next().ok_or(FenceError::NOT_CLOSED)?;
+    let content = Span::new(next_line(text, opening.end), closing.start);
+    Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+}
+
 fn next_line(text: &str, line_end: usize) -> usize {
     text[line_end..].find('\n').map_or(text.len(), |at| line_end + at + 1)
 }
@@ -344,6 +370,23 @@ mod tests {
             let found = Fence::DashRuns.find(text).ok();
             let found = found.map(|it| (it.content.slice(text), &text[it.body..]));
             assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn fences_of_cline_keep_the_text_behind_and_those_of_continue_may_come_later() {
+        for (text, cline, continue_dev) in [
+            ("---\na: b\n---\nx\n", Some(("a: b\n", "x\n")), Some(("a: b\n", "x\n"))),
+            ("---\na: b\n---x\n", Some(("a: b\n", "x\n")), None),
+            ("x\n---\na: b\n--- \ny\n", None, Some(("a: b\n", "y\n"))),
+            ("---\n---\nx\n", None, Some(("", "x\n"))),
+        ] {
+            let found = |fence: Fence| {
+                let it = fence.find(text).ok()?;
+                Some((it.content.slice(text), &text[it.body..]))
+            };
+            assert_eq!(found(Fence::PrefixRest), cline, "{text:?}");
+            assert_eq!(found(Fence::AnyTwo), continue_dev, "{text:?}");
         }
     }
 

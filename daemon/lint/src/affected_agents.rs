@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn file_affects_agents_that_search_its_directory() {
         let claude = ["agentskills", "claude-code", "opencode", "opencode-agent-skills"];
-        let more = ["copilot-cli", "kilo", "cursor", "vscode", "goose", "amp"];
+        let more = ["copilot-cli", "kilo", "continue", "cursor", "vscode", "goose", "amp"];
         let claude = [&claude[..], &more].concat();
         assert_eq!(ids("/w/.claude/skills/a/SKILL.md"), claude);
         assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);

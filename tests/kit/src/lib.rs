@@ -38,7 +38,7 @@ pub use corpus::Corpus;
 pub use daemon::Daemon;
 pub use fixture::lay_out;
 pub use home::Home;
-pub use model::{Model, Turn};
+pub use model::{Model, ModelRequest, Turn};
 pub use registry_server::{Page, RegistryServer};
 pub use screen::Screen;
 pub use wait::wait_for;

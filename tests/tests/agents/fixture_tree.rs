@@ -134,7 +134,7 @@ pub(crate) fn fixture(own: &str) -> Tree {
             add(format!("{at}/same/SKILL.md"), Entry::File(skill("same", &format!("from {at}"))));
         }
     }
-    let at = format!("w/mid/pkg/{own}");
+    let at = own.strip_prefix('/').map_or_else(|| format!("w/mid/pkg/{own}"), ToOwned::to_owned);
     let file = |path: &str, text: String| (format!("{at}/{path}"), Entry::File(text));
     let mut own_entries = Vec::new();
     let mut dir = String::new();

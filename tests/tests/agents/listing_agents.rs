@@ -6,10 +6,16 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use skills_testkit::{Model, Turn};
+use skills_testkit::{Model, ModelRequest, Turn};
 
 use crate::agent_fixture::finish;
 use crate::agent_trees::{Found, first_line, relative};
+
+mod cline;
+mod continue_dev;
+
+pub(crate) use cline::CLINE;
+pub(crate) use continue_dev::CONTINUE;
 
 /// An agent whose list of skills is recorded.
 pub(crate) struct ListingAgent {
@@ -17,7 +23,8 @@ pub(crate) struct ListingAgent {
     pub(crate) profile: &'static str,
     /// The program below `SKILLSD_MORE_AGENTS`.
     program: &'static str,
-    /// The directory of skills in a project that is the agent's own.
+    /// The directory of skills in a project that is the agent's own; with a slash before it, another
+    /// one below the top of the tree.
     pub(crate) own: &'static str,
     /// Directories of skills below home and in a project, for random trees.
     pub(crate) home: &'static [&'static str],
@@ -230,6 +237,14 @@ pub(crate) const QODER: ListingAgent = ListingAgent {
         found
     },
 };
+
+/// Returns the description of a tool in a request.
+fn tool_description(request: &ModelRequest, name: &str) -> String {
+    let tools = request.body["tools"].as_array().into_iter().flatten();
+    let tools = tools.map(|it| it.get("function").unwrap_or(it));
+    let tool = tools.into_iter().find(|it| it["name"] == name);
+    tool.and_then(|it| it["description"].as_str()).unwrap_or_default().to_owned()
+}
 
 /// Returns settings with a model at `url`, which reach no other machine.
 fn vibe_settings(url: &str) -> String {

@@ -215,6 +215,8 @@ macro_rules! agents {
 agents! {
     qwen_code_lists_what_we_find = crate::listing_agents::QWEN_CODE,
     mistral_vibe_lists_what_we_find = crate::listing_agents::MISTRAL_VIBE,
+    cline_lists_what_we_find = crate::listing_agents::CLINE,
+    continue_lists_what_we_find = crate::listing_agents::CONTINUE,
     qoder_lists_what_we_find = crate::listing_agents::QODER,
     kilo_lists_what_we_find = crate::listing_agents::KILO,
     copilot_cli_lists_what_we_find = crate::listing_agents::COPILOT_CLI,

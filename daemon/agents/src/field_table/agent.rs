@@ -130,7 +130,10 @@ mod tests {
         let measured = profile::agents().filter(|it| it.evidence != Evidence::Documentation);
         let measured: Vec<_> =
             measured.filter(|it| !it.knows_listing()).map(|it| &*it.id).collect();
-        assert_eq!(measured, ["copilot-cli", "qwen-code", "kilo", "mistral-vibe", "qoder"]);
+        assert_eq!(
+            measured,
+            ["copilot-cli", "qwen-code", "kilo", "mistral-vibe", "qoder", "cline", "continue"]
+        );
         assert!(["cursor", "vscode", "kiro"].iter().all(|it| unknown.contains(it)));
     }
 

@@ -31,7 +31,11 @@ impl Requirement {
     /// Returns the required field; `None` for the body.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
-            Self::Body | Self::Content | Self::Frontmatter | Self::DescriptionAtMost(_) => None,
+            Self::Body
+            | Self::BodyText
+            | Self::Content
+            | Self::Frontmatter
+            | Self::DescriptionAtMost(_) => None,
             Self::TextOnly(key)
             | Self::TextOrTexts(key)
             | Self::ListOrNull(key)
@@ -63,7 +67,7 @@ impl Requirement {
             });
         }
         let Some(key) = self.key() else {
-            let is_body = matches!(self, Self::Body | Self::Content);
+            let is_body = matches!(self, Self::Body | Self::BodyText | Self::Content);
             return (is_body && !has_body).then(|| Remark {
                 rule: "body/required",
                 message: "the body is empty".to_owned(),
@@ -91,7 +95,11 @@ impl Requirement {
         let value = mapping.typed(key)?;
         let whole = |remedy| Some(Misfit { inner: None, found: value.kind, remedy });
         match self {
-            Self::Body | Self::Content | Self::Frontmatter | Self::DescriptionAtMost(_) => None,
+            Self::Body
+            | Self::BodyText
+            | Self::Content
+            | Self::Frontmatter
+            | Self::DescriptionAtMost(_) => None,
             Self::TextOnly(_) | Self::TextOrTexts(_) | Self::TextOrNull(_)
                 if value.kind == YamlType::Text =>
             {

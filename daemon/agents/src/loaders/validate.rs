@@ -149,9 +149,10 @@ impl RecordLoader<'_> {
             let empty = match rule {
                 Rule::Present | Rule::ElseUnlisted | Rule::ElseBodyLines => false,
                 Rule::NotEmpty | Rule::BlankElseFirstBodyLine => text.is_empty(),
-                Rule::Required | Rule::ElseFirstBodyLine | Rule::ElseFirstHeading => {
-                    text.trim().is_empty()
-                }
+                Rule::Required
+                | Rule::Optional
+                | Rule::ElseFirstBodyLine
+                | Rule::ElseFirstHeading => text.trim().is_empty(),
             };
             if empty { Err("`description` is empty".to_owned()) } else { Ok(text) }
         });
@@ -170,6 +171,7 @@ impl RecordLoader<'_> {
                     self.drop_skill("description/required", what, at, next);
                 }
             }
+            Rule::Optional => {}
             Rule::ElseUnlisted if missing => {
                 self.reading.unlisted = Some(remark("description/listed", what, at, next));
             }
@@ -202,6 +204,7 @@ impl RecordLoader<'_> {
         let description = description.as_deref();
         for requirement in &self.profile.requires {
             let is_met = match requirement {
+                Requirement::BodyText => has_text,
                 Requirement::Content => self.has_frontmatter || has_text,
                 _ => has_body,
             };

@@ -124,6 +124,7 @@ impl RootRule {
             RootBase::Ancestors { stop } => match stop {
                 AncestorStop::Cwd => format!("{relative} in the working directory"),
                 AncestorStop::Worktree => format!("{relative} up to the worktree's top"),
+                AncestorStop::WorktreeTop => format!("{relative} in the worktree's top"),
                 AncestorStop::Home => format!("{relative} up to below home"),
                 AncestorStop::WorktreeElseFilesystem => {
                     format!("{relative} up to the worktree's top, else to /")

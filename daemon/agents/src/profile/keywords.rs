@@ -81,6 +81,7 @@ pub fn parse_name_check(word: &str) -> Option<NameCheck> {
 pub fn parse_requirement(word: &str) -> Option<Requirement> {
     match word {
         "body" => return Some(Requirement::Body),
+        "body-text" => return Some(Requirement::BodyText),
         "content" => return Some(Requirement::Content),
         "frontmatter" => return Some(Requirement::Frontmatter),
         _ => {}
@@ -107,6 +108,7 @@ pub fn parse_requirement(word: &str) -> Option<Requirement> {
 pub(super) fn requirement_word(requirement: &Requirement) -> String {
     match requirement {
         Requirement::Body => "body".to_owned(),
+        Requirement::BodyText => "body-text".to_owned(),
         Requirement::Content => "content".to_owned(),
         Requirement::Frontmatter => "frontmatter".to_owned(),
         Requirement::DescriptionAtMost(most) => format!("description-at-most:{most}"),

@@ -185,6 +185,8 @@ fn differences_from_agent(id: &str) -> &'static str {
         "qwen-code" => QWEN_DIFFERENCES,
         "mistral-vibe" => VIBE_DIFFERENCES,
         "qoder" => QODER_DIFFERENCES,
+        "continue" => CONTINUE_DIFFERENCES,
+        "cline" => CLINE_DIFFERENCES,
         "opencode-agent-skills" => PLUGIN_DIFFERENCES,
         _ => "",
     }
@@ -233,6 +235,20 @@ const QODER_DIFFERENCES: &str = "\
 | Its bundled skills, its plugins and workflows, and `skills.disabled` count. | They are not read. | Only directories and files are measured. |
 | Touching a file below the working directory adds the skills in directories near it. | It does not. | The order of these skills was not measured. |
 | The list and loaded skills have Qoder's form. | They have the standard's. | Only discovery and loading are measured. |
+";
+
+const CLINE_DIFFERENCES: &str = "\
+| Names that differ only in capitals are one name; white space around a name is taken off. | They are two names. | A rule of a profile would have to compare names differently. |
+| Of two skills with one name in a directory, the last in the order of the file system is listed. | The last in the order of names. | The order of a file system differs between machines. |
+| `disabled: true` and `enabled: false` switch a skill off, and so do its settings. | It is listed. | These fields are Cline's own. |
+| Its plugins and `.cline/*/managed.json` add skills. | They are not listed. | Only directories and files are measured. |
+| The list has only names, in the description of the tool `skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
+";
+
+const CONTINUE_DIFFERENCES: &str = "\
+| Skills are listed in the order in which their reads end. | In the order of names. | The order differs between runs. |
+| Two links to one SKILL.md are two skills. | They are one skill. | A file counts once in every profile. |
+| The list has names and descriptions, in the description of the tool `Skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
 ";
 
 const PLUGIN_DIFFERENCES: &str = "\

@@ -97,6 +97,8 @@ keyword_enum! {
         NotEmpty = "not-empty",
         /// Missing: the skill is dropped. An empty one is kept.
         Present = "present",
+        /// Missing, null, empty or blank: the skill has none.
+        Optional = "optional",
         /// Missing: the skill is loaded, but not listed for the model.
         ElseUnlisted = "else-unlisted",
         /// Missing, no text, empty or blank: the first line of the body that is not blank.
@@ -123,6 +125,8 @@ impl DescriptionRule {
 pub enum Requirement {
     /// The body is not empty.
     Body,
+    /// The body has text.
+    BodyText,
     /// There is frontmatter, or text.
     Content,
     /// There is frontmatter.

@@ -110,6 +110,8 @@ keyword_enum! {
         Cwd = "cwd",
         /// The top of the git worktree; outside git, the working directory.
         Worktree = "worktree",
+        /// As [`Self::Worktree`], without the directories below it.
+        WorktreeTop = "worktree-top",
         /// The last directory below the user's home directory, which is not part of a project; outside
         /// home, the file system's root.
         Home = "home",

@@ -54,6 +54,8 @@ files! {
     kilo,
     mistral_vibe,
     qoder,
+    cline,
+    continue_dev,
     cursor,
     vscode,
     goose,

@@ -163,6 +163,7 @@ fn ancestors(
     let last = match stop {
         AncestorStop::Cwd => cwd.clone(),
         AncestorStop::Worktree => top.clone(),
+        AncestorStop::WorktreeTop => return vec![top.clone()],
         AncestorStop::WorktreeElseFilesystem if in_git => top.clone(),
         AncestorStop::Home | AncestorStop::WorktreeBelowHome => {
             let home = variable(ctx, "HOME").ok();

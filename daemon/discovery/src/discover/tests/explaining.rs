@@ -38,6 +38,7 @@ fn name_query_explains_winner_and_loser() {
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
                 body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
+                body/required as cline at 1:1: Cline drops this file: the body is empty
             root /w/.claude/skills
               candidate /w/.claude/skills/good/SKILL.md
                 yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside an unquoted value; values with special characters are read as quoted
@@ -45,6 +46,8 @@ fn name_query_explains_winner_and_loser() {
                 yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as copilot-cli at 3:22: Copilot CLI drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as mistral-vibe at 3:22: Mistral Vibe drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as cline at 3:22: Cline drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as continue at 3:22: Continue drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
         "#]],
     );
     check_explain(
@@ -60,10 +63,13 @@ fn name_query_explains_winner_and_loser() {
                 yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as copilot-cli at 3:22: Copilot CLI drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as mistral-vibe at 3:22: Mistral Vibe drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as cline at 3:22: Cline drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as continue at 3:22: Continue drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
                 name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier
                 body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
+                body/required as cline at 1:1: Cline drops this file: the body is empty
         "#]],
     );
 }

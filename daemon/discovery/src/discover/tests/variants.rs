@@ -48,6 +48,7 @@ fn effective_difference_is_explained() {
                 description/required as gemini-cli at 1:1: Gemini CLI drops this file: the frontmatter has no `description`
                 description/required as qwen-code at 1:1: Qwen Code drops this file: the frontmatter has no `description`
                 description/required as mistral-vibe at 1:1: Mistral Vibe drops this file: the frontmatter has no `description`
+                description/required as continue at 1:1: Continue drops this file: the frontmatter has no `description`
         "#]],
     );
 }

@@ -1,0 +1,40 @@
+//! The row of Cline.
+
+use crate::fence::Fence;
+use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
+use crate::profile::{
+    AncestorStop, DescriptionRule, DuplicatePolicy, NameRule, NameSource, Profile, Requirement,
+    RootBase, Scope, WalkRule,
+};
+
+/// Cline CLI 3.0.65: run, and its source.
+pub(super) fn profile() -> Profile {
+    // `skills/<name>/SKILL.md` and nothing deeper, and a SKILL.md in the root itself.
+    let walk =
+        WalkRule { root_skill: true, into_skills: true, hidden: true, repeats: true, ..one_level() };
+    let project = RootBase::Ancestors { stop: AncestorStop::WorktreeTop };
+    let own = [".clinerules/skills", ".cline/skills", ".agents/skills"];
+    // The last wins.
+    let roots = [
+        root(project, &own, Scope::Project, &walk),
+        root(variable("CLINE_DIR", ".cline"), &["skills"], Scope::User, &walk),
+        root(RootBase::Home, &[".agents/skills"], Scope::User, &walk),
+    ];
+    let usual = usual("cline", "Cline", "3.0.65");
+    Profile {
+        own: ".cline/skills".into(),
+        environment: texts(&["HOME", "CLINE_DIR"]),
+        presence: Some(present(("CLINE_DIR", ".cline", ""), "cline", &[".cline", ".clinerules"])),
+        roots: all_provided().into_iter().rev().chain(roots).collect(),
+        name: NameRule { source: NameSource::FieldElseDirectory, ..usual.name },
+        description: DescriptionRule::Optional,
+        requires: vec![
+            Requirement::BodyText,
+            Requirement::TextOrNull("name".into()),
+            Requirement::TextOrNull("description".into()),
+        ],
+        fence: Fence::PrefixRest,
+        duplicates: DuplicatePolicy::LastWins,
+        ..usual
+    }
+}

@@ -1,0 +1,35 @@
+//! The row of Continue.
+
+use crate::fence::Fence;
+use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
+use crate::profile::{
+    AncestorStop, DescriptionRule, DuplicatePolicy, EncodingPolicy, LinkPolicy, Profile, RootBase,
+    Scope, WalkRule,
+};
+
+/// Continue CLI 1.5.47: run, and its source.
+pub(super) fn profile() -> Profile {
+    // `skills/<name>/SKILL.md` and nothing deeper.
+    let walk = WalkRule {
+        hidden: true,
+        repeats: true,
+        directory_links: LinkPolicy::Never,
+        ..one_level()
+    };
+    let project = RootBase::Ancestors { stop: AncestorStop::Cwd };
+    let roots = [
+        root(project, &[".continue/skills", ".claude/skills"], Scope::Project, &walk),
+        root(variable("CONTINUE_GLOBAL_DIR", ".continue"), &["skills"], Scope::User, &walk),
+    ];
+    Profile {
+        own: ".continue/skills".into(),
+        environment: texts(&["HOME", "CONTINUE_GLOBAL_DIR"]),
+        presence: Some(present(("CONTINUE_GLOBAL_DIR", ".continue", ""), "cn", &[".continue"])),
+        roots: roots.into_iter().chain(all_provided()).collect(),
+        description: DescriptionRule::NotEmpty,
+        fence: Fence::AnyTwo,
+        duplicates: DuplicatePolicy::KeepAll,
+        bom: EncodingPolicy::Drop,
+        ..usual("continue", "Continue", "1.5.47")
+    }
+}
