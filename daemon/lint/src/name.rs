@@ -287,8 +287,9 @@ fn check_neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>)
     // Short names are similar by chance, and `v1` and `v2` on purpose.
     const MIN_NAME_LEN: usize = 5;
     let skill_set = cx.skill_set();
+    let similar = skill_set.similar_names(name);
     let mut alike = |rule, is_alike: &dyn Fn(&str) -> bool| {
-        let names = skill_set.names().filter(|it| *it != name && is_alike(it));
+        let names = similar.iter().copied().filter(|it| is_alike(it));
         let mut others =
             names.flat_map(|it| skill_set.with_name(it)).filter(|other| !cx.is_itself(other));
         for other in others.by_ref().take(MAX_NAMED) {

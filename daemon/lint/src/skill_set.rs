@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use skills_agents::command;
 use skills_agents::profile::{Profile, Scope};
@@ -38,6 +38,8 @@ pub struct SkillSet {
     at: HashMap<AbsPath, usize>,
     /// Indices into `neighbours` by skill name.
     by_name: BTreeMap<String, Vec<usize>>,
+    /// Names by [`letters`], for the first name that is compared with the others.
+    by_letters: OnceLock<HashMap<u64, Vec<String>>>,
     /// Indices into `neighbours` by the name of the skill's directory.
     in_directories: BTreeMap<String, Vec<usize>>,
     /// Names that agents use for skills and for everything else in their rankings.
@@ -124,6 +126,27 @@ impl SkillSet {
         self.by_name.keys().map(String::as_str)
     }
 
+    /// Returns the other names that differ from a name at most by case, by the order of letters, and
+    /// by one ASCII letter more or less, in order and each once. Takes the same time for any number
+    /// of skills.
+    pub(super) fn similar_names(&self, name: &str) -> Vec<&str> {
+        let by_letters = self.by_letters.get_or_init(|| {
+            let mut all: HashMap<u64, Vec<String>> = HashMap::new();
+            for name in self.names() {
+                all.entry(letters(name)).or_default().push(name.to_owned());
+            }
+            all
+        });
+        let own = letters(name);
+        let one = (0..128).filter(|it: &u8| !it.is_ascii_uppercase()).map(letter);
+        let sums = one.flat_map(|it| [own.wrapping_add(it), own.wrapping_sub(it)]).chain([own]);
+        let found = sums.filter_map(|it| by_letters.get(&it)).flatten();
+        let mut found: Vec<&str> = found.map(String::as_str).filter(|it| *it != name).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Returns the skills' names that begin with a letter, each once.
     pub(super) fn names_from(&self, letter: char) -> impl Iterator<Item = &str> {
         let from = self.by_name.range(letter.to_string()..);
@@ -174,6 +197,17 @@ impl SkillSet {
     pub(super) fn is_found_by(&self, profile: &Profile, path: &AbsPath) -> bool {
         self.ranked(path).any(|it| it.ranking.profile.id == profile.id)
     }
+}
+
+/// Returns a number that depends on the letters of a name, not on their order and case.
+fn letters(name: &str) -> u64 {
+    name.bytes().map(letter).fold(0, u64::wrapping_add)
+}
+
+/// Returns a number for a letter, so that other sums of few letters are hardly ever equal.
+fn letter(byte: u8) -> u64 {
+    let mixed = (u64::from(byte.to_ascii_lowercase()) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 /// Returns the paths of all shadowed skills.

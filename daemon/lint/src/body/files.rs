@@ -34,7 +34,7 @@ const FOR_PEOPLE: [&str; 10] = [
 const IMPORTED: [&str; 6] = ["md", "mdx", "txt", "json", "yaml", "yml"];
 
 /// Minimum similarity of a path to an existing one.
-const MIN_SIMILARITY: f64 = 0.8;
+pub(super) const MIN_SIMILARITY: f64 = 0.8;
 
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for link in &cx.body().links {
@@ -218,7 +218,14 @@ fn suggest_file(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &
     }
     let files = cx.fs.files().unwrap_or_default();
     let alike = suggest::nearest(normal, files.iter().map(String::as_str), MIN_SIMILARITY);
-    let [meant] = alike[..] else { return finding };
+    // Without a directory, the only file of that name.
+    let mut named = files.iter().filter(|it| it.rsplit_once('/').is_some_and(|it| it.1 == normal));
+    let only = named.next().filter(|_| named.next().is_none());
+    let meant = match (&alike[..], only) {
+        ([meant], _) => *meant,
+        ([], Some(only)) => only,
+        _ => return finding,
+    };
     let written = span.slice(cx.text);
     let Some(at) = written.find(path) else { return finding };
     let span = Span::new(span.start + at, span.start + at + path.len());

@@ -124,7 +124,7 @@ pub(crate) static MISSING_SCRIPT: Rule = rule(
     RuleId::BodyMissingScript,
     Severity::Warning,
     "A command runs a script that the skill does not have.",
-    "The command fails. If the skill has no such directory at all, the script may belong to the user's project, and the finding is a hint.",
+    "The command fails. If the command names no directory, or one that the skill does not have, the script may belong to the user's project, and the finding is a hint.",
     "Correct the path, or add the script.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun:\n\n```sh\npython scripts/raed.py a.pdf\n```\n//- /w/pdf/scripts/read.py\nprint()\n",
     LINKED,

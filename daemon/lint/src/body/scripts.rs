@@ -5,12 +5,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_syntax::diagnostic::Severity;
+use skills_syntax::suggest;
 use skills_syntax::text::{Span, after_line_end};
 
 use super::super::fs_context::PathKind;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
-use super::files::{missing, normalise};
+use super::files::{MIN_SIMILARITY, missing, normalise};
 use super::mention::Mentions;
 use super::rules::{MISSING_SCRIPT, NOT_EXECUTABLE};
 
@@ -84,7 +85,8 @@ fn check_missing(
         let path = own.unwrap_or(script.as_str());
         let (normal, leaves) = normalise(path);
         let dir = normal.split_once('/').map_or("", |(dir, _)| dir);
-        if leaves || dir.is_empty() && own.is_none() {
+        let is_bare = dir.is_empty() && own.is_none();
+        if leaves || is_bare && !has_alike(cx, &normal) {
             continue;
         }
         // The body rule about paths reports a path alone in backticks.
@@ -93,7 +95,7 @@ fn check_missing(
         let is_skill_dir =
             ["scripts", "references", "assets", "templates"].contains(&dir) || has_dir();
         if is_alone
-            || own.is_none() && !is_skill_dir
+            || own.is_none() && !is_skill_dir && !is_bare
             || reported.contains(&normal)
             || cx.fs.look(&normal) != Some(PathKind::Missing)
             || !mentions.is_own(span, if own.is_some() { script.as_str() } else { &normal })
@@ -114,6 +116,15 @@ fn check_missing(
         reported.insert(normal);
         out.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
     }
+}
+
+/// Returns whether the skill has a file of this name in a directory, or of a similar path. A script
+/// without a directory is otherwise one of the user's project.
+fn has_alike(cx: &Cx<'_>, name: &str) -> bool {
+    let files = cx.fs.files().unwrap_or_default();
+    let is_named = |it: &String| it.rsplit_once('/').is_some_and(|(_, last)| last == name);
+    files.iter().any(is_named)
+        || !suggest::nearest(name, files.iter().map(String::as_str), MIN_SIMILARITY).is_empty()
 }
 
 /// Returns the path below the skill's directory if the written path names that directory, by a

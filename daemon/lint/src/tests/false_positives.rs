@@ -1,5 +1,7 @@
 //! False positives: texts that resemble a problem and must not be reported.
 
+use skills_syntax::diagnostic::Severity;
+
 use crate::testing::Fixture;
 
 #[track_caller]
@@ -60,6 +62,22 @@ fn paths_of_a_list_of_examples_are_ignored() {
     }
     let found = Fixture::new(&skill("See e.g. the site. Read `references/api.md`.")).check();
     assert!(found.iter().any(|it| it.rule.id.as_str() == "body/broken-path"), "{found:?}");
+}
+
+#[test]
+fn script_without_a_directory_is_a_hint_if_the_skill_has_one_of_that_name() {
+    let skill = |text: &str| {
+        format!("//- /w/pdf/SKILL.md\n{}//- /w/pdf/scripts/run.sh\n#!/bin/sh\n", body(text))
+    };
+    for command in ["bash ./test.sh", "bash ./scripts/run.sh", "python manage.py migrate"] {
+        silent("body/missing-script", &skill(&format!("Run:\n\n```sh\n{command}\n```")));
+    }
+    let text = skill("Run:\n\n```sh\nbash ./run.sh\n```");
+    let found = Fixture::new(&text).check();
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "body/missing-script");
+    let finding = finding.expect("it is found");
+    assert_eq!(finding.diagnostic.severity, Severity::Hint);
+    assert_eq!(finding.fixes[0].edits[0].text, "scripts/run.sh");
 }
 
 #[test]
