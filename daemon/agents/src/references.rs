@@ -65,11 +65,21 @@ pub fn path_references<'a>(
     bases: &LinkBases,
     skill_in: impl Fn(&AbsPath) -> Option<&'a str>,
 ) -> Vec<Reference> {
+    path_references_in(text, &links(text, document), bases, skill_in)
+}
+
+/// Like [`path_references`]. Takes the links of the text.
+pub fn path_references_in<'a>(
+    text: &str,
+    links: &[Link],
+    bases: &LinkBases,
+    skill_in: impl Fn(&AbsPath) -> Option<&'a str>,
+) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
-    for link in links(text, document) {
+    for link in links {
         let through = |base: &AbsPath| {
             let steps =
-                path_steps(&link, text, base).into_iter().filter(|it| !link.is_ambiguous(it));
+                path_steps(link, text, base).into_iter().filter(|it| !link.is_ambiguous(it));
             let named = steps.filter_map(|PathStep { span, reached }| {
                 let name = skill_in(&reached)?.to_owned();
                 Some(Reference { name, span, form: ReferenceForm::Linked })

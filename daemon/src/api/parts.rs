@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
-use skills_engine::files::inspect::Walks;
+use skills_engine::files::inspect::{TextIndex, Walks};
 
 use crate::access::Access;
 use crate::api::request::Resolver;
@@ -31,6 +31,8 @@ pub(crate) struct QueryParts {
     pub(crate) heavy: HeavyCalls,
     /// Cached walks over worktrees, for searches in their files.
     pub(crate) walks: Walks,
+    /// Texts that may mention skills.
+    pub(crate) texts: TextIndex,
     /// Search results kept while their pages are requested.
     pub(crate) page_cache: Arc<PageCache>,
 }

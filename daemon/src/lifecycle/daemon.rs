@@ -11,7 +11,7 @@ use jsonrpsee::Methods;
 use skills_client::environment;
 use skills_client::environment::cache_directory;
 use skills_discovery::discover::Environment;
-use skills_engine::files::inspect::Walks;
+use skills_engine::files::inspect::{TextIndex, Walks};
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::store::Store;
 use skills_engine::watch::notify_watcher;
@@ -39,6 +39,9 @@ use crate::rpc::server::Server;
 
 /// Time that work on the blocking pool may continue after everything else has ended.
 pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Maximum size of the cached texts that may mention skills, in bytes.
+const MOST_TEXTS: usize = 64 * 1024 * 1024;
 
 /// File name of the session store.
 const SESSIONS: &str = "sessions.db";
@@ -125,6 +128,7 @@ impl Daemon {
             sessions: Arc::clone(&sessions),
             heavy: heavy.clone(),
             walks: Walks::default(),
+            texts: TextIndex::new(MOST_TEXTS),
             page_cache: Arc::<PageCache>::default(),
         });
         let guarded = Arc::new(GuardedParts {

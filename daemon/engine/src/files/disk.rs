@@ -232,6 +232,11 @@ impl RealDisk {
     }
 }
 
+/// Returns the metadata of `path`, links followed.
+pub(crate) fn stat_target(path: &Path) -> io::Result<Stat> {
+    Ok(Stat::from_raw(&fs::statat(fs::CWD, path, AtFlags::empty())?))
+}
+
 /// Opens a directory by its physical path. Reports a path with a symbolic link as not found.
 fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     match open_without_links(path, flags) {

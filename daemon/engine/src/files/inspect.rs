@@ -6,7 +6,9 @@
 
 mod fenced;
 mod fs_facts;
+mod parallel;
 mod reference_search;
+mod text_index;
 mod unreadable;
 mod walks;
 mod worktree;
@@ -14,8 +16,6 @@ mod worktree;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use skills_agents::command;
 use skills_agents::references::is_instruction_file;
@@ -37,15 +37,14 @@ use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 use crate::views::view::View;
 use fenced::Fenced;
 use fs_facts::FsFacts;
+use parallel::in_parallel;
 
 pub use fenced::read_fenced;
 pub use fs_facts::{BundledTextsCache, entry, facts, leads_out, make_executable, worktree_top};
 pub use reference_search::{ReferencingFile, find_references, home, search, watch_texts};
+pub use text_index::TextIndex;
 pub use walks::Walks;
 pub use worktree::{WorktreeFiles, directories};
-
-/// Threads of one check.
-const MOST_THREADS: usize = 4;
 
 /// Input of a check.
 pub struct CheckInput {
@@ -160,7 +159,7 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let top = task.views.first().map(|it| &it.resolution.worktree);
     let fenced = Fenced::new(top, &task.views);
     let read = |path: &AbsPath| read(&fenced, path, task.read_limit);
-    let sources = in_parallel(&files, &task.cancel, read)?;
+    let sources = in_parallel(&files, &task.cancel, read).ok_or(InspectError::Cancelled)?;
     let sources: Vec<InspectedFile> = sources.into_iter().flatten().collect();
     let worktree = WorktreeFiles::new(top.cloned());
     let rankings = task.views.iter().map(|it| Ranking::of(&it.ctx, &it.resolution));
@@ -172,7 +171,8 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
         let findings = skills_lint::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
         (skills_lint::shown(findings, &source.subject(), &settings, &beside), mended)
-    })?;
+    });
+    let found = found.ok_or(InspectError::Cancelled)?;
     let checked = sources.into_iter().zip(found).map(|(source, (findings, mended))| {
         let hash = source.is_whole().then_some(source.record.facts.hash);
         let InspectedFile { path, text, bom, .. } = source;
@@ -318,43 +318,4 @@ fn neighbours(sources: &[InspectedFile], views: &[Arc<View>]) -> Vec<Neighbour> 
     all.sort_by(|a, b| a.path.cmp(&b.path));
     all.dedup_by(|a, b| a.path == b.path);
     all
-}
-
-/// Applies `work` to each item, on this thread and a few more. Results keep the order of the items.
-fn in_parallel<T: Sync, R: Send>(
-    items: &[T],
-    cancel: &Cancel,
-    work: impl Fn(&T) -> R + Sync,
-) -> Result<Vec<R>, InspectError> {
-    // For fewer items, starting threads costs more than it saves.
-    const FEW: usize = 8;
-    let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let n_threads = if items.len() < FEW { 1 } else { most };
-    let next = AtomicUsize::new(0);
-    let run = || {
-        let mut done = Vec::new();
-        while !cancel.is_cancelled() {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(index) else { break };
-            done.push((index, work(item)));
-        }
-        done
-    };
-    let mut all: Vec<(usize, R)> = thread::scope(|scope| {
-        let start = || thread::Builder::new().spawn_scoped(scope, run).ok();
-        let others: Vec<_> = (1..n_threads).map_while(|_| start()).collect();
-        let mut all = run();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
-    if cancel.is_cancelled() {
-        return Err(InspectError::Cancelled);
-    }
-    all.sort_by_key(|(index, _)| *index);
-    Ok(all.into_iter().map(|(_, it)| it).collect())
 }

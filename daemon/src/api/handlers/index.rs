@@ -105,19 +105,14 @@ pub(crate) async fn references(
     let context = params.take_context();
     let ReferencesParams { name, limit, cursor, .. } = params;
     let limit = limit.unwrap_or(REFERENCES) as usize;
-    let anew = context.freshness == Some(Freshness::Verified);
     let Active { views, .. } = active(&parts.resolver, &peer, &context, Vec::new()).await?;
     let first = Arc::clone(&views[0]);
     let query_key = query_key(SkillsReferences::METHOD, &views, &name);
     let wanted = PageRequest { query_key, cursor: cursor.as_deref(), limit };
-    let (clock, walking) = (first.clock.clone(), Arc::clone(&parts));
+    let (clock, searching) = (first.clock.clone(), Arc::clone(&parts));
     let find = move |cancel: &Cancel| {
-        let top = &views[0].resolution.worktree;
-        if anew {
-            walking.walks.forget(top);
-        }
-        let worktree = walking.walks.worktree(top);
-        let spoken = inspect::find_references(&worktree, &views, name.as_deref(), cancel);
+        let (texts, top) = (&searching.texts, &views[0].resolution.worktree);
+        let spoken = inspect::find_references(texts, Some(top), &views, name.as_deref(), cancel);
         Ok(PagedResult::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
     };
     let page = page_cache::page((&parts.page_cache, &parts.heavy), &peer, wanted, find).await?;

@@ -24,7 +24,7 @@ use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Subscription, SubscriptionEvent};
 use skills_discovery::discover::Entry;
-use skills_engine::files::inspect::{self, BundledTextsCache};
+use skills_engine::files::inspect::{self, BundledTextsCache, TextIndex};
 use skills_engine::watch::hints::HintQueue;
 use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::watch::service::WatchService;
@@ -44,7 +44,6 @@ use skills_protocol::wire::{
     SkillUsage, SnapshotParams, SnapshotResult, SubscribeParams, TouchOp, UsageParams,
 };
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::decode;
 use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, oneshot};
@@ -59,6 +58,9 @@ use crate::rpc::server::Server;
 
 /// Maximum size of a file that is read; larger ones are not edited by hand.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Maximum size of the cached texts of unopened files, in bytes.
+const MAX_CACHED_BYTES: usize = 8 * 1024 * 1024;
 
 /// Pause before trying to reach the daemon again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
@@ -89,6 +91,8 @@ struct Inner {
     /// editor's process.
     ancestors: Vec<Pid>,
     bundled_texts: BundledTextsCache,
+    /// Texts of unopened files, which a search for mentions asks for after each save.
+    texts: TextIndex,
     /// The server in this process.
     own: Arc<FallbackServer>,
     /// Watches of a process that is not the daemon; started by the first document.
@@ -136,6 +140,7 @@ impl LspBackend {
             caller: OnceCell::new(),
             fallback,
             bundled_texts: BundledTextsCache::default(),
+            texts: TextIndex::new(MAX_CACHED_BYTES),
             own,
             watch: OnceLock::new(),
             is_alone: AtomicBool::new(false),
@@ -455,11 +460,8 @@ impl Backend for LspBackend {
     }
 
     fn read(&self, path: AbsPath) -> Answer<String> {
-        let read = move || {
-            let file = inspect::read_fenced(&path, None, MAX_FILE_BYTES).ok();
-            let file = file.filter(|it| !it.truncated)?;
-            Some(decode(&file.bytes).text)
-        };
+        let inner = Arc::clone(&self.0);
+        let read = move || Some(inner.texts.read(&path, MAX_FILE_BYTES)?.as_ref().to_owned());
         Box::pin(async move { spawn_blocking(read).await.ok()? })
     }
 

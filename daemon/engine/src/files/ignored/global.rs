@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::patterns::{Links, text};
 
 /// Returns the path of the user's ignore file, which may not exist.
-pub(super) fn excludes_file() -> Option<PathBuf> {
+pub(crate) fn excludes_file() -> Option<PathBuf> {
     let home = env::home_dir().filter(|it| it.is_absolute());
     let variable = |name| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let xdg = variable("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));

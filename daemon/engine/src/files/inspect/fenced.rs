@@ -36,20 +36,34 @@ impl<'a> Fenced<'a> {
         Self { top: top.filter(|it| is_git_top(it)), home: users_home(), views }
     }
 
+    /// Returns the worktree to which reads are confined.
+    pub(super) fn top(&self) -> Option<&AbsPath> {
+        self.top
+    }
+
     /// Reads at most `limit` bytes of a file.
     ///
     /// # Errors
     /// The file cannot be read, or a link leads to it that is not followed.
     pub(super) fn read(&self, path: &AbsPath, limit: u64) -> Result<File, ReadError> {
+        self.read_any(path, limit).map(|(file, _)| file)
+    }
+
+    /// Like [`Fenced::read`], and returns whether the file may be read regardless of the views.
+    ///
+    /// # Errors
+    /// The same.
+    pub(super) fn read_any(&self, path: &AbsPath, limit: u64) -> Result<(File, bool), ReadError> {
         let opened = disk::open(path)?;
         let Ok(real) = path_of(&opened, path) else {
             return Err(ReadError::Outside(path.to_path_buf()));
         };
         let is_text = !is_link_to_other(path, &real);
-        if !(is_text && self.is_inside(path, &real) || self.is_read(path, &opened, &real)) {
+        let is_inside = is_text && self.is_inside(path, &real);
+        if !is_inside && !self.is_read(path, &opened, &real) {
             return Err(ReadError::Outside(real));
         }
-        disk::read_opened(opened, limit)
+        Ok((disk::read_opened(opened, limit)?, is_inside))
     }
 
     /// Returns true if a file is where its path says, as far as its fence reaches.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -301,9 +301,15 @@ fn begins_as_script(path: &Path) -> bool {
 /// Returns the files below a directory except its SKILL.md; none if there are too many or a path is
 /// not UTF-8.
 pub(super) fn list(dir: &Path) -> Option<Vec<String>> {
+    list_with(dir, &mut Vec::new())
+}
+
+/// Like [`list`]. Adds the directories that were listed.
+pub(super) fn list_with(dir: &Path, dirs: &mut Vec<PathBuf>) -> Option<Vec<String>> {
     let mut files = Vec::new();
     let mut waiting = vec![(dir.to_owned(), 0)];
     while let Some((at, depth)) = waiting.pop() {
+        dirs.push(at.clone());
         for entry in fs::read_dir(&at).ok()?.filter_map(Result::ok) {
             let kind = entry.file_type().ok()?;
             let path = entry.path();

@@ -1,22 +1,24 @@
 //! Search for references to skills in the texts of a worktree.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use skills_agents::command;
 use skills_agents::references::{
-    AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, TextSearch, has_names,
-    has_paths, is_referencing_file, path_references, references, without_plugin,
+    AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, TextSearch, has_paths,
+    is_referencing_file, path_references_in, without_plugin,
 };
-use skills_agents::skill::parse;
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::decode;
 
 use super::fenced::Fenced;
 use super::fs_facts;
-use super::worktree::{WorktreeFiles, directories};
+use super::parallel::in_parallel;
+use super::text_index::{Mentions, TextIndex};
+use super::worktree::{directories, files_below};
 use crate::cancel::Cancel;
+use crate::files::disk::{Stat, stat_target};
 use crate::views::view::View;
 use crate::watch::backend::{WatchScope, watch_limit};
 use crate::watch::subscription::Subscription;
@@ -32,7 +34,7 @@ pub struct ReferencingFile {
     /// The file.
     pub path: AbsPath,
     /// Its text, without a byte order mark.
-    pub text: String,
+    pub text: Arc<str>,
     /// True if a byte order mark precedes the text.
     pub bom: bool,
     /// References to skills, in the order of the text.
@@ -79,10 +81,11 @@ impl ReferenceQuery<'_> {
 }
 
 /// Returns the files that refer to the skills with a name, or to any skill for `None`, sorted by
-/// path: in the worktree, in visible skills, and in the user's instructions for agents. Incomplete if
+/// path: in the worktree, in visible skills, and in the user's instructions for agents. Empty if
 /// cancelled.
 pub fn find_references(
-    worktree: &WorktreeFiles,
+    index: &TextIndex,
+    top: Option<&AbsPath>,
     views: &[Arc<View>],
     name: Option<&str>,
     cancel: &Cancel,
@@ -104,14 +107,16 @@ pub fn find_references(
     }
     let home = home(views);
     let skills = candidates().map(|it| it.path.clone());
-    let paths = texts(worktree, skills, home.as_ref());
+    let Some(paths) = texts(index, top, skills, home.as_ref(), cancel) else { return Vec::new() };
     let components = places.keys().filter_map(|it| it.file_name()?.to_str());
     let words = name.into_iter().chain(components.filter(|_| name.is_some()));
     let words = words.map(str::to_owned).collect();
-    let query = ReferenceQuery { names, words, places, skills: seen, top: worktree.top(), home };
-    let fenced = Fenced::new(worktree.top(), views);
-    let paths = paths.into_iter().take_while(|_| !cancel.is_cancelled());
-    paths.filter_map(|path| references_in_file(&fenced, path, &query)).collect()
+    let query = ReferenceQuery { names, words, places, skills: seen, top, home };
+    let fenced = Fenced::new(top, views);
+    let search =
+        |(path, stat): &(AbsPath, Stat)| references_in_file(index, &fenced, path, stat, &query);
+    let found = in_parallel(&paths, cancel, search).unwrap_or_default();
+    found.into_iter().flatten().collect()
 }
 
 /// Returns the user's home directory from the environment of these views.
@@ -123,9 +128,10 @@ pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
 /// Returns the texts that match a search, sorted by path. Blocks on the disk.
 pub fn search(search: TextSearch) -> Vec<AbsPath> {
     let TextSearch { top, home, skills, words, below } = search;
-    let worktree = WorktreeFiles::new(top);
-    let fenced = Fenced::new(worktree.top(), &[]);
-    let mut texts = texts(&worktree, skills, home.as_ref());
+    let (index, cancel) = (TextIndex::new(0), Cancel::default());
+    let fenced = Fenced::new(top.as_ref(), &[]);
+    let texts = texts(&index, top.as_ref(), skills, home.as_ref(), &cancel).unwrap_or_default();
+    let mut texts: Vec<AbsPath> = texts.into_iter().map(|(path, _)| path).collect();
     let holds = |path: &AbsPath| {
         let file = fenced.read(path, READ_LIMIT).ok();
         file.is_some_and(|it| {
@@ -139,39 +145,60 @@ pub fn search(search: TextSearch) -> Vec<AbsPath> {
     texts
 }
 
-/// Returns the texts that may refer to skills, sorted by path, each once: in the worktree, in these
-/// skills, and in the user's instructions for agents.
+/// Returns the texts that may refer to skills with their metadata, sorted by path, each once: in the
+/// worktree, in these skills, and in the user's instructions for agents. None if cancelled.
 fn texts(
-    worktree: &WorktreeFiles,
+    index: &TextIndex,
+    top: Option<&AbsPath>,
     skills: impl IntoIterator<Item = AbsPath>,
     home: Option<&AbsPath>,
+    cancel: &Cancel,
+) -> Option<Vec<(AbsPath, Stat)>> {
+    let skills: BTreeSet<AbsPath> = skills.into_iter().collect();
+    let listed = index.listing(top, &skills, cancel).unwrap_or_else(|| {
+        let at = SystemTime::now();
+        let mut dirs = Vec::new();
+        let paths = Arc::new(list_texts(top, &skills, &mut dirs));
+        index.set_listing(top, at, skills, dirs, Arc::clone(&paths));
+        paths
+    });
+    // Personal instructions for agents are often ignored by git.
+    let mut instructions: BTreeSet<AbsPath> = top.into_iter().flat_map(instruction_files).collect();
+    for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
+        instructions.extend(instruction_files(&home));
+    }
+    let stat = |path: &AbsPath| stat_target(path).ok();
+    let stats = in_parallel(&listed, cancel, stat)?;
+    let found = listed.iter().zip(stats).filter_map(|(path, stat)| Some((path.clone(), stat?)));
+    let mut all: BTreeMap<AbsPath, Stat> = found.collect();
+    all.extend(instructions.into_iter().filter_map(|it| stat(&it).map(|stat| (it, stat))));
+    // A text reachable by two paths is reported once.
+    let mut seen = HashSet::new();
+    Some(all.into_iter().filter(|(_, stat)| seen.insert(stat.id)).collect())
+}
+
+/// Lists the texts in a worktree and in skills that may refer to skills, in order. Adds the
+/// directories that were listed.
+fn list_texts(
+    top: Option<&AbsPath>,
+    skills: &BTreeSet<AbsPath>,
+    dirs: &mut Vec<PathBuf>,
 ) -> Vec<AbsPath> {
     let mut paths = BTreeSet::new();
     for skill in skills {
         // Covers skills that git ignores or that are outside of the worktree.
-        let dir = skill.parent().filter(|_| !command::is_command(&skill));
-        if let Some(dir) = dir.filter(|_| !paths.contains(&skill)) {
-            let files = fs_facts::list(&dir).unwrap_or_default();
+        if let Some(dir) = skill.parent().filter(|_| !command::is_command(skill)) {
+            let files = fs_facts::list_with(&dir, dirs).unwrap_or_default();
             paths.extend(files.iter().map(|it| dir.child(it)).filter(|it| has_paths(it)));
         }
-        paths.insert(skill);
+        paths.insert(skill.clone());
     }
-    if let Some(top) = worktree.top() {
-        let files = worktree.files().unwrap_or_default().iter();
-        let texts = files.filter(|it| is_referencing_file(it) || has_paths(it));
+    if let Some(top) = top {
+        let files = files_below(top, dirs).unwrap_or_default();
+        let texts = files.iter().filter(|it| is_referencing_file(it) || has_paths(it));
         paths.extend(texts.map(|it| top.child(it)));
-        // Personal instructions for agents are often ignored by git.
-        paths.extend(instruction_files(top));
     }
-    for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
-        paths.extend(instruction_files(&home));
-    }
-    let mut seen = HashSet::new();
-    let paths = paths.into_iter().filter(|it| {
-        // A text reachable by two paths is reported once.
-        it.canonicalize().is_ok_and(|it| seen.insert(it))
-    });
-    paths.collect()
+    paths.into_iter().collect()
 }
 
 /// Returns the instruction files in a directory: the agents' own directories in it, and the files
@@ -227,32 +254,32 @@ fn skill_names(views: &[Arc<View>]) -> HashSet<String> {
 }
 
 fn references_in_file(
+    index: &TextIndex,
     fenced: &Fenced<'_>,
-    path: AbsPath,
+    path: &AbsPath,
+    stat: &Stat,
     query: &ReferenceQuery<'_>,
 ) -> Option<ReferencingFile> {
     // A file that has gone or cannot be read refers to nothing.
-    let bytes = fenced.read(&path, READ_LIMIT).ok()?.bytes;
-    let decoded = decode(&bytes);
-    if !query.may_match(&decoded.text) {
+    let indexed = index.text(fenced, path, stat, READ_LIMIT)?;
+    if !query.may_match(&indexed.text) {
         return None;
     }
+    let Mentions { references, links } = indexed.mentions(path);
     let is_meant = |it: &str| query.names.contain(it);
-    let document = parse(&decoded.text);
-    let mut found = Vec::new();
-    if has_names(&path) {
-        found = references(&decoded.text, &document);
-        found.retain(|it| is_meant(&it.name) || without_plugin(&it.name).is_some_and(is_meant));
-    }
+    let named = references
+        .iter()
+        .filter(|it| is_meant(&it.name) || without_plugin(&it.name).is_some_and(is_meant));
+    let mut found: Vec<Reference> = named.cloned().collect();
     let skill = path.ancestors().skip(1).find(|it| query.skills.contains(it));
-    let bases = LinkBases::for_file(&path, query.top, query.home.as_ref()).with_skill(skill);
+    let bases = LinkBases::for_file(path, query.top, query.home.as_ref()).with_skill(skill);
     let skill_in = |it: &AbsPath| query.places.get(it).copied();
-    found.extend(path_references(&decoded.text, &document, &bases, skill_in));
+    found.extend(path_references_in(&indexed.text, links, &bases, skill_in));
     found.sort_by_key(|it| it.span);
-    (!found.is_empty()).then_some(ReferencingFile {
-        path,
-        text: decoded.text,
-        bom: decoded.bom,
+    (!found.is_empty()).then(|| ReferencingFile {
+        path: path.clone(),
+        text: Arc::clone(&indexed.text),
+        bom: indexed.bom,
         references: found,
     })
 }

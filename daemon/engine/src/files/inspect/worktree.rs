@@ -26,15 +26,10 @@ impl WorktreeFiles {
         Self { top, files: OnceLock::new(), ignores: Mutex::default() }
     }
 
-    /// Returns its top; none outside of worktrees.
-    pub(super) fn top(&self) -> Option<&AbsPath> {
-        self.top.as_ref()
-    }
-
     /// Returns its files that git does not ignore, relative to the top; none if there are too many.
     pub(super) fn files(&self) -> Option<&[PathBuf]> {
         let top = self.top.as_ref()?;
-        self.files.get_or_init(|| files_below(top)).as_deref()
+        self.files.get_or_init(|| files_below(top, &mut Vec::new())).as_deref()
     }
 
     /// Returns the number of files that a glob of `paths` matches, by the matcher for touches.
@@ -102,13 +97,17 @@ pub fn directories(top: &AbsPath, below: &str, most: usize) -> Vec<PathBuf> {
     found.filter(|it| *it != begin).take(most).collect()
 }
 
-fn files_below(top: &AbsPath) -> Option<Vec<PathBuf>> {
+/// Returns the files below a directory that git does not ignore, relative to it; none if there are
+/// too many. Adds the directories that were listed, with their whole paths.
+pub(super) fn files_below(top: &AbsPath, dirs: &mut Vec<PathBuf>) -> Option<Vec<PathBuf>> {
     let mut files = Vec::new();
     let options = IgnoreOptions { names: &[".ignore"], within_git: true };
     let walk = walk(top, options, |it| it.file_name() != ".git").build();
     for entry in walk.filter_map(Result::ok) {
         if entry.file_type().is_some_and(|it| it.is_file()) {
             files.push(entry.path().strip_prefix(top).ok()?.to_owned());
+        } else if entry.file_type().is_some_and(|it| it.is_dir()) {
+            dirs.push(entry.into_path());
         }
         if files.len() > MOST_FILES {
             return None;
