@@ -23,7 +23,7 @@ pub(crate) const CLINE: ListingAgent = ListingAgent {
         login.env_clear().envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
         login.current_dir(command.get_current_dir().unwrap());
         finish(login.args(["auth", "-p", "openai", "-k", "none", "-m", "stub", "-b", &url]));
-        let output = finish(command.args(["--json", "-P", "openai", "-m", "stub", "hi"]));
+        let output = finish(command.args(["--json", "-P", "openai", "-m", "stub", "say hello"]));
         let turns = model.turns();
         let first = turns.first().unwrap_or_else(|| panic!("no request: {output:?}"));
         let text = tool_description(first, "skills");
