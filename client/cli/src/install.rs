@@ -34,9 +34,9 @@ use skills_client::blocking::TIMEOUT;
 use units::Manager;
 
 pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
-    args.check()?;
-    let environment = InstallEnvironment::read()?;
     let parts = args.parts(&[InstallPart::Units, InstallPart::Hooks]);
+    args.check(&parts)?;
+    let environment = InstallEnvironment::read()?;
     let mut record = read_record(&environment.state)?;
     let mut left_out = Vec::new();
     let mut targets = Vec::new();
@@ -45,9 +45,13 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
         targets.extend(units::target_files(&environment, &mut left_out));
     }
     if parts.iter().any(|it| *it != InstallPart::Units) {
-        targets.extend(agents::target_files(&environment, args, &mut left_out));
+        targets.extend(agents::target_files(
+            &environment,
+            &parts,
+            |it| args.selects(it),
+            &mut left_out,
+        ));
     }
-    targets.retain(|it| parts.contains(&it.part));
     let manager = if has_units { Manager::find(&environment, &mut left_out) } else { None };
     let plans = targets.iter();
     let plans = plans.map(|it| |texts: &PlannedTexts| Some(plan::install(it, &record, texts)));
@@ -69,9 +73,9 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
 }
 
 pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
-    args.check()?;
-    let environment = InstallEnvironment::read()?;
     let parts = args.parts(&[InstallPart::Units, InstallPart::Hooks, InstallPart::Mcp]);
+    args.check(&parts)?;
+    let environment = InstallEnvironment::read()?;
     let mut record = read_record(&environment.state)?;
     let mut left_out = Vec::new();
     // Reverts the changes of a file in reverse order.

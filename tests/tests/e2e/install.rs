@@ -187,6 +187,64 @@ fn install_registers_each_agent_and_keeps_its_settings() {
 }
 
 #[test]
+fn install_registers_the_mcp_server_in_the_form_of_each_agent() {
+    let fixture = InstallFixture::new(
+        "//- /home/.qwen/settings.json\n{\n  // Dark.\n  \"theme\": \"x\"\n}\n//- /home/.config/kilo/kilo.json\n{\"mcp\": {}}\n",
+    );
+    for dir in [".cline", ".copilot", ".factory", ".kimi-code", ".qoder"] {
+        fs::create_dir(fixture.home.path().join(dir)).unwrap();
+    }
+    let before = fixture.all();
+    let agents = [
+        ("cline", ".cline/data/settings/cline_mcp_settings.json"),
+        ("copilot-cli", ".copilot/mcp-config.json"),
+        ("droid", ".factory/mcp.json"),
+        ("kilo", ".config/kilo/kilo.json"),
+        ("kimi-code", ".kimi-code/mcp.json"),
+        ("qoder", ".qoder/settings.json"),
+        ("qwen-code", ".qwen/settings.json"),
+    ];
+    fixture.run(&["install", "--yes", "--only", "mcp"], 0);
+    for (agent, file) in agents {
+        let text = fixture.read(file).replace("  // Dark.\n", "");
+        let settings: Value = serde_json::from_str(&text).unwrap();
+        let args = json!(["mcp", "--profile", agent]);
+        let (servers, expected) = match agent {
+            "cline" => {
+                let transport = json!({"type": "stdio", "command": "skillsd", "args": args});
+                ("mcpServers", json!({"transport": transport}))
+            }
+            "copilot-cli" => (
+                "mcpServers",
+                json!({"type": "local", "command": "skillsd", "args": args, "tools": ["*"]}),
+            ),
+            "droid" => ("mcpServers", json!({"type": "stdio", "command": "skillsd", "args": args})),
+            "kilo" => {
+                let command = json!(["skillsd", "mcp", "--profile", "kilo"]);
+                ("mcp", json!({"type": "local", "command": command, "enabled": true}))
+            }
+            _ => ("mcpServers", json!({"command": "skillsd", "args": args})),
+        };
+        assert_eq!(settings[servers]["skills"], expected, "{agent}");
+    }
+    assert!(fixture.read(".qwen/settings.json").starts_with("{\n  // Dark.\n"));
+    fixture.run(&["uninstall", "--yes"], 0);
+    assert_eq!(fixture.all(), before);
+}
+
+#[test]
+fn install_of_hooks_for_an_agent_without_them_is_a_usage_error() {
+    let fixture = InstallFixture::new("//- /home/.config/kilo/kilo.json\n{}\n");
+    for args in
+        [&["install", "--agent", "kilo"][..], &["install", "--agent", "kilo", "--only", "hooks"]]
+    {
+        let said = stderr(&fixture.run(args, 2));
+        assert!(said.contains("skillsd has no hooks for `kilo`"), "{said}");
+        assert!(said.contains("Pass `--only mcp` to register the MCP server."), "{said}");
+    }
+}
+
+#[test]
 fn uninstall_keeps_entries_changed_by_the_user() {
     let fixture = InstallFixture::new(FILES).with_manager(1);
     fixture.run(&["install", "--yes", "--only", "units,hooks,mcp"], 0);
@@ -245,8 +303,9 @@ fn install_only_changes_present_agents_and_selected_parts() {
     let shown = stdout(&fixture.run(&["install", "--dry-run", "--only", "mcp"], 0));
     assert!(shown.contains("codex MCP server"), "{shown}");
     assert!(!shown.contains("hooks.json") && !shown.contains("systemd"), "{shown}");
-    assert!(shown.contains("skipped: Claude Code is not installed"), "{shown}");
-    assert!(shown.contains("skipped: opencode is not installed"), "{shown}");
+    assert!(shown.contains("skipped: These agents are not installed: Claude Code,"), "{shown}");
+    let shown = stdout(&fixture.run(&["install", "--dry-run", "--agent", "opencode"], 0));
+    assert!(shown.contains("skipped: opencode is not installed: found neither"), "{shown}");
     fixture.run(&["install", "--yes", "--only", "mcp"], 0);
     fixture.run(&["install", "--yes", "--only", "hooks"], 0);
     fixture.run(&["uninstall", "--yes", "--only", "hooks"], 0);

@@ -11,7 +11,6 @@ use skills_protocol::wire::InstallPart;
 
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::item::{ConfigEntry, FileFormat};
-use crate::install::args::InstallArgs;
 use crate::install::target::{TargetContent, TargetFile};
 
 const CLAUDE_HOOKS: &str = include_str!("../../../../editors/agents/claude-code/settings.json");
@@ -26,33 +25,62 @@ const PLUGIN_PROGRAM: &str = "|| \"skillsd\"";
 /// Name of the MCP server, as in the README.
 const SERVER: &str = "skills";
 
-/// Returns the files of the installed agents, and adds a note to `left_out` for each missing agent.
+/// Returns the files of the selected and installed agents for these parts, and adds a note to
+/// `left_out` about missing agents that have one.
 pub(super) fn target_files(
     environment: &InstallEnvironment,
-    args: &InstallArgs,
+    parts: &[InstallPart],
+    selects: impl Fn(&str) -> bool,
     left_out: &mut Vec<String>,
 ) -> Vec<TargetFile> {
-    let mut targets = Vec::new();
-    for agent in all(environment) {
-        if !agent.targets.iter().any(|it| args.selects(it.owner)) {
-            continue;
-        }
+    let (mut targets, mut missing) = (Vec::new(), Vec::new());
+    for mut agent in all(environment) {
+        agent.targets.retain(|it| selects(it.owner) && parts.contains(&it.part));
         if agent.place.is_dir() || environment.which(agent.program).is_some() {
             targets.extend(agent.targets);
-        } else {
-            let place = agent.place.display();
-            let InstallAgent { title, program, .. } = agent;
+        } else if !agent.targets.is_empty() {
+            missing.push(agent);
+        }
+    }
+    match missing.as_slice() {
+        [] => {}
+        [InstallAgent { title, place, program, .. }] => {
+            let place = place.display();
             left_out.push(format!(
                 "{title} is not installed: found neither `{place}` nor `{program}` in PATH."
             ));
+        }
+        several => {
+            let titles: Vec<_> = several.iter().map(|it| it.title).collect();
+            left_out.push(format!("These agents are not installed: {}.", titles.join(", ")));
         }
     }
     targets
 }
 
+/// Names of the agents with hooks of ours, as profiles and on the command line.
+const WITH_HOOKS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
+
+/// Returns the names of the supported agents.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    WITH_HOOKS.into_iter().chain(WITHOUT_HOOKS.iter().map(|it| it.name))
+}
+
+/// Returns whether there are hooks for an agent.
+pub(super) fn has_hooks(name: &str) -> bool {
+    WITH_HOOKS.contains(&name)
+}
+
 /// Returns all supported agents, installed or not.
-pub(super) fn all(environment: &InstallEnvironment) -> [InstallAgent; 4] {
-    [claude_code(environment), codex(environment), gemini_cli(environment), opencode(environment)]
+pub(super) fn all(environment: &InstallEnvironment) -> Vec<InstallAgent> {
+    let with_hooks = [
+        claude_code(environment),
+        codex(environment),
+        gemini_cli(environment),
+        opencode(environment),
+    ];
+    let others = WITHOUT_HOOKS.iter().map(|it| it.agent(environment));
+    with_hooks.into_iter().chain(others).collect()
 }
 
 /// An agent with the files to install for it.
@@ -64,12 +92,143 @@ pub(super) struct InstallAgent {
     pub(super) targets: Vec<TargetFile>,
 }
 
+/// An agent with which only the MCP server is registered.
+struct AgentWithoutHooks {
+    name: &'static str,
+    title: &'static str,
+    program: &'static str,
+    /// Returns the directory of the agent's settings.
+    place: fn(&InstallEnvironment) -> PathBuf,
+    /// The files below the directory that may contain the servers: the first that exists, or else
+    /// the last.
+    files: &'static [&'static str],
+    form: ServerForm,
+}
+
+/// Members of a server in an agent's settings.
+#[derive(Clone, Copy)]
+enum ServerForm {
+    /// `mcpServers`: `command` and `args`.
+    Plain,
+    /// `mcpServers`: with `type: "stdio"`.
+    Stdio,
+    /// `mcpServers`: with `type: "local"`, and the tools that the model may call.
+    Tools,
+    /// `mcpServers`: in `transport`, with `type: "stdio"`.
+    Transport,
+    /// `mcp`: `type: "local"` and one list, `command`.
+    OneList,
+}
+
+/// Measured: Cline 3.0.65, Copilot CLI 1.0.102, Droid 0.215.0, Kilo 7.7.9, Kimi Code 2.1.0, Qoder
+/// 1.1.52 and Qwen Code 0.24.4 start the server that is registered so.
+const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
+    AgentWithoutHooks {
+        name: "cline",
+        title: "Cline",
+        program: "cline",
+        place: |it| it.directory_of("CLINE_DIR", ".cline"),
+        files: &["data/settings/cline_mcp_settings.json"],
+        form: ServerForm::Transport,
+    },
+    AgentWithoutHooks {
+        name: "copilot-cli",
+        title: "Copilot CLI",
+        program: "copilot",
+        place: |it| it.directory_of("COPILOT_HOME", ".copilot"),
+        files: &["mcp-config.json"],
+        form: ServerForm::Tools,
+    },
+    AgentWithoutHooks {
+        name: "droid",
+        title: "Droid",
+        program: "droid",
+        place: |it| it.home.join(".factory"),
+        files: &["mcp.json"],
+        form: ServerForm::Stdio,
+    },
+    AgentWithoutHooks {
+        name: "kilo",
+        title: "Kilo",
+        program: "kilo",
+        place: |it| it.config.join("kilo"),
+        files: &["kilo.json", "kilo.jsonc"],
+        form: ServerForm::OneList,
+    },
+    AgentWithoutHooks {
+        name: "kimi-code",
+        title: "Kimi Code",
+        program: "kimi",
+        place: |it| it.directory_of("KIMI_CODE_HOME", ".kimi-code"),
+        files: &["mcp.json"],
+        form: ServerForm::Plain,
+    },
+    AgentWithoutHooks {
+        name: "qoder",
+        title: "Qoder",
+        program: "qodercli",
+        place: |it| it.directory_of("QODER_CONFIG_DIR", ".qoder"),
+        files: &["settings.json"],
+        form: ServerForm::Plain,
+    },
+    AgentWithoutHooks {
+        name: "qwen-code",
+        title: "Qwen Code",
+        program: "qwen",
+        place: |it| it.directory_of("QWEN_HOME", ".qwen"),
+        files: &["settings.json"],
+        form: ServerForm::Plain,
+    },
+];
+
+impl AgentWithoutHooks {
+    fn agent(&self, environment: &InstallEnvironment) -> InstallAgent {
+        let place = (self.place)(environment);
+        let file = |name: &&str| place.join(name);
+        let mut files = self.files.iter().map(file);
+        let last = files.next_back().expect("each agent has a file");
+        let path = files.find(|it| it.is_file()).unwrap_or(last);
+        let server = self.form.server(&environment.word(), &arguments(self.name));
+        let item = ConfigEntry::property(&[self.form.key()], SERVER, server);
+        let targets = vec![mcp(self.name, path, FileFormat::Json, item)];
+        InstallAgent { title: self.title, program: self.program, place, targets }
+    }
+}
+
+impl ServerForm {
+    /// Returns the property of the settings that contains the servers.
+    fn key(self) -> &'static str {
+        match self {
+            Self::OneList => "mcp",
+            Self::Plain | Self::Stdio | Self::Tools | Self::Transport => "mcpServers",
+        }
+    }
+
+    fn server(self, command: &str, args: &[String]) -> Value {
+        match self {
+            Self::Plain => json!({"command": command, "args": args}),
+            Self::Stdio => json!({"type": "stdio", "command": command, "args": args}),
+            Self::Tools => {
+                json!({"type": "local", "command": command, "args": args, "tools": ["*"]})
+            }
+            Self::Transport => {
+                json!({"transport": {"type": "stdio", "command": command, "args": args}})
+            }
+            Self::OneList => {
+                let command: Vec<_> =
+                    std::iter::once(command).chain(args.iter().map(String::as_str)).collect();
+                json!({"type": "local", "command": command, "enabled": true})
+            }
+        }
+    }
+}
+
 fn claude_code(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.claude_dir();
     // The state file with the MCP servers of all projects is beside the directory.
     let state = environment.claude.as_ref().unwrap_or(&environment.home).join(".claude.json");
     let owner = "claude-code";
-    let server = json!({"type": "stdio", "command": environment.word(), "args": arguments(owner)});
+    let server = ServerForm::Stdio.server(&environment.word(), &arguments(owner));
     let targets = vec![
         hooks(environment, owner, place.join("settings.json"), CLAUDE_HOOKS),
         mcp(owner, state, FileFormat::Json, ConfigEntry::property(&["mcpServers"], SERVER, server)),
@@ -80,7 +239,7 @@ fn claude_code(environment: &InstallEnvironment) -> InstallAgent {
 fn codex(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.codex.clone();
     let owner = "codex";
-    let server = json!({"command": environment.word(), "args": arguments(owner)});
+    let server = ServerForm::Plain.server(&environment.word(), &arguments(owner));
     let mut hooks = hooks(environment, owner, place.join("hooks.json"), CODEX_HOOKS);
     hooks.note = Some("Codex asks once whether to trust the hooks.");
     let item = ConfigEntry::property(&["mcp_servers"], SERVER, server);
@@ -91,7 +250,7 @@ fn codex(environment: &InstallEnvironment) -> InstallAgent {
 fn gemini_cli(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.gemini.join(".gemini");
     let owner = "gemini-cli";
-    let server = json!({"command": environment.word(), "args": arguments(owner)});
+    let server = ServerForm::Plain.server(&environment.word(), &arguments(owner));
     let settings = place.join("settings.json");
     let targets = vec![
         hooks(environment, owner, settings.clone(), GEMINI_HOOKS),
@@ -110,8 +269,7 @@ fn opencode(environment: &InstallEnvironment) -> InstallAgent {
     let commented = place.join("opencode.jsonc");
     let settings = if commented.is_file() { commented } else { place.join("opencode.json") };
     let owner = "opencode";
-    let command: Vec<_> = std::iter::once(environment.word()).chain(arguments(owner)).collect();
-    let server = json!({"type": "local", "command": command, "enabled": true});
+    let server = ServerForm::OneList.server(&environment.word(), &arguments(owner));
     let plugin = if environment.on_path {
         OPENCODE_PLUGIN.to_owned()
     } else {

@@ -1,9 +1,11 @@
 //! Command-line arguments of `skillsd install` and `skillsd uninstall`.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use skills_protocol::wire::InstallPart;
 
 use crate::failure::CommandError;
+use crate::install::agents;
 
 /// Arguments of `install` and `uninstall`.
 #[derive(Debug, Clone, Args)]
@@ -20,31 +22,11 @@ pub struct InstallArgs {
     /// each skill twice, so it is registered only on request.
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true)]
     only: Vec<OnlyPart>,
-    /// Only this agent (repeatable): claude-code, codex, gemini-cli, opencode
-    #[arg(long = "agent", value_name = "NAME", hide_possible_values = true)]
-    agents: Vec<AgentName>,
-}
-
-/// An agent, as named by `--agent`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum AgentName {
-    ClaudeCode,
-    Codex,
-    GeminiCli,
-    #[value(name = "opencode")]
-    OpenCode,
-}
-
-impl AgentName {
-    /// Returns the owner of the agent's files.
-    fn owner(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::GeminiCli => "gemini-cli",
-            Self::OpenCode => "opencode",
-        }
-    }
+    /// Only this agent (repeatable): claude-code, codex, gemini-cli, opencode; with `--only mcp`
+    /// also cline, copilot-cli, droid, kilo, kimi-code, qoder, qwen-code
+    #[arg(long = "agent", value_name = "NAME", hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(agents::names()))]
+    agents: Vec<String>,
 }
 
 /// A part of the installation, as named by `--only`.
@@ -58,11 +40,18 @@ enum OnlyPart {
 impl InstallArgs {
     /// Returns whether the files of this owner are selected; units belong to no agent.
     pub(super) fn selects(&self, owner: &str) -> bool {
-        self.agents.is_empty() || self.agents.iter().any(|it| it.owner() == owner)
+        self.agents.is_empty() || self.agents.iter().any(|it| it == owner)
     }
 
-    /// Refuses parts that no selected agent has: the units belong to the daemon.
-    pub(super) fn check(&self) -> Result<(), CommandError> {
+    /// Refuses parts that a selected agent does not have: the units belong to the daemon.
+    pub(super) fn check(&self, parts: &[InstallPart]) -> Result<(), CommandError> {
+        let has_none = |it: &&String| !agents::has_hooks(it);
+        if let Some(name) = self.agents.iter().find(has_none)
+            && !parts.contains(&InstallPart::Mcp)
+        {
+            return Err(CommandError::usage(format!("skillsd has no hooks for `{name}`"))
+                .with_hint("Pass `--only mcp` to register the MCP server."));
+        }
         let only_units = self.only.iter().all(|it| matches!(it, OnlyPart::Units));
         if self.agents.is_empty() || self.only.is_empty() || !only_units {
             return Ok(());

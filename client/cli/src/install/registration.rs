@@ -164,7 +164,8 @@ fn value(document: &ConfigDocument, item: &ConfigEntry) -> Option<Value> {
 fn programs(document: &ConfigDocument, item: &ConfigEntry) -> Vec<String> {
     let Some(value) = value(document, item) else { return Vec::new() };
     if item.key.is_some() {
-        let command = &value["command"];
+        let server = value.get("transport").unwrap_or(&value);
+        let command = &server["command"];
         let program = command.as_str().or_else(|| command.get(0)?.as_str());
         return program.filter(|it| is_plain(it)).map(str::to_owned).into_iter().collect();
     }
