@@ -44,6 +44,12 @@ keyword_enum! {
         /// The first two lines of `---` with only white space behind them, whatever comes before
         /// (Continue, read in its source).
         AnyTwo = "any-two",
+        /// Three dashes open, whatever the next character is; the next line that begins with `---`
+        /// closes (pi, read in its source).
+        AnyOpening = "any-opening",
+        /// As `trimmed-lines`, without the white space before the first key, so that the other keys may
+        /// not be indented (Kimi Code, read in its source).
+        TrimmedText = "trimmed-text",
     }
 }
 
@@ -107,6 +113,8 @@ impl Fence {
             Self::DashRuns => dash_runs(text),
             Self::PrefixRest => prefix_rest(text),
             Self::AnyTwo => any_two(text),
+            Self::AnyOpening => any_opening(text),
+            Self::TrimmedText => trimmed_text(text),
         }
     }
 }
@@ -125,6 +133,8 @@ pub(crate) fn longest_head(text: &str, end: usize) -> &str {
         Fence::DashRuns,
         Fence::PrefixRest,
         Fence::AnyTwo,
+        Fence::AnyOpening,
+        Fence::TrimmedText,
     ];
     let ends = rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body);
     let end = ends.fold(end, usize::max);
@@ -260,6 +270,17 @@ fn dash_runs(text: &str) -> Result<FrontmatterRange, FenceError> {
     Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
 }
 
+fn any_opening(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let rest = text.strip_prefix("---").ok_or(FenceError::NOT_OPENED)?;
+    let closing = 3 + rest.find("\n---").ok_or(FenceError::NOT_CLOSED)?;
+    let start = 3 + rest.chars().next().map_or(0, char::len_utf8);
+    if start >= closing {
+        return Err(FenceError { offset: closing, ..FenceError::EMPTY });
+    }
+    let (content, body) = (Span::new(start, closing + 1), closing + "\n---".len());
+    Ok(FrontmatterRange { content, language: Language::Yaml, body })
+}
+
 fn prefix_rest(text: &str) -> Result<FrontmatterRange, FenceError> {
     let found = prefix(text)?;
     let behind = found.content.end + "---".len();
@@ -274,6 +295,17 @@ fn any_two(text: &str) -> Result<FrontmatterRange, FenceError> {
     let closing = lines.next().ok_or(FenceError::NOT_CLOSED)?;
     let content = Span::new(next_line(text, opening.end), closing.start);
     Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+}
+
+fn trimmed_text(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let found = trimmed_lines(text)?;
+    let content = found.content.slice(text);
+    let blanks = content.len() - content.trim_start().len();
+    if blanks == content.len() {
+        return Err(FenceError { offset: found.content.start, ..FenceError::EMPTY });
+    }
+    let content = Span::new(found.content.start + blanks, found.content.end);
+    Ok(FrontmatterRange { content, ..found })
 }
 
 fn next_line(text: &str, line_end: usize) -> usize {
@@ -356,6 +388,31 @@ mod tests {
         let others = Some(("a: |+\n  b\n\n\n", "x\n"));
         let text = "---\na: |+\n  b\n\n\n---\nx\n";
         check(text, [Some(("a: |+\n  b\n\n", "x\n")), others, others, others]);
+    }
+
+    #[test]
+    fn openings_and_closings_differ_between_pi_droid_and_kimi() {
+        for (text, pi, droid, kimi) in [
+            ("---\na: b\n---\nx\n", Some(("a: b\n", "\nx\n")), Some(("a: b\n", "x\n")), true),
+            ("--- \na: b\n---\n", Some(("\na: b\n", "\n")), None, true),
+            ("----\na: b\n----", Some(("\na: b\n", "-")), None, false),
+            ("---\na: b\n---x\n", Some(("a: b\n", "x\n")), Some(("a: b\n", "x\n")), false),
+            ("---\n---\nx\n", None, None, false),
+            ("---\n  a: b\n ---\n", None, None, true),
+            ("---", None, None, false),
+            ("---é\n---", None, None, false),
+            ("---é\na: b\n---", Some(("\na: b\n", "")), None, false),
+        ] {
+            let found = |fence: Fence| {
+                let it = fence.find(text).ok()?;
+                Some((it.content.slice(text), &text[it.body..]))
+            };
+            assert_eq!(found(Fence::AnyOpening).is_some(), pi.is_some(), "{text:?}");
+            assert!(pi.is_none_or(|it| found(Fence::AnyOpening) == Some(it)), "{text:?}");
+            assert_eq!(found(Fence::PrefixRest), droid, "{text:?}");
+            let trimmed = found(Fence::TrimmedText).map(|it| it.0);
+            assert_eq!(trimmed, kimi.then_some("a: b\n"), "{text:?}");
+        }
     }
 
     #[test]

@@ -91,6 +91,7 @@ fn repairs(content: &str) {
     repair(content, quoting(Quoting::ClaudeCode));
     repair(content, quoting(Quoting::Codex));
     repair(content, quoting(Quoting::ClientGuide));
+    repair(content, quoting(Quoting::Description));
 }
 
 fn repair(content: &str, by: impl Fn(&str) -> Option<Repair>) {

@@ -83,6 +83,7 @@ pub fn plain_scalar_type(plain: &str, library: YamlLibrary) -> YamlType {
         | YamlLibrary::SerdeYamlValue
         | YamlLibrary::NpmYaml
         | YamlLibrary::NpmYamlAsText
+        | YamlLibrary::NpmYamlAsJson
         | YamlLibrary::Bun
         | YamlLibrary::Ours => core_integer(plain) || core_float(plain),
     };

@@ -20,6 +20,9 @@ keyword_enum! {
         NpmYaml = "npm-yaml",
         /// The same library, with values converted to text as JavaScript does (Qwen Code).
         NpmYamlAsText = "npm-yaml-as-text",
+        /// The same library, with lists and maps converted to JSON, and with a null as the word that is
+        /// written (OpenClaw).
+        NpmYamlAsJson = "npm-yaml-as-json",
         /// Bun's parser (Claude Code): YAML 1.2 with the core schema, merge keys, and values converted
         /// to text as JavaScript does.
         Bun = "bun",

@@ -106,7 +106,8 @@ fn skill(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\nBody.\n")
 }
 
-/// Returns the fixture, with depths, links and shapes in the directory `own` of the worktree's top.
+/// Returns the fixture, with depths, links and shapes in the directory `own` of the working
+/// directory, or at the path `own` below the top of the tree if it begins with a slash.
 pub(crate) fn fixture(own: &str) -> Tree {
     let mut entries = vec![
         ("w/.git/objects".to_owned(), Entry::Dir),

@@ -16,6 +16,15 @@ mod continue_dev;
 
 pub(crate) use cline::CLINE;
 pub(crate) use continue_dev::CONTINUE;
+mod droid;
+mod kimi_code;
+mod openclaw;
+mod pi;
+
+pub(crate) use droid::DROID;
+pub(crate) use kimi_code::KIMI_CODE;
+pub(crate) use openclaw::OPENCLAW;
+pub(crate) use pi::PI;
 
 /// An agent whose list of skills is recorded.
 pub(crate) struct ListingAgent {
@@ -118,6 +127,16 @@ pub(crate) const KILO: ListingAgent = ListingAgent {
         skills.filter(|it| it.2 != "builtin").collect()
     },
 };
+
+/// Runs an agent that talks to a model, which `prepare` gives it, and returns the text of its first
+/// request.
+fn first_request(command: &mut Command, prepare: impl FnOnce(&mut Command, &str)) -> String {
+    let model = Model::start(vec![Turn::say("Done.")]);
+    prepare(command, &model.url());
+    let output = finish(command);
+    let turns = model.turns();
+    turns.first().unwrap_or_else(|| panic!("no request: {output:?}")).text()
+}
 
 /// Returns the text between two marks, with XML's character references replaced.
 fn inner<'a>(text: &'a str, start: &str, end: &str) -> Option<(String, &'a str)> {

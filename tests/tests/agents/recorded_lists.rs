@@ -17,6 +17,10 @@ use crate::claude::{Entry, lay_out};
 use crate::fixture_tree;
 use crate::listing_agents::{ListingAgent, list};
 
+/// Skills that an agent leaves out and we list, on purpose: pi reads `.gitignore`, and for Droid a
+/// dropped skill may shadow another one.
+const LEFT_OUT: &[(&str, &str)] = &[("pi", "/ignored/SKILL.md"), ("droid", "/unknown/SKILL.md")];
+
 /// Random trees in a recording.
 const TREES: u64 = 10;
 
@@ -102,11 +106,22 @@ fn difference(ours: &Views, agent: &ListingAgent, tree: &Tree, theirs: &Found) -
     let found = candidates.filter(is_listed).map(|it| {
         (it.name.clone(), description(it), relative(it.path.to_str().unwrap_or_default(), &top))
     });
-    let ours: Found = found.collect();
+    let left_out = |it: &(String, String, String)| {
+        LEFT_OUT.iter().any(|(profile, path)| *profile == agent.profile && it.2.ends_with(path))
+    };
+    let ours: Found = found.filter(|it| !left_out(it)).collect();
+    // Markdown files beside the directories of skills are skills of some agents, not here.
+    let is_skill = |it: &&(String, String, String)| it.2.is_empty() || it.2.ends_with("/SKILL.md");
+    let theirs: Found = theirs.iter().filter(is_skill).cloned().collect();
     // Links may lead to one file by several paths, of which the file system's order chooses.
     let real = |path: &str| fs::canonicalize(top.join(path.trim_start_matches('/'))).ok();
+    // An agent may cut a description.
+    let is_text = |theirs: &str, ours: &str| {
+        let cut = ["…", "..."].iter().find_map(|it| theirs.strip_suffix(it));
+        theirs == ours || cut.is_some_and(|it| ours.starts_with(it))
+    };
     let is_same = |a: &(String, String, String), b: &(String, String, String)| {
-        a.1 == b.1 && if a.2.is_empty() { a.0 == b.0 } else { real(&a.2) == real(&b.2) }
+        is_text(&a.1, &b.1) && if a.2.is_empty() { a.0 == b.0 } else { real(&a.2) == real(&b.2) }
     };
     // In a race each skill of a name may win.
     let is_raced = |it: &(String, String, String)| {
@@ -218,6 +233,10 @@ agents! {
     cline_lists_what_we_find = crate::listing_agents::CLINE,
     continue_lists_what_we_find = crate::listing_agents::CONTINUE,
     qoder_lists_what_we_find = crate::listing_agents::QODER,
+    pi_lists_what_we_find = crate::listing_agents::PI,
+    kimi_code_lists_what_we_find = crate::listing_agents::KIMI_CODE,
+    droid_lists_what_we_find = crate::listing_agents::DROID,
+    openclaw_lists_what_we_find = crate::listing_agents::OPENCLAW,
     kilo_lists_what_we_find = crate::listing_agents::KILO,
     copilot_cli_lists_what_we_find = crate::listing_agents::COPILOT_CLI,
 }

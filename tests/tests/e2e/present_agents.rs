@@ -22,6 +22,10 @@ const CLAUDE_CODE: &str = "//- /home/.claude/settings.json\n{\"model\": \"opus\"
 const CODEX: &str = "//- /home/.codex/config.toml\nmodel = \"gpt-5\"\n";
 const GEMINI_CLI: &str = "//- /home/.gemini/settings.json\n{}\n";
 const OPENCODE: &str = "//- /home/.config/opencode/opencode.json\n{}\n";
+const PI: &str = "//- /home/.pi/agent/settings.json\n{}\n";
+const KIMI_CODE: &str = "//- /home/.kimi-code/config.toml\ndefault_model = \"k\"\n";
+const DROID: &str = "//- /home/.factory/settings.json\n{}\n";
+const OPENCLAW: &str = "//- /home/.openclaw/openclaw.json\n{}\n";
 
 /// A home with the skills and these files, and its worktree.
 fn home(files: &[&str]) -> (Home, PathBuf) {
@@ -58,12 +62,17 @@ fn each_agent_is_detected_by_its_own_files() {
         (CODEX, "as Codex · 1 skill · detected: `~/.codex` exists"),
         (GEMINI_CLI, "as Gemini CLI · 1 skill · detected: `~/.gemini` exists"),
         (OPENCODE, "as opencode · 2 skills · detected: `~/.config/opencode` exists"),
+        (PI, "as pi · 1 skill · detected: `~/.pi/agent` exists"),
+        (KIMI_CODE, "as Kimi Code · 1 skill · detected: `~/.kimi-code` exists"),
+        (DROID, "as Factory Droid · 1 skill · detected: `~/.factory` exists"),
+        (OPENCLAW, "as OpenClaw · 1 skill · detected: `~/.openclaw` exists"),
     ] {
         let (home, top) = home(&[files]);
         // Gemini CLI lists a worktree's skills only if the directory is trusted.
-        if files == GEMINI_CLI {
+        // Factory Droid drops skills without a body, and OpenClaw reads no worktree.
+        if [GEMINI_CLI, DROID, OPENCLAW].contains(&files) {
             home.lay_out(
-                "//- /home/.agents/skills/mine/SKILL.md\n---\nname: mine\ndescription: M.\n---\n",
+                "//- /home/.agents/skills/mine/SKILL.md\n---\nname: mine\ndescription: M.\n---\nBody.\n",
             );
         }
         assert_eq!(first_line(&home, &top, &["list"]), expected);

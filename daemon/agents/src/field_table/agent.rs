@@ -130,10 +130,20 @@ mod tests {
         let measured = profile::agents().filter(|it| it.evidence != Evidence::Documentation);
         let measured: Vec<_> =
             measured.filter(|it| !it.knows_listing()).map(|it| &*it.id).collect();
-        assert_eq!(
-            measured,
-            ["copilot-cli", "qwen-code", "kilo", "mistral-vibe", "qoder", "cline", "continue"]
-        );
+        let expected = [
+            "copilot-cli",
+            "qwen-code",
+            "kilo",
+            "mistral-vibe",
+            "qoder",
+            "cline",
+            "continue",
+            "pi",
+            "kimi-code",
+            "droid",
+            "openclaw",
+        ];
+        assert_eq!(measured, expected);
         assert!(["cursor", "vscode", "kiro"].iter().all(|it| unknown.contains(it)));
     }
 

@@ -123,7 +123,10 @@ fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
     if !is_map
         && matches!(
             library,
-            YamlLibrary::SerdeYaml | YamlLibrary::NpmYamlAsText | YamlLibrary::PyYaml
+            YamlLibrary::SerdeYaml
+                | YamlLibrary::NpmYamlAsText
+                | YamlLibrary::NpmYamlAsJson
+                | YamlLibrary::PyYaml
         )
     {
         return Err(ParseFailure::new("it is not a map of keys to values", 0));
@@ -187,7 +190,10 @@ fn compatibility_edit(
             Some(RepairEdit { span: Span::new(at, end), text: "\n".to_owned() })
         }
         YamlErrorKind::ControlCharacter(found)
-            if matches!(library, YamlLibrary::NpmYaml | YamlLibrary::NpmYamlAsText) =>
+            if matches!(
+                library,
+                YamlLibrary::NpmYaml | YamlLibrary::NpmYamlAsText | YamlLibrary::NpmYamlAsJson
+            ) =>
         {
             let at = offset + content[offset..].find(found)?;
             let span = Span::new(at, at + found.len_utf8());
@@ -325,9 +331,40 @@ impl Mapping {
                 let text = bun::converted(frontmatter, (found, value), text, &item);
                 if self.has_stand_ins { bun::without_stand_ins(&text) } else { text }
             }
+            Some(_) if self.library == YamlLibrary::NpmYamlAsJson => self.as_json(value, text),
             _ => text.to_owned(),
         };
         TypedValue { kind: found, text }
+    }
+
+    /// Returns a list or a map as JSON, and any other value as its text.
+    fn as_json(&self, value: &Value, text: &str) -> String {
+        // Recursion is safe: the parser limits the depth.
+        let inner = |it: &Value| {
+            let typed = self.resolved(it, "");
+            match typed.kind {
+                YamlType::Null => "null".to_owned(),
+                YamlType::Boolean | YamlType::Number | YamlType::List | YamlType::Map => typed.text,
+                YamlType::Text | YamlType::Date | YamlType::Alias => {
+                    serde_json::Value::from(typed.text).to_string()
+                }
+            }
+        };
+        match &value.kind {
+            ValueKind::Sequence { items, .. } => {
+                let items: Vec<_> = items.iter().map(inner).collect();
+                format!("[{}]", items.join(","))
+            }
+            ValueKind::Mapping { entries, .. } => {
+                let pair = |it: &Entry| {
+                    let key = serde_json::Value::from(it.key.text.as_str());
+                    format!("{key}:{}", inner(&it.value))
+                };
+                let pairs: Vec<_> = entries.iter().map(pair).collect();
+                format!("{{{}}}", pairs.join(","))
+            }
+            ValueKind::Null | ValueKind::Scalar { .. } | ValueKind::Alias { .. } => text.to_owned(),
+        }
     }
 
     /// Returns an error for input that the library refuses and our parser accepts.
@@ -337,7 +374,7 @@ impl Mapping {
                 let found = duplicate_key(self.entries()).or_else(|| self.empty_key());
                 found.or_else(|| self.unknown_tag(self.entries()))
             }
-            YamlLibrary::NpmYaml | YamlLibrary::NpmYamlAsText => {
+            YamlLibrary::NpmYaml | YamlLibrary::NpmYamlAsText | YamlLibrary::NpmYamlAsJson => {
                 duplicate_key(self.entries()).or_else(|| self.unindented_flow())
             }
             YamlLibrary::Bun | YamlLibrary::Ours => None,

@@ -82,6 +82,26 @@ pub(super) fn colon_lines(content: &str) -> (Option<LineValue>, Option<LineValue
     (name, description)
 }
 
+/// Returns the values of the `any-lines` strategy for some keys, without quotes around them: the text
+/// before a line's first colon is the key, and the last line of a key wins.
+pub(super) fn any_lines<'a, const N: usize>(
+    content: &'a str,
+    keys: [&str; N],
+) -> [Option<&'a str>; N] {
+    let mut values = [None; N];
+    for line in content.lines().map(str::trim).filter(|it| !it.starts_with('#')) {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        let value = value.trim();
+        let quoted = ['"', '\'']
+            .into_iter()
+            .find_map(|quote| value.strip_prefix(quote).and_then(|it| it.strip_suffix(quote)));
+        if let Some(at) = keys.iter().position(|it| *it == key.trim()) {
+            values[at] = Some(quoted.unwrap_or(value));
+        }
+    }
+    values
+}
+
 /// Returns the range of the value on a line that begins with `key`.
 fn value_span(content: &str, line: Span, key: &str) -> Option<Span> {
     let value = line.slice(content).trim_start().strip_prefix(key)?.trim_start();

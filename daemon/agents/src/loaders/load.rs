@@ -6,7 +6,7 @@ use skills_syntax::text::LineColumn;
 
 use super::bun::scalar_text;
 use super::dialect::{Mapping, TypedValue, YamlRefusal, parse_strict};
-use super::line_fields::{LineValue, colon_lines};
+use super::line_fields::{LineValue, any_lines, colon_lines};
 use super::outcome::{FIX_YAML, RecordLoader, START, line_column, repair_description};
 use super::{extract_lines, quote_values, rewrite_as_blocks};
 use crate::fence::{Fence, Language};
@@ -116,6 +116,20 @@ impl RecordLoader<'_> {
             return None;
         }
         let values = self.own_fields(false);
+        let is_indented = || {
+            let first = self.record.head.lines().nth(1);
+            first.is_some_and(|it| it.starts_with([' ', '\t']))
+        };
+        if self.profile.fence == Fence::TrimmedText && is_indented() {
+            return None;
+        }
+        let is_null =
+            |it: &Option<TypedValue>| it.as_ref().is_some_and(|it| it.kind == YamlType::Null);
+        if self.profile.library == YamlLibrary::NpmYamlAsJson
+            && (is_null(&values.name) || is_null(&values.description))
+        {
+            return None;
+        }
         let structured = [&values.name, &values.description]
             .into_iter()
             .flatten()
@@ -306,6 +320,17 @@ impl RecordLoader<'_> {
                 let (name, description) = (name.map(value), description.map(value));
                 Some(Ok(LoadedValues { name, description, mapping: None, is_own_reading: false }))
             }
+            LoadStrategy::AnyLines => {
+                let [name, description, metadata] =
+                    any_lines(content, ["name", "description", "metadata"]);
+                // The agent requires a map.
+                if metadata.is_some_and(|it| typed_line(it).kind != YamlType::Map) {
+                    let message = "`metadata` is not a map in JSON".to_owned();
+                    return Some(Err(YamlRefusal { message, offset: 0 }));
+                }
+                let (name, description) = (name.map(typed_line), description.map(typed_line));
+                Some(Ok(LoadedValues { name, description, mapping: None, is_own_reading: false }))
+            }
             LoadStrategy::PerKey => Some(Ok(self.own_fields(false))),
         }
     }
@@ -329,6 +354,17 @@ impl LoadedValues {
             is_own_reading: false,
         }
     }
+}
+
+/// Types a value on a line of the `any-lines` strategy.
+fn typed_line(text: &str) -> TypedValue {
+    let kind = match text.chars().next() {
+        Some('[') if config_tree::parse(text, Syntax::Json).is_ok() => YamlType::List,
+        Some('{') if config_tree::parse(text, Syntax::Json).is_ok() => YamlType::Map,
+        _ if matches!(text, "true" | "false") => YamlType::Boolean,
+        _ => YamlType::Text,
+    };
+    TypedValue { kind, text: text.to_owned() }
 }
 
 /// Types a value of JSON.

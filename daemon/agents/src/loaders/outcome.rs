@@ -248,13 +248,14 @@ pub(super) fn repair_description(strategy: LoadStrategy) -> &'static str {
         LoadStrategy::Quote(Quoting::ClaudeCode) => {
             "values with special characters are read as quoted"
         }
-        LoadStrategy::Quote(Quoting::Codex | Quoting::ClientGuide) => {
+        LoadStrategy::Quote(Quoting::Codex | Quoting::ClientGuide | Quoting::Description) => {
             "problematic values are read as quoted"
         }
         LoadStrategy::Block => "values with a colon are read as block scalars",
-        LoadStrategy::Lines | LoadStrategy::InvalidLines | LoadStrategy::ColonLines => {
-            "name and description are read by line"
-        }
+        LoadStrategy::Lines
+        | LoadStrategy::InvalidLines
+        | LoadStrategy::ColonLines
+        | LoadStrategy::AnyLines => "name and description are read by line",
         LoadStrategy::PerKey => "each key is read separately",
     }
 }

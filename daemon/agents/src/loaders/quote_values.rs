@@ -1,6 +1,6 @@
 //! The `quote` strategy: quotes problematic one-line values, then parses the block again.
 //!
-//! Three agents quote, by different criteria. Claude Code quotes every value with a special
+//! Four agents quote, by different criteria. Claude Code quotes every value with a special
 //! character, including valid lists and block headers. Codex quotes values that contain `: ` or
 //! start like a list, a map, `@` or a backtick without being valid YAML. The open standard's client
 //! guide recommends quoting only values that YAML would misread.
@@ -16,11 +16,14 @@ use crate::yaml_library::YamlLibrary;
 pub fn quote_values(content: &str, quoting: Quoting) -> Option<Repair> {
     let changes = match quoting {
         Quoting::ClaudeCode => {
-            top_level(content, |value| value.contains(": ") || value.contains(SPECIAL))
+            top_level(content, |_, value| value.contains(": ") || value.contains(SPECIAL))
         }
         Quoting::ClientGuide => {
-            top_level(content, |value| !is_valid_yaml_value(value, YamlLibrary::Ours))
+            top_level(content, |_, value| !is_valid_yaml_value(value, YamlLibrary::Ours))
         }
+        Quoting::Description => top_level(content, |key, value| {
+            key == "description" && !is_valid_yaml_value(value, YamlLibrary::NpmYaml)
+        }),
         Quoting::Codex => codex(content),
     };
     Repair::of(content, changes)
@@ -30,13 +33,15 @@ pub fn quote_values(content: &str, quoting: Quoting) -> Option<Repair> {
 const SPECIAL: [char; 13] = ['{', '}', '[', ']', '*', '&', '#', '!', '|', '>', '%', '@', '`'];
 
 /// Quotes the values of lines `key: value` at column 0 that `wanted` accepts.
-fn top_level(content: &str, wanted: impl Fn(&str) -> bool) -> Vec<RepairEdit> {
+fn top_level(content: &str, wanted: impl Fn(&str, &str) -> bool) -> Vec<RepairEdit> {
     let changes = line_spans(content).filter_map(|line| {
         let text = line.slice(content);
         let key = text.find(|it: char| !it.is_ascii_alphabetic() && it != '_' && it != '-')?;
-        let after = text[key..].strip_prefix(':').filter(|_| key > 0)?;
+        let (key, after) = text.split_at(key);
+        let after = after.strip_prefix(':').filter(|_| !key.is_empty())?;
         let value = after.trim_start();
-        if value.is_empty() || value.len() == after.len() || is_quoted(value) || !wanted(value) {
+        if value.is_empty() || value.len() == after.len() || is_quoted(value) || !wanted(key, value)
+        {
             return None;
         }
         let span = Span::new(line.end - value.len(), line.end);

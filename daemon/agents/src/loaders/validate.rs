@@ -17,7 +17,10 @@ impl RecordLoader<'_> {
     fn text(&self, key: &str, typed: Option<TypedValue>) -> Result<String, String> {
         let Some(typed) = typed else { return Err(format!("the frontmatter has no `{key}`")) };
         let refuses = self.profile.name.scalars == ScalarRule::Refuse;
+        let as_json = self.profile.library == YamlLibrary::NpmYamlAsJson;
         match typed.kind {
+            YamlType::Null | YamlType::List | YamlType::Map
+                if as_json && !typed.text.is_empty() => {}
             YamlType::Null => return Err(format!("`{key}` is empty")),
             YamlType::List if self.profile.library == YamlLibrary::NpmYamlAsText => {}
             YamlType::List | YamlType::Map => {
@@ -94,6 +97,15 @@ impl RecordLoader<'_> {
                     );
                     let next = "Rename the skill.";
                     self.drop_skill("name/form", message, Some(at), next);
+                }
+            }
+            NameCheck::AsciiLowerCase => {
+                let fits = |it: char| matches!(it, 'a'..='z' | '0'..='9' | '-');
+                if !name.chars().all(fits) || name.chars().all(|it| it == '-') {
+                    let message = format!(
+                        "the name `{name}` may contain only `a-z`, `0-9` and `-`, and not `-` alone"
+                    );
+                    self.drop_skill("name/form", message, Some(at), "Rename the skill.");
                 }
             }
             NameCheck::AsciiLabel => {

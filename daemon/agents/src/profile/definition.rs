@@ -40,6 +40,9 @@ pub struct Profile {
     pub base: Option<Arc<Profile>>,
     /// The differences from the base, in the order of [`RULES`](super::RULES).
     pub differences: Vec<RuleDifference>,
+    /// The points in which skillsd does not follow the agent, on purpose: rows of a Markdown table with
+    /// the agent's behaviour, the one here, and the reason.
+    pub deviations: &'static str,
     /// Distinguishes profiles with the same id; zero for an unchanged built-in row.
     pub revision: u64,
     /// The environment variables that discovery depends on, by exact name. Views are keyed by their

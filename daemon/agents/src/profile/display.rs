@@ -57,6 +57,7 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
         match walk.directory_links {
             LinkPolicy::Never => "no linked directories",
             LinkPolicy::FirstLevel => "linked directories on the first level",
+            LinkPolicy::WithinRoot => "no links out of the directory",
             LinkPolicy::Always => "",
         },
     );
@@ -64,6 +65,8 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
     add(walk.confined, "no links out of the worktree");
     add(walk.reversed, "names in reverse order");
     add(walk.by_path, "in the order of whole paths");
+    add(walk.level_first, "level by level");
+    add(walk.shallow, "nothing below hidden directories");
     add(walk.stops_at_directory, "not beside a directory SKILL.md");
     if let Some(max) = walk.max_bytes {
         words.push(format!("no SKILL.md over {max} bytes"));

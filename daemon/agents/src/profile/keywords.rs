@@ -22,10 +22,12 @@ keywords! {
         "quote-claude-code" = Self::Quote(Quoting::ClaudeCode),
         "quote-codex" = Self::Quote(Quoting::Codex),
         "quote-client-guide" = Self::Quote(Quoting::ClientGuide),
+        "quote-description" = Self::Quote(Quoting::Description),
         "block" = Self::Block,
         "lines" = Self::Lines,
         "invalid-lines" = Self::InvalidLines,
         "colon-lines" = Self::ColonLines,
+        "any-lines" = Self::AnyLines,
         "per-key" = Self::PerKey,
     }
     SettingsItem {
@@ -47,8 +49,16 @@ keywords! {
 }
 
 /// The keywords of [`RuleValueKind::Check`](super::RuleValueKind::Check) besides `at-most-N`.
-pub const CHECKS: [&str; 7] =
-    ["any", "lower-case", "standard-warn", "visible", "ascii-label", "word", "standard"];
+pub const CHECKS: [&str; 8] = [
+    "any",
+    "lower-case",
+    "standard-warn",
+    "visible",
+    "ascii-label",
+    "word",
+    "standard",
+    "ascii-lower-case",
+];
 
 pub(super) fn check_word(check: NameCheck) -> String {
     match check {
@@ -59,6 +69,7 @@ pub(super) fn check_word(check: NameCheck) -> String {
         NameCheck::AsciiLabel => CHECKS[4].to_owned(),
         NameCheck::Word => CHECKS[5].to_owned(),
         NameCheck::Standard => CHECKS[6].to_owned(),
+        NameCheck::AsciiLowerCase => CHECKS[7].to_owned(),
         NameCheck::AtMost(max) => format!("at-most-{max}"),
     }
 }
@@ -72,7 +83,8 @@ pub fn parse_name_check(word: &str) -> Option<NameCheck> {
         Some(3) => Some(NameCheck::Visible),
         Some(4) => Some(NameCheck::AsciiLabel),
         Some(5) => Some(NameCheck::Word),
-        Some(_) => Some(NameCheck::Standard),
+        Some(6) => Some(NameCheck::Standard),
+        Some(_) => Some(NameCheck::AsciiLowerCase),
         None => word.strip_prefix("at-most-")?.parse().ok().map(NameCheck::AtMost),
     }
 }

@@ -109,7 +109,9 @@ pub fn agent_sections() -> String {
             let signs: Vec<String> = [
                 program.filter(|_| !signs.program.is_empty()),
                 Some("its own directory".to_owned()),
-                Some(files).filter(|_| it.evidence != Evidence::Documentation),
+                Some(files).filter(|_| {
+                    it.evidence != Evidence::Documentation && !signs.in_worktree.is_empty()
+                }),
             ]
             .into_iter()
             .flatten()
@@ -161,7 +163,7 @@ fn roots(profile: &Profile, text: &mut String) {
         let (place, how) = line.split_once(" (").unwrap_or((&line, ""));
         let _ = writeln!(text, "{}. `{place}`: {}", nth + 1, how.trim_end_matches(')'));
     }
-    let differences = differences_from_agent(&profile.id);
+    let differences = differences_from_agent(profile);
     if !differences.is_empty() {
         text.push_str(DIFFERENCES_HEAD);
         text.push_str(differences);
@@ -176,19 +178,14 @@ Different from the agent, on purpose:
 ";
 
 /// Returns the points in which skillsd does not follow an agent, on purpose.
-fn differences_from_agent(id: &str) -> &'static str {
-    match id {
+fn differences_from_agent(profile: &Profile) -> &'static str {
+    match &*profile.id {
         "claude-code" => CLAUDE_CODE_DIFFERENCES,
         "opencode" => OPENCODE_DIFFERENCES,
-        "copilot-cli" => COPILOT_DIFFERENCES,
-        "kilo" => KILO_DIFFERENCES,
-        "qwen-code" => QWEN_DIFFERENCES,
-        "mistral-vibe" => VIBE_DIFFERENCES,
-        "qoder" => QODER_DIFFERENCES,
         "continue" => CONTINUE_DIFFERENCES,
         "cline" => CLINE_DIFFERENCES,
         "opencode-agent-skills" => PLUGIN_DIFFERENCES,
-        _ => "",
+        _ => profile.deviations,
     }
 }
 
@@ -204,37 +201,6 @@ const CLAUDE_CODE_DIFFERENCES: &str = "\
 | A star inside the name of a `Skill(…)` rule, as in `Skill(k*)`, is a letter. | It stands for any text in rules that deny or ask. | The author of such a rule wants more denied, never less. |
 | Empty or malformed `hooks` do not ask for approval. | Each `hooks` key asks. | The skill's author intends hooks; a later correction changes what runs. |
 | A skill that is loaded again answers that it is already loaded, or its new text begins with a note of that. | Each load returns the whole text. | The daemon cannot know whether the text is still in the client's context. |
-";
-
-const COPILOT_DIFFERENCES: &str = "\
-| If several links lead to one directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
-| `~/.agents/skills` is not read if `COPILOT_HOME` is another directory than `~/.copilot`. | It is read. | No rule of a profile depends on the value of a variable. |
-| The list has a budget of about 15,000 characters. | The list and loaded skills have the standard's form, without a budget. | Only discovery and loading are measured. |
-";
-
-const KILO_DIFFERENCES: &str = "\
-| A link to a directory above it is followed in a circle, until the system refuses the path. | A directory is not searched below itself. | The paths add no skill, and two such links in one directory never end. |
-| The list and loaded skills have Kilo's form. | They have opencode's. | Only discovery and loading are measured. |
-";
-
-const QWEN_DIFFERENCES: &str = "\
-| A line ends at a carriage return alone, too. | Not there. | No editor writes such files any more. |
-| Its bundled skills, its extensions and `skills.directories` add skills. | They are not listed. | Only directories and files are measured. |
-| The list and loaded skills have Qwen Code's form. | They have the standard's. | Only discovery and loading are measured. |
-";
-
-const VIBE_DIFFERENCES: &str = "\
-| Skills of a folder that the user does not trust are not loaded. | They are listed. | Its list of trusted folders is not read. |
-| Of two skills with one name in a directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
-| Its bundled skills, its registry, `skill_paths`, `enabled_skills`, `disabled_skills` and `agents/openai.yaml` count. | They are not read. | Only directories and files are measured. |
-| The list and loaded skills have Mistral Vibe's form. | They have the standard's. | Only discovery and loading are measured. |
-";
-
-const QODER_DIFFERENCES: &str = "\
-| Frontmatter that is not valid YAML is read by lines, with rules that were not isolated. | Name and description are taken from their lines. | The program's text is not readable. |
-| Its bundled skills, its plugins and workflows, and `skills.disabled` count. | They are not read. | Only directories and files are measured. |
-| Touching a file below the working directory adds the skills in directories near it. | It does not. | The order of these skills was not measured. |
-| The list and loaded skills have Qoder's form. | They have the standard's. | Only discovery and loading are measured. |
 ";
 
 const CLINE_DIFFERENCES: &str = "\

@@ -73,6 +73,9 @@ pub enum NameCheck {
     AtMost(usize),
     /// Lower-case letters of any script, digits and hyphens; skills with other names are dropped.
     LowerCase,
+    /// ASCII lower-case letters, digits and hyphens, and not hyphens alone; skills with other names
+    /// are dropped.
+    AsciiLowerCase,
     /// Claude Code's: no invisible characters, `<`, `>` or stray blanks; skills with other names are
     /// dropped.
     Visible,
@@ -173,6 +176,9 @@ pub enum LoadStrategy {
     InvalidLines,
     /// Each line with a colon is a key and its value (Qwen Code, read in its source).
     ColonLines,
+    /// Each line with a colon is a key and its value, also if it is indented; quotes around the value
+    /// are taken off (Factory Droid, read in its program).
+    AnyLines,
     /// Each top-level key is parsed separately.
     PerKey,
 }
@@ -189,6 +195,8 @@ pub enum Quoting {
     /// Top-level values that are not valid YAML alone, in double quotes (the client guide's advice;
     /// valid values stay unchanged).
     ClientGuide,
+    /// As [`Self::ClientGuide`], but the description alone (OpenClaw, read in its source).
+    Description,
 }
 
 keyword_enum! {

@@ -200,6 +200,9 @@ pub struct WalkRule {
     pub hidden: bool,
     /// Directory names that are skipped at any depth.
     pub skipped: Vec<Text>,
+    /// True if a directory that is hidden or skipped may still be a skill itself, and only the
+    /// directories below it are not searched.
+    pub shallow: bool,
     /// Directory names directly below the root that the agent reserves, in any case.
     pub reserved: Vec<Text>,
     /// True if directories inside a skill's directory are searched for more skills.
@@ -216,6 +219,8 @@ pub struct WalkRule {
     /// True if the files of a root are in the order of their whole paths, so that `a-b/` comes before
     /// `a/`; otherwise each directory's names are in order.
     pub by_path: bool,
+    /// True if the skills directly in a directory come before those further below it.
+    pub level_first: bool,
     /// True if a directory named SKILL.md ends the walk below the directory that holds it, like a
     /// file of that name.
     pub stops_at_directory: bool,
@@ -264,6 +269,7 @@ impl WalkRule {
             root_stops: false,
             hidden: false,
             skipped: Vec::new(),
+            shallow: false,
             reserved: Vec::new(),
             into_skills: false,
             directory_links: LinkPolicy::Always,
@@ -271,6 +277,7 @@ impl WalkRule {
             confined: false,
             reversed: false,
             by_path: false,
+            level_first: false,
             stops_at_directory: false,
             max_bytes: None,
             repeats: false,
@@ -289,6 +296,8 @@ keyword_enum! {
         Never = "never",
         /// Only those directly below the root.
         FirstLevel = "first-level",
+        /// Only links within the directory of skills.
+        WithinRoot = "within-root",
         /// All; each real directory counts once.
         Always = "always",
     }

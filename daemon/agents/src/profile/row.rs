@@ -89,6 +89,7 @@ pub(super) fn usual(id: &'static str, agent: &'static str, version: &'static str
         own: ".agents/skills".into(),
         base: None,
         differences: Vec::new(),
+        deviations: "",
         revision: 0,
         environment: texts(&["HOME"]),
         run_variable: None,

@@ -180,7 +180,7 @@ pub const RULES: &[ProfileRule] = &[
     "The conversion of a name's characters." },
     ProfileRule {
         name: "name_check",
-        doc: "The names that are accepted: any; lower-case letters, digits and hyphens; at most N characters; Claude Code's, without invisible characters, `<`, `>` and stray blanks (`visible`); Copilot CLI's, at most 64 ASCII letters, digits and `-_.:` (`ascii-label`); letters and digits of any script and `-_.:` (`word`); the standard's form (`standard`); or that form, with a warning for others.",
+        doc: "The names that are accepted: any; lower-case letters, digits and hyphens; at most N characters; Claude Code's, without invisible characters, `<`, `>` and stray blanks (`visible`); Copilot CLI's, at most 64 ASCII letters, digits and `-_.:` (`ascii-label`); letters and digits of any script and `-_.:` (`word`); the standard's form (`standard`); ASCII lower-case letters, digits and hyphens (`ascii-lower-case`); or the standard's form, with a warning for others.",
         kind: RuleValueKind::Check,
         lines: |it| vec![check_word(it.name.check)],
         set: |it, setting| {

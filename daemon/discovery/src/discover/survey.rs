@@ -13,7 +13,7 @@ use skills_syntax::path::AbsPath;
 
 use super::candidate::SKILL_FILE;
 use super::disk::{FileId, ItemKind, ListedItem, Listing};
-use super::walker::{COMMAND, EntryAction, PLUGIN, Walker, leads};
+use super::walker::{COMMAND, EntryAction, PLUGIN, Walker, is_shallow, leads};
 use super::{Bound, SkipReason, SkippedEntry};
 
 /// Maximum number of repeated visits of directories through links. Beyond it each directory is
@@ -117,7 +117,9 @@ impl Walker<'_> {
         if !is_repeated {
             survey.take_entries(&walk.budget, dir, &listing, root_content);
         }
-        if survey.refused.contains(&listing.id) || self.is_leaf(walk, root_content, depth, &listing)
+        if survey.refused.contains(&listing.id)
+            || depth > 0 && is_shallow(walk, dir)
+            || self.is_leaf(walk, root_content, depth, &listing)
         {
             return Some(below);
         }

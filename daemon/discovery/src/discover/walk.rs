@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use skills_agents::claude_text::is_name;
 use skills_agents::profile::{
-    NameCheck, PathIdentity, RootBase, RootContent, RootRule, Scope, WalkRule,
+    LinkPolicy, NameCheck, PathIdentity, RootBase, RootContent, RootRule, Scope, WalkRule,
 };
 use skills_syntax::path::AbsPath;
 
@@ -20,7 +20,7 @@ use super::plugins::plugin::PluginPathKind;
 use super::provided::{ProvidedContents, ProvidedRoot, name_in};
 use super::resolution::{RootOutcome, SearchRoot, SkipReason, SkippedEntry};
 use super::survey::{MAX_REPEATED_VISITS, Survey};
-use super::walker::{COMMAND, Command, EntryAction, FoundFile, PLUGIN, Walker, leads};
+use super::walker::{COMMAND, Command, EntryAction, FoundFile, PLUGIN, Walker, is_shallow, leads};
 
 /// Maximum number of directories below one root with several paths before the same applies.
 const MAX_REPEATED_DIRS: usize = 100;
@@ -58,6 +58,11 @@ impl Walker<'_> {
     ) -> (RootOutcome, Vec<SkippedEntry>) {
         if let Some(outcome) = self.refuses(path) {
             return (outcome, Vec::new());
+        }
+        self.within = None;
+        if walk.directory_links == LinkPolicy::WithinRoot {
+            self.within = self.tree.canonical(path);
+            self.complete &= self.within.is_some();
         }
         if let Some(why) = self.leads_out(walk, path) {
             return (RootOutcome::OutOfBounds(why), Vec::new());
@@ -176,6 +181,7 @@ impl Walker<'_> {
         // Commands are searched for in hidden directories too.
         let into_skills = walk.into_skills;
         let walk = WalkRule { hidden: true, into_skills, budget: walk.budget, ..WalkRule::plain() };
+        self.within = None;
         let survey = self.survey(path, &walk, RootContent::Commands);
         if !survey.known {
             self.complete = false;
@@ -392,9 +398,10 @@ impl Walker<'_> {
             return Ok(());
         }
         let ends = if depth == 0 { descent.walk.root_stops } else { !descent.walk.into_skills };
-        if is_skill && ends {
+        if is_skill && ends || depth > 0 && is_shallow(descent.walk, path) {
             return Ok(());
         }
+        let start = self.candidates.len();
         let mut items: Vec<_> = listing.items.iter().collect();
         if descent.walk.reversed {
             items.reverse();
@@ -411,6 +418,12 @@ impl Walker<'_> {
             {
                 descent.skip(child, SkipReason::Fault(fault));
             }
+        }
+        if descent.walk.level_first {
+            let is_deeper = |it: &FoundFile| {
+                it.path.parent().and_then(|it| it.parent()).is_none_or(|it| it != *path)
+            };
+            self.candidates[start..].sort_by_key(is_deeper);
         }
         Ok(())
     }

@@ -63,6 +63,8 @@ pub(super) struct Walker<'a> {
     pub(super) links: &'a LinkRule<'a>,
     /// Allowed link targets of the root being walked; `None` for the user's own roots.
     pub(super) link_targets: Option<LinkTargets>,
+    /// The real path of the root being walked, if no link out of it is followed.
+    pub(super) within: Option<AbsPath>,
     pub(super) candidates: Vec<FoundFile>,
     /// Plugin directories found in directories of skills.
     pub(super) plugins: Vec<AbsPath>,
@@ -94,8 +96,19 @@ impl<'a> Walker<'a> {
             ForbiddenDirs { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
         let (profile, candidates, plugins) = (&*ctx.profile, Vec::new(), Vec::new());
         let top = worktree.top.clone();
-        let link_targets = None;
-        Self { tree, profile, bounds, top, links, link_targets, candidates, plugins, complete }
+        let (link_targets, within) = (None, None);
+        Self {
+            tree,
+            profile,
+            bounds,
+            top,
+            links,
+            link_targets,
+            within,
+            candidates,
+            plugins,
+            complete,
+        }
     }
 
     /// Sets the allowed link targets for the root that is walked next; see `LinkRule::link_targets`.
@@ -112,8 +125,16 @@ impl<'a> Walker<'a> {
         self.bounds.refusal(&real)
     }
 
-    /// Returns the reason if a walk may not leave the worktree and a path does.
+    /// Returns the reason if a walk may not leave the root or the worktree and a path does.
     pub(super) fn leads_out(&mut self, walk: &WalkRule, path: &AbsPath) -> Option<String> {
+        if let Some(root) = &self.within {
+            let real = self.tree.canonical(path);
+            self.complete &= real.is_some();
+            let is_out = real.is_some_and(|it| !it.starts_with(&**root));
+            return is_out.then(|| {
+                "it leads out of the directory of skills, where the agent reads none".to_owned()
+            });
+        }
         let is_inside = walk.confined && path.starts_with(&*self.top);
         let top = self.bounds.top.as_ref().filter(|_| is_inside)?;
         let real = self.tree.canonical(path);
@@ -205,10 +226,10 @@ pub(super) enum EntryAction {
 /// Returns the reason if the directory `name`, at `depth` levels below the root, is not entered.
 pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
     let is = |it: &Text| name == it.as_ref();
-    if !walk.hidden && name.as_bytes().starts_with(b".") {
+    if !walk.hidden && !walk.shallow && name.as_bytes().starts_with(b".") {
         return Some(SkipReason::Hidden);
     }
-    if walk.skipped.iter().any(is) {
+    if !walk.shallow && walk.skipped.iter().any(is) {
         return Some(SkipReason::SkippedName);
     }
     if depth == 0 && walk.reserved.iter().any(|it| name.eq_ignore_ascii_case(&**it)) {
@@ -223,11 +244,18 @@ pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> 
         return Some(SkipReason::OverBudget(Bound::Depth, walk.budget.depth.into()));
     }
     match walk.directory_links {
-        LinkPolicy::Always => None,
+        LinkPolicy::Always | LinkPolicy::WithinRoot => None,
         LinkPolicy::FirstLevel if depth == 0 || !link => None,
         LinkPolicy::Never if !link => None,
         LinkPolicy::FirstLevel | LinkPolicy::Never => Some(SkipReason::Link),
     }
+}
+
+/// Returns true if nothing below a directory is searched because of its name.
+pub(super) fn is_shallow(walk: &WalkRule, dir: &AbsPath) -> bool {
+    let name = dir.file_name().unwrap_or_default();
+    let is_hidden = !walk.hidden && name.as_bytes().starts_with(b".");
+    walk.shallow && (is_hidden || walk.skipped.iter().any(|it| name == it.as_ref()))
 }
 
 /// Returns true if an entry may be a link to a directory.

@@ -8,6 +8,12 @@ use crate::profile::{
 };
 use crate::yaml_library::YamlLibrary;
 
+const DEVIATIONS: &str = "\
+| If several links lead to one directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
+| `~/.agents/skills` is not read if `COPILOT_HOME` is another directory than `~/.copilot`. | It is read. | No rule of a profile depends on the value of a variable. |
+| The list has a budget of about 15,000 characters. | The list and loaded skills have the standard's form, without a budget. | Only discovery and loading are measured. |
+";
+
 /// Copilot CLI 1.0.102: run.
 pub(super) fn profile() -> Profile {
     let walk = WalkRule {
@@ -22,6 +28,7 @@ pub(super) fn profile() -> Profile {
     let shared = || upwards(AncestorStop::WorktreeElseHome);
     let usual = usual("copilot-cli", "Copilot CLI", "1.0.102");
     Profile {
+        deviations: DEVIATIONS,
         reader: Some(Agent::CopilotCli),
         own: ".github/skills".into(),
         environment: texts(&["HOME", "COPILOT_HOME"]),

@@ -8,6 +8,11 @@ use crate::profile::{
 
 const OWN: [&str; 4] = [".kilocode/skill", ".kilocode/skills", ".kilo/skill", ".kilo/skills"];
 
+const DEVIATIONS: &str = "\
+| A link to a directory above it is followed in a circle, until the system refuses the path. | A directory is not searched below itself. | The paths add no skill, and two such links in one directory never end. |
+| The list and loaded skills have Kilo's form. | They have opencode's. | Only discovery and loading are measured. |
+";
+
 /// Kilo 7.7.9: run. The rules for files are those of opencode.
 pub(super) fn profile() -> Profile {
     let walk = WalkRule {
@@ -29,6 +34,7 @@ pub(super) fn profile() -> Profile {
     };
     let upwards = |stop| RootBase::Ancestors { stop };
     Profile {
+        deviations: DEVIATIONS,
         id: "kilo".into(),
         reader: Some(Agent::Kilo),
         own: ".kilo/skills".into(),

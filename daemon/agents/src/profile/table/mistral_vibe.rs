@@ -8,6 +8,13 @@ use crate::profile::{
 };
 use crate::yaml_library::YamlLibrary;
 
+const DEVIATIONS: &str = "\
+| Skills of a folder that the user does not trust are not loaded. | They are listed. | Its list of trusted folders is not read. |
+| Of two skills with one name in a directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
+| Its bundled skills, its registry, `skill_paths`, `enabled_skills`, `disabled_skills` and `agents/openai.yaml` count. | They are not read. | Only directories and files are measured. |
+| The list and loaded skills have Mistral Vibe's form. | They have the standard's. | Only discovery and loading are measured. |
+";
+
 /// Mistral Vibe 3.0.3: run, and its source.
 pub(super) fn profile() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
@@ -20,6 +27,7 @@ pub(super) fn profile() -> Profile {
     ];
     let usual = usual("mistral-vibe", "Mistral Vibe", "3.0.3");
     Profile {
+        deviations: DEVIATIONS,
         own: ".vibe/skills".into(),
         environment: texts(&["HOME", "VIBE_HOME"]),
         presence: Some(present(("VIBE_HOME", ".vibe", ""), "vibe", &[".vibe"])),

@@ -8,6 +8,13 @@ use crate::profile::{
 };
 use crate::yaml_library::YamlLibrary;
 
+const DEVIATIONS: &str = "\
+| Frontmatter that is not valid YAML is read by lines, with rules that were not isolated. | Name and description are taken from their lines. | The program's text is not readable. |
+| Its bundled skills, its plugins and workflows, and `skills.disabled` count. | They are not read. | Only directories and files are measured. |
+| Touching a file below the working directory adds the skills in directories near it. | It does not. | The order of these skills was not measured. |
+| The list and loaded skills have Qoder's form. | They have the standard's. | Only discovery and loading are measured. |
+";
+
 /// Qoder CLI 1.1.52: run.
 pub(super) fn profile() -> Profile {
     let walk = WalkRule {
@@ -26,6 +33,7 @@ pub(super) fn profile() -> Profile {
     ];
     let usual = usual("qoder", "Qoder", "1.1.52");
     Profile {
+        deviations: DEVIATIONS,
         own: ".qoder/skills".into(),
         environment: texts(&["HOME", "QODER_CONFIG_DIR"]),
         presence: Some(present(("QODER_CONFIG_DIR", ".qoder", ""), "qodercli", &[".qoder"])),

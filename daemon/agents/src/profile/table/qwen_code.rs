@@ -9,6 +9,12 @@ use crate::profile::{
 };
 use crate::yaml_library::YamlLibrary;
 
+const DEVIATIONS: &str = "\
+| A line ends at a carriage return alone, too. | Not there. | No editor writes such files any more. |
+| Its bundled skills, its extensions and `skills.directories` add skills. | They are not listed. | Only directories and files are measured. |
+| The list and loaded skills have Qwen Code's form. | They have the standard's. | Only discovery and loading are measured. |
+";
+
 /// Qwen Code 0.24.4: run, and its source.
 pub(super) fn profile() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
@@ -16,6 +22,7 @@ pub(super) fn profile() -> Profile {
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     let usual = usual("qwen-code", "Qwen Code", "0.24.4");
     Profile {
+        deviations: DEVIATIONS,
         reader: Some(Agent::QwenCode),
         own: ".qwen/skills".into(),
         environment: texts(&["HOME", "QWEN_HOME"]),

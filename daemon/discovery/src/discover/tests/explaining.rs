@@ -39,6 +39,7 @@ fn name_query_explains_winner_and_loser() {
               candidate /home/u/.claude/skills/good/SKILL.md
                 body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
                 body/required as cline at 1:1: Cline drops this file: the body is empty
+                body/required as droid at 1:1: Factory Droid drops this file: the body is empty
             root /w/.claude/skills
               candidate /w/.claude/skills/good/SKILL.md
                 yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside an unquoted value; values with special characters are read as quoted
@@ -48,6 +49,9 @@ fn name_query_explains_winner_and_loser() {
                 yaml/valid as mistral-vibe at 3:22: Mistral Vibe drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as cline at 3:22: Cline drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as continue at 3:22: Continue drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as pi at 3:22: pi drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as kimi-code at 3:22: Kimi Code drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                body/required as droid at 1:1: Factory Droid drops this file: the body is empty
         "#]],
     );
     check_explain(
@@ -65,11 +69,15 @@ fn name_query_explains_winner_and_loser() {
                 yaml/valid as mistral-vibe at 3:22: Mistral Vibe drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as cline at 3:22: Cline drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as continue at 3:22: Continue drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as pi at 3:22: pi drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as kimi-code at 3:22: Kimi Code drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                body/required as droid at 1:1: Factory Droid drops this file: the body is empty
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
                 name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier
                 body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
                 body/required as cline at 1:1: Cline drops this file: the body is empty
+                body/required as droid at 1:1: Factory Droid drops this file: the body is empty
         "#]],
     );
 }

@@ -241,6 +241,7 @@ description: d
                 permission/tool-off decisive=true at 6:7: the rule `*` denies all skills, which disables the skill tool, even if other rules allow skills
                 body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
                 body/required as cline at 1:1: Cline drops this file: the body is empty
+                body/required as droid at 1:1: Factory Droid drops this file: the body is empty
         "#]],
     );
     let resolution = discover(&ctx("opencode", "/w"), &MemoryTree::new(fixture));

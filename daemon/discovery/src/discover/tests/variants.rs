@@ -49,6 +49,10 @@ fn effective_difference_is_explained() {
                 description/required as qwen-code at 1:1: Qwen Code drops this file: the frontmatter has no `description`
                 description/required as mistral-vibe at 1:1: Mistral Vibe drops this file: the frontmatter has no `description`
                 description/required as continue at 1:1: Continue drops this file: the frontmatter has no `description`
+                description/required as pi at 1:1: pi drops this file: the frontmatter has no `description`
+                description/required as kimi-code at 1:1: Kimi Code drops this file: the frontmatter has no `description`
+                description/required as droid at 1:1: Factory Droid drops this file: the frontmatter has no `description`
+                description/required as openclaw at 1:1: OpenClaw drops this file: the frontmatter has no `description`
         "#]],
     );
 }

@@ -1,0 +1,54 @@
+//! The row of Factory Droid.
+
+use crate::fence::Fence;
+use crate::profile::row::{all_provided, present, root, usual};
+use crate::profile::{
+    AncestorStop, DescriptionRule, EncodingPolicy, LoadStrategy, NameCheck, NameRule, Profile,
+    Requirement, RootBase, Scope, WalkRule,
+};
+use crate::yaml_library::YamlLibrary;
+
+const OWN: [&str; 3] = [".factory/skills", ".agents/skills", ".agent/skills"];
+
+const DEVIATIONS: &str = "\
+| A skill that is dropped for its fields still shadows a later one of its name. | It shadows none. | The later one would vanish for a fault in another file. |
+| Skills with one name in a directory are in the order of the user's language. | They are in the order of bytes. | The order differs between machines. |
+| Its built-in skills, its plugins and `disabledSkills` in its settings add and remove skills, and `enabled: false` disables one. | They are not read. | Only directories and files are measured. |
+| The list has a budget of about 8,000 characters, and cuts descriptions at 1,024. | The list and loaded skills have the standard's form, without a budget. | Only discovery and loading are measured. |
+";
+
+/// Factory Droid 0.215.0: run, and the text of its program.
+pub(super) fn profile() -> Profile {
+    let walk = WalkRule { hidden: true, ..WalkRule::plain() };
+    let project = RootBase::Ancestors { stop: AncestorStop::Worktree };
+    let roots = [
+        root(project, &OWN, Scope::Project, &walk),
+        root(RootBase::Home, &OWN, Scope::User, &walk),
+    ];
+    let usual = usual("droid", "Factory Droid", "0.215.0");
+    Profile {
+        deviations: DEVIATIONS,
+        own: ".factory/skills".into(),
+        presence: Some(present(("HOME", "", ".factory"), "droid", &[".factory"])),
+        roots: roots.into_iter().chain(all_provided()).collect(),
+        name: NameRule { check: NameCheck::AsciiLowerCase, ..usual.name },
+        description: DescriptionRule::Present,
+        one_line: true,
+        requires: vec![
+            Requirement::Body,
+            Requirement::TextOnly("license".into()),
+            Requirement::TextOnly("compatibility".into()),
+            Requirement::TextOrTexts("allowed-tools".into()),
+            Requirement::TextOrTexts("tools".into()),
+            Requirement::Flag("enabled".into()),
+            Requirement::Flag("user-invocable".into()),
+            Requirement::Flag("disable-model-invocation".into()),
+        ],
+        fence: Fence::PrefixRest,
+        library: YamlLibrary::JsYaml4,
+        load_strategies: vec![LoadStrategy::Strict, LoadStrategy::AnyLines],
+        bom: EncodingPolicy::Drop,
+        hides_from_model: true,
+        ..usual
+    }
+}

@@ -1,0 +1,64 @@
+//! The row of OpenClaw.
+
+use crate::profile::row::{present, provided, root, texts, usual, variable};
+use crate::profile::{
+    DuplicatePolicy, LinkPolicy, LoadStrategy, NameRule, NameSource, Profile, Provider, Quoting,
+    RootBase, ScalarRule, Scope, WalkRule,
+};
+use crate::yaml_library::YamlLibrary;
+
+const DEVIATIONS: &str = "\
+| The workspace is a setting; `skills.load.extraDirs`, the profile and `OPENCLAW_STATE_DIR` change the directories. | It is `~/.openclaw/workspace`, and the other settings are not read. | Only directories and files are measured. |
+| A linked SKILL.md is read only if it leads to a file of the skill. | It may lead to any file of the directory of skills. | One rule serves all links. |
+| A directory `skills` within a directory of skills may take its place. | It is a directory like others. | Nobody was seen to use it. |
+| At most 200 skills of a directory are loaded. | All are. | The limit is a setting. |
+| Its bundled skills and its plugins add skills, `requires` in `metadata` and its settings remove them. | They are not read. | Only directories and files are measured. |
+| The list and loaded skills have OpenClaw's form. | They have the standard's. | Only discovery and loading are measured. |
+";
+
+/// OpenClaw 2026.9.6: run, and its source.
+pub(super) fn profile() -> Profile {
+    let walk = WalkRule {
+        max_depth: Some(6),
+        root_skill: true,
+        root_stops: true,
+        repeats: true,
+        stops_at_directory: true,
+        skipped: texts(&["node_modules"]),
+        max_bytes: Some(256_000),
+        ..WalkRule::plain()
+    };
+    // Measured: links out of the workspace's directories are reported, not followed.
+    let within = WalkRule { directory_links: LinkPolicy::WithinRoot, ..walk.clone() };
+    let usual = usual("openclaw", "OpenClaw", "2026.9.6");
+    Profile {
+        deviations: DEVIATIONS,
+        own: ".openclaw/skills".into(),
+        environment: texts(&["HOME", "OPENCLAW_STATE_DIR"]),
+        presence: Some(present(("OPENCLAW_STATE_DIR", ".openclaw", ""), "openclaw", &[])),
+        roots: vec![
+            // The last wins, so skills from elsewhere come before the agent's own.
+            provided(Provider::Bundled),
+            provided(Provider::Mcp),
+            provided(Provider::Remote),
+            root(variable("OPENCLAW_STATE_DIR", ".openclaw"), &["skills"], Scope::User, &walk),
+            root(RootBase::Home, &[".agents/skills"], Scope::User, &walk),
+            root(
+                RootBase::Home,
+                &[".openclaw/workspace/.agents/skills", ".openclaw/workspace/skills"],
+                Scope::User,
+                &within,
+            ),
+        ],
+        name: NameRule {
+            source: NameSource::FieldElseDirectory,
+            scalars: ScalarRule::Text,
+            ..usual.name
+        },
+        library: YamlLibrary::NpmYamlAsJson,
+        load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::Description)],
+        duplicates: DuplicatePolicy::LastWins,
+        hides_from_model: true,
+        ..usual
+    }
+}
