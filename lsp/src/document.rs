@@ -4,9 +4,10 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use skills_agents::references::{Link, Reference, links, references};
+use skills_agents::references::{Link, Reference, links_in, references_in};
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_lint::{Finding, Subject};
+use skills_syntax::markdown::Body;
 use skills_syntax::parse;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
@@ -29,6 +30,7 @@ pub(crate) struct Document {
     text: String,
     lines: LineIndex,
     parsed: OnceLock<parse::Document>,
+    body: OnceLock<Body>,
     record: OnceLock<Arc<SkillRecord>>,
     references: OnceLock<Box<[Reference]>>,
     links: OnceLock<Box<[Link]>>,
@@ -77,7 +79,7 @@ impl Document {
         let lines = LineIndex::new(&text);
         let path = file_path(&uri);
         let (parsed, record, references) = Default::default();
-        let (links, findings) = Default::default();
+        let (body, links, findings) = Default::default();
         Self {
             uri,
             path,
@@ -86,6 +88,7 @@ impl Document {
             text,
             lines,
             parsed,
+            body,
             record,
             references,
             links,
@@ -126,6 +129,11 @@ impl Document {
         self.parsed.get_or_init(|| parse(&self.text))
     }
 
+    /// The Markdown elements of the body, parsed on first use.
+    pub(crate) fn body(&self) -> &Body {
+        self.body.get_or_init(|| Body::new(&self.text, self.parsed().body))
+    }
+
     /// The skill record, built on first use.
     pub(crate) fn record(&self) -> &Arc<SkillRecord> {
         self.record.get_or_init(|| {
@@ -139,12 +147,12 @@ impl Document {
 
     /// The places that may name skills, searched on first use.
     pub(crate) fn references(&self) -> &[Reference] {
-        self.references.get_or_init(|| references(&self.text, self.parsed()).into())
+        self.references.get_or_init(|| references_in(&self.text, self.parsed(), self.body()).into())
     }
 
     /// The paths in the text, searched on first use.
     pub(crate) fn links(&self) -> &[Link] {
-        self.links.get_or_init(|| links(&self.text, self.parsed()).into())
+        self.links.get_or_init(|| links_in(&self.text, self.parsed(), self.body()).into())
     }
 
     /// Returns all findings, based on the document and the cached context. Editors ask for actions at
@@ -220,7 +228,7 @@ impl Document {
             }
         }
         (self.parsed, self.record, self.references) = Default::default();
-        (self.links, self.findings) = Default::default();
+        (self.body, self.links, self.findings) = Default::default();
     }
 }
 

@@ -23,7 +23,7 @@ use self::reference::add;
 use crate::command;
 
 pub use bases::{LinkBases, path_steps};
-pub use link::{Link, LinkBase, LinkForm, PathStep, links, links_at};
+pub use link::{Link, LinkBase, LinkForm, PathStep, links, links_at, links_in};
 pub use reference::{Reference, ReferenceForm, is_letter, is_name, may_be_name, without_plugin};
 pub use text_search::TextSearch;
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use skills_agents::field_table::{ARGUMENTS, CLAUDE_SKILLS, COMMON_MARK};
 use skills_agents::references::{
-    Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name, links, references_in,
+    Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name, links_in, references_in,
 };
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
@@ -67,7 +67,7 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         .path
         .and_then(|it| it.file_name()?.to_str())
         .is_some_and(|it| it.starts_with("CLAUDE") || it.starts_with("GEMINI"));
-    for link in links(cx.text, cx.document) {
+    for link in links_in(cx.text, cx.document, cx.body()) {
         let is_told = match link.way {
             LinkForm::Target => true,
             LinkForm::Import => imports,

@@ -24,6 +24,7 @@ use skills_lint::{
     Finding, FsContext, Neighbour, Settings, SkillSet, Subject, apply_fixes, check,
     check_for_fixing,
 };
+use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
@@ -149,7 +150,13 @@ const OPERATIONS: [Operation; 12] = [
         let findings = Vec::new();
         hints(&it.subject(), &it.fs).len()
             + lenses(&it.subject(), &it.fs, None, &findings).len()
-            + refactorings(&it.subject(), &it.fs, it.places[0]).len()
+            + refactorings(
+                &it.subject(),
+                &Body::new(&it.text, it.document.body),
+                &it.fs,
+                it.places[0],
+            )
+            .len()
     }),
     ("rename", |it| {
         let moves = Moves::new([Move { old: path("/w/a"), new: path("/w/c/a") }]);

@@ -31,13 +31,13 @@ const MIN_LINES: usize = 10;
 /// Extracts the innermost long section around `offset` to a file below `references/`.
 pub(super) fn extract_section(
     subject: &Subject<'_>,
+    body: &Body,
     fs: &dyn FsContext,
     offset: usize,
 ) -> Option<Refactoring> {
     let (text, document) = (subject.text, subject.document);
     let path = subject.path.filter(|it| !command::is_command(it))?;
-    let body = Body::new(text, document.body);
-    let all = sections(document, &body);
+    let all = sections(document, body);
     let is_long = |it: &&Section| it.span.slice(text).lines().count() > MIN_LINES;
     let around = |it: &&Section| it.span.start <= offset && offset <= it.span.end;
     let section = all.iter().filter(around).rfind(is_long)?;
@@ -62,7 +62,7 @@ pub(super) fn extract_section(
         section,
         below,
         anchors: anchors(text, &all, section.span, below),
-        labels: Labels::new(&body),
+        labels: Labels::new(body),
         body,
         fs,
     };
@@ -88,7 +88,7 @@ struct SectionSplit<'a> {
     below: Span,
     anchors: HashMap<String, MovedAnchor>,
     labels: Labels,
-    body: Body,
+    body: &'a Body,
     fs: &'a dyn FsContext,
 }
 

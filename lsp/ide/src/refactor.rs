@@ -5,6 +5,7 @@ use skills_agents::field_table::{ALLOWED_TOOLS, DISALLOWED_TOOLS, Field};
 use skills_agents::fields::Fields;
 use skills_lint::{FsContext, Subject};
 use skills_syntax::edit::Edit;
+use skills_syntax::markdown::Body;
 use skills_syntax::parse::{ScalarStyle, ValueKind};
 use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
@@ -12,11 +13,16 @@ use skills_syntax::text::Span;
 use super::extract::extract_section;
 use super::refactoring::{RefactorKind, Refactoring};
 
-/// Returns the refactorings available at `offset`.
-pub fn refactorings(subject: &Subject<'_>, fs: &dyn FsContext, offset: usize) -> Vec<Refactoring> {
+/// Returns the refactorings available at `offset`. Takes the parsed body.
+pub fn refactorings(
+    subject: &Subject<'_>,
+    body: &Body,
+    fs: &dyn FsContext,
+    offset: usize,
+) -> Vec<Refactoring> {
     let offset = subject.text.floor_char_boundary(offset);
     let mut found = Vec::new();
-    found.extend(extract_section(subject, fs, offset));
+    found.extend(extract_section(subject, body, fs, offset));
     found.extend(convert_tool_list(subject, offset));
     found
 }
@@ -92,7 +98,7 @@ mod tests {
         let at = marked.find('|').unwrap();
         let text = marked.replacen('|', "", 1);
         let shown = with_subject_at(path, &text, |subject| {
-            let found = refactorings(subject, &NoFs, at);
+            let found = refactorings(subject, &Body::new(&text, subject.document.body), &NoFs, at);
             let show = |it: &Refactoring| format!("= {}\n{}", it.title, apply(&text, &it.edits));
             found.iter().map(show).collect::<String>()
         });

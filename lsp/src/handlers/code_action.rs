@@ -209,7 +209,8 @@ fn find_actions(
     let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
     if kinds.iter().any(wanted) && from_proto::is_skill(document.uri()) {
         let offset = from_proto::offset(document, range.start, settings.encoding);
-        let offered = document.as_subject(|it| skills_ide::refactorings(it, analysis, offset));
+        let offered = document
+            .as_subject(|it| skills_ide::refactorings(it, document.body(), analysis, offset));
         let offered = offered.iter().filter_map(|it| refactoring(document, it, settings));
         found.actions.extend(offered.filter(|it| it.kind.as_ref().is_some_and(wanted)));
     }

@@ -1,6 +1,8 @@
 //! `textDocument/documentLink`: paths to files, and skill names.
 
-use skills_agents::references::{Link, LinkBase, LinkForm, path_steps};
+use std::collections::HashMap;
+
+use skills_agents::references::{Link, LinkBase, LinkBases, LinkForm, path_steps};
 use skills_ide::moves::relative;
 use skills_lint::{FsContext as _, PathKind};
 use skills_syntax::path::AbsPath;
@@ -23,14 +25,20 @@ pub(crate) fn document_link(
         Some(DocumentLink { range, target: Some(target?), tooltip, data: None })
     };
     let mut found: Vec<DocumentLink> = Vec::new();
+    let bases = document.path().map(|it| analysis.snapshot.bases(it));
+    // Long documents name the same few files many times.
+    let mut targets: HashMap<(&str, LinkForm), Option<Uri>> = HashMap::new();
     let mut end = 0;
     for file in document.links() {
         // A command in backticks is found as one path and again word by word.
         if end <= file.span.start
-            && let Some(target) = target(document, file, analysis)
+            && let Some(bases) = &bases
+            && let Some(target) = targets
+                .entry((file.span.slice(document.text()), file.way))
+                .or_insert_with(|| target_uri(document, file, bases, analysis))
         {
             end = file.span.end;
-            found.extend(link(file.span, Uri::from_file_path(&*target), None));
+            found.extend(link(file.span, Some(target.clone()), None));
         }
     }
     let skills = document.references().iter().filter_map(|it| {
@@ -45,10 +53,13 @@ pub(crate) fn document_link(
 }
 
 /// Returns the file that a path leads to, if it is known to exist.
-fn target(document: &Document, link: &Link, analysis: &AnalysisContext) -> Option<AbsPath> {
-    let path = document.path()?;
-    let bases = analysis.snapshot.bases(path);
-    let dir = path.parent()?;
+fn target_uri(
+    document: &Document,
+    link: &Link,
+    bases: &LinkBases,
+    analysis: &AnalysisContext,
+) -> Option<Uri> {
+    let dir = document.path()?.parent()?;
     let leads = |base: &AbsPath| {
         let target = base.join_lexically(&link.path);
         let skill = analysis.snapshot.enclosing_skill(&target);
@@ -72,5 +83,6 @@ fn target(document: &Document, link: &Link, analysis: &AnalysisContext) -> Optio
     let found = starts.iter().find_map(leads);
     // A Markdown link is shown even if its target is missing.
     let is_link = link.way == LinkForm::Target && link.start == LinkBase::Text;
-    found.or_else(|| starts.first().filter(|_| is_link).map(|it| it.join_lexically(&link.path)))
+    let shown = || starts.first().filter(|_| is_link).map(|it| it.join_lexically(&link.path));
+    Uri::from_file_path(&*found.or_else(shown)?)
 }

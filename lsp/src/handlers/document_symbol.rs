@@ -1,6 +1,5 @@
 //! `textDocument/documentSymbol`: the keys of the frontmatter and the headings of the body.
 
-use skills_syntax::markdown::Body;
 use tower_lsp::ls_types::DocumentSymbolResponse;
 
 use crate::document::Document;
@@ -15,9 +14,9 @@ pub(crate) fn document_symbol(
     if !from_proto::is_skill(document.uri()) {
         return None;
     }
-    let (text, parsed) = (document.text(), document.parsed());
+    let parsed = document.parsed();
     let entries = parsed.frontmatter.as_ref().map_or(&[][..], |it| &it.entries);
-    let sections = skills_ide::sections(parsed, &Body::new(text, parsed.body));
+    let sections = skills_ide::sections(parsed, document.body());
     let Settings { encoding, nested_symbols, .. } = settings;
     Some(if nested_symbols {
         let mut symbols = to_proto::nested_symbols(document, entries, encoding);

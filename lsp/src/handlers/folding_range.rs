@@ -4,7 +4,6 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Entry, Frontmatter, Value, ValueKind};
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::FoldingRange;
@@ -35,8 +34,8 @@ pub(crate) fn folding_range(document: &Document, settings: Settings) -> Option<V
 /// Adds the sections, fences and list items, without blank lines at their ends.
 fn in_body(document: &Document, spans: &mut Vec<Span>) {
     let parsed = document.parsed();
-    let body = Body::new(document.text(), parsed.body);
-    let sections = skills_ide::sections(parsed, &body);
+    let body = document.body();
+    let sections = skills_ide::sections(parsed, body);
     let fences = body.fences.iter().map(|it| Span::new(it.open.start, it.content.end));
     let parts = sections.iter().map(|it| it.span).chain(fences).chain(body.items.iter().copied());
     // Nested parts often share an end, before which many blank lines may be.

@@ -26,7 +26,7 @@ pub struct Link {
 }
 
 /// The form of a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LinkForm {
     /// The target of a Markdown link.
     Target,
@@ -80,7 +80,11 @@ const LINK_BASES: [(&str, LinkBase); 8] = [
 
 /// Returns the links of a text, in text order.
 pub fn links(text: &str, document: &Document) -> Vec<Link> {
-    let body = Body::new(text, document.body);
+    links_in(text, document, &Body::new(text, document.body))
+}
+
+/// Returns the links of a text, in text order. Takes the parsed body.
+pub fn links_in(text: &str, document: &Document, body: &Body) -> Vec<Link> {
     let target = |span: &Span| read(text, *span, LinkForm::Target).filter(Link::is_path);
     let mut links: Vec<_> = body.links.iter().filter_map(target).collect();
     for code in &body.codes {

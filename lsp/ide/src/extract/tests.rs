@@ -35,7 +35,8 @@ impl FsContext for SkillFiles {
 /// Returns the remaining text and the page, if the section is long enough.
 fn split(text: &str, at: usize, files: &[&str]) -> Option<(String, String)> {
     with_subject_at(SKILL, text, |subject| {
-        let found = extract_section(subject, &SkillFiles::new(files), at)?;
+        let body = Body::new(subject.text, subject.document.body);
+        let found = extract_section(subject, &body, &SkillFiles::new(files), at)?;
         Some((apply(text, &found.edits), found.creates?.1))
     })
 }

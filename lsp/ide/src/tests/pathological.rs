@@ -8,6 +8,7 @@ use std::path::Path;
 use skills_agents::references::{LinkBases, links, path_references, references};
 use skills_agents::skill::parse;
 use skills_lint::{FsContext, MAX_SHOWN, Settings, apply_fixes, check, check_for_fixing, shown};
+use skills_syntax::markdown::Body;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
 
@@ -53,7 +54,8 @@ fn run_all(text: &str) {
         let findings = check(subject, &settings, &fs);
         hints(subject, &fs);
         lenses(subject, &fs, None, &findings);
-        refactorings(subject, &fs, text.floor_char_boundary(text.len() / 2));
+        let body = Body::new(text, subject.document.body);
+        refactorings(subject, &body, &fs, text.floor_char_boundary(text.len() / 2));
         if findings.len() > MAX_SHOWN {
             check_for_fixing(subject, &Settings::default(), &fs);
         }
