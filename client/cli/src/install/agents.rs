@@ -141,7 +141,7 @@ const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
     },
     AgentWithoutHooks {
         name: "droid",
-        title: "Droid",
+        title: "Factory Droid",
         program: "droid",
         place: |it| it.home.join(".factory"),
         files: &["mcp.json"],
