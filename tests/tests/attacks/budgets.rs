@@ -170,6 +170,30 @@ fn skills_nested_5000_deep_do_not_hide_others() {
 }
 
 #[test]
+fn aliases_of_themselves_do_not_end_the_daemon() {
+    let mut attack = BudgetAttack::new(|hostile| {
+        for (name, value) in [("list", "&a [x, *a, *a]"), ("map", "&a {x: *a, y: *a}")] {
+            let text = format!("---\nname: {name}\ndescription: {value}\n---\nBody.\n");
+            for dir in [".claude/skills", ".agents/skills", SKILLS] {
+                let dir = hostile.join(dir).join(name);
+                fs::create_dir_all(&dir).expect("made");
+                fs::write(dir.join("SKILL.md"), &text).expect("written");
+            }
+        }
+    });
+    // OpenClaw reads a description that is a list or a map as JSON.
+    for agent in skills_protocol::PROFILES {
+        attack.list(agent);
+        let cwd = attack.hostile.clone();
+        let params = json!({"cwd": cwd, "profile": agent, "name": "list"});
+        let explained = attack.live.wire.call("skills/explain", &params);
+        assert!(explained["verdict"].is_object(), "{agent}: {explained}");
+    }
+    let ordinary = attack.ordinary.clone();
+    assert_eq!(attack.live.check(&ordinary, "claude-code"), 2);
+}
+
+#[test]
 fn maze_of_links_is_walked_once_and_listed() {
     const ROOMS: usize = 300;
     let mut attack_setup = BudgetAttack::new(|top| {

@@ -6,7 +6,7 @@
 //! frontmatters; a corpus test checks them.
 
 use skills_syntax::parse::{
-    Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind, YamlErrorKind, find,
+    Closing, Entry, Frontmatter, MAX_DEPTH, ScalarStyle, Value, ValueKind, YamlErrorKind, find,
 };
 use skills_syntax::text::Span;
 
@@ -15,6 +15,9 @@ use super::repair::{RepairEdit, line_spans};
 use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::parse;
 use crate::yaml_library::YamlLibrary;
+
+/// Maximum length of a list or a map as JSON, in bytes; aliases can repeat a value without end.
+const MOST_JSON_BYTES: usize = 64 * 1024;
 
 /// The error with which a library refuses a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -339,31 +342,51 @@ impl Mapping {
 
     /// Returns a list or a map as JSON, and any other value as its text.
     fn as_json(&self, value: &Value, text: &str) -> String {
-        // Recursion is safe: the parser limits the depth.
-        let inner = |it: &Value| {
-            let typed = self.resolved(it, "");
-            match typed.kind {
-                YamlType::Null => "null".to_owned(),
-                YamlType::Boolean | YamlType::Number | YamlType::List | YamlType::Map => typed.text,
-                YamlType::Text | YamlType::Date | YamlType::Alias => {
-                    serde_json::Value::from(typed.text).to_string()
-                }
-            }
-        };
+        if !matches!(value.kind, ValueKind::Sequence { .. } | ValueKind::Mapping { .. }) {
+            return text.to_owned();
+        }
+        let mut json = String::new();
+        self.push_json(value, MAX_DEPTH, &mut json);
+        json
+    }
+
+    /// Adds a value as JSON. A list may contain an alias of itself, so what is deeper than `depth` or
+    /// beyond the limit of the length is `null`.
+    fn push_json(&self, value: &Value, depth: usize, json: &mut String) {
+        let value = self.frontmatter.as_ref().map_or(value, |it| it.resolve(value));
+        let is_too_much = depth == 0 || json.len() > MOST_JSON_BYTES;
         match &value.kind {
+            _ if is_too_much => json.push_str("null"),
             ValueKind::Sequence { items, .. } => {
-                let items: Vec<_> = items.iter().map(inner).collect();
-                format!("[{}]", items.join(","))
+                json.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    json.push_str(if index > 0 { "," } else { "" });
+                    self.push_json(item, depth - 1, json);
+                }
+                json.push(']');
             }
             ValueKind::Mapping { entries, .. } => {
-                let pair = |it: &Entry| {
-                    let key = serde_json::Value::from(it.key.text.as_str());
-                    format!("{key}:{}", inner(&it.value))
-                };
-                let pairs: Vec<_> = entries.iter().map(pair).collect();
-                format!("{{{}}}", pairs.join(","))
+                json.push('{');
+                for (index, entry) in entries.iter().enumerate() {
+                    json.push_str(if index > 0 { "," } else { "" });
+                    json.push_str(&serde_json::Value::from(entry.key.text.as_str()).to_string());
+                    json.push(':');
+                    self.push_json(&entry.value, depth - 1, json);
+                }
+                json.push('}');
             }
-            ValueKind::Null | ValueKind::Scalar { .. } | ValueKind::Alias { .. } => text.to_owned(),
+            ValueKind::Null | ValueKind::Scalar { .. } | ValueKind::Alias { .. } => {
+                let TypedValue { kind, text } = self.resolved(value, "");
+                match kind {
+                    YamlType::Null => json.push_str("null"),
+                    YamlType::Boolean | YamlType::Number => json.push_str(&text),
+                    YamlType::Text
+                    | YamlType::Date
+                    | YamlType::Alias
+                    | YamlType::List
+                    | YamlType::Map => json.push_str(&serde_json::Value::from(text).to_string()),
+                }
+            }
         }
     }
 
