@@ -19,7 +19,7 @@ pub(crate) use global::excludes_file;
 #[cfg(test)]
 pub(crate) use index::file as index_file;
 pub(crate) use patterns::{Links, patterns};
-pub(crate) use rules::{IgnoreOptions, walk};
+pub(crate) use rules::{IgnoreOptions, exclude_file, walk};
 
 /// Git's ignore rules for one worktree, read on demand.
 pub(crate) struct Git {

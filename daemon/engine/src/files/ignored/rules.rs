@@ -141,6 +141,11 @@ impl Rules {
 
 /// Returns the patterns of a repository's `info/exclude`.
 fn exclude(top: &Path) -> Option<Gitignore> {
+    patterns(top, &exclude_file(top)?, Links::Followed)
+}
+
+/// Returns the path of a repository's `info/exclude`; none if its `.git` cannot be read.
+pub(crate) fn exclude_file(top: &Path) -> Option<PathBuf> {
     let git = top.join(".git");
     let common = if fs::symlink_metadata(&git).ok()?.is_dir() {
         git
@@ -155,7 +160,7 @@ fn exclude(top: &Path) -> Option<Gitignore> {
         }
         own.join(line(&own.join("commondir"))?)
     };
-    patterns(top, &common.join("info/exclude"), Links::Followed)
+    Some(common.join("info/exclude"))
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use skills_discovery::discover::{Entry, Fault, FileId};
@@ -15,7 +15,7 @@ use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
-use super::worktree::WorktreeFiles;
+use super::worktree::{ListedDirs, WorktreeFiles};
 use crate::files::dir_index::Seen;
 use crate::files::disk::{self, Disk as _, RealDisk};
 use crate::files::skill_file::SKILL_FILE;
@@ -35,7 +35,7 @@ const MOST_CACHED: usize = 64;
 /// Facts about the texts of open skills' files, by directory. The files are read again only after
 /// one of them has changed.
 #[derive(Debug, Default)]
-pub struct BundledTextsCache(Mutex<HashMap<AbsPath, CachedTexts>>);
+pub struct BundledTextsCache(Mutex<HashMap<AbsPath, Arc<CachedTexts>>>);
 
 #[derive(Debug)]
 struct CachedTexts {
@@ -55,7 +55,9 @@ impl BundledTextsCache {
     ) -> BundledTexts {
         let stat = |file: &str| RealDisk.stat(&dir.join(file)).ok();
         let is_valid = |(file, seen): &(String, Seen)| stat(file).is_some_and(|it| seen.holds(&it));
-        if let Some(known) = self.lock().get(dir)
+        // The lock is not held while files are looked at: a disk may hang.
+        let known = self.lock().get(dir).cloned();
+        if let Some(known) = known
             && known.files == files
             && known.read.iter().all(is_valid)
         {
@@ -82,12 +84,12 @@ impl BundledTextsCache {
                 cached.clear();
             }
             let known = CachedTexts { files: files.to_vec(), read, texts: texts.clone() };
-            cached.insert(dir.clone(), known);
+            cached.insert(dir.clone(), Arc::new(known));
         }
         texts
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AbsPath, CachedTexts>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AbsPath, Arc<CachedTexts>>> {
         // Each entry is inserted in one step, so a panic leaves the map consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -301,15 +303,23 @@ fn begins_as_script(path: &Path) -> bool {
 /// Returns the files below a directory except its SKILL.md; none if there are too many or a path is
 /// not UTF-8.
 pub(super) fn list(dir: &Path) -> Option<Vec<String>> {
-    list_with(dir, &mut Vec::new())
+    list_with(dir, &mut ListedDirs::default())
 }
 
 /// Like [`list`]. Adds the directories that were listed.
-pub(super) fn list_with(dir: &Path, dirs: &mut Vec<PathBuf>) -> Option<Vec<String>> {
+pub(super) fn list_with(dir: &Path, dirs: &mut ListedDirs) -> Option<Vec<String>> {
+    let files = list_all(dir, dirs);
+    if files.is_none() {
+        dirs.abandon();
+    }
+    files
+}
+
+fn list_all(dir: &Path, dirs: &mut ListedDirs) -> Option<Vec<String>> {
     let mut files = Vec::new();
     let mut waiting = vec![(dir.to_owned(), 0)];
     while let Some((at, depth)) = waiting.pop() {
-        dirs.push(at.clone());
+        dirs.add(at.clone());
         for entry in fs::read_dir(&at).ok()?.filter_map(Result::ok) {
             let kind = entry.file_type().ok()?;
             let path = entry.path();
@@ -337,6 +347,22 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn directories_are_recorded_only_if_a_skill_is_listed_whole() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir(temp.path().join("a")).unwrap();
+        let list = || {
+            let mut dirs = ListedDirs::record();
+            let files = list_with(temp.path(), &mut dirs);
+            (files.map(|it| it.len()), dirs.into_dirs().map(|it| it.len()))
+        };
+        assert_eq!(list(), (Some(0), Some(2)));
+        for number in 0..=MOST_FILES {
+            fs::write(temp.path().join("a").join(number.to_string()), "").unwrap();
+        }
+        assert_eq!(list(), (None, None));
+    }
 
     #[test]
     fn bundled_texts_are_read_again_only_after_a_change() {

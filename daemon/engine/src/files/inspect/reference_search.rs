@@ -1,22 +1,23 @@
 //! Search for references to skills in the texts of a worktree.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use skills_agents::command;
 use skills_agents::references::{
-    AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, TextSearch, has_paths,
-    is_referencing_file, path_references_in, without_plugin,
+    AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, TextSearch, has_names,
+    has_paths, is_referencing_file, path_references_in, without_plugin,
 };
+use skills_discovery::discover::FileId;
 use skills_syntax::path::AbsPath;
 
 use super::fenced::Fenced;
 use super::fs_facts;
 use super::parallel::in_parallel;
 use super::text_index::{Mentions, TextIndex};
-use super::worktree::{directories, files_below};
+use super::worktree::{ListedDirs, directories, files_below};
 use crate::cancel::Cancel;
 use crate::files::disk::{Stat, stat_target};
 use crate::views::view::View;
@@ -155,13 +156,18 @@ fn texts(
     cancel: &Cancel,
 ) -> Option<Vec<(AbsPath, Stat)>> {
     let skills: BTreeSet<AbsPath> = skills.into_iter().collect();
-    let listed = index.listing(top, &skills, cancel).unwrap_or_else(|| {
-        let at = SystemTime::now();
-        let mut dirs = Vec::new();
-        let paths = Arc::new(list_texts(top, &skills, &mut dirs));
-        index.set_listing(top, at, skills, dirs, Arc::clone(&paths));
-        paths
-    });
+    let listed = match index.listing(top, &skills, cancel) {
+        Some(listed) => listed,
+        None => {
+            let at = SystemTime::now();
+            let mut dirs = ListedDirs::record();
+            let paths = Arc::new(list_texts(top, &skills, &mut dirs, cancel)?);
+            if let Some(dirs) = dirs.into_dirs() {
+                index.set_listing(top, at, skills, dirs, Arc::clone(&paths));
+            }
+            paths
+        }
+    };
     // Personal instructions for agents are often ignored by git.
     let mut instructions: BTreeSet<AbsPath> = top.into_iter().flat_map(instruction_files).collect();
     for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
@@ -172,20 +178,31 @@ fn texts(
     let found = listed.iter().zip(stats).filter_map(|(path, stat)| Some((path.clone(), stat?)));
     let mut all: BTreeMap<AbsPath, Stat> = found.collect();
     all.extend(instructions.into_iter().filter_map(|it| stat(&it).map(|stat| (it, stat))));
-    // A text reachable by two paths is reported once.
-    let mut seen = HashSet::new();
-    Some(all.into_iter().filter(|(_, stat)| seen.insert(stat.id)).collect())
+    // A text reachable by two paths is reported once, by a path that is searched for names if there
+    // is one.
+    let mut chosen: HashMap<FileId, AbsPath> = HashMap::new();
+    for (path, stat) in &all {
+        let known = chosen.entry(stat.id).or_insert_with(|| path.clone());
+        if has_names(path) && !has_names(known) {
+            known.clone_from(path);
+        }
+    }
+    Some(all.into_iter().filter(|(path, stat)| chosen.get(&stat.id) == Some(path)).collect())
 }
 
-/// Lists the texts in a worktree and in skills that may refer to skills, in order. Adds the
-/// directories that were listed.
+/// Lists the texts in a worktree and in skills that may refer to skills, in order; none if
+/// cancelled. Adds the directories that were listed.
 fn list_texts(
     top: Option<&AbsPath>,
     skills: &BTreeSet<AbsPath>,
-    dirs: &mut Vec<PathBuf>,
-) -> Vec<AbsPath> {
+    dirs: &mut ListedDirs,
+    cancel: &Cancel,
+) -> Option<Vec<AbsPath>> {
     let mut paths = BTreeSet::new();
     for skill in skills {
+        if cancel.is_cancelled() {
+            return None;
+        }
         // Covers skills that git ignores or that are outside of the worktree.
         if let Some(dir) = skill.parent().filter(|_| !command::is_command(skill)) {
             let files = fs_facts::list_with(&dir, dirs).unwrap_or_default();
@@ -194,11 +211,11 @@ fn list_texts(
         paths.insert(skill.clone());
     }
     if let Some(top) = top {
-        let files = files_below(top, dirs).unwrap_or_default();
+        let files = files_below(top, dirs, cancel).unwrap_or_default();
         let texts = files.iter().filter(|it| is_referencing_file(it) || has_paths(it));
         paths.extend(texts.map(|it| top.child(it)));
     }
-    paths.into_iter().collect()
+    (!cancel.is_cancelled()).then(|| paths.into_iter().collect())
 }
 
 /// Returns the instruction files in a directory: the agents' own directories in it, and the files
@@ -265,7 +282,7 @@ fn references_in_file(
     if !query.may_match(&indexed.text) {
         return None;
     }
-    let Mentions { references, links } = indexed.mentions(path);
+    let Mentions { references, links } = index.mentions(fenced, path, &indexed);
     let is_meant = |it: &str| query.names.contain(it);
     let named = references
         .iter()

@@ -6,9 +6,10 @@
 //! share it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use skills_agents::references::{Link, Reference, has_names, links, references};
 use skills_agents::skill::parse;
@@ -20,21 +21,37 @@ use super::parallel::in_parallel;
 use crate::cancel::Cancel;
 use crate::files::dir_index::Seen;
 use crate::files::disk::{Stat, stat_target};
-use crate::files::ignored::excludes_file;
+use crate::files::ignored::{exclude_file, excludes_file};
 
-/// Maximum number of worktrees whose paths are cached.
-const MOST_LISTINGS: usize = 4;
+/// Maximum number of listings that are cached; clients of one worktree may see different skills.
+const MOST_LISTINGS: usize = 8;
+
+/// Maximum size of the paths in a cached listing, in bytes.
+const MOST_PATH_BYTES: usize = 8 << 20;
+
+/// What a cached text takes besides its path, its characters and its mentions, in bytes.
+const ENTRY_BYTES: usize = 512;
+
+/// Time without use after which a text makes room for others, and the least time between two
+/// searches for such texts.
+const IDLE: Duration = Duration::from_secs(60);
 
 /// Names of the ignore files that apply to texts.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// Texts with their mentions, by worktree and path.
 pub struct TextIndex {
-    /// Maximum size of the texts, in bytes.
+    /// Maximum size of the texts with their mentions, in bytes.
     most_bytes: usize,
     texts: Mutex<Texts>,
-    /// By the top of the worktree.
-    listings: Mutex<HashMap<Option<AbsPath>, Arc<Listing>>>,
+    listings: Mutex<HashMap<ListingKey, (Instant, Arc<Listing>)>>,
+}
+
+/// The top of the worktree and a hash of the skills.
+type ListingKey = (Option<AbsPath>, u64);
+
+fn listing_key(top: Option<&AbsPath>, skills: &BTreeSet<AbsPath>) -> ListingKey {
+    (top.cloned(), BuildHasherDefault::<DefaultHasher>::default().hash_one(skills))
 }
 
 /// The paths of the texts in a worktree and in skills.
@@ -61,11 +78,50 @@ impl Listing {
     }
 }
 
-#[derive(Default)]
+/// The top of the worktree, which decides the links that are followed, and the path of a text.
+type TextKey = (Option<AbsPath>, AbsPath);
+
 struct Texts {
-    /// The top of the worktree is a part of the key, because it decides which links are followed.
-    all: HashMap<(Option<AbsPath>, AbsPath), (Seen, Arc<IndexedText>)>,
+    all: HashMap<TextKey, Entry>,
+    /// The sum of the entries' sizes.
     n_bytes: usize,
+    last_sweep: Instant,
+}
+
+struct Entry {
+    seen: Seen,
+    text: Arc<IndexedText>,
+    /// Size in memory.
+    n_bytes: usize,
+    /// True if the size includes the mentions.
+    has_mentions: bool,
+    used: Instant,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self { all: HashMap::new(), n_bytes: 0, last_sweep: Instant::now() }
+    }
+}
+
+impl Texts {
+    fn remove(&mut self, key: &TextKey) {
+        if let Some(old) = self.all.remove(key) {
+            self.n_bytes -= old.n_bytes;
+        }
+    }
+
+    /// Returns whether there is room for more bytes, after texts that were not used lately are
+    /// removed if need be.
+    fn has_room(&mut self, more: usize, most_bytes: usize) -> bool {
+        if self.n_bytes + more > most_bytes && self.last_sweep.elapsed() >= IDLE {
+            self.all.retain(|_, it| it.used.elapsed() < IDLE);
+            self.all.shrink_to_fit();
+            self.n_bytes = self.all.values().map(|it| it.n_bytes).sum();
+            self.last_sweep = Instant::now();
+        }
+        self.n_bytes + more <= most_bytes
+    }
 }
 
 /// A text with its possible mentions of skills.
@@ -83,20 +139,25 @@ pub(super) struct Mentions {
     pub(super) links: Vec<Link>,
 }
 
-impl IndexedText {
-    /// Returns the mentions, which are searched on first use. `path` is the text's own.
-    pub(super) fn mentions(&self, path: &AbsPath) -> &Mentions {
-        self.mentions.get_or_init(|| {
-            let document = parse(&self.text);
-            let named = has_names(path).then(|| references(&self.text, &document));
-            let links = links(&self.text, &document);
-            Mentions { references: named.unwrap_or_default(), links }
-        })
+impl Mentions {
+    fn find(text: &str, path: &AbsPath) -> Self {
+        let document = parse(text);
+        let named = has_names(path).then(|| references(text, &document));
+        Self { references: named.unwrap_or_default(), links: links(text, &document) }
+    }
+
+    /// Returns the size in memory.
+    fn n_bytes(&self) -> usize {
+        let names = self.references.iter().map(|it| it.name.capacity());
+        let paths = self.links.iter().map(|it| it.path.capacity());
+        self.references.capacity() * size_of::<Reference>()
+            + self.links.capacity() * size_of::<Link>()
+            + names.chain(paths).sum::<usize>()
     }
 }
 
 impl TextIndex {
-    /// Creates an index whose texts have at most this size in bytes.
+    /// Creates an index whose texts take at most this size in bytes, with their mentions.
     pub fn new(most_bytes: usize) -> Self {
         Self { most_bytes, texts: Mutex::default(), listings: Mutex::default() }
     }
@@ -119,10 +180,11 @@ impl TextIndex {
         limit: u64,
     ) -> Option<Arc<IndexedText>> {
         let key = (fenced.top().cloned(), path.clone());
-        if let Some((seen, known)) = self.lock().all.get(&key)
-            && seen.holds(stat)
+        if let Some(known) = self.lock().all.get_mut(&key)
+            && known.seen.holds(stat)
         {
-            return Some(Arc::clone(known));
+            known.used = Instant::now();
+            return Some(Arc::clone(&known.text));
         }
         let at = SystemTime::now();
         let read = fenced.read_any(path, limit).ok();
@@ -137,19 +199,45 @@ impl TextIndex {
             (Arc::new(text), Seen::at(at, file.stat), is_inside)
         });
         let mut texts = self.lock();
-        if let Some((_, old)) = texts.all.remove(&key) {
-            texts.n_bytes -= old.text.len();
-        }
+        texts.remove(&key);
         let (text, seen, is_inside) = new?;
+        let n_bytes = ENTRY_BYTES + path.as_os_str().len() + text.text.len();
         // The views decide about a file outside of the worktree, so it is not cached.
-        if is_inside && text.text.len() <= self.most_bytes {
-            if texts.n_bytes + text.text.len() > self.most_bytes {
-                *texts = Texts::default();
-            }
-            texts.n_bytes += text.text.len();
-            texts.all.insert(key, (seen, Arc::clone(&text)));
+        if is_inside && texts.has_room(n_bytes, self.most_bytes) {
+            let (text, used) = (Arc::clone(&text), Instant::now());
+            texts.n_bytes += n_bytes;
+            texts.all.insert(key, Entry { seen, text, n_bytes, has_mentions: false, used });
         }
         Some(text)
+    }
+
+    /// Returns the mentions in a text, which are searched on first use. `path` is the text's own.
+    pub(super) fn mentions<'t>(
+        &self,
+        fenced: &Fenced<'_>,
+        path: &AbsPath,
+        text: &'t Arc<IndexedText>,
+    ) -> &'t Mentions {
+        if let Some(known) = text.mentions.get() {
+            return known;
+        }
+        let found = text.mentions.get_or_init(|| Mentions::find(&text.text, path));
+        let key = (fenced.top().cloned(), path.clone());
+        let n_bytes = found.n_bytes();
+        let mut texts = self.lock();
+        let is_new = |it: &Entry| Arc::ptr_eq(&it.text, text) && !it.has_mentions;
+        if texts.all.get(&key).is_some_and(is_new) {
+            if texts.has_room(n_bytes, self.most_bytes)
+                && let Some(entry) = texts.all.get_mut(&key)
+            {
+                entry.n_bytes += n_bytes;
+                entry.has_mentions = true;
+                texts.n_bytes += n_bytes;
+            } else {
+                texts.remove(&key);
+            }
+        }
+        found
     }
 
     /// Returns the paths of the texts in a worktree and in these skills, if no listed directory and
@@ -160,7 +248,12 @@ impl TextIndex {
         skills: &BTreeSet<AbsPath>,
         cancel: &Cancel,
     ) -> Option<Arc<Vec<AbsPath>>> {
-        let known = self.listings().get(&top.cloned()).cloned()?;
+        let known = {
+            let mut listings = self.listings();
+            let (used, known) = listings.get_mut(&listing_key(top, skills))?;
+            *used = Instant::now();
+            Arc::clone(known)
+        };
         known.is_valid(skills, cancel).then(|| Arc::clone(&known.paths))
     }
 
@@ -173,8 +266,8 @@ impl TextIndex {
         dirs: Vec<PathBuf>,
         paths: Arc<Vec<AbsPath>>,
     ) {
-        // The ignore file of a linked worktree's repository is elsewhere.
-        if self.most_bytes == 0 || top.is_some_and(|it| !it.child(".git").is_dir()) {
+        let n_bytes: usize = paths.iter().map(|it| it.as_os_str().len()).sum();
+        if self.most_bytes == 0 || n_bytes > MOST_PATH_BYTES {
             return;
         }
         let global = excludes_file();
@@ -197,7 +290,10 @@ impl TextIndex {
                 add(dir.join(name), false);
             }
             if dir.join(".git").symlink_metadata().is_ok() {
-                add(dir.join(".git/info/exclude"), true);
+                add(dir.join(".git"), true);
+                if let Some(exclude) = exclude_file(&dir) {
+                    add(exclude, true);
+                }
             }
             add(dir, true);
         }
@@ -205,14 +301,19 @@ impl TextIndex {
             add(global.clone(), true);
         }
         let listing = Listing { skills, seen: seen.into_iter().collect(), global, paths };
+        let key = listing_key(top, &listing.skills);
         let mut listings = self.listings();
+        listings.remove(&key);
         if listings.len() >= MOST_LISTINGS {
-            listings.clear();
+            let oldest = listings.iter().min_by_key(|(_, (used, _))| *used);
+            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
+                listings.remove(&oldest);
+            }
         }
-        listings.insert(top.cloned(), Arc::new(listing));
+        listings.insert(key, (Instant::now(), Arc::new(listing)));
     }
 
-    fn listings(&self) -> MutexGuard<'_, HashMap<Option<AbsPath>, Arc<Listing>>> {
+    fn listings(&self) -> MutexGuard<'_, HashMap<ListingKey, (Instant, Arc<Listing>)>> {
         // Each entry is inserted in one step, so a panic leaves the map consistent.
         self.listings.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -299,13 +400,34 @@ mod tests {
     fn index_keeps_at_most_its_size() {
         let temp = tempfile::tempdir().unwrap();
         let dir = AbsPath::new(temp.path()).unwrap();
-        let index = TextIndex::new(100);
+        let index = TextIndex::new(2 * ENTRY_BYTES);
         for name in ["a.md", "b.md", "c.md"] {
             fs::write(dir.child(name), "x".repeat(40)).unwrap();
             index.read(&dir.child(name), 1024).unwrap();
-            assert!(index.lock().n_bytes <= 80);
         }
         let texts = index.lock();
-        assert_eq!((texts.all.len(), texts.n_bytes), (1, 40));
+        assert_eq!(texts.all.len(), 1);
+        assert!(texts.n_bytes > ENTRY_BYTES && texts.n_bytes <= 2 * ENTRY_BYTES);
+    }
+
+    #[test]
+    fn mentions_count_towards_the_size_and_are_dropped_over_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = AbsPath::new(temp.path()).unwrap().child("CLAUDE.md");
+        let text = "a/b ".repeat(1000);
+        fs::write(&path, &text).unwrap();
+        let fenced = Fenced::new(None, &[]);
+        for (most_bytes, n_kept) in [(20_000, 0), (2_000_000, 1)] {
+            let index = TextIndex::new(most_bytes);
+            let stat = stat_target(&path).unwrap();
+            let indexed = index.text(&fenced, &path, &stat, 1 << 20).unwrap();
+            assert_eq!(index.lock().all.len(), 1);
+            let mentions = index.mentions(&fenced, &path, &indexed);
+            assert_eq!(mentions.links.len(), 1000);
+            let texts = index.lock();
+            assert_eq!(texts.all.len(), n_kept);
+            let least = n_kept * (text.len() + 1000 * size_of::<Link>());
+            assert!(texts.n_bytes >= least && texts.n_bytes <= most_bytes);
+        }
     }
 }

@@ -8,10 +8,47 @@ use ignore::gitignore::Gitignore;
 use skills_discovery::activate::{self, Matcher};
 use skills_syntax::path::AbsPath;
 
+use crate::cancel::Cancel;
 use crate::files::ignored::{IgnoreOptions, Links, patterns, walk};
 
 /// Maximum number of files listed. In a larger worktree globs are not evaluated.
 const MOST_FILES: usize = 100_000;
+
+/// Maximum size of the paths of the directories that a listing depends on, in bytes.
+const MOST_DIR_BYTES: usize = 8 << 20;
+
+/// The directories that a listing depends on.
+#[derive(Debug, Default)]
+pub(super) struct ListedDirs {
+    /// None if they are not wanted, are too many, or a listing did not end.
+    dirs: Option<Vec<PathBuf>>,
+    n_bytes: usize,
+}
+
+impl ListedDirs {
+    /// Returns a record; the default is none.
+    pub(super) fn record() -> Self {
+        Self { dirs: Some(Vec::new()), n_bytes: 0 }
+    }
+
+    pub(super) fn add(&mut self, dir: PathBuf) {
+        self.n_bytes += dir.as_os_str().len() + size_of::<PathBuf>();
+        if self.n_bytes > MOST_DIR_BYTES {
+            self.abandon();
+        } else if let Some(dirs) = &mut self.dirs {
+            dirs.push(dir);
+        }
+    }
+
+    /// Gives the record up, because a listing did not reach all of its directories.
+    pub(super) fn abandon(&mut self) {
+        self.dirs = None;
+    }
+
+    pub(super) fn into_dirs(self) -> Option<Vec<PathBuf>> {
+        self.dirs
+    }
+}
 
 /// A worktree, walked on first use.
 pub struct WorktreeFiles {
@@ -29,7 +66,8 @@ impl WorktreeFiles {
     /// Returns its files that git does not ignore, relative to the top; none if there are too many.
     pub(super) fn files(&self) -> Option<&[PathBuf]> {
         let top = self.top.as_ref()?;
-        self.files.get_or_init(|| files_below(top, &mut Vec::new())).as_deref()
+        let list = || files_below(top, &mut ListedDirs::default(), &Cancel::default());
+        self.files.get_or_init(list).as_deref()
     }
 
     /// Returns the number of files that a glob of `paths` matches, by the matcher for touches.
@@ -98,8 +136,12 @@ pub fn directories(top: &AbsPath, below: &str, most: usize) -> Vec<PathBuf> {
 }
 
 /// Returns the files below a directory that git does not ignore, relative to it; none if there are
-/// too many. Adds the directories that were listed, with their whole paths.
-pub(super) fn files_below(top: &AbsPath, dirs: &mut Vec<PathBuf>) -> Option<Vec<PathBuf>> {
+/// too many or the call is cancelled. Adds the directories that were listed, with their whole paths.
+pub(super) fn files_below(
+    top: &AbsPath,
+    dirs: &mut ListedDirs,
+    cancel: &Cancel,
+) -> Option<Vec<PathBuf>> {
     let mut files = Vec::new();
     let options = IgnoreOptions { names: &[".ignore"], within_git: true };
     let walk = walk(top, options, |it| it.file_name() != ".git").build();
@@ -107,9 +149,10 @@ pub(super) fn files_below(top: &AbsPath, dirs: &mut Vec<PathBuf>) -> Option<Vec<
         if entry.file_type().is_some_and(|it| it.is_file()) {
             files.push(entry.path().strip_prefix(top).ok()?.to_owned());
         } else if entry.file_type().is_some_and(|it| it.is_dir()) {
-            dirs.push(entry.into_path());
+            dirs.add(entry.into_path());
         }
-        if files.len() > MOST_FILES {
+        if files.len() > MOST_FILES || cancel.is_cancelled() {
+            dirs.abandon();
             return None;
         }
     }
