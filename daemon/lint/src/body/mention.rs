@@ -1,14 +1,17 @@
 //! Context of a path in a body: a file of the skill, or an example, a result, or a file of
 //! something else.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
+use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
 use super::super::fs_context::PathKind;
 use super::super::subject::Cx;
+use super::files::MIN_SIMILARITY;
 
 /// Maximum number of missing paths of one body whose context is examined.
 const MAX_EXAMINED: usize = 64;
@@ -24,11 +27,15 @@ pub(super) struct Mentions<'c, 'a> {
     cx: &'c Cx<'a>,
     n_examined: Cell<usize>,
     clones: OnceCell<bool>,
+    /// File names of the skill's files in directories.
+    names: OnceCell<HashSet<&'c str>>,
+    alike: RefCell<HashMap<String, bool>>,
 }
 
 impl<'c, 'a> Mentions<'c, 'a> {
     pub(super) fn new(cx: &'c Cx<'a>) -> Self {
-        Self { cx, n_examined: Cell::new(0), clones: OnceCell::new() }
+        let (clones, names) = (OnceCell::new(), OnceCell::new());
+        Self { cx, n_examined: Cell::new(0), clones, names, alike: RefCell::default() }
     }
 
     /// Returns whether the path at a span may be a missing file of the skill, not an example or a
@@ -51,6 +58,18 @@ impl<'c, 'a> Mentions<'c, 'a> {
     pub(super) fn clones(&self) -> bool {
         let body = || self.cx.document.body.slice(self.cx.text).contains("git clone");
         *self.clones.get_or_init(body)
+    }
+
+    /// Returns whether the skill has a file of this name in a directory, or of a similar path. A
+    /// script without a directory is otherwise one of the user's project.
+    pub(super) fn has_alike(&self, name: &str) -> bool {
+        let files = || self.cx.fs.files().unwrap_or_default().iter().map(String::as_str);
+        let names = self.names.get_or_init(|| {
+            files().filter_map(|it| it.rsplit_once('/')).map(|(_, name)| name).collect()
+        });
+        let find = || !suggest::nearest(name, files(), MIN_SIMILARITY).is_empty();
+        let mut alike = self.alike.borrow_mut();
+        names.contains(name) || *alike.entry(name.to_owned()).or_insert_with(find)
     }
 
     /// Returns the path from the skill to a directory above it that has the file.
@@ -99,8 +118,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
 
 /// Words directly before a path that make it an example or a result.
 static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
-    // A dot ends the sentence only before white space: an earlier path may have dots.
-    let examples = r"(?:\bexamples?\W*:|\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b)(?:[^.]|\.\S)*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
+    // A dot within a word or a path does not end the sentence.
+    let examples = r"(?:\bexamples?\W*:|\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b)(?:[^.]|\.[\w/])*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
     let makes = r"\b(?:create|creates|creating|write|writes|writing|save|saves|saved|saving|paste|store|stores|output|generates?|produces?|add|put|move|export|record)s?\b:?(?:\s+(?:\S+\s+){0,7}(?:in|into|to|as|at|under))?\s*(?:a|the|an|it)?\s*\W*$";
     Regex::new(&format!("(?i)(?:{examples}|{makes})")).expect("the expression is valid")
 });

@@ -5,13 +5,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_syntax::diagnostic::Severity;
-use skills_syntax::suggest;
 use skills_syntax::text::{Span, after_line_end};
 
 use super::super::fs_context::PathKind;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
-use super::files::{MIN_SIMILARITY, missing, normalise};
+use super::files::{missing, normalise};
 use super::mention::Mentions;
 use super::rules::{MISSING_SCRIPT, NOT_EXECUTABLE};
 
@@ -86,7 +85,7 @@ fn check_missing(
         let (normal, leaves) = normalise(path);
         let dir = normal.split_once('/').map_or("", |(dir, _)| dir);
         let is_bare = dir.is_empty() && own.is_none();
-        if leaves || is_bare && !has_alike(cx, &normal) {
+        if leaves {
             continue;
         }
         // The body rule about paths reports a path alone in backticks.
@@ -99,6 +98,7 @@ fn check_missing(
             || reported.contains(&normal)
             || cx.fs.look(&normal) != Some(PathKind::Missing)
             || !mentions.is_own(span, if own.is_some() { script.as_str() } else { &normal })
+            || is_bare && !mentions.has_alike(&normal)
         {
             continue;
         }
@@ -116,15 +116,6 @@ fn check_missing(
         reported.insert(normal);
         out.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
     }
-}
-
-/// Returns whether the skill has a file of this name in a directory, or of a similar path. A script
-/// without a directory is otherwise one of the user's project.
-fn has_alike(cx: &Cx<'_>, name: &str) -> bool {
-    let files = cx.fs.files().unwrap_or_default();
-    let is_named = |it: &String| it.rsplit_once('/').is_some_and(|(_, last)| last == name);
-    files.iter().any(is_named)
-        || !suggest::nearest(name, files.iter().map(String::as_str), MIN_SIMILARITY).is_empty()
 }
 
 /// Returns the path below the skill's directory if the written path names that directory, by a

@@ -60,8 +60,15 @@ fn paths_of_a_list_of_examples_are_ignored() {
     ] {
         silent("body/broken-path", &skill(text));
     }
-    let found = Fixture::new(&skill("See e.g. the site. Read `references/api.md`.")).check();
-    assert!(found.iter().any(|it| it.rule.id.as_str() == "body/broken-path"), "{found:?}");
+    for text in [
+        "See e.g. the site. Read `references/api.md`.",
+        "(e.g. use short names.) Then read `references/api.md`.",
+        "such as \"jq.\" Read `references/api.md` first.",
+        "**examples: a, b.** Read `references/api.md` first.",
+    ] {
+        let found = Fixture::new(&skill(text)).check();
+        assert!(found.iter().any(|it| it.rule.id.as_str() == "body/broken-path"), "{found:?}");
+    }
 }
 
 #[test]
