@@ -235,9 +235,10 @@ fn install_registers_the_mcp_server_in_the_form_of_each_agent() {
 #[test]
 fn install_of_hooks_for_an_agent_without_them_is_a_usage_error() {
     let fixture = InstallFixture::new("//- /home/.config/kilo/kilo.json\n{}\n");
-    for args in
-        [&["install", "--agent", "kilo"][..], &["install", "--agent", "kilo", "--only", "hooks"]]
-    {
+    for args in [
+        &["install", "--agent", "kilo"][..],
+        &["install", "--agent", "kilo", "--only", "hooks,mcp"],
+    ] {
         let said = stderr(&fixture.run(args, 2));
         assert!(said.contains("skillsd has no hooks for `kilo`"), "{said}");
         assert!(said.contains("Pass `--only mcp` to register the MCP server."), "{said}");

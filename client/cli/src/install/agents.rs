@@ -36,7 +36,7 @@ pub(super) fn target_files(
     let (mut targets, mut missing) = (Vec::new(), Vec::new());
     for mut agent in all(environment) {
         agent.targets.retain(|it| selects(it.owner) && parts.contains(&it.part));
-        if agent.place.is_dir() || environment.which(agent.program).is_some() {
+        if agent.is_installed(environment) {
             targets.extend(agent.targets);
         } else if !agent.targets.is_empty() {
             missing.push(agent);
@@ -46,9 +46,12 @@ pub(super) fn target_files(
         [] => {}
         [InstallAgent { title, place, program, .. }] => {
             let place = place.display();
-            left_out.push(format!(
-                "{title} is not installed: found neither `{place}` nor `{program}` in PATH."
-            ));
+            left_out.push(match program {
+                Some(program) => format!(
+                    "{title} is not installed: found neither `{place}` nor `{program}` in PATH."
+                ),
+                None => format!("{title} is not installed: found no `{place}`."),
+            });
         }
         several => {
             let titles: Vec<_> = several.iter().map(|it| it.title).collect();
@@ -86,17 +89,30 @@ pub(super) fn all(environment: &InstallEnvironment) -> Vec<InstallAgent> {
 /// An agent with the files to install for it.
 pub(super) struct InstallAgent {
     pub(super) title: &'static str,
-    pub(super) program: &'static str,
+    /// None if another agent has a program of the same name.
+    pub(super) program: Option<&'static str>,
     /// The directory of the agent's settings.
     pub(super) place: PathBuf,
     pub(super) targets: Vec<TargetFile>,
+}
+
+impl InstallAgent {
+    /// Returns whether the agent's program is in PATH.
+    pub(super) fn has_program(&self, environment: &InstallEnvironment) -> bool {
+        self.program.is_some_and(|it| environment.which(it).is_some())
+    }
+
+    fn is_installed(&self, environment: &InstallEnvironment) -> bool {
+        self.place.is_dir() || self.has_program(environment)
+    }
 }
 
 /// An agent with which only the MCP server is registered.
 struct AgentWithoutHooks {
     name: &'static str,
     title: &'static str,
-    program: &'static str,
+    /// None if another agent has a program of the same name.
+    program: Option<&'static str>,
     /// Returns the directory of the agent's settings.
     place: fn(&InstallEnvironment) -> PathBuf,
     /// The files below the directory that may contain the servers: the first that exists, or else
@@ -126,7 +142,7 @@ const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
     AgentWithoutHooks {
         name: "cline",
         title: "Cline",
-        program: "cline",
+        program: Some("cline"),
         place: |it| it.directory_of("CLINE_DIR", ".cline"),
         files: &["data/settings/cline_mcp_settings.json"],
         form: ServerForm::Transport,
@@ -134,7 +150,7 @@ const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
     AgentWithoutHooks {
         name: "copilot-cli",
         title: "Copilot CLI",
-        program: "copilot",
+        program: Some("copilot"),
         place: |it| it.directory_of("COPILOT_HOME", ".copilot"),
         files: &["mcp-config.json"],
         form: ServerForm::Tools,
@@ -142,7 +158,7 @@ const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
     AgentWithoutHooks {
         name: "droid",
         title: "Factory Droid",
-        program: "droid",
+        program: Some("droid"),
         place: |it| it.home.join(".factory"),
         files: &["mcp.json"],
         form: ServerForm::Stdio,
@@ -150,7 +166,7 @@ const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
     AgentWithoutHooks {
         name: "kilo",
         title: "Kilo",
-        program: "kilo",
+        program: Some("kilo"),
         place: |it| it.config.join("kilo"),
         files: &["kilo.json", "kilo.jsonc"],
         form: ServerForm::OneList,
@@ -158,7 +174,7 @@ const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
     AgentWithoutHooks {
         name: "kimi-code",
         title: "Kimi Code",
-        program: "kimi",
+        program: None,
         place: |it| it.directory_of("KIMI_CODE_HOME", ".kimi-code"),
         files: &["mcp.json"],
         form: ServerForm::Plain,
@@ -166,7 +182,7 @@ const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
     AgentWithoutHooks {
         name: "qoder",
         title: "Qoder",
-        program: "qodercli",
+        program: Some("qodercli"),
         place: |it| it.directory_of("QODER_CONFIG_DIR", ".qoder"),
         files: &["settings.json"],
         form: ServerForm::Plain,
@@ -174,7 +190,7 @@ const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
     AgentWithoutHooks {
         name: "qwen-code",
         title: "Qwen Code",
-        program: "qwen",
+        program: Some("qwen"),
         place: |it| it.directory_of("QWEN_HOME", ".qwen"),
         files: &["settings.json"],
         form: ServerForm::Plain,
@@ -233,7 +249,7 @@ fn claude_code(environment: &InstallEnvironment) -> InstallAgent {
         hooks(environment, owner, place.join("settings.json"), CLAUDE_HOOKS),
         mcp(owner, state, FileFormat::Json, ConfigEntry::property(&["mcpServers"], SERVER, server)),
     ];
-    InstallAgent { title: "Claude Code", program: "claude", place, targets }
+    InstallAgent { title: "Claude Code", program: Some("claude"), place, targets }
 }
 
 fn codex(environment: &InstallEnvironment) -> InstallAgent {
@@ -244,7 +260,7 @@ fn codex(environment: &InstallEnvironment) -> InstallAgent {
     hooks.note = Some("Codex asks once whether to trust the hooks.");
     let item = ConfigEntry::property(&["mcp_servers"], SERVER, server);
     let targets = vec![hooks, mcp(owner, place.join("config.toml"), FileFormat::Toml, item)];
-    InstallAgent { title: "Codex", program: "codex", place, targets }
+    InstallAgent { title: "Codex", program: Some("codex"), place, targets }
 }
 
 fn gemini_cli(environment: &InstallEnvironment) -> InstallAgent {
@@ -261,7 +277,7 @@ fn gemini_cli(environment: &InstallEnvironment) -> InstallAgent {
             ConfigEntry::property(&["mcpServers"], SERVER, server),
         ),
     ];
-    InstallAgent { title: "Gemini CLI", program: "gemini", place, targets }
+    InstallAgent { title: "Gemini CLI", program: Some("gemini"), place, targets }
 }
 
 fn opencode(environment: &InstallEnvironment) -> InstallAgent {
@@ -287,7 +303,7 @@ fn opencode(environment: &InstallEnvironment) -> InstallAgent {
         plugin,
         mcp(owner, settings, FileFormat::Json, ConfigEntry::property(&["mcp"], SERVER, server)),
     ];
-    InstallAgent { title: "opencode", program: "opencode", place, targets }
+    InstallAgent { title: "opencode", program: Some("opencode"), place, targets }
 }
 
 /// Returns the arguments of the MCP server, which lists what its agent would list.

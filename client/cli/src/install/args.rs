@@ -45,19 +45,21 @@ impl InstallArgs {
 
     /// Refuses parts that a selected agent does not have: the units belong to the daemon.
     pub(super) fn check(&self, parts: &[InstallPart]) -> Result<(), CommandError> {
-        let has_none = |it: &&String| !agents::has_hooks(it);
-        if let Some(name) = self.agents.iter().find(has_none)
-            && !parts.contains(&InstallPart::Mcp)
-        {
-            return Err(CommandError::usage(format!("skillsd has no hooks for `{name}`"))
-                .with_hint("Pass `--only mcp` to register the MCP server."));
-        }
-        let only_units = self.only.iter().all(|it| matches!(it, OnlyPart::Units));
-        if self.agents.is_empty() || self.only.is_empty() || !only_units {
+        if self.agents.is_empty() {
             return Ok(());
         }
-        Err(CommandError::usage("`--only units` conflicts with `--agent`: no agent has units")
-            .with_hint("Pass one of the two."))
+        let has = |wanted: fn(&OnlyPart) -> bool| self.only.iter().any(wanted);
+        if has(|it| matches!(it, OnlyPart::Units)) && !has(|it| !matches!(it, OnlyPart::Units)) {
+            let message = "`--only units` conflicts with `--agent`: no agent has units";
+            return Err(CommandError::usage(message).with_hint("Pass one of the two."));
+        }
+        let without_hooks = self.agents.iter().find(|it| !agents::has_hooks(it));
+        let wants_hooks = has(|it| matches!(it, OnlyPart::Hooks));
+        match without_hooks.filter(|_| wants_hooks || !parts.contains(&InstallPart::Mcp)) {
+            Some(name) => Err(CommandError::usage(format!("skillsd has no hooks for `{name}`"))
+                .with_hint("Pass `--only mcp` to register the MCP server.")),
+            None => Ok(()),
+        }
     }
 
     /// Returns the selected parts, or else `default`.

@@ -23,8 +23,7 @@ pub(crate) fn registrations(environment: &InstallEnvironment) -> Vec<(PathBuf, R
     // Without a readable record, a file of an older version counts as the user's own.
     let record = Record::read(&environment.state).unwrap_or_default();
     let agents = agents::all(environment).into_iter();
-    let present =
-        agents.filter(|it| has_settings(&it.place) || environment.which(it.program).is_some());
+    let present = agents.filter(|it| has_settings(&it.place) || it.has_program(environment));
     let targets =
         present.flat_map(|agent| agent.targets.into_iter().map(move |it| (agent.title, it)));
     let found = targets
@@ -164,7 +163,7 @@ fn value(document: &ConfigDocument, item: &ConfigEntry) -> Option<Value> {
 fn programs(document: &ConfigDocument, item: &ConfigEntry) -> Vec<String> {
     let Some(value) = value(document, item) else { return Vec::new() };
     if item.key.is_some() {
-        let server = value.get("transport").unwrap_or(&value);
+        let server = value.get("transport").filter(|it| it.is_object()).unwrap_or(&value);
         let command = &server["command"];
         let program = command.as_str().or_else(|| command.get(0)?.as_str());
         return program.filter(|it| is_plain(it)).map(str::to_owned).into_iter().collect();
@@ -233,6 +232,11 @@ mod tests {
         };
         assert_eq!(started("/opt/skillsd"), ["/opt/skillsd"]);
         assert!(started("${HOME}/skillsd").is_empty() && started("./skillsd").is_empty());
+        for transport in [json!("stdio"), json!({"command": "/opt/skillsd"})] {
+            let text = json!({"transport": transport, "command": "/opt/skillsd"});
+            let text = json!({"servers": {"skills": text}});
+            assert_eq!(programs_in(&server, &text), ["/opt/skillsd"]);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::profile::{
 use crate::yaml_library::YamlLibrary;
 
 const DEVIATIONS: &str = "\
-| The workspace is a setting; `skills.load.extraDirs`, the profile and `OPENCLAW_STATE_DIR` change the directories. | It is `~/.openclaw/workspace`, and the other settings are not read. | Only directories and files are measured. |
+| The workspace is a setting, or below `OPENCLAW_STATE_DIR`; `skills.load.extraDirs` and its profile add directories. | The workspace is `~/.openclaw/workspace`; the variable moves only `skills`, and settings are not read. | Only directories and files are measured. |
 | A linked SKILL.md is read only if it leads to a file of the skill. | It may lead to any file of the directory of skills. | One rule serves all links. |
 | A directory `skills` within a directory of skills may take its place. | It is a directory like others. | Nobody was seen to use it. |
 | At most 200 skills of a directory are loaded. | All are. | The limit is a setting. |
