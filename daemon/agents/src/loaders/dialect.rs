@@ -350,8 +350,8 @@ impl Mapping {
         json
     }
 
-    /// Adds a value as JSON. A list may contain an alias of itself, so what is deeper than `depth` or
-    /// beyond the limit of the length is `null`.
+    /// Adds a value as JSON. A list may contain an alias of itself, so values below `depth` levels and
+    /// after the maximum length are `null`.
     fn push_json(&self, value: &Value, depth: usize, json: &mut String) {
         let value = self.frontmatter.as_ref().map_or(value, |it| it.resolve(value));
         let is_too_much = depth == 0 || json.len() > MOST_JSON_BYTES;

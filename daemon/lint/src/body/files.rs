@@ -10,7 +10,7 @@ use super::super::hooks;
 use super::super::rule::Rule;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
-use super::mention::Mentions;
+use super::mention::{MIN_SIMILARITY, Mentions};
 use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, UNREFERENCED_FILE};
 
 /// Directories with a meaning in the specification and its tools.
@@ -32,9 +32,6 @@ const FOR_PEOPLE: [&str; 10] = [
 
 /// Extensions of files that texts import.
 const IMPORTED: [&str; 6] = ["md", "mdx", "txt", "json", "yaml", "yml"];
-
-/// Minimum similarity of a path to an existing one.
-pub(super) const MIN_SIMILARITY: f64 = 0.8;
 
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for link in &cx.body().links {

@@ -11,7 +11,9 @@ use skills_syntax::text::Span;
 
 use super::super::fs_context::PathKind;
 use super::super::subject::Cx;
-use super::files::MIN_SIMILARITY;
+
+/// Minimum similarity of a path to an existing one.
+pub(super) const MIN_SIMILARITY: f64 = 0.8;
 
 /// Maximum number of missing paths of one body whose context is examined.
 const MAX_EXAMINED: usize = 64;

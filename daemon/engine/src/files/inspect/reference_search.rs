@@ -156,17 +156,16 @@ fn texts(
     cancel: &Cancel,
 ) -> Option<Vec<(AbsPath, Stat)>> {
     let skills: BTreeSet<AbsPath> = skills.into_iter().collect();
-    let listed = match index.listing(top, &skills, cancel) {
-        Some(listed) => listed,
-        None => {
-            let at = SystemTime::now();
-            let mut dirs = ListedDirs::record();
-            let paths = Arc::new(list_texts(top, &skills, &mut dirs, cancel)?);
-            if let Some(dirs) = dirs.into_dirs() {
-                index.set_listing(top, at, skills, dirs, Arc::clone(&paths));
-            }
-            paths
+    let listed = if let Some(listed) = index.listing(top, &skills, cancel) {
+        listed
+    } else {
+        let at = SystemTime::now();
+        let mut dirs = ListedDirs::record();
+        let paths = Arc::new(list_texts(top, &skills, &mut dirs, cancel)?);
+        if let Some(dirs) = dirs.into_dirs() {
+            index.set_listing(top, at, skills, dirs, Arc::clone(&paths));
         }
+        paths
     };
     // Personal instructions for agents are often ignored by git.
     let mut instructions: BTreeSet<AbsPath> = top.into_iter().flat_map(instruction_files).collect();

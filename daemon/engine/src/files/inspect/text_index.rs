@@ -29,12 +29,12 @@ const MOST_LISTINGS: usize = 8;
 /// Maximum size of the paths in a cached listing, in bytes.
 const MOST_PATH_BYTES: usize = 8 << 20;
 
-/// What a cached text takes besides its path, its characters and its mentions, in bytes.
+/// Size of a cached text without its path, its characters and its mentions, in bytes.
 const ENTRY_BYTES: usize = 512;
 
 /// Time without use after which a text makes room for others, and the least time between two
 /// searches for such texts.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// Names of the ignore files that apply to texts.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
