@@ -37,7 +37,8 @@ visit() {
 }
 
 start emacs -nw -Q -l "'$here/emacs-init.el'" "'$SKILL_FILE'"
-await "the finding is counted" 'Flymake\[[0-9]+ *[0-9]*\]'
+# lsp-mode takes diagnostics only while the buffer of the file is the current one.
+await "the finding is counted" 'Flymake\[[0-9 ]*[1-9]'
 run flymake-show-buffer-diagnostics
 await "it is listed, on the line of the description" '^ *3 +[0-9]+ +(warning|error) .*inside an unquoted value'
 shot 1-finding
