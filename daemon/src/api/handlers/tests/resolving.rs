@@ -41,6 +41,9 @@ async fn call_resolves_settings_and_view_once() {
     let lookups = Lookups::default();
     let subscriber = tracing_subscriber::registry().with(lookups.clone());
     let _guard = tracing::subscriber::set_default(subscriber);
+    // With one subscriber, tracing would disable an event for all threads that another test's thread
+    // without a subscriber reaches first.
+    let _second = tracing::Dispatch::new(tracing_subscriber::registry());
     let mut rig = tree();
     let paths = [rig.path("w/file")];
     rig.call("session/open", json!({"session": "old"})).await;
