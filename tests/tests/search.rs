@@ -66,7 +66,7 @@ fn judge(judged: &'static str, skills: &[PathBuf], top: &Path) -> Judged {
     for (query, expected) in queries(judged) {
         let wanted = top.join(expected).join("SKILL.md");
         let expected = skills.iter().position(|it| *it == wanted).unwrap();
-        let hits = index.search(query, 20, |_| true, |_| 0.0).unwrap();
+        let hits = index.search(query, 20, &|_| true, &|_| 0.0).unwrap();
         let place = hits.iter().position(|it| it.document == expected);
         if !matches!(place, Some(0..3)) {
             let ahead: Vec<_> = hits.iter().take(3).map(|it| &*names[it.document]).collect();

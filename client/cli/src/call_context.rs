@@ -86,12 +86,19 @@ impl CallContext {
 
     /// Sets the context of a call's parameters, and returns `path` in their path encoding.
     pub(super) fn fill(&self, params: &mut impl Contextual, path: Option<&Path>) -> Option<String> {
+        let (context, path) = self.context(path);
+        params.set_context(context);
+        path
+    }
+
+    /// Returns the context of a call, and `path` in its path encoding.
+    fn context(&self, path: Option<&Path>) -> (Context, Option<String>) {
         let environment = self.environment();
         let values = environment.values().map(Path::new);
         let dirs = self.add_dirs.iter().map(PathBuf::as_path);
         let all = std::iter::once(self.cwd.as_path()).chain(dirs).chain(values).chain(path);
         let encoding = encoding_of(all);
-        params.set_context(Context {
+        let context = Context {
             cwd: Some(encode(&self.cwd, encoding)),
             profile: self.profile.clone(),
             session: self.session.clone(),
@@ -104,11 +111,12 @@ impl CallContext {
             ),
             path_encoding: encoding,
             ..Context::default()
-        });
-        path.map(|path| match path.to_str() {
+        };
+        let path = path.map(|path| match path.to_str() {
             Some(address) if is_address(path) => address.to_owned(),
             _ => encode(path, encoding),
-        })
+        });
+        (context, path)
     }
 
     /// Returns the variables to send: those of all agents, and those that the selected profile reads

@@ -359,15 +359,25 @@ impl ServerConnection {
         let mut pauses = pauses();
         loop {
             let outcome = call(self);
-            let broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
-            let options = self.fallback.as_ref().filter(|_| broken);
-            let Some(((options, dial), pause)) = options.cloned().zip(pauses.next()) else {
+            let is_broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
+            if !is_broken || !self.reconnect(&mut pauses)? {
                 return outcome.map_err(|error| self.with_process(error));
-            };
-            thread::sleep(pause);
-            let next = Self::daemon(options, dial, self.limits)?;
-            *self = Self { notes: Rc::clone(&self.notes), ..next };
+            }
         }
+    }
+
+    /// Connects to the next daemon after a pause. False if there is none, or no pause is left.
+    fn reconnect(
+        &mut self,
+        pauses: &mut dyn Iterator<Item = Duration>,
+    ) -> Result<bool, ClientError> {
+        let Some(((options, dial), pause)) = self.fallback.clone().zip(pauses.next()) else {
+            return Ok(false);
+        };
+        thread::sleep(pause);
+        let next = Self::daemon(options, dial, self.limits)?;
+        *self = Self { notes: Rc::clone(&self.notes), ..next };
+        Ok(true)
     }
 
     /// Replaces an older daemon, before any call is sent to it, and reports that. Keeps it if

@@ -58,19 +58,21 @@ pub(crate) fn parse<P: DeserializeOwned>(
         }
     };
     let parsed: Result<P, _> =
-        deserialize_erased(serde_ignored::Deserializer::new(&mut reader, &mut on_ignored));
+        deserialize_erased(&mut <dyn erased_serde::Deserializer<'_>>::erase(
+            serde_ignored::Deserializer::new(&mut reader, &mut on_ignored),
+        ));
     match (unknown, parsed) {
-        (Some(path), _) => Err(unknown_parameter::<P>(&path)),
+        (Some(path), _) => Err(unknown_parameter(&path, shape::fields::<P>())),
         (None, Ok(parsed)) if reader.end().is_ok() => Ok(parsed),
-        (None, _) => Err(invalid::<P>(text)),
+        (None, _) => Err(invalid(text, |reader| deserialize_erased::<P>(reader).err())),
     }
 }
 
 /// Deserializes through a trait object, so that a type's code is compiled once for all readers.
-fn deserialize_erased<'a, P: DeserializeOwned>(
-    reader: impl serde::Deserializer<'a>,
+fn deserialize_erased<P: DeserializeOwned>(
+    reader: &mut dyn erased_serde::Deserializer<'_>,
 ) -> Result<P, erased_serde::Error> {
-    erased_serde::deserialize(&mut <dyn erased_serde::Deserializer<'_>>::erase(reader))
+    erased_serde::deserialize(reader)
 }
 
 /// Returns the names and `[index]`es that lead to a value.
@@ -88,12 +90,11 @@ fn segments(path: &Path<'_>) -> Vec<String> {
     segments
 }
 
-fn unknown_parameter<P: DeserializeOwned>(path: &[String]) -> RpcError {
+fn unknown_parameter(path: &[String], names: &[&str]) -> RpcError {
     let shown = path.join(".").replace(".[", "[");
     let path_text = format!("params.{}", shortened(&shown));
     let name = path.last().map_or("", String::as_str);
-    let names = shape::fields::<P>().iter();
-    let near = names.map(|it| (distance(name, it), *it)).min();
+    let near = names.iter().map(|it| (distance(name, it), *it)).min();
     let hint = match near {
         Some((distance, near)) if path.len() == 1 && 3 * distance <= near.len() => {
             format!("Did you mean `{near}`?")
@@ -121,12 +122,16 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// Returns the error for parameters that do not have the method's type.
-fn invalid<P: DeserializeOwned>(text: &str) -> RpcError {
+/// Returns the error for parameters that do not have the method's type, into which `read` tries to
+/// deserialize them.
+fn invalid(
+    text: &str,
+    read: fn(&mut dyn erased_serde::Deserializer<'_>) -> Option<erased_serde::Error>,
+) -> RpcError {
     let mut reader = serde_json::Deserializer::from_str(text);
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut reader, &mut track);
-    let Err(error) = deserialize_erased::<P>(tracked) else {
+    let Some(error) = read(&mut <dyn erased_serde::Deserializer<'_>>::erase(tracked)) else {
         return RpcError::invalid_params("the parameters are not one JSON object");
     };
     let error_path = track.path();

@@ -10,6 +10,8 @@ use tokio::task::spawn_blocking;
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
 ) -> Result<T, RpcError> {
+    // One type for all closures, so that tokio's task is compiled once for each result.
+    let work: Box<dyn FnOnce() -> Result<T, RpcError> + Send> = Box::new(work);
     spawn_blocking(work).await.unwrap_or_else(|error| {
         tracing::error!(%error, "blocking work panicked");
         Err(crate::rpc::refusal::panicked())

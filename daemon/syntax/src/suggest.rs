@@ -6,6 +6,11 @@
 /// Returns the candidates in `among` whose similarity to `name` is at least `bar` (0 to 1), most
 /// similar first, then alphabetically, without duplicates.
 pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>, bar: f64) -> Vec<&'a str> {
+    nearest_of(name, &mut among.into_iter(), bar)
+}
+
+// Not generic, so that its sort is compiled once.
+fn nearest_of<'a>(name: &str, among: &mut dyn Iterator<Item = &'a str>, bar: f64) -> Vec<&'a str> {
     let length = letters(name);
     // Names of very different length cannot reach the threshold; skipping them avoids quadratic
     // time.
@@ -13,10 +18,8 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>, bar: f6
         let other = letters(it);
         length.min(other) >= bar * length.max(other)
     };
-    let scored = among
-        .into_iter()
-        .filter(may_be)
-        .map(|it| (strsim::normalized_damerau_levenshtein(it, name), it));
+    let scored =
+        among.filter(may_be).map(|it| (strsim::normalized_damerau_levenshtein(it, name), it));
     let mut alike: Vec<_> = scored.filter(|(score, _)| *score >= bar).collect();
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     alike.dedup();

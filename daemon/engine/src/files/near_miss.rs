@@ -65,9 +65,9 @@ pub fn describe(path: &AbsPath, worktree: &SearchScope) -> NearMisses {
 
 /// Searches a git worktree for files called SKILL.md in any case, without directories that git
 /// ignores. Leaves out those at `known` paths, which may lead to them by links.
-pub fn skill_files<'a>(
+pub fn skill_files(
     worktree: &SearchScope,
-    known: impl Iterator<Item = &'a AbsPath>,
+    known: &mut dyn Iterator<Item = &AbsPath>,
 ) -> NearMisses {
     let mut found = NearMisses::default();
     if !worktree.in_git {
@@ -363,17 +363,17 @@ mod tests {
         }
         std::os::unix::fs::symlink(".claude", top.join("link")).unwrap();
         let known = path(&top.join("link/skills/known/SKILL.md"));
-        let found = skill_files(&worktree(&top), [&known].into_iter());
+        let found = skill_files(&worktree(&top), &mut [&known].into_iter());
         let met = found.met.iter().map(|it| it.path.strip_prefix(&top).unwrap());
         let expected = ["docs/pdf/skill.md", "web/.claude/skills/c/SKILL.md"];
         assert_eq!(met.collect::<Vec<_>>(), expected.map(Path::new));
         assert!(!found.is_partial);
         let outside = SearchScope { in_git: false, ..worktree(&top) };
-        assert!(skill_files(&outside, std::iter::empty()).met.is_empty());
+        assert!(skill_files(&outside, &mut std::iter::empty()).met.is_empty());
         for nth in 0..MAX_SKILL_FILES {
             write(&top, &format!("many/{nth}/SKILL.md"), "");
         }
-        let found = skill_files(&worktree(&top), std::iter::empty());
+        let found = skill_files(&worktree(&top), &mut std::iter::empty());
         assert_eq!((found.met.len(), found.is_partial), (MAX_SKILL_FILES, true));
     }
 

@@ -176,7 +176,7 @@ impl Journal {
         since: u64,
         now: u64,
         resolution: &Resolution,
-        shows: impl Fn(SkillState) -> bool,
+        shows: &dyn Fn(SkillState) -> bool,
     ) -> Option<Difference> {
         let log = self.lock();
         let known = since == log.base || log.steps.iter().any(|it| it.tick == since);

@@ -132,8 +132,8 @@ impl SearchIndex {
         &self,
         query: &str,
         limit: usize,
-        wanted: impl Fn(usize) -> bool,
-        use_score: impl Fn(usize) -> f64,
+        wanted: &dyn Fn(usize) -> bool,
+        use_score: &dyn Fn(usize) -> f64,
     ) -> Result<Vec<RankedHit>, SearchError> {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let terms = terms(query);
@@ -235,7 +235,7 @@ mod tests {
     #[track_caller]
     fn check(query: &str, expected: &[(&str, &[&str])]) {
         let index = index();
-        let hits = index.search(query, 10, |_| true, |_| 0.0).expect("a search");
+        let hits = index.search(query, 10, &|_| true, &|_| 0.0).expect("a search");
         let found: Vec<_> =
             hits.iter().map(|it| (&*index.names[it.document], &*it.matched)).collect();
         assert_eq!(found, expected, "{query}");
@@ -269,15 +269,15 @@ mod tests {
         for query in
             ["\"", "name : x", "a AND OR NOT", "(", "*", "-", "", "NEAR(a b)", "{x}: y", "\0"]
         {
-            index().search(query, 10, |_| true, |_| 0.0).expect("any text is a query");
+            index().search(query, 10, &|_| true, &|_| 0.0).expect("any text is a query");
         }
     }
 
     #[test]
     fn search_respects_filter_and_limit() {
         let index = index();
-        let hits = index.search("messages", 10, |it| it != 0, |_| 0.0).expect("a search");
+        let hits = index.search("messages", 10, &|it| it != 0, &|_| 0.0).expect("a search");
         assert_eq!(hits.iter().map(|it| it.document).collect::<Vec<_>>(), [1]);
-        assert_eq!(index.search("messages", 1, |_| true, |_| 0.0).expect("a search").len(), 1);
+        assert_eq!(index.search("messages", 1, &|_| true, &|_| 0.0).expect("a search").len(), 1);
     }
 }

@@ -133,7 +133,7 @@ impl View {
     pub fn difference(
         &self,
         clock: &str,
-        shows: impl Fn(SkillState) -> bool,
+        shows: &dyn Fn(SkillState) -> bool,
     ) -> Option<Difference> {
         // All views of one run share the tick counter, so a tick identifies a state of this view.
         let (run, tick) = split_clock(clock)?;

@@ -120,8 +120,8 @@ fn explain_place(view: &View, with_near_misses: bool) -> ExplainResult {
     let next = if n_listed == 0 { first_step(resolution) } else { None };
     let mut steps = to_wire::root_steps(view);
     if with_near_misses {
-        let known = resolution.candidates.iter().map(|it| &it.path);
-        let around = near_miss::skill_files(&near_miss::SearchScope::of(resolution), known);
+        let mut known = resolution.candidates.iter().map(|it| &it.path);
+        let around = near_miss::skill_files(&near_miss::SearchScope::of(resolution), &mut known);
         steps.extend(to_wire::near_miss_steps(view, &around, &steps));
     }
     ExplainResult { verdict: Verdict { state: None, summary, next }, steps, ..about(view) }

@@ -153,7 +153,7 @@ impl Form {
 fn difference(view: &View, form: Form, since: &str, part: PageRange) -> Option<Outcome> {
     let view_since = form.view_clock(since)?;
     let shows = |state| form.holds(to_wire::state(state));
-    let found = view.difference(view_since, shows)?;
+    let found = view.difference(view_since, &shows)?;
     let clock = form.clock(view);
     // One pass over the list gives the positions; the changes are in list order.
     let mut positions = Vec::with_capacity(found.changed.len().min(part.limit));

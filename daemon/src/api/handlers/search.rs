@@ -85,7 +85,7 @@ fn hits(
     let candidates = &view.resolution.candidates;
     let index = ResponseCache::of(view).search_index(view)?;
     let is_wanted = |it: usize| form.holds(to_wire::state(candidates[it].state));
-    index.search(query, limit, is_wanted, |it| score(uses, &candidates[it]))
+    index.search(query, limit, &is_wanted, &|it| score(uses, &candidates[it]))
 }
 
 /// `skills/usage`: the listed skills that were loaded, the one with the highest score first.

@@ -29,7 +29,7 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
         }
         done
     };
-    let mut all: Vec<(usize, R)> = thread::scope(|scope| {
+    let all: Vec<(usize, R)> = thread::scope(|scope| {
         let start = || thread::Builder::new().spawn_scoped(scope, run).ok();
         let others: Vec<_> = (1..n_threads).map_while(|_| start()).collect();
         let mut all = run();
@@ -44,6 +44,9 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
     if cancel.is_cancelled() {
         return None;
     }
-    all.sort_by_key(|(index, _)| *index);
-    Some(all.into_iter().map(|(_, it)| it).collect())
+    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    for (index, result) in all {
+        results[index] = Some(result);
+    }
+    results.into_iter().collect()
 }
