@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
+use skills_protocol::own_directory::OwnDirectory;
 use skills_protocol::path::{decode, encode, encoding_of};
 use skills_protocol::wire::{ExplainResult, Outcome, Scope, State, Step, StepKind};
 use skills_protocol::{PROFILES, own_directory};
@@ -62,30 +63,20 @@ struct LinkSource {
 /// Directories of an agent's skills.
 #[derive(Debug)]
 struct AgentDirs {
-    /// In a project, below the directory that contains it.
-    project: &'static str,
+    own: &'static OwnDirectory,
     user: PathBuf,
-    /// True if the agent only looks in the working directory.
-    only_cwd: bool,
 }
 
 impl AgentDirs {
     fn of(agent: &str, environment: &InstallEnvironment) -> Self {
-        let found = own_directory(agent).expect("every agent has directories");
-        let base = environment.directory_of(found.variable, found.below_home);
-        Self { project: found.project, user: base.join(found.user), only_cwd: found.only_cwd }
+        let own = own_directory(agent).expect("every agent has directories");
+        Self { own, user: environment.user_directory(own) }
     }
 }
 
 /// Returns the profiles of agents, without the variants.
 fn agents() -> Vec<&'static str> {
     PROFILES.iter().copied().filter(|it| !it.contains('@')).collect()
-}
-
-/// Returns the directory of an agent's own skills in a project; that of the open standard for other
-/// profiles.
-pub(super) fn project_directory(profile: &str) -> &'static str {
-    own_directory(profile).map_or(".agents/skills", |it| it.project)
 }
 
 /// Links a skill into an agent's directory.
@@ -100,7 +91,7 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
         SkillArgument::Name(name) => find_source(&mut server, &context, &name)?,
     };
     let bounds = match source.base {
-        Some(_) => vec![top],
+        Some(_) => vec![top.clone()],
         None => vec![environment.home.clone()],
     };
     if !bounds.iter().any(|it| it.canonicalize().is_ok_and(|it| source.dir.starts_with(it))) {
@@ -112,8 +103,11 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
     let before = explain(&mut server, &agent_context, &source.name)?;
     check_free(&args.to, &source, &before)?;
     let link = match &source.base {
-        Some(_) if dirs.only_cwd => context.cwd.join(dirs.project),
-        Some(base) => base.join(dirs.project),
+        Some(base) => dirs.own.in_project(base, &context.cwd, &top).ok_or_else(|| {
+            let user = cx.terminal.local_path(&dirs.user);
+            CommandError::refused(format!("{} looks for skills in no project", args.to))
+                .with_hint(format!("Copy the skill to `{user}` if all projects may use it."))
+        })?,
         None => dirs.user,
     };
     // A user's agent may keep its directory elsewhere.
@@ -149,7 +143,8 @@ pub(super) fn unlink(cx: &CommandContext<'_>, args: &UnlinkArgs) -> Result<Exit,
     check_name(&args.name)?;
     let top = worktree_top(&context.cwd);
     let levels = context.cwd.ancestors().take_while(|it| it.starts_with(&top));
-    let levels = levels.map(|it| (it.join(dirs.project), top.clone()));
+    let levels = levels.filter_map(|it| dirs.own.in_project(it, &context.cwd, &top));
+    let levels = levels.map(|it| (it, top.clone()));
     let places = levels.chain([(dirs.user.clone(), environment.home.clone())]);
     let mut places = places.map(|(dir, top)| (dir.join(&args.name), top));
     let Some((link, top)) = places.find(|(link, _)| link.symlink_metadata().is_ok()) else {

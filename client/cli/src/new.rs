@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use skills_protocol::method::SkillsExplain;
+use skills_protocol::own_directory;
 use skills_protocol::path::decode;
 use skills_protocol::wire::{ExplainParams, ExplainResult, Outcome, Scope, StepKind};
 
+use crate::agent_config::environment::InstallEnvironment;
 use crate::call_context::CallContext;
 use crate::confirm::has_person;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::project_directory;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::switch::{confined, worktree_top};
@@ -78,7 +79,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &NewArgs) -> Result<Exit, Comma
     Ok(Exit::Fine)
 }
 
-/// Returns the directory of the worktree in which the agent looks for skills.
+/// Returns the directory of the worktree in which the agent looks for skills; the user's if the agent
+/// looks in no worktree.
 fn agent_directory(
     cx: &CommandContext<'_>,
     context: &CallContext,
@@ -89,7 +91,12 @@ fn agent_directory(
     let top = worktree_top(&context.cwd);
     let all = places(&found, &top);
     let profile = found.profile.split_once('@').map_or(&*found.profile, |(base, _)| base);
-    let own = context.cwd.join(project_directory(profile));
+    let agent = own_directory(profile);
+    let own = agent.and_then(|it| it.in_project(&context.cwd, &context.cwd, &top));
+    if let (Some(agent), None, true) = (agent, &own, all.is_empty()) {
+        return Ok(InstallEnvironment::read()?.user_directory(agent));
+    }
+    let own = own.unwrap_or_else(|| context.cwd.join(".agents/skills"));
     // A user's profile may look elsewhere.
     let is_read = all.is_empty() || all.iter().any(|it| it.dir == own);
     let default = if is_read { own.clone() } else { all[0].dir.clone() };

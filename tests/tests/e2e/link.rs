@@ -7,7 +7,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use skills_testkit::Home;
+use skills_protocol::own_directory::ProjectLevels;
+use skills_protocol::{PROFILES, own_directory};
+use skills_testkit::{Home, lay_out};
 
 use crate::support::{run, run_at_terminal, run_json, skillsd, stderr, stdout};
 
@@ -91,6 +93,41 @@ fn link_shows_a_skill_to_each_agent_and_unlink_takes_it_back() {
 }
 
 #[test]
+fn skill_is_linked_where_each_agent_looks_from_the_top_and_below() {
+    let home = Home::new();
+    home.lay_out("//- /home/.gemini/settings.json\n{\"security\": {\"folderTrust\": {\"enabled\": false}}}\n");
+    let top = home.worktree("w", FILES);
+    let other = "---\nname: command\ndescription: Runs it.\n---\nx\n";
+    lay_out(&top, &format!("//- /.claude/skills/command/SKILL.md\n{other}"));
+    let deep = top.join("src/deep");
+    fs::create_dir_all(&deep).unwrap();
+    let before = all(&top);
+    for agent in PROFILES.iter().filter(|it| !it.contains('@')) {
+        let levels = own_directory(agent).unwrap().levels;
+        let refusal = match *agent {
+            "continue" => Some("does not follow this symbolic link"),
+            _ => (levels == ProjectLevels::None).then_some("looks for skills in no project"),
+        };
+        // A name is looked up, and its directory may be above the working directory.
+        for (cwd, target, name) in [
+            (&deep, "../../skills/report", "report"),
+            (&deep, "command", "command"),
+            (&top, "./skills/report", "report"),
+        ] {
+            if let Some(refusal) = refusal {
+                let shown = check(&home, cwd, &["link", target, "--to", agent], 5);
+                assert!(shown.contains(refusal), "{agent}: {shown}");
+            } else if !sees(&home, cwd, agent, name) {
+                check(&home, cwd, &["link", target, "--to", agent], 0);
+                assert!(sees(&home, cwd, agent, name), "{agent}");
+                check(&home, cwd, &["unlink", name, "--from", agent], 0);
+            }
+            assert_eq!(all(&top), before, "{agent}");
+        }
+    }
+}
+
+#[test]
 fn skill_of_the_user_is_linked_in_the_home_directory() {
     let home = Home::new();
     home.lay_out(
@@ -103,6 +140,11 @@ fn skill_of_the_user_is_linked_in_the_home_directory() {
     assert!(sees(&home, &top, "claude-code", "pdf"));
     check(&home, &top, &["unlink", "pdf", "--from", "claude-code"], 0);
     assert!(!home.path().join(".claude").exists());
+    let other =
+        "//- /home/.claude/skills/own/SKILL.md\n---\nname: own\ndescription: Reads it.\n---\nx\n";
+    home.lay_out(other);
+    check(&home, &top, &["link", "own", "--to", "openclaw"], 0);
+    assert!(sees(&home, &top, "openclaw", "own"));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use skills_protocol::own_directory::ProjectLevels;
+use skills_protocol::{PROFILES, own_directory};
 use skills_testkit::Home;
 
 use crate::support::{run, run_at_terminal, run_json, skillsd, stderr};
@@ -16,26 +18,25 @@ fn make(home: &Home, cwd: &Path, args: &[&str]) {
 
 #[test]
 fn new_skill_is_where_the_agent_looks() {
-    for (profile, dir) in [
-        ("agentskills", ".agents/skills"),
-        ("claude-code", ".claude/skills"),
-        ("codex", ".codex/skills"),
-        ("gemini-cli", ".gemini/skills"),
-        ("opencode", ".opencode/skills"),
-        ("opencode-agent-skills", ".opencode/skills"),
-        ("copilot-cli", ".github/skills"),
-        ("qwen-code", ".qwen/skills"),
-        ("kilo", ".kilo/skills"),
-    ] {
-        let home = Home::new();
-        home.lay_out("//- /home/.gemini/settings.json\n{\"security\": {\"folderTrust\": {\"enabled\": false}}}\n");
-        let top = home.worktree("w", "//- /README.md\n");
-        make(&home, &top, &["a-skill", "--profile", profile]);
-        assert!(top.join(dir).join("a-skill/SKILL.md").is_file(), "{profile}");
-        let list = run_json(&home, &top, &["list", "--profile", profile]);
-        let names = list["skills"].as_array().unwrap();
-        assert!(names.iter().any(|it| it["name"] == "a-skill"), "{profile}: {list}");
+    let home = Home::new();
+    home.lay_out("//- /home/.gemini/settings.json\n{\"security\": {\"folderTrust\": {\"enabled\": false}}}\n");
+    for profile in PROFILES.iter().filter(|it| !it.contains('@')) {
+        let own = own_directory(profile).unwrap();
+        let top = home.worktree(profile, "//- /README.md\n");
+        let deep = top.join("src/deep");
+        fs::create_dir_all(&deep).unwrap();
+        for (name, cwd) in [("deep", &deep), ("top", &top)] {
+            let name = format!("{name}-{profile}");
+            make(&home, cwd, &[&name, "--profile", profile]);
+            let file = format!("{}/{name}/SKILL.md", own.project);
+            let is_in_project = cwd.join(&file).is_file() || top.join(&file).is_file();
+            assert_eq!(is_in_project, own.levels != ProjectLevels::None, "{profile}");
+            let list = run_json(&home, cwd, &["list", "--profile", profile]);
+            let names = list["skills"].as_array().unwrap();
+            assert!(names.iter().any(|it| it["name"] == *name), "{profile}: {list}");
+        }
     }
+    assert!(home.path().join(".openclaw/skills/top-openclaw/SKILL.md").is_file());
     // The agent that runs the command.
     let home = Home::new();
     let top = home.worktree("w", "//- /README.md\n");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-use skills_agents::profile::{self, AncestorStop, Profile, RootBase, Scope};
+use skills_agents::profile::{self, AncestorStop, Profile, RootBase, RootRule, Scope};
 use skills_config::{ConfigSource, KEYS, KnownNames};
 use skills_protocol::env::RUN_VARIABLES;
 
@@ -54,10 +54,15 @@ fn agents_page_has_a_section_for_each_profile() {
     none(&stale("docs/agents.md", &page, write).into_iter().collect::<Vec<_>>());
 }
 
-/// Returns true if an agent looks for a project's skills in the working directory alone.
-fn is_only_in_cwd(profile: &Profile) -> bool {
-    let mut project = profile.roots.iter().filter(|it| it.scope == Scope::Project);
-    project.all(|it| it.base == RootBase::Ancestors { stop: AncestorStop::Cwd })
+/// Returns the levels of a project at which an agent looks for its own directory.
+fn levels(profile: &Profile) -> &'static str {
+    let is_own = |it: &&RootRule| it.scope == Scope::Project && it.relative.contains(&profile.own);
+    match profile.roots.iter().find(is_own).map(|it| &it.base) {
+        None => "None",
+        Some(RootBase::Ancestors { stop: AncestorStop::Cwd }) => "WorkingDirectory",
+        Some(RootBase::Ancestors { stop: AncestorStop::WorktreeTop }) => "WorktreeTop",
+        Some(_) => "EachLevel",
+    }
 }
 
 /// Returns the directory of a user's own skills, by its variable, the base below home without it and
@@ -97,10 +102,10 @@ fn protocol_profiles() -> String {
         let (variable, below_home, user) = user_directory(it);
         let _ = writeln!(
             text,
-            "    (\"{}\", OwnDirectory {{ project: \"{}\", only_cwd: {}, variable: \"{variable}\", below_home: \"{below_home}\", user: \"{user}\" }}),",
+            "    (\"{}\", OwnDirectory {{ project: \"{}\", levels: ProjectLevels::{}, variable: \"{variable}\", below_home: \"{below_home}\", user: \"{user}\" }}),",
             it.id,
             it.own,
-            is_only_in_cwd(it)
+            levels(it)
         );
     }
     text.push_str(PROTOCOL_VARIABLES);
@@ -123,7 +128,7 @@ const PROTOCOL_HEAD: &str = "\
 //!
 //! Generated from the profile table in daemon/agents/src/profile/table.rs; a test rewrites it.
 
-use crate::own_directory::OwnDirectory;
+use crate::own_directory::{OwnDirectory, ProjectLevels};
 
 /// Names of the built-in profiles, variants last. A user may define more.
 #[rustfmt::skip]

@@ -7,9 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use skills_protocol::env::{CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, HOME, XDG_CONFIG_HOME};
+use skills_protocol::own_directory::OwnDirectory;
 
 use crate::failure::CommandError;
-use crate::text::shell_word;
+use skills_client::directory::shell_word;
 use skills_client::environment::state_directory;
 
 /// Paths that the installation depends on; all are absolute.
@@ -78,6 +79,11 @@ impl InstallEnvironment {
     /// Returns the directory that a variable names, or else a path below home.
     pub(crate) fn directory_of(&self, variable: &str, below_home: &str) -> PathBuf {
         directory(variable).unwrap_or_else(|| self.home.join(below_home))
+    }
+
+    /// Returns the directory of the user's skills that are an agent's own.
+    pub(crate) fn user_directory(&self, own: &OwnDirectory) -> PathBuf {
+        self.directory_of(own.variable, own.below_home).join(own.user)
     }
 
     /// Returns the path of a program in PATH.

@@ -34,7 +34,7 @@ pub struct Profile {
     pub evidence: Evidence,
     /// The addresses of the documents that the rules are taken from, if they are not measured.
     pub sources: Vec<Text>,
-    /// The directory of the agent's own skills in a project.
+    /// The directory of the agent's own skills in a project; empty if it looks in no project.
     pub own: Text,
     /// The base profile; `None` for an agent's own row.
     pub base: Option<Arc<Profile>>,

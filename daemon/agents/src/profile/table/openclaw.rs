@@ -33,7 +33,7 @@ pub(super) fn profile() -> Profile {
     let usual = usual("openclaw", "OpenClaw", "2026.9.6");
     Profile {
         deviations: DEVIATIONS,
-        own: ".openclaw/skills".into(),
+        own: "".into(),
         environment: texts(&["HOME", "OPENCLAW_STATE_DIR"]),
         presence: Some(present(("OPENCLAW_STATE_DIR", ".openclaw", ""), "openclaw", &[])),
         roots: vec![
