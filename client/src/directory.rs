@@ -80,7 +80,8 @@ impl DirectoryError {
                     .to_owned(),
             ),
             Self::OpenToOthers { path, .. } => {
-                Some(format!("Run `chmod go-rwx {}`, or set SKILLSD_SOCKET to a path in a private directory.", path.display()))
+                let word = shell_word(&path.display().to_string());
+                Some(format!("Run `chmod go-rwx {word}`, or set SKILLSD_SOCKET to a path in a private directory."))
             }
         }
     }
@@ -88,6 +89,15 @@ impl DirectoryError {
     fn is_denial(&self) -> bool {
         matches!(self, Self::Examine { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
     }
+}
+
+/// Returns the text as one word of a shell command.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@:".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Creates the socket's directory with mode 0700 if it is missing, and checks it.
@@ -248,6 +258,9 @@ mod tests {
         create_with_mode(&dir, 0o775);
         let error = prepare(&chosen(&dir));
         assert!(matches!(error, Err(DirectoryError::OpenToOthers { mode: 0o775, .. })));
+        let path = PathBuf::from("/run/a b");
+        let hint = DirectoryError::OpenToOthers { path, mode: 0o775 }.hint().expect("one");
+        assert!(hint.starts_with("Run `chmod go-rwx '/run/a b'`"), "{hint}");
     }
 
     #[test]

@@ -276,20 +276,11 @@ pub(super) fn parted(parts: &[String], columns: Option<usize>) -> String {
     if columns.is_some_and(|columns| width(&line) > columns) { parts.join("\n") } else { line }
 }
 
-/// Returns the text as one word of a shell command.
-pub(super) fn shell_word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@:".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 /// Returns a command of `skillsd` for a skill's name. A name that begins with a hyphen follows the
 /// options and `--`, so that it is not read as an option.
 pub(super) fn skill_command(verb: &str, name: &str, options: &str) -> String {
     let gap = if options.is_empty() { "" } else { " " };
-    let word = shell_word(name);
+    let word = skills_client::directory::shell_word(name);
     if name.starts_with('-') {
         return format!("skillsd {verb}{gap}{options} -- {word}");
     }

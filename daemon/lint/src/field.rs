@@ -9,7 +9,7 @@ use skills_agents::field_table::{
     DISALLOWED_TOOLS, EFFORT, Field, FieldStatus, HOOKS, KeyKind, MODEL, NAME, PATHS, PLUGIN,
     SPECIFICATION, Shape, USER_INVOCABLE, fields,
 };
-use skills_agents::fields::{FieldValue, TypeMismatch};
+use skills_agents::fields::{FieldReading, FieldValue, TypeMismatch};
 use skills_agents::profile::Profile;
 use skills_agents::scalar::YamlType;
 use skills_syntax::diagnostic::Severity;
@@ -467,7 +467,14 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
     for profile in active {
         let Some(agent) = profile.reader else { continue };
         let outcome = fields.read_as(field, agent).unwrap_or_default();
-        for fault in outcome.faults {
+        // No value hides the skill as well as an untrue one does.
+        let is_null = outcome == FieldReading::default() && reads_untrue_as_false(profile, field);
+        let null = is_null.then_some(TypeMismatch {
+            span: entry.value.span,
+            expected: "a switch",
+            found: YamlType::Null,
+        });
+        for fault in outcome.faults.into_iter().chain(null) {
             let found = faults.entry(fault.span).or_insert((fault, Vec::new()));
             if agent != Agent::AgentSkills {
                 found.1.push(profile);
@@ -480,6 +487,13 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
             ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
         out.push(type_finding(cx, field, entry, span, &fault, [&ignored, &dropping]));
     }
+}
+
+/// Returns true for Claude Code and `user-invocable`, of which it reads every value but a true one as
+/// `false`.
+fn reads_untrue_as_false(profile: &Profile, field: &Field) -> bool {
+    let reader = profile.reader.and_then(|it| field.reader(it));
+    field.key == USER_INVOCABLE.key && reader.is_some_and(|it| matches!(it.reads, Coercion::Switch))
 }
 
 /// Returns the finding for a value that the agents in `ignored` do not read, and for which those in
@@ -498,12 +512,7 @@ fn type_finding(
     let inner = inner.filter(|it| it.key.text.len() <= LONGEST_SHOWN_KEY);
     let key = inner.map_or(field.key.to_owned(), |it| format!("{}.{}", field.key, it.key.text));
     let what = format!("`{key}` has {} instead of {}", fault.found.name(), fault.expected);
-    // Claude Code reads every value of `user-invocable` but a true one as `false`.
-    let hides = |it: &&Profile| {
-        let reader = it.reader.and_then(|it| field.reader(it));
-        field.key == USER_INVOCABLE.key
-            && reader.is_some_and(|it| matches!(it.reads, Coercion::Switch))
-    };
+    let hides = |it: &&Profile| reads_untrue_as_false(it, field);
     let hiding: Vec<_> = ignored.iter().copied().filter(hides).collect();
     let (about, message) = if !dropping.is_empty() {
         (dropping, format!("{} this skill: {what}", with_verb(dropping, "drops", "drop")))

@@ -292,7 +292,7 @@ fn profile_is_taken_from_the_most_explicit_place() {
     assert_eq!(first(&[], &[agent]), "as opencode · `profile` in `.skillsd.toml`");
     assert_eq!(first(&[], &[agent, variable]), "as Codex");
     let founding = first(&["--profile", "claude-code@founding"], &[agent, variable]);
-    assert_eq!(founding, "as Claude Code (claude-code@founding)");
+    assert_eq!(founding, "as Claude Code (claude-code@founding) (documented, not measured)");
     let cursor = first(&["--profile", "cursor"], &[agent, variable]);
     assert_eq!(cursor, "as Cursor (documented, not measured)");
 }

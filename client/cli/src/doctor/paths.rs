@@ -15,7 +15,7 @@ use skills_protocol::socket::{SocketLocation, SocketSource};
 use crate::doctor::finding::DoctorProblem;
 use crate::doctor::repair::{DoctorRepair, SET_ASIDE};
 use crate::text::series;
-use skills_client::directory::{self, DirectoryError};
+use skills_client::directory::{self, DirectoryError, shell_word};
 use skills_client::environment::state_directory;
 
 /// Checks the socket and its directory.
@@ -53,7 +53,7 @@ fn unwritable(dir: &Path) -> Option<DoctorProblem> {
     let message = "the socket's directory is not writable, so no daemon can be started";
     let hint = format!(
         "Run `chmod u+rwx {}`, or set SKILLSD_SOCKET to a path in a directory that you own.",
-        dir.display()
+        shell_word(&dir.display().to_string())
     );
     let finding = || DoctorProblem::error("directory-unwritable", message, hint).at(dir);
     is_unwritable.then(finding)
@@ -93,7 +93,7 @@ fn check_socket_file(path: &Path, findings: &mut Vec<DoctorProblem>) {
         findings.push(DoctorProblem::error("socket-foreign", message, hint).at(path));
     } else if found.mode() & 0o077 != 0 {
         let message = format!("the socket has mode {:04o}", found.mode() & 0o7777);
-        let hint = format!("Run `chmod go-rwx {}`.", path.display());
+        let hint = format!("Run `chmod go-rwx {}`.", shell_word(&path.display().to_string()));
         let repair = DoctorRepair::Close { path: path.to_owned() };
         findings.push(
             DoctorProblem::warning("socket-open", message, hint).at(path).with_repair(repair),
@@ -155,14 +155,14 @@ fn state_finding(path: &Path, found: &fs::Metadata) -> Option<DoctorProblem> {
         return Some(DoctorProblem::warning("state-foreign", message, hint));
     }
     if found.mode() & 0o300 != 0o300 {
-        let hint = format!("Run `chmod u+rwx {shown}`.");
+        let hint = format!("Run `chmod u+rwx {}`.", shell_word(&path.display().to_string()));
         let message = "the state directory is not writable, so there is no log";
         return Some(DoctorProblem::warning("state-unwritable", message, hint));
     }
     if found.mode() & 0o077 != 0 && !found.file_type().is_symlink() {
         let message = format!("the state directory has mode {:04o}", found.mode() & 0o7777);
         let repair = DoctorRepair::Close { path: path.to_owned() };
-        let hint = format!("Run `chmod go-rwx {shown}`.");
+        let hint = format!("Run `chmod go-rwx {}`.", shell_word(&path.display().to_string()));
         return Some(DoctorProblem::warning("state-open", message, hint).with_repair(repair));
     }
     None

@@ -14,7 +14,8 @@ use crate::heading::{self, UNMEASURED};
 use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{count, cut, cut_start, pad, plain, shell_word, width};
+use crate::text::{count, cut, cut_start, pad, plain, width};
+use skills_client::directory::shell_word;
 
 /// Cell of an agent that does not find the skill.
 const NOT_FOUND: &str = "·";

@@ -1,9 +1,9 @@
 //! The `quote` strategy: quotes problematic one-line values, then parses the block again.
 //!
-//! Four agents quote, by different criteria. Claude Code quotes every value with a special
-//! character, including valid lists and block headers. Codex quotes values that contain `: ` or
-//! start like a list, a map, `@` or a backtick without being valid YAML. The open standard's client
-//! guide recommends quoting only values that YAML would misread.
+//! The criteria differ. Claude Code quotes every value with a special character, including valid
+//! lists and block headers. Codex quotes values that contain `: ` or start like a list, a map, `@`
+//! or a backtick without being valid YAML. The open standard's client guide recommends quoting only
+//! values that YAML would misread. OpenClaw does so for `description` alone.
 
 use skills_syntax::text::Span;
 

@@ -668,7 +668,8 @@ fn content() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn repairs_are_idempotent_and_touch_only_values(content in content()) {
-        let quotings = [Quoting::ClaudeCode, Quoting::Codex, Quoting::ClientGuide];
+        let quotings =
+            [Quoting::ClaudeCode, Quoting::Codex, Quoting::ClientGuide, Quoting::Description];
         let quoted = quotings.map(|it| quote_values(&content, it));
         for (index, repair) in quoted.iter().chain([&rewrite_as_blocks(&content)]).enumerate() {
             let Some(repair) = repair else { continue };
@@ -684,9 +685,8 @@ proptest! {
                 // Each edit replaces one value on one line, after its key.
                 prop_assert!(at <= change.span.start && !replaced.trim().is_empty());
                 prop_assert!(!replaced.contains('\n'));
-                let line = content[..change.span.start].rfind('\n').map_or(0, |it| it + 1);
-                let key = &content[line..change.span.start];
-                prop_assert!(!key.is_empty());
+                let before = &content[..change.span.start];
+                prop_assert!(!before.is_empty() && !before.ends_with('\n'));
                 rebuilt.push_str(&content[at..change.span.start]);
                 rebuilt.push_str(&change.text);
                 at = change.span.end;

@@ -163,63 +163,17 @@ fn roots(profile: &Profile, text: &mut String) {
         let (place, how) = line.split_once(" (").unwrap_or((&line, ""));
         let _ = writeln!(text, "{}. `{place}`: {}", nth + 1, how.trim_end_matches(')'));
     }
-    let differences = differences_from_agent(profile);
-    if !differences.is_empty() {
-        text.push_str(DIFFERENCES_HEAD);
-        text.push_str(differences);
+    if !profile.deviations.is_empty() {
+        text.push_str(DEVIATIONS_HEAD);
+        text.push_str(profile.deviations);
     }
 }
 
-const DIFFERENCES_HEAD: &str = "
+const DEVIATIONS_HEAD: &str = "
 Different from the agent, on purpose:
 
 | The agent | Here | Reason |
 |---|---|---|
-";
-
-/// Returns the points in which skillsd does not follow an agent, on purpose.
-fn differences_from_agent(profile: &Profile) -> &'static str {
-    match &*profile.id {
-        "claude-code" => CLAUDE_CODE_DIFFERENCES,
-        "opencode" => OPENCODE_DIFFERENCES,
-        "continue" => CONTINUE_DIFFERENCES,
-        "cline" => CLINE_DIFFERENCES,
-        "opencode-agent-skills" => PLUGIN_DIFFERENCES,
-        _ => profile.deviations,
-    }
-}
-
-const OPENCODE_DIFFERENCES: &str = "\
-| A link to a directory above it is followed in a circle, until the system refuses the path. | A directory is not searched below itself. | The paths add no skill, and two such links in one directory never end. |
-| A file is found by each path that links make, however many. | If links reach directories of a root more than 1,000 times again, each has only its path nearest to the root. | A few links can make more paths than a disk has files. |
-";
-
-const CLAUDE_CODE_DIFFERENCES: &str = "\
-| A byte order mark before a text without frontmatter goes to the model with it. | It is taken out. | It is invisible, and no part of the text. |
-| A plugin's `commands` may be a map that gives each command a name, a description or its text. | Only a path or a list of paths is read. | Each command here is a file with its own name. |
-| Plugins in one directory of skills come in the file system's order; of two with one name the first counts. | They come in the order of their directories' names. | The same files give the same answer on every file system. |
-| A star inside the name of a `Skill(…)` rule, as in `Skill(k*)`, is a letter. | It stands for any text in rules that deny or ask. | The author of such a rule wants more denied, never less. |
-| Empty or malformed `hooks` do not ask for approval. | Each `hooks` key asks. | The skill's author intends hooks; a later correction changes what runs. |
-| A skill that is loaded again answers that it is already loaded, or its new text begins with a note of that. | Each load returns the whole text. | The daemon cannot know whether the text is still in the client's context. |
-";
-
-const CLINE_DIFFERENCES: &str = "\
-| Names that differ only in capitals are one name; white space around a name is taken off. | They are two names. | A rule of a profile would have to compare names differently. |
-| Of two skills with one name in a directory, the last in the order of the file system is listed. | The last in the order of names. | The order of a file system differs between machines. |
-| `disabled: true` and `enabled: false` switch a skill off, and so do its settings. | It is listed. | These fields are Cline's own. |
-| Its plugins and `.cline/*/managed.json` add skills. | They are not listed. | Only directories and files are measured. |
-| The list has only names, in the description of the tool `skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
-";
-
-const CONTINUE_DIFFERENCES: &str = "\
-| Skills are listed in the order in which their reads end. | In the order of names. | The order differs between runs. |
-| Two links to one SKILL.md are two skills. | They are one skill. | A file counts once in every profile. |
-| The list has names and descriptions, in the description of the tool `Skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
-";
-
-const PLUGIN_DIFFERENCES: &str = "\
-| A path in a marketplace's list of skills may lead out of the marketplace, by `..` or by a link. | It is refused, with the line. | The list is written by others, and must not choose other directories of the user. |
-| The files and scripts of a skill include those behind links that lead out of it. | They are left out, and cannot be run. | Nothing outside of a skill counts as approved with it. |
 ";
 
 fn variant(profile: &Profile, text: &mut String) {

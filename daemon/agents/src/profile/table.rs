@@ -122,6 +122,15 @@ fn agentskills() -> Profile {
     }
 }
 
+const CLAUDE_CODE_DEVIATIONS: &str = "\
+| A byte order mark before a text without frontmatter goes to the model with it. | It is taken out. | It is invisible, and no part of the text. |
+| A plugin's `commands` may be a map that gives each command a name, a description or its text. | Only a path or a list of paths is read. | Each command here is a file with its own name. |
+| Plugins in one directory of skills come in the file system's order; of two with one name the first counts. | They come in the order of their directories' names. | The same files give the same answer on every file system. |
+| A star inside the name of a `Skill(…)` rule, as in `Skill(k*)`, is a letter. | It stands for any text in rules that deny or ask. | The author of such a rule wants more denied, never less. |
+| Empty or malformed `hooks` do not ask for approval. | Each `hooks` key asks. | The skill's author intends hooks; a later correction changes what runs. |
+| A skill that is loaded again answers that it is already loaded, or its new text begins with a note of that. | Each load returns the whole text. | The daemon cannot know whether the text is still in the client's context. |
+";
+
 /// Claude Code 2.1.330: run.
 fn claude_code() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
@@ -156,6 +165,7 @@ fn claude_code() -> Profile {
     let usual = usual("claude-code", "Claude Code", "2.1.330");
     Profile {
         reader: Some(Agent::ClaudeCode),
+        deviations: CLAUDE_CODE_DEVIATIONS,
         own: ".claude/skills".into(),
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         run_variable: Some("CLAUDECODE".into()),
@@ -207,6 +217,11 @@ fn claude_code() -> Profile {
     }
 }
 
+const OPENCODE_DEVIATIONS: &str = "\
+| A link to a directory above it is followed in a circle, until the system refuses the path. | A directory is not searched below itself. | The paths add no skill, and two such links in one directory never end. |
+| A file is found by each path that links make, however many. | If links reach directories of a root more than 1,000 times again, each has only its path nearest to the root. | A few links can make more paths than a disk has files. |
+";
+
 /// opencode 1.18.33: run, and its source.
 fn opencode() -> Profile {
     // `skills/**/SKILL.md`: any depth, and a SKILL.md in the root itself. Measured: a file is found
@@ -228,6 +243,7 @@ fn opencode() -> Profile {
     let usual = usual("opencode", "opencode", "1.18.33");
     Profile {
         reader: Some(Agent::OpenCode),
+        deviations: OPENCODE_DEVIATIONS,
         own: ".opencode/skills".into(),
         environment: texts(&[
             "HOME",
@@ -301,6 +317,11 @@ fn opencode() -> Profile {
     }
 }
 
+const PLUGIN_DEVIATIONS: &str = "\
+| A path in a marketplace's list of skills may lead out of the marketplace, by `..` or by a link. | It is refused, with the line. | The list is written by others, and must not choose other directories of the user. |
+| The files and scripts of a skill include those behind links that lead out of it. | They are left out, and cannot be run. | Nothing outside of a skill counts as approved with it. |
+";
+
 /// The plugin opencode-agent-skills 0.7.0: run, and its source.
 fn opencode_agent_skills() -> Profile {
     // The agent counts levels from the root's sub-directories, and stops at a SKILL.md.
@@ -327,6 +348,7 @@ fn opencode_agent_skills() -> Profile {
     let usual = usual("opencode-agent-skills", "opencode-agent-skills", "0.7.0");
     Profile {
         reader: Some(Agent::OpenCodeAgentSkills),
+        deviations: PLUGIN_DEVIATIONS,
         own: ".opencode/skills".into(),
         namespace: Some("namespace".into()),
         roots: vec![

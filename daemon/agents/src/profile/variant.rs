@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::rule::ProfileRule;
 use super::{
-    AncestorStop, DescriptionRule, DuplicatePolicy, LinkedWorktrees, NestedConflict, NestedRule,
-    Profile, Provider, RULES, RootBase, RootContent, RuleDifference, Text,
+    AncestorStop, DescriptionRule, DuplicatePolicy, Evidence, LinkedWorktrees, NestedConflict,
+    NestedRule, Profile, Provider, RULES, RootBase, RootContent, RuleDifference, Text,
 };
 use crate::profile::OutputFormat;
 
@@ -175,6 +175,7 @@ fn founding(base: &Arc<Profile>, table: &[VariantRow]) -> Profile {
     let mut profile = Profile {
         id: format!("{}@founding", base.id).into(),
         version: FOUNDING.into(),
+        evidence: Evidence::Documentation,
         base: Some(Arc::clone(base)),
         ..(**base).clone()
     };
@@ -235,6 +236,7 @@ mod tests {
             }
             other.id = base.id.clone();
             other.version = base.version.clone();
+            other.evidence = base.evidence;
             other.base = None;
             other.differences = Vec::new();
             assert_eq!(other, **base);

@@ -46,12 +46,15 @@ fn silent(id: &str, found: &[Finding]) {
 
 #[test]
 fn unreadable_user_invocable_hides_the_skill_for_claude_code_only() {
-    let text = front("user-invocable: maybe");
-    for (ids, expected) in [
-        (&["claude-code"][..], "Claude Code hides this skill from the user: "),
-        (&["claude-code", "qwen-code"], "Claude Code hides this skill from the user: "),
-        (&["qwen-code"], "Qwen Code ignores this field: "),
+    let hides = "Claude Code hides this skill from the user: `user-invocable` has ";
+    for (ids, value, expected) in [
+        (&["claude-code"][..], "maybe", hides),
+        (&["claude-code", "qwen-code"], "maybe", hides),
+        (&["qwen-code"], "maybe", "Qwen Code ignores this field: "),
+        (&["claude-code", "qwen-code"], "null", hides),
+        (&["claude-code"], "", hides),
     ] {
+        let text = front(&format!("user-invocable: {value}"));
         let profiles = ids.iter().map(|it| &**profile::find(it).expect("a profile")).collect();
         let settings = Settings { profiles, ..Settings::default() };
         let found = Fixture::new(&text).check_with(&settings);

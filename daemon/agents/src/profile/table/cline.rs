@@ -7,6 +7,14 @@ use crate::profile::{
     RootBase, Scope, WalkRule,
 };
 
+const DEVIATIONS: &str = "\
+| Names that differ only in capitals are one name; white space around a name is taken off. | They are two names. | A rule of a profile would have to compare names differently. |
+| Of two skills with one name in a directory, the last in the order of the file system is listed. | The last in the order of names. | The order of a file system differs between machines. |
+| `disabled: true` and `enabled: false` switch a skill off, and so do its settings. | It is listed. | These fields are Cline's own. |
+| Its plugins and `.cline/*/managed.json` add skills. | They are not listed. | Only directories and files are measured. |
+| The list has only names, in the description of the tool `skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
+";
+
 /// Cline CLI 3.0.65: run, and its source.
 pub(super) fn profile() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper, and a SKILL.md in the root itself.
@@ -22,6 +30,7 @@ pub(super) fn profile() -> Profile {
     ];
     let usual = usual("cline", "Cline", "3.0.65");
     Profile {
+        deviations: DEVIATIONS,
         own: ".cline/skills".into(),
         environment: texts(&["HOME", "CLINE_DIR"]),
         presence: Some(present(("CLINE_DIR", ".cline", ""), "cline", &[".cline", ".clinerules"])),

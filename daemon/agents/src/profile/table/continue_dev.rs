@@ -7,6 +7,12 @@ use crate::profile::{
     Scope, WalkRule,
 };
 
+const DEVIATIONS: &str = "\
+| Skills are listed in the order in which their reads end. | In the order of names. | The order differs between runs. |
+| Two links to one SKILL.md are two skills. | They are one skill. | A file counts once in every profile. |
+| The list has names and descriptions, in the description of the tool `Skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
+";
+
 /// Continue CLI 1.5.47: run, and its source.
 pub(super) fn profile() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
@@ -22,6 +28,7 @@ pub(super) fn profile() -> Profile {
         root(variable("CONTINUE_GLOBAL_DIR", ".continue"), &["skills"], Scope::User, &walk),
     ];
     Profile {
+        deviations: DEVIATIONS,
         own: ".continue/skills".into(),
         environment: texts(&["HOME", "CONTINUE_GLOBAL_DIR"]),
         presence: Some(present(("CONTINUE_GLOBAL_DIR", ".continue", ""), "cn", &[".continue"])),

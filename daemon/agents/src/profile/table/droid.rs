@@ -14,7 +14,7 @@ const DEVIATIONS: &str = "\
 | A skill that is dropped for its fields still shadows a later one of its name. | It shadows none. | The later one would vanish for a fault in another file. |
 | Skills with one name in a directory are in the order of the user's language. | They are in the order of bytes. | The order differs between machines. |
 | Its built-in skills, its plugins and `disabledSkills` in its settings add and remove skills, and `enabled: false` disables one. | They are not read. | Only directories and files are measured. |
-| The list has a budget of about 8,000 characters, and cuts descriptions at 1,024. | The list and loaded skills have the standard's form, without a budget. | Only discovery and loading are measured. |
+| The list, with its built-in skills, has a budget of 0.06 characters a token of the model's limit, so 15,000 at 250,000 tokens, or 8,000 if the limit is unknown; it cuts descriptions at 1,024. | The list and loaded skills have the standard's form, without a budget. | The limit is a property of the model. |
 ";
 
 /// Factory Droid 0.215.0: run, and the text of its program.
