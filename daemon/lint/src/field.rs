@@ -396,12 +396,11 @@ fn check_field(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         check_types(cx, field, entry, out);
     }
     check_value(cx, field, entry, out);
-    if field.key == ARGUMENT_HINT.key
-        && entry.value.as_str().is_some_and(|it| it.trim().is_empty())
-        && !entry.value.span.is_empty()
-    {
+    let is_empty = entry.value.as_str().is_some_and(|it| it.trim().is_empty());
+    if field.key == ARGUMENT_HINT.key && (is_empty || entry.value.is_null()) {
         let message = "`argument-hint` is empty, so the command menu shows none";
-        let finding = Finding::new(&VALUE, entry.value.span, message).severity(Severity::Hint);
+        let span = if entry.value.span.is_empty() { entry.key.span } else { entry.value.span };
+        let finding = Finding::new(&VALUE, span, message).severity(Severity::Hint);
         let finding = finding.help("Write a short example such as `[file]`, or remove the field.");
         out.push(finding.draft("Remove the key", cx.removal(entry), ""));
     }
@@ -508,7 +507,8 @@ fn type_finding(
 ) -> Finding {
     let place = if span.is_empty() { entry.key.span } else { span };
     let inner = entry.value.entries().unwrap_or_default().iter();
-    let inner = inner.filter(|_| !span.is_empty()).find(|it| it.value.span.contains(span.start));
+    let is_here = |it: &&Entry| it.value.span.contains(span.start) || it.key.span == span;
+    let inner = inner.filter(|_| !span.is_empty()).find(is_here);
     let inner = inner.filter(|it| it.key.text.len() <= LONGEST_SHOWN_KEY);
     let key = inner.map_or(field.key.to_owned(), |it| format!("{}.{}", field.key, it.key.text));
     let what = format!("`{key}` has {} instead of {}", fault.found.name(), fault.expected);
@@ -524,7 +524,12 @@ fn type_finding(
     } else {
         (ignored, what)
     };
-    let severity = if about.is_empty() { Severity::Warning } else { Severity::Error };
+    // An empty value in a map is an empty text to most readers.
+    let severity = match (about.is_empty(), fault.found) {
+        (false, _) => Severity::Error,
+        (true, YamlType::Null) if inner.is_some() => Severity::Hint,
+        (true, _) => Severity::Warning,
+    };
     let finding = Finding::new(&TYPE, place, message).severity(severity).about(about);
     let quotable = matches!(fault.found, YamlType::Boolean | YamlType::Number | YamlType::Date)
         && matches!(fault.expected, "a text" | "a string");

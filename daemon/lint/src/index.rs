@@ -6,7 +6,7 @@ use std::path::Path;
 use skills_agents::field_table::{
     Agent, CLAUDE_SKILLS, CODEX, Citation, GEMINI, GIT_IGNORE, OPENCODE, PLUGIN, SPECIFICATION,
 };
-use skills_agents::profile::{LinkPolicy, Profile};
+use skills_agents::profile::{Evidence, LinkPolicy, Profile};
 use skills_discovery::discover::{Fault, SkillState, shown};
 use skills_discovery::ranking::Ranked;
 use skills_syntax::diagnostic::Severity;
@@ -346,6 +346,14 @@ fn check_precedence(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             winner.name
         );
         let finding = Finding::new(&SHADOWED, span, message).about(&profiles);
+        // The directories of other agents concern the standard's profile only in theory.
+        let is_standard = profiles.iter().all(|it| it.evidence == Evidence::Standard);
+        let root = |it: &AbsPath| it.ancestors().nth(2);
+        let finding = if is_standard && root(path) != root(&winner.path) {
+            finding.severity(Severity::Information)
+        } else {
+            finding
+        };
         out.push(finding.related(&winner.path, "the skill that takes precedence"));
     }
     let (named, others) = won.all.split_at(won.all.len().min(MAX_NAMED));

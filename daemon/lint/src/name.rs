@@ -240,6 +240,8 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
     let is_bare = name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-'));
     if length > 64 {
         push(&LENGTH, &format!("the name has {length} characters; the maximum is 64"));
+    } else if name.contains("{{") {
+        // A template that a program fills in.
     } else if !is_bare {
         push(&CHARSET, &format!("the name `{name}` may contain only `a-z`, `0-9` and `-`"));
     } else if !is_standard(name) {

@@ -119,7 +119,9 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             continue;
         }
         let span = Span::new(run.bytes.start, run.bytes.end);
-        out.push(hidden_run(&run, span).fix("Remove the invisible characters", span, ""));
+        let finding = hidden_run(&run, span).fix("Remove the invisible characters", span, "");
+        let is_quoted = is_single_space(cx.text, &run) && is_in_fence(cx, span);
+        out.push(if is_quoted { finding.severity(Severity::Information) } else { finding });
     }
     let values = cx.frontmatter().map(|it| it.entries.iter().map(|it| &it.value).collect());
     let mut values: Vec<&Value> = values.unwrap_or_default();
@@ -137,6 +139,21 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             out.push(finding.help("Remove the escape sequence."));
         }
     }
+}
+
+/// Returns whether a run is one zero-width space that does not split an ASCII word. Text copied from
+/// web pages contains them.
+fn is_single_space(text: &str, run: &Run) -> bool {
+    let is_part = |it: Option<char>| it.is_some_and(|it| it.is_ascii_alphanumeric());
+    let (before, after) = (&text[..run.bytes.start], &text[run.bytes.end..]);
+    let is_split = is_part(before.chars().next_back()) && is_part(after.chars().next());
+    run.count == 1 && run.first == '\u{200B}' && !is_split
+}
+
+fn is_in_fence(cx: &Cx<'_>, span: Span) -> bool {
+    let fences = &cx.body().fences;
+    let before = fences.partition_point(|it| it.content.start <= span.start);
+    before.checked_sub(1).is_some_and(|at| span.end <= fences[at].content.end)
 }
 
 /// Returns the finding for a run of invisible characters.

@@ -35,7 +35,7 @@ const IMPORTED: [&str; 6] = ["md", "mdx", "txt", "json", "yaml", "yml"];
 
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for link in &cx.body().links {
-        self::check_link(cx, *link, out);
+        self::check_link(mentions, cx, *link, out);
         check_backslashes(cx, &BROKEN_LINK, *link, out);
     }
     for prose in &cx.body().prose {
@@ -68,7 +68,7 @@ pub(super) fn normalise(path: &str) -> (String, bool) {
     (parts.join("/"), leaves)
 }
 
-fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
+fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
     let Some(path) = link_path(written) else { return };
     let (normal, leaves) = normalise(&path);
@@ -79,6 +79,11 @@ fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         return;
     }
     match cx.fs.look(&normal) {
+        Some(PathKind::Missing)
+            if !leaves && normal.contains('/') && mentions.is_above(&normal) =>
+        {
+            out.push(missing(mentions, cx, &BROKEN_LINK, span, &path));
+        }
         Some(PathKind::Missing) => {
             let message = format!("`{normal}` does not exist");
             let finding = Finding::new(&BROKEN_LINK, span, message);
@@ -115,15 +120,24 @@ fn check_imports(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, prose: Span, out: &mu
         if is_word
             || leaves
             || !IMPORTED.contains(&extension)
-            || is_first_missing(cx, &normal)
             || cx.fs.look(&normal) != Some(PathKind::Missing)
         {
             continue;
         }
         let start = prose.start + at + 1;
         let span = Span::new(start, start + path.len());
-        if mentions.is_own(span, &normal) {
+        // Otherwise the import is probably of the user's project, if not of a package.
+        let is_certain = !is_first_missing(cx, &normal);
+        let may_be_told = is_certain || extension == "md" && normal.contains('/');
+        if !may_be_told || !mentions.is_own(span, &normal) {
+            continue;
+        }
+        if is_certain {
             out.push(missing(mentions, cx, &BROKEN_PATH, span, path));
+        } else if mentions.above(&normal).is_none() {
+            let message = format!("neither the skill nor a directory above it has `{normal}`");
+            let finding = Finding::new(&BROKEN_PATH, span, message).severity(Severity::Hint);
+            out.push(offer_file(cx, suggest_file(cx, finding, span, path, &normal), &normal));
         }
     }
 }
@@ -251,20 +265,40 @@ pub fn unreferenced_files<'a>(files: &'a [String], body: &str) -> Vec<&'a String
     let is_named = |file: &str| {
         let name = file.rsplit('/').next().unwrap_or(file);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let is_nested = file.matches('/').count() > 1;
         let mut dirs = file.match_indices('/').map(|(at, _)| &file[..at]);
         body.contains(name)
             || (stem.len() > 3 && body.contains(stem))
-            || dirs.any(|it| body.contains(&format!("{it}/")) || body.contains(&format!("`{it}`")))
+            || dirs.any(|it| names_directory(body, it, is_nested))
     };
     let is_for_people = |file: &str| {
         FOR_PEOPLE.iter().any(|it| file.starts_with(it))
             || file.split('/').any(|it| it.starts_with('.') || it == "tests" || it == "evals")
     };
+    let is_test = |file: &str| {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        name.starts_with("test_") || name.contains("_test.") || name.contains(".test.")
+    };
     // One file of the skill may mention another, so only the directories with a meaning are
     // checked.
     let own = |file: &&String| SKILL_DIRS.iter().any(|it| file.starts_with(it));
     let told = files.iter().filter(own);
-    told.filter(|it| !is_for_people(it) && !is_named(it) && !it.ends_with("__init__.py")).collect()
+    told.filter(|it| {
+        !is_for_people(it) && !is_test(it) && !is_named(it) && !it.ends_with("__init__.py")
+    })
+    .collect()
+}
+
+/// Returns whether a text names a directory, or several of its files: `references/*.md`. If
+/// `is_nested` is set, one file below it is enough, because programs read whole directories.
+fn names_directory(text: &str, dir: &str, is_nested: bool) -> bool {
+    let is_part = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+    text.contains(&format!("`{dir}`"))
+        || text.match_indices(&format!("{dir}/")).any(|(at, path)| {
+            let rest = &text[at + path.len()..];
+            let name = &rest[..rest.find(|it| !is_part(it)).unwrap_or(rest.len())];
+            is_nested || name.is_empty() || rest[name.len()..].starts_with(['*', '{', '<', '['])
+        })
 }
 
 fn check_unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {

@@ -83,6 +83,13 @@ impl<'c, 'a> Mentions<'c, 'a> {
         })
     }
 
+    /// Returns whether a directory above the skill has the file. Only the first missing paths are
+    /// searched for.
+    pub(super) fn is_above(&self, path: &str) -> bool {
+        self.n_examined.set(self.n_examined.get() + 1);
+        self.n_examined.get() <= MAX_EXAMINED && self.above(path).is_some()
+    }
+
     /// Returns whether the line or the one above says that a file could be made.
     fn is_proposed(&self, line: Span) -> bool {
         let above = self.cx.line(line.start.saturating_sub(1));

@@ -20,7 +20,7 @@ const OTHER_LANGUAGES: [&str; 9] =
 
 /// A program of a skill by its path, or an interpreter with the path of one.
 static RUNS: LazyLock<Regex> = LazyLock::new(|| {
-    let interpreter = r"(?:python3?|bash|sh|zsh|node|ruby|perl|bun|bun run|deno run|npx tsx|tsx|uv run(?: python3?)?|pwsh|source)(?:\s+-[\w-]+)*\s+";
+    let interpreter = r"(?:python3?|bash|sh|zsh|node|ruby|perl|bun|bun run|deno run|npx tsx|tsx|uv run(?: python3?)?|pwsh|source)(?:\s+--with[ =][\w.=<>-]+|\s+-[\w-]+)*\s+";
     let start = r"^\s*(?:[-*]\s+)?(?:\$ )?(?:[A-Z_]+=\S*\s+)*";
     let base =
         r"(?:\$\{CLAUDE_SKILL_DIR\}/|\{baseDir\}/|(?:~/|\$HOME/|\./)?\.\w+/skills/[\w.-]+/|\./)?";
@@ -41,7 +41,7 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
     // A script is reported where it is first run.
     let mut reported = BTreeSet::new();
     for code in &cx.body().codes {
-        check_missing(mentions, cx, *code, &mut reported, out);
+        check_missing(mentions, cx, *code, false, &mut reported, out);
     }
     for fence in &cx.body().fences {
         check_permissions(cx, fence.content, out);
@@ -49,7 +49,7 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
         let is_shell = !OTHER_LANGUAGES.contains(&&*info);
         if is_shell && !OF_PROJECT.is_match(fence.content.slice(cx.text)) {
             for line in lines(cx, fence.content) {
-                check_missing(mentions, cx, line, &mut reported, out);
+                check_missing(mentions, cx, line, true, &mut reported, out);
             }
         }
     }
@@ -67,11 +67,13 @@ fn lines<'c>(cx: &'c Cx<'_>, content: Span) -> impl Iterator<Item = Span> + 'c {
     })
 }
 
-/// Reports the scripts of a command that the skill does not have.
+/// Reports the scripts of a command that the skill does not have. `is_shell` is set for a line of a
+/// code block.
 fn check_missing(
     mentions: &Mentions<'_, '_>,
     cx: &Cx<'_>,
     command: Span,
+    is_shell: bool,
     reported: &mut BTreeSet<String>,
     out: &mut Vec<Finding>,
 ) {
@@ -88,8 +90,9 @@ fn check_missing(
         if leaves {
             continue;
         }
-        // The body rule about paths reports a path alone in backticks.
-        let is_alone = script.as_str() == written.trim();
+        // The body rule about paths reports a path alone in backticks. In a code block, it may be
+        // an entry of a list.
+        let is_alone = script.as_str() == written.trim() && !(is_shell && written.contains("./"));
         let has_dir = || !dir.is_empty() && cx.fs.look(dir) == Some(PathKind::Directory);
         let is_skill_dir =
             ["scripts", "references", "assets", "templates"].contains(&dir) || has_dir();

@@ -27,7 +27,7 @@ use Remedy::{Nothing, Offers, Removes, Restores};
 /// the finding, its rule, and the remedy.
 type Defect = (&'static str, &'static str, &'static str, &'static str, Remedy);
 
-const DEFECTS: [Defect; 68] = [
+const DEFECTS: [Defect; 73] = [
     ("release-notes", "tag:*) Read", "tag:*) ⟦Raed⟧", "tools/unknown", Restores),
     (
         "release-notes",
@@ -92,6 +92,20 @@ const DEFECTS: [Defect; 68] = [
         "body/broken-path",
         Removes,
     ),
+    (
+        "fill-form",
+        "python scripts/fields.py form.pdf",
+        "⟦./scripts/feilds.py⟧",
+        "body/missing-script",
+        Removes,
+    ),
+    (
+        "fill-form",
+        "Then read",
+        "See @⟦docs/forms.md⟧. Then read",
+        "body/broken-path",
+        Offers("Create `docs/forms.md`"),
+    ),
     ("review-change", "request $number", "request $⟦numbre⟧", "body/unknown-variable", Restores),
     ("review-change", "model: sonnet", "model: ⟦sonet⟧", "field/value", Restores),
     ("review-change", "<rules>\n", "", "body/unbalanced-tag", Nothing),
@@ -133,6 +147,20 @@ const DEFECTS: [Defect; 68] = [
         "⟦references/naming.md⟧",
         "body/broken-link",
         Offers("Create `references/naming.md`"),
+    ),
+    (
+        "write-tests",
+        "[the conventions](references/conventions.md)",
+        "[the source](⟦src/a.ts⟧)",
+        "body/broken-link",
+        Offers("Change to `../../../src/a.ts`"),
+    ),
+    (
+        "deploy-site",
+        "argument-hint: staging | production",
+        "⟦argument-hint⟧:",
+        "field/value",
+        Offers("Remove the key"),
     ),
     (
         "deploy-site",
@@ -235,6 +263,13 @@ const DEFECTS: [Defect; 68] = [
         "⟦description：Makes slow queries faster. Use when a query takes more than a second.⟧",
         "yaml/syntax",
         Restores,
+    ),
+    (
+        "tune-query",
+        "description: Makes slow queries faster. Use when a query takes more than a second.",
+        "description:\n  Makes slow queries faster.\n  Note⟦:⟧ use when a query takes more than a second.",
+        "yaml/unquoted-colon",
+        Removes,
     ),
     ("name-things", "three names", "three⟦\u{200B}⟧ names", "security/hidden-unicode", Restores),
     (

@@ -114,12 +114,21 @@ fn add_quotes(
 fn quote_lines(cx: &Cx<'_>, entry: &Entry, at: Span) -> Option<Vec<Edit>> {
     let first = cx.line(entry.key.span.start);
     let behind = Span::new(entry.key.span.end, first.end).slice(cx.text);
-    let value = behind.strip_prefix(':')?.trim();
+    let mut value = behind.strip_prefix(':')?.trim();
+    let mut end = first.start + first.slice(cx.text).trim_end().len();
+    if value.is_empty() {
+        let second = cx.line(after_line_end(cx.text, first.end));
+        value = second.slice(cx.text).trim();
+        end = second.start + second.slice(cx.text).trim_end().len();
+        let is_map = value.contains(": ") || value.ends_with(':');
+        if at.start <= second.end || is_map {
+            return None;
+        }
+    }
     let is_plain = value.starts_with(|it: char| it.is_alphanumeric() || it == '(');
     if at.start <= first.end || !is_plain || entry.key.span.start != first.start {
         return None;
     }
-    let mut end = first.start + first.slice(cx.text).trim_end().len();
     let start = end - value.len();
     let mut next = after_line_end(cx.text, first.end);
     while next > first.end && next < cx.frontmatter()?.content.end {
