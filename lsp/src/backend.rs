@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use skills_agents::references::TextSearch;
+use skills_agents::tool_names::ToolNames;
 use skills_discovery::discover::Entry;
 use skills_lint::SkillDirFacts;
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
@@ -127,6 +128,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Returns the skills that a profile sees from a root and that were loaded, the one with the
     /// highest score of use first.
     fn used(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>>;
+
+    /// Returns the MCP tools and the agents that a list of tools can name in a root.
+    fn tool_names(&self, _root: AbsPath) -> Answer<ToolNames> {
+        none()
+    }
 
     /// Returns the findings for the skills below a root, as they are on the disk.
     ///

@@ -4,8 +4,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use skills_agents::references::{Link, Reference, links_in, references_in};
+use skills_agents::references::{Link, Reference};
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
+use skills_agents::text_parts::TextParts;
 use skills_lint::{Finding, Subject};
 use skills_syntax::markdown::Body;
 use skills_syntax::parse;
@@ -30,10 +31,8 @@ pub(crate) struct Document {
     text: String,
     lines: LineIndex,
     parsed: OnceLock<parse::Document>,
-    body: OnceLock<Body>,
     record: OnceLock<Arc<SkillRecord>>,
-    references: OnceLock<Box<[Reference]>>,
-    links: OnceLock<Box<[Link]>>,
+    parts: TextParts,
     findings: FindingsCache,
 }
 
@@ -78,22 +77,8 @@ impl Document {
     pub(crate) fn new(uri: Uri, version: i32, revision: Revision, text: String) -> Self {
         let lines = LineIndex::new(&text);
         let path = file_path(&uri);
-        let (parsed, record, references) = Default::default();
-        let (body, links, findings) = Default::default();
-        Self {
-            uri,
-            path,
-            version,
-            revision,
-            text,
-            lines,
-            parsed,
-            body,
-            record,
-            references,
-            links,
-            findings,
-        }
+        let (parsed, record, parts, findings) = Default::default();
+        Self { uri, path, version, revision, text, lines, parsed, record, parts, findings }
     }
 
     /// The URI exactly as the client spells it.
@@ -131,7 +116,7 @@ impl Document {
 
     /// The Markdown elements of the body, parsed on first use.
     pub(crate) fn body(&self) -> &Body {
-        self.body.get_or_init(|| Body::new(&self.text, self.parsed().body))
+        self.parts.body(&self.text, self.parsed())
     }
 
     /// The skill record, built on first use.
@@ -147,12 +132,22 @@ impl Document {
 
     /// The places that may name skills, searched on first use.
     pub(crate) fn references(&self) -> &[Reference] {
-        self.references.get_or_init(|| references_in(&self.text, self.parsed(), self.body()).into())
+        self.parts.references(&self.text, self.parsed())
     }
 
     /// The paths in the text, searched on first use.
     pub(crate) fn links(&self) -> &[Link] {
-        self.links.get_or_init(|| links_in(&self.text, self.parsed(), self.body()).into())
+        self.parts.links(&self.text, self.parsed())
+    }
+
+    /// Returns the reference at an offset.
+    pub(crate) fn reference_at(&self, offset: usize) -> Option<Reference> {
+        self.parts.reference_at(&self.text, self.parsed(), offset)
+    }
+
+    /// Returns the links at an offset, the shortest first.
+    pub(crate) fn links_at(&self, offset: usize) -> Vec<Link> {
+        self.parts.links_at(&self.text, self.parsed(), offset)
     }
 
     /// Returns all findings, based on the document and the cached context. Editors ask for actions at
@@ -204,7 +199,13 @@ impl Document {
     /// Calls `with` on the document as lint rules see it.
     pub(crate) fn as_subject<R>(&self, with: impl FnOnce(&Subject<'_>) -> R) -> R {
         let (document, record) = (self.parsed(), &**self.record());
-        with(&Subject { text: &self.text, document, record, path: self.path() })
+        with(&Subject {
+            text: &self.text,
+            document,
+            record,
+            path: self.path(),
+            parts: Some(&self.parts),
+        })
     }
 
     /// Sets the version and revision after edits were applied.
@@ -227,8 +228,7 @@ impl Document {
                 self.lines.replace(Span::new(start, end), &self.text);
             }
         }
-        (self.parsed, self.record, self.references) = Default::default();
-        (self.body, self.links, self.findings) = Default::default();
+        (self.parsed, self.record, self.parts, self.findings) = Default::default();
     }
 }
 

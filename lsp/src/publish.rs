@@ -59,9 +59,10 @@ async fn params(
     if now != Some(document.revision()) {
         return None;
     }
-    let published = (document.revision(), diagnostics.clone());
-    if last.insert(uri.clone(), published.clone()) == Some(published) {
+    let before = last.get(&uri);
+    if before.is_some_and(|it| it.0 == document.revision() && it.1 == diagnostics) {
         return None;
     }
+    last.insert(uri.clone(), (document.revision(), diagnostics.clone()));
     Some(PublishDiagnosticsParams::new(uri, diagnostics, Some(document.version())))
 }

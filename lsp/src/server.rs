@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use skills_agents::tool_names::ToolNames;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
@@ -184,8 +185,13 @@ impl LanguageServer for Server {
         } else {
             Vec::new()
         };
+        let names = if handlers::completion::can_name_tool(&it, position, settings) {
+            self.session.tool_names(&it).await
+        } else {
+            ToolNames::default()
+        };
         let complete = |analysis: &AnalysisContext| {
-            handlers::completion::completion(&it, position, analysis, &used, settings)
+            handlers::completion::completion(&it, position, analysis, &used, &names, settings)
         };
         Ok(self.session.with_complete_analysis(&it, complete).await)
     }

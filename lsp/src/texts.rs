@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skills_agents::references::{
-    Link, LinkBases, Reference, has_names, has_paths, links_at, path_references, path_steps,
+    Link, LinkBases, Reference, has_names, has_paths, path_references, path_steps,
 };
 use skills_discovery::discover::FileId;
 use skills_ide::rename::RenameKind;
@@ -149,9 +149,8 @@ impl Texts<'_> {
         offset: usize,
     ) -> Option<(ResolvedSkill, Span)> {
         let snapshot = self.session.snapshot_for(document)?;
-        if let Some(reference) =
-            skills_agents::references::reference_at(document.references(), offset)
-            && let Some((skill, _)) = snapshot.resolve(reference)
+        if let Some(reference) = document.reference_at(offset)
+            && let Some((skill, _)) = snapshot.resolve(&reference)
         {
             let skill = skill.clone();
             return Some((self.resolve(skill, snapshot), reference.span));
@@ -438,7 +437,7 @@ fn skill_linked_at<'a>(
         };
         named.or_else(own)
     };
-    let links = links_at(document.links(), offset);
+    let links = document.links_at(offset);
     links
         .iter()
         .find_map(|link| bases.candidates(link.start).iter().find_map(|it| skill_at_base(link, it)))

@@ -197,7 +197,8 @@ fn check(text: &str, path: &AbsPath) -> Vec<Finding> {
     let document = parse(text);
     let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
     let record = SkillRecord::from_document(text, &document, facts, DecodeFacts::default());
-    let subject = Subject { text, document: &document, record: &record, path: Some(path) };
+    let subject =
+        Subject { text, document: &document, record: &record, path: Some(path), parts: None };
     skills_lint::check(&subject, &Settings::default(), &NoFs)
 }
 

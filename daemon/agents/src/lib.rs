@@ -1,7 +1,7 @@
 //! Facts about agents as data, and the skill record.
 //!
 //! Contains the field table and the typed reading of fields, the profiles, each agent's lenient
-//! loaders, the skill record, commands, hooks, and references to skills in texts. Performs no I/O
+//! loaders, the skill record, commands, hooks, names of tools, and references to skills in texts. Performs no I/O
 //! and reads no clock or environment.
 
 pub mod claude_text;
@@ -19,4 +19,6 @@ pub mod profile;
 pub mod references;
 pub mod scalar;
 pub mod skill;
+pub mod text_parts;
+pub mod tool_names;
 pub mod yaml_library;

@@ -23,6 +23,7 @@ use self::reference::add;
 use crate::command;
 
 pub use bases::{LinkBases, path_steps};
+pub(crate) use link::links_near;
 pub use link::{Link, LinkBase, LinkForm, PathStep, links, links_at, links_in};
 pub use reference::{Reference, ReferenceForm, is_letter, is_name, may_be_name, without_plugin};
 pub use text_search::TextSearch;
@@ -34,27 +35,43 @@ pub fn references(text: &str, document: &Document) -> Vec<Reference> {
 
 /// Returns the possible references in a text, in text order. Takes the parsed body.
 pub fn references_in(text: &str, document: &Document, body: &Body) -> Vec<Reference> {
-    let mut found = outside_prose(text, document, body);
-    for prose in &body.prose {
+    references_near(text, document, body, Span::new(0, text.len()))
+}
+
+/// Like [`references_in`], in the parts of the text that overlap or touch `near` only.
+pub(crate) fn references_near(
+    text: &str,
+    document: &Document,
+    body: &Body,
+    near: Span,
+) -> Vec<Reference> {
+    let mut found = Vec::new();
+    let frontmatter = document.frontmatter.as_ref().map(|it| it.content);
+    if frontmatter.is_some_and(|it| it.touches(near)) {
+        in_frontmatter(text, document, &mut found);
+    }
+    for code in body.codes.iter().filter(|it| it.touches(near)) {
+        in_code(text, *code, &mut found);
+    }
+    for prose in body.prose.iter().filter(|it| it.touches(near)) {
         in_prose(text, *prose, &mut found);
     }
-    calls(text, document.body, &mut found);
-    named::in_frontmatter(text, document, &mut found);
-    named::in_body(text, body, &mut found);
+    calls(text, lines_around(text, near).within(document.body), &mut found);
+    if frontmatter.is_some_and(|it| it.touches(near)) {
+        named::in_frontmatter(text, document, &mut found);
+    }
+    named::in_body(text, body, near, &mut found);
     found.sort_by_key(|it| (it.span, it.form == ReferenceForm::Named));
     found.dedup_by(|it, before| it.span.start < before.span.end);
     found
 }
 
-/// Returns the possible references outside prose, without those by name alone, those of the
-/// frontmatter first. Takes the parsed body.
-fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec<Reference> {
-    let mut found = Vec::new();
-    in_frontmatter(text, document, &mut found);
-    for code in &body.codes {
-        in_code(text, *code, &mut found);
-    }
-    found
+/// Returns the whole lines that a span overlaps or touches.
+fn lines_around(text: &str, span: Span) -> Span {
+    let start = text[..text.floor_char_boundary(span.start)].rfind('\n').map_or(0, |it| it + 1);
+    let end = text.floor_char_boundary(span.end);
+    let end = text[end..].find('\n').map_or(text.len(), |it| end + it);
+    Span::new(start, end)
 }
 
 /// Returns the references by path, in text order: exactly those that change if a skill directory is

@@ -6,9 +6,7 @@
 use std::collections::HashMap;
 
 use skills_agents::field_table::{ARGUMENTS, CLAUDE_SKILLS, COMMON_MARK};
-use skills_agents::references::{
-    Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name, links_in, references_in,
-};
+use skills_agents::references::{Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
@@ -67,7 +65,7 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         .path
         .and_then(|it| it.file_name()?.to_str())
         .is_some_and(|it| it.starts_with("CLAUDE") || it.starts_with("GEMINI"));
-    for link in links_in(cx.text, cx.document, cx.body()) {
+    for link in cx.links() {
         let is_told = match link.way {
             LinkForm::Target => true,
             LinkForm::Import => imports,
@@ -82,7 +80,7 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         let message = format!("`{}` does not exist", link.path);
         let finding = Finding::new(&BROKEN_LINK, link.span, message);
-        out.push(suggest_skill(cx, finding, &link, dir, rest));
+        out.push(suggest_skill(cx, finding, link, dir, rest));
     }
 }
 
@@ -129,26 +127,26 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         cx.text[..span.start].ends_with('$') && arguments.iter().any(|it| it.text == name)
     };
     let mut compared: HashMap<(String, bool), Option<&str>> = HashMap::new();
-    for Reference { name, span, form } in references_in(cx.text, cx.document, cx.body()) {
+    for Reference { name, span, form } in cx.references() {
+        let (span, form) = (*span, *form);
         if name.len() < MIN_NAME_LEN
-            || !is_name(&name)
+            || !is_name(name)
             || name.contains([':', '_'])
-            || skill_set.is_known_name(&name)
-            || is_argument(&name, span)
+            || skill_set.is_known_name(name)
+            || is_argument(name, span)
         {
             continue;
         }
         let is_clear = !matches!(form, ReferenceForm::Spoken | ReferenceForm::Named);
-        let key = (name, is_clear);
+        let key = (name.clone(), is_clear);
         if compared.len() == MAX_COMPARED && !compared.contains_key(&key) {
             continue;
         }
         let find_meant = || find_intended_skill(skill_set, &key.0, is_clear);
         let meant = *compared.entry(key.clone()).or_insert_with(find_meant);
-        let (name, _) = key;
         let Some(meant) = meant.filter(|_| !is_explained(cx, span)) else { continue };
         // After a slash, the name is often a path: `/components` beside a skill `Components`.
-        if form == ReferenceForm::Called && meant.eq_ignore_ascii_case(&name) {
+        if form == ReferenceForm::Called && meant.eq_ignore_ascii_case(name) {
             continue;
         }
         let message = format!("unknown skill `{name}`; did you mean `{meant}`?");

@@ -10,7 +10,9 @@ use skills_agents::field_table::{Agent, Field};
 use skills_agents::fields::{Fields, SpannedText};
 use skills_agents::loaders::{LoadOutcome, LoadVerdict, load_as};
 use skills_agents::profile::Profile;
+use skills_agents::references::{Link, Reference};
 use skills_agents::skill::SkillRecord;
+use skills_agents::text_parts::TextParts;
 use skills_discovery::discover::FileId;
 use skills_syntax::edit::Edit;
 use skills_syntax::markdown::Body;
@@ -34,6 +36,8 @@ pub struct Subject<'a> {
     pub record: &'a SkillRecord,
     /// Path of the file, if known.
     pub path: Option<&'a AbsPath>,
+    /// Parts of the text that the caller keeps; without them, a check searches them again.
+    pub parts: Option<&'a TextParts>,
 }
 
 impl<'a> Subject<'a> {
@@ -59,7 +63,8 @@ pub(super) struct Cx<'a> {
     /// The active profiles that search the file's location, each with its reading of the file.
     pub(super) readings: Vec<(&'a Profile, LoadOutcome)>,
     pub(super) fs: &'a dyn FsContext,
-    body: OnceCell<Body>,
+    shared_parts: Option<&'a TextParts>,
+    own_parts: TextParts,
     /// Offsets of all line breaks, computed once: many findings can share one long line.
     breaks: OnceCell<Vec<usize>>,
     /// Top-level entries by key; the last one wins.
@@ -98,7 +103,8 @@ impl<'a> Cx<'a> {
             fields: subject.document.frontmatter.as_ref().map(|it| Fields::new(it, subject.text)),
             readings: affected.into_iter().map(read).collect(),
             fs,
-            body: OnceCell::new(),
+            shared_parts: subject.parts,
+            own_parts: TextParts::default(),
             breaks: OnceCell::new(),
             by_key: OnceCell::new(),
             in_metadata: OnceCell::new(),
@@ -210,7 +216,21 @@ impl<'a> Cx<'a> {
 
     /// Returns the body, split into its parts.
     pub(super) fn body(&self) -> &Body {
-        self.body.get_or_init(|| Body::new(self.text, self.document.body))
+        self.parts().body(self.text, self.document)
+    }
+
+    /// Returns the possible references to skills.
+    pub(super) fn references(&self) -> &[Reference] {
+        self.parts().references(self.text, self.document)
+    }
+
+    /// Returns the links.
+    pub(super) fn links(&self) -> &[Link] {
+        self.parts().links(self.text, self.document)
+    }
+
+    fn parts(&self) -> &TextParts {
+        self.shared_parts.unwrap_or(&self.own_parts)
     }
 
     /// Returns the opening line of the frontmatter, where findings about missing keys are shown.

@@ -32,7 +32,8 @@ pub fn suppression(
     let facts = FileFacts { size: text.len() as u64, ..subject.record.facts };
     let origin = DecodeFacts { bom: subject.record.bom, ..DecodeFacts::default() };
     let record = SkillRecord::from_document(&text, &document, facts, origin);
-    let changed = Subject { text: &text, document: &document, record: &record, ..*subject };
+    let changed =
+        Subject { text: &text, document: &document, record: &record, parts: None, ..*subject };
     let left = unverified(&Cx::new(&changed, &settings.profiles, fs), settings);
     let count = |all: &[Finding], id| all.iter().filter(|it| it.rule.id == id).count();
     let is_gone = count(&left, finding.rule.id) < count(findings, finding.rule.id);

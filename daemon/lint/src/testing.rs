@@ -220,8 +220,13 @@ impl Fixture {
     pub fn check_for_fixing(&self) -> Vec<Finding> {
         let (text, record) = record(&self.files[&*self.skill]);
         let document = parse(&text);
-        let subject =
-            Subject { text: &text, document: &document, record: &record, path: Some(&self.skill) };
+        let subject = Subject {
+            text: &text,
+            document: &document,
+            record: &record,
+            path: Some(&self.skill),
+            parts: None,
+        };
         crate::check_for_fixing(&subject, &Settings::default(), self)
     }
 
@@ -249,6 +254,7 @@ impl Fixture {
             document: &document,
             record: &record,
             path: Some(&self.skill),
+            parts: None,
         })
     }
 }

@@ -176,7 +176,8 @@ impl<'c, 'a> FixVerifier<'c, 'a> {
         let bom = self.cx.record.bom && has_mark(text) == has_mark(self.cx.text);
         let origin = DecodeFacts { bom, invalid_utf8: None };
         let record = SkillRecord::from_document(text, &document, facts, origin);
-        let subject = Subject { text, document: &document, record: &record, path: self.cx.path };
+        let subject =
+            Subject { text, document: &document, record: &record, path: self.cx.path, parts: None };
         let found = run_rules(&Cx::new(&subject, &self.settings.profiles, &NoFs));
         RuleCounts::of(&found, document.n_left_out)
     }

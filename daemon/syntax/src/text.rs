@@ -50,6 +50,11 @@ impl Span {
         self.start <= other.start && other.end <= self.end
     }
 
+    /// Returns whether the spans overlap or one ends where the other starts.
+    pub const fn touches(self, other: Self) -> bool {
+        self.start <= other.end && other.start <= self.end
+    }
+
     /// Returns the part of the span inside `other`.
     #[must_use]
     pub fn within(self, other: Self) -> Self {

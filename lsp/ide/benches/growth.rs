@@ -14,6 +14,8 @@ use std::{env, fs};
 
 use skills_agents::references::{LinkBases, links, path_references, references};
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
+use skills_agents::text_parts::TextParts;
+use skills_agents::tool_names::ToolNames;
 use skills_ide::mention::name_at;
 use skills_ide::moves::{Move, Moves};
 use skills_ide::{
@@ -96,6 +98,7 @@ impl Input {
             document: &self.document,
             record: &self.record,
             path: Some(&self.path),
+            parts: None,
         }
     }
 }
@@ -109,23 +112,32 @@ fn record(text: &str, document: &Document) -> SkillRecord {
 fn fixable(input: &Input, text: &str) -> Vec<Finding> {
     let document = parse(text);
     let record = record(text, &document);
-    let subject = Subject { text, document: &document, record: &record, path: Some(&input.path) };
+    let subject = Subject {
+        text,
+        document: &document,
+        record: &record,
+        path: Some(&input.path),
+        parts: None,
+    };
     check_for_fixing(&subject, &Settings::default(), &input.fs)
 }
 
 /// An operation on a text; returns the size of its result.
 type Operation = (&'static str, fn(&Input) -> usize);
 
-const OPERATIONS: [Operation; 12] = [
+const OPERATIONS: [Operation; 13] = [
     ("parse", |it| parse(&it.text).diagnostics.len()),
     ("record", |it| record(&it.text, &it.document).findings.len()),
     ("check", |it| check(&it.subject(), &Settings::default(), &it.fs).len()),
     ("fix", |it| apply_fixes(&it.text, fixable(it, &it.text), |text| fixable(it, text)).n_made),
     ("complete", |it| {
+        let (body, names) = (Body::new(&it.text, it.document.body), ToolNames::default());
         let complete = |at: &usize| {
-            name_at(&it.text, &it.document, *at);
-            complete_paths(&it.text, &it.document, *at, &it.fs);
-            complete(&it.text, *at, FileKind::Skill(None)).map_or(0, |it| it.items.len())
+            name_at(&it.text, &it.document, &body, *at);
+            complete_paths(&it.text, &it.document, &body, *at, &it.fs);
+            let kind = FileKind::Skill(None);
+            let found = complete(&it.text, &it.document, &body, *at, kind, &names);
+            found.map_or(0, |it| it.items.len())
         };
         it.places.iter().map(complete).sum()
     }),
@@ -144,6 +156,14 @@ const OPERATIONS: [Operation; 12] = [
         let bases = LinkBases::for_file(&it.path, None, None);
         path_references(&it.text, &it.document, &bases, |_| Some("b")).len()
             + links(&it.text, &it.document).len()
+    }),
+    ("definition", |it| {
+        let at = |offset: &usize| {
+            let parts = TextParts::default();
+            let reference = parts.reference_at(&it.text, &it.document, *offset);
+            parts.links_at(&it.text, &it.document, *offset).len() + usize::from(reference.is_some())
+        };
+        it.places.iter().map(at).sum()
     }),
     ("format", |it| format(&it.text, &it.document).len()),
     ("refactor", |it| {

@@ -3,17 +3,21 @@
 use skills_agents::field_table::hooks::{COMMON, GROUP, HookKey, KINDS, find_event, find_kind};
 use skills_agents::field_table::tools::{Tool, tools};
 use skills_agents::field_table::variables::{VARIABLES, Variable, find_variable};
-use skills_agents::field_table::{self, ALLOWED_TOOLS, Agent, DISALLOWED_TOOLS, Field, Shape};
-use skills_agents::skill::parse;
-use skills_syntax::parse::{Document, Entry};
+use skills_agents::field_table::{
+    self, AGENT, ALLOWED_TOOLS, Agent, DISALLOWED_TOOLS, Field, Shape,
+};
+use skills_agents::tool_names::ToolNames;
+use skills_syntax::markdown::Body;
+use skills_syntax::parse::{Document, Entry, Line, Value, ValueKind, lines, rest_of, split_key};
 use skills_syntax::text::Span;
 
 use super::keys::{KeyForm, escape_snippet, keys};
-use super::patterns::{ToolPattern, pattern, patterns};
+use super::patterns::{ToolPattern, agents, pattern, patterns};
 use super::quote_value::{leading_space, other_items, quote_suggestions};
 use super::suggestion::{Suggestion, SuggestionKind};
 use super::{arguments, describe};
 use crate::cursor_context::{CursorContext, InsertStyle, context_at};
+use crate::mention::is_fenced;
 
 /// The suggestions at a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,15 +37,36 @@ pub enum FileKind<'a> {
     Command,
 }
 
-/// Returns the suggestions at `offset`, or `None` if there are none.
-pub fn complete(text: &str, offset: usize, written: FileKind<'_>) -> Option<Completion> {
+/// Returns true if [`complete`] can suggest some of the [`ToolNames`] at `offset`.
+pub fn can_name_tool(text: &str, document: &Document, body: &Body, offset: usize) -> bool {
+    let offset = text.floor_char_boundary(offset);
+    match context_at(text, document, offset) {
+        CursorContext::Value { path, .. } => match path[..] {
+            [key] => is_tools(key) || key == AGENT.key,
+            ["hooks", .., "matcher"] => true,
+            _ => false,
+        },
+        CursorContext::Other => mcp_word(text, document, body, offset).is_some(),
+        CursorContext::Empty | CursorContext::Key { .. } | CursorContext::Variable { .. } => false,
+    }
+}
+
+/// Returns the suggestions at `offset`, or `None` if there are none. Takes the parsed body; `names`
+/// are the tools and agents that are known besides those of the field table.
+pub fn complete(
+    text: &str,
+    document: &Document,
+    body: &Body,
+    offset: usize,
+    written: FileKind<'_>,
+    names: &ToolNames,
+) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
     let directory = match written {
         FileKind::Skill(directory) => directory,
         FileKind::Command => None,
     };
-    let document = parse(text);
-    let (span, items) = match context_at(text, &document, offset) {
+    let (span, items) = match context_at(text, document, offset) {
         CursorContext::Empty => {
             let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
             let whole = match written {
@@ -52,49 +77,121 @@ pub fn complete(text: &str, offset: usize, written: FileKind<'_>) -> Option<Comp
         }
         CursorContext::Key { path, word, has_colon, in_flow } => {
             let form = KeyForm { has_colon, in_flow };
+            let beside = if in_flow { Vec::new() } else { keys_beside(text, document, word) };
             let written = |key: &str| {
-                let entries = siblings(&document, &path).iter();
+                let entries = siblings(document, &path, word, in_flow).iter();
                 entries.filter(|it| !it.key.span.covers(word)).any(|it| it.key.text == key)
+                    || beside.contains(&key)
             };
             let keys = keys(&path, &written, form, directory);
             let gap = leading_space(text, word);
             (word, keys.into_iter().map(|it| it.prefixed(gap)).collect())
         }
         CursorContext::Value { path, word, style, is_alone } => {
-            let others = other_items(text, &document, &path, word);
+            let others = other_items(text, document, &path, word);
             if let Some(ToolPattern { tool, inner, is_closed }) = pattern(text, &path, word, offset)
             {
                 let close = if is_closed { "" } else { ")" };
-                let item = |(pattern, detail): &(String, &str)| Suggestion {
+                let item = |(pattern, detail): &(String, String)| Suggestion {
                     text: format!("{pattern}{close}"),
                     ..value(pattern, detail)
                 };
-                let mut patterns = patterns(tool, text, &document);
+                let mut patterns = patterns(tool, text, body, names);
                 patterns.retain(|(it, _)| !others.contains(&format!("{tool}({it})")));
                 let is_writable = style != InsertStyle::Outside;
                 (inner, patterns.iter().filter(|_| is_writable).map(item).collect())
             } else {
-                let mut values = values(&path, word.slice(text), is_alone, directory);
+                let mut values = values(&path, word.slice(text), is_alone, directory, names);
                 values.retain(|it| !others.contains(&it.text));
                 (word, quote_suggestions(values, text, word, style))
             }
         }
         CursorContext::Variable { word } => {
-            (word, variables(arguments::suggestions(text, &document)))
+            (word, variables(arguments::suggestions(text, document)))
         }
-        CursorContext::Other => return None,
+        CursorContext::Other => (mcp_word(text, document, body, offset)?, mcp_items(names)),
     };
     (!items.is_empty()).then_some(Completion { span, items })
 }
 
-/// Returns the siblings of a key below `path`. Only paths of at most one key identify a mapping.
-fn siblings<'d>(document: &'d Document, path: &[&str]) -> &'d [Entry] {
+/// Returns the span of a tool of an MCP server that is being typed in the body, outside of fences.
+fn mcp_word(text: &str, document: &Document, body: &Body, offset: usize) -> Option<Span> {
+    let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+    let start = text[..offset].trim_end_matches(is_name).len();
+    let is_begun = start >= document.body.start && text[start..offset].starts_with("mcp_");
+    let behind = &text[offset..];
+    let end = offset + (behind.len() - behind.trim_start_matches(is_name).len());
+    (is_begun && !is_fenced(body, offset)).then(|| Span::new(start, end))
+}
+
+fn mcp_items(names: &ToolNames) -> Vec<Suggestion> {
+    names.mcp().map(|it| Suggestion { kind: SuggestionKind::Tool, ..value(&it, "MCP") }).collect()
+}
+
+/// Returns the entries beside a key below `path`. Only paths of at most one key identify a mapping;
+/// a flow mapping is found by the position of the key.
+fn siblings<'d>(document: &'d Document, path: &[&str], word: Span, in_flow: bool) -> &'d [Entry] {
     let Some(frontmatter) = &document.frontmatter else { return &[] };
     match path {
         [] => &frontmatter.entries,
         [key] => frontmatter.get(key).and_then(|it| it.value.entries()).unwrap_or_default(),
+        [key, ..] if in_flow => {
+            frontmatter.get(key).and_then(|it| mapping_at(&it.value, word)).unwrap_or_default()
+        }
         _ => &[],
     }
+}
+
+/// Returns the entries of the innermost mapping around `word`.
+fn mapping_at(value: &Value, word: Span) -> Option<&[Entry]> {
+    if !value.span.covers(word) {
+        return None;
+    }
+    match &value.kind {
+        ValueKind::Mapping { entries, .. } => {
+            let inner = entries.iter().find_map(|it| mapping_at(&it.value, word));
+            inner.or(Some(entries))
+        }
+        ValueKind::Sequence { items, .. } => items.iter().find_map(|it| mapping_at(it, word)),
+        _ => None,
+    }
+}
+
+/// Returns the keys of the block mapping in which `word` is written, except its own line. They are
+/// found by their column, because a mapping in which a key is being typed is rarely valid YAML.
+fn keys_beside<'t>(text: &'t str, document: &Document, word: Span) -> Vec<&'t str> {
+    let Some(content) = document.frontmatter.as_ref().map(|it| it.content) else {
+        return Vec::new();
+    };
+    let all: Vec<Line> = lines(&text[..content.end], content.start).collect();
+    let own = all.partition_point(|it| it.next <= word.start);
+    let first = all.get(own).map_or(content.end, |it| it.first);
+    let column = word.start - first;
+    let mut found = Vec::new();
+    let is_item = |line: &Line| line.is_item(text);
+    // Takes the key of a line; returns false at the start of the mapping or past its end.
+    let mut goes_on = |line: &Line, is_before: bool| {
+        if line.is_blank() || line.is_comment(text) {
+            return true;
+        }
+        let mut rest = *line;
+        while is_item(&rest) {
+            rest = rest_of(text, rest, rest.start + 1);
+        }
+        let is_first = rest.start > line.start;
+        if rest.indent == column && (is_before || !is_first) {
+            let key = split_key(text, rest).map(|it| it.key.slice(text));
+            found.extend(key.map(|it| it.trim_matches(['"', '\''])));
+            return !is_first;
+        }
+        line.indent >= column
+    };
+    let starts_item = all.get(own).is_some_and(is_item);
+    if !starts_item {
+        let _ = all[..own].iter().rev().all(|it| goes_on(it, true));
+    }
+    let _ = all.iter().skip(own + 1).all(|it| goes_on(it, false));
+    found
 }
 
 /// Returns the Markdown documentation of a suggestion, for clients that resolve items lazily.
@@ -105,7 +202,8 @@ pub fn documentation(kind: SuggestionKind, label: &str) -> Option<String> {
             let mut told: Vec<_> =
                 tools().iter().filter(|it| it.name == label).map(describe::tool).collect();
             told.dedup();
-            (!told.is_empty()).then(|| told.join("\n\n"))
+            let known = (!told.is_empty()).then(|| told.join("\n\n"));
+            known.or_else(|| describe::mcp_tool(label))
         }
         SuggestionKind::Event => find_event(label).map(describe::event),
         SuggestionKind::Key => [&GROUP[..], &COMMON[..]].concat_find(label).map(describe::key),
@@ -164,25 +262,41 @@ fn skill(directory: Option<&str>) -> Suggestion {
     }
 }
 
-fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) -> Vec<Suggestion> {
-    let is_tools = |key: &str| [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(&key);
+fn is_tools(key: &str) -> bool {
+    [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(&key)
+}
+
+fn values(
+    path: &[&str],
+    word: &str,
+    is_alone: bool,
+    directory: Option<&str>,
+    names: &ToolNames,
+) -> Vec<Suggestion> {
     match path {
         // These values are a single word.
         [key] if !is_alone && !is_tools(key) => Vec::new(),
         ["hooks", .., "type"] if !is_alone => Vec::new(),
         ["hooks", event, .., "matcher"] => {
             let matchers = find_event(event).map_or(&[][..], |it| it.matchers);
-            matchers.iter().map(|it| value(it, "")).collect()
+            let mut items: Vec<_> = matchers.iter().map(|it| value(it, "")).collect();
+            if matchers.iter().any(|it| it.starts_with("mcp__")) {
+                items.extend(mcp_items(names));
+            }
+            items
         }
         ["hooks", .., "type"] => KINDS.iter().map(|it| value(it.name, it.summary)).collect(),
         [key] => {
             let Some(field) = field_table::find(key) else { return Vec::new() };
             if is_tools(key) {
                 // A tool with a pattern is complete.
-                return if word.contains('(') { Vec::new() } else { tool_items(field) };
+                return if word.contains('(') { Vec::new() } else { tool_items(field, names) };
             }
             match (field.shape, directory) {
                 (Shape::Switch, _) => ["true", "false"].map(|it| value(it, "")).into(),
+                _ if field.key == AGENT.key => {
+                    agents(names).iter().map(|(name, about)| value(name, about)).collect()
+                }
                 _ if !field.values.is_empty() => {
                     field.values.iter().map(|it| value(it.name, it.summary)).collect()
                 }
@@ -206,8 +320,9 @@ fn value(text: &str, detail: &str) -> Suggestion {
     }
 }
 
-/// Returns the current tools of the agents that read the field, without duplicate names.
-fn tool_items(field: &Field) -> Vec<Suggestion> {
+/// Returns the current tools of the agents that read the field, without duplicate names, then those
+/// of MCP servers.
+fn tool_items(field: &Field, names: &ToolNames) -> Vec<Suggestion> {
     let reads = |agent: Agent| field.reader(agent).is_some();
     let mut items: Vec<Suggestion> = Vec::new();
     for tool in tools().iter().filter(|it| it.renamed_to.is_none() && reads(it.agent)) {
@@ -216,6 +331,7 @@ fn tool_items(field: &Field) -> Vec<Suggestion> {
         }
         items.push(tool_item(tool));
     }
+    items.extend(mcp_items(names));
     items
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use skills_agents::field_table::PATHS;
 use skills_lint::{FsContext, MAX_MATCHES};
+use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
@@ -20,10 +21,11 @@ use crate::suggestion::{Suggestion, SuggestionKind};
 const MOST: usize = 30;
 
 /// Returns the paths that may be written at `offset`, or `None` if no path is expected or known
-/// there.
+/// there. Takes the parsed body.
 pub fn complete_paths(
     text: &str,
     document: &Document,
+    body: &Body,
     offset: usize,
     fs: &dyn FsContext,
 ) -> Option<Completion> {
@@ -36,7 +38,7 @@ pub fn complete_paths(
             (word, quote_suggestions(globs, text, word, style))
         }
         CursorContext::Other if offset >= document.body.start => {
-            let word = path_at(text, document, offset)?;
+            let word = path_at(text, document, body, offset)?;
             let mut items = own_files(&text[word.start..offset], fs);
             if text[..word.start].ends_with("](") {
                 for item in &mut items {
@@ -51,7 +53,7 @@ pub fn complete_paths(
 }
 
 /// Returns the span of the path being written: a link target, or a path in inline code.
-fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
+fn path_at(text: &str, document: &Document, body: &Body, offset: usize) -> Option<Span> {
     let start = text[..offset].rfind('\n').map_or(0, |it| it + 1).max(document.body.start);
     let before = &text[start..offset];
     let is_path = |it: char| it.is_alphanumeric() || "/._-@+%".contains(it);
@@ -64,7 +66,7 @@ fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
         && stem.len() < before.len();
     let behind = &text[offset..];
     let end = offset + (behind.len() - behind.trim_start_matches(is_path).len());
-    let is_path = (in_link || in_code) && !is_fenced(text, document, offset);
+    let is_path = (in_link || in_code) && !is_fenced(body, offset);
     is_path.then(|| Span::new(start + stem.len(), end))
 }
 
@@ -168,7 +170,9 @@ mod tests {
         let text = marked.replacen('|', "", 1);
         let files = ["odd/a #1.md", "references/forms.md", "scripts/read.py"];
         let tree = Tree(files.map(str::to_owned).into());
-        let found = complete_paths(&text, &parse(&text), at, &tree);
+        let document = parse(&text);
+        let body = Body::new(&text, document.body);
+        let found = complete_paths(&text, &document, &body, at, &tree);
         let shown = found.map_or("nothing".to_owned(), |it| {
             let items: Vec<_> = it.items.iter().map(|it| it.text.as_str()).collect();
             format!("[{}] {}", it.span.slice(&text), items.join(" "))

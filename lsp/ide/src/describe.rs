@@ -107,3 +107,12 @@ pub(super) fn variable(variable: &Variable) -> String {
 pub(super) fn variable_syntax(variable: &Variable) -> String {
     if variable.braces { format!("${{{}}}", variable.name) } else { format!("${}", variable.name) }
 }
+
+/// Describes a tool of an MCP server by its name, `mcp__server__tool`, or all tools of a server.
+pub(super) fn mcp_tool(name: &str) -> Option<String> {
+    let name = name.strip_prefix("mcp__")?;
+    Some(match name.split_once("__") {
+        Some((server, tool)) => format!("The tool `{tool}` of the MCP server `{server}`."),
+        None => format!("All tools of the MCP server `{name}`."),
+    })
+}

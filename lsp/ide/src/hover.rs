@@ -88,12 +88,8 @@ fn value(path: &[&str], word: &str) -> Option<String> {
                 let name = word.split('(').next().unwrap_or_default();
                 let known = tools().iter().filter(|it| it.name == name).map(describe::tool);
                 let known: Vec<_> = known.collect();
-                if let Some((server, tool)) =
-                    name.strip_prefix("mcp__").and_then(|it| it.split_once("__"))
-                {
-                    return Some(format!("The tool `{tool}` of the MCP server `{server}`."));
-                }
-                return (!known.is_empty()).then(|| known.join("\n\n"));
+                let known = (!known.is_empty()).then(|| known.join("\n\n"));
+                return known.or_else(|| describe::mcp_tool(name));
             }
             let field = field_table::find(key)?;
             // Any value may be a name, so hover documents the field.

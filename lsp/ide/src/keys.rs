@@ -15,7 +15,7 @@ pub(super) struct KeyForm {
     pub(super) in_flow: bool,
 }
 
-/// Returns the keys that may be written below `path`.
+/// Returns the keys that may be written below `path`, without those that are `written`.
 pub(super) fn keys(
     path: &[&str],
     written: &dyn Fn(&str) -> bool,
@@ -38,10 +38,13 @@ pub(super) fn keys(
         ["hooks"] => {
             EVENTS.iter().filter(|it| !written(it.name)).map(|it| event(it, form)).collect()
         }
-        ["hooks", _] => GROUP.iter().map(|it| nested(it, form)).collect(),
+        ["hooks", _] => {
+            GROUP.iter().filter(|it| !written(it.name)).map(|it| nested(it, form)).collect()
+        }
         ["hooks", _, "hooks"] => {
             let own = KINDS.iter().flat_map(|it| it.keys.iter());
-            let mut known: Vec<&HookKey> = COMMON.iter().chain(own).collect();
+            let mut known: Vec<&HookKey> =
+                COMMON.iter().chain(own).filter(|it| !written(it.name)).collect();
             known.sort_by_key(|it| !it.required);
             let mut items: Vec<Suggestion> = known.into_iter().map(|it| nested(it, form)).collect();
             let mut seen = Vec::new();

@@ -36,7 +36,7 @@ mod tests;
 mod tokens;
 
 pub use arguments::{Argument, argument, argument_name_obstacle};
-pub use complete::{Completion, FileKind, complete, documentation};
+pub use complete::{Completion, FileKind, can_name_tool, complete, documentation};
 pub use complete_paths::complete_paths;
 pub use convert::{Conversion, convert_command};
 pub use format::format;

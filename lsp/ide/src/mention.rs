@@ -9,8 +9,9 @@ use skills_syntax::text::Span;
 use crate::cursor_context::{CursorContext, InsertStyle, context_at};
 
 /// Returns the span of the name being typed where a skill may be mentioned: after `/` or `$` in the
-/// body outside fences, as an item of `skills:`, or in `Skill(…)` of a list of tools.
-pub fn name_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
+/// body outside fences, as an item of `skills:`, or in `Skill(…)` of a list of tools. Takes the
+/// parsed body.
+pub fn name_at(text: &str, document: &Document, body: &Body, offset: usize) -> Option<Span> {
     let offset = text.floor_char_boundary(offset);
     let is_name = |it: char| is_letter(it) || it == ':';
     let start = text[..offset].trim_end_matches(is_name).len();
@@ -37,7 +38,7 @@ pub fn name_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     let before = text[..start].strip_suffix(['/', '$'])?;
     let opens =
         before.chars().next_back().is_none_or(|it| it.is_whitespace() || "`(\"'".contains(it));
-    (opens && !is_fenced(text, document, offset)).then_some(word)
+    (opens && !is_fenced(body, offset)).then_some(word)
 }
 
 /// Returns true if an offset is in the value of `skills:`, a field of agents.
@@ -52,9 +53,8 @@ fn is_tools(path: &[&str]) -> bool {
 }
 
 /// Returns whether an offset is in a fenced code block of the body.
-pub(super) fn is_fenced(text: &str, document: &Document, offset: usize) -> bool {
-    let fences = Body::new(text, document.body).fences;
-    fences.iter().any(|it| it.content.start <= offset && offset <= it.content.end)
+pub(super) fn is_fenced(body: &Body, offset: usize) -> bool {
+    body.fences.iter().any(|it| it.content.start <= offset && offset <= it.content.end)
 }
 
 #[cfg(test)]
@@ -67,7 +67,9 @@ mod tests {
     fn check_typed(text: &str, expected: Option<&str>) {
         let offset = text.find("<CURSOR>").unwrap();
         let text = text.replace("<CURSOR>", "");
-        let word = name_at(&text, &parse(&text), offset).map(|it| it.slice(&text).to_owned());
+        let document = parse(&text);
+        let body = Body::new(&text, document.body);
+        let word = name_at(&text, &document, &body, offset).map(|it| it.slice(&text).to_owned());
         assert_eq!(word.as_deref(), expected, "{text:?}");
     }
 

@@ -1,8 +1,8 @@
 //! Completion of permission patterns in the parentheses after a tool: commands, paths, hosts.
 
-use skills_agents::field_table::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS};
+use skills_agents::field_table::{AGENT, ALLOWED_TOOLS, DISALLOWED_TOOLS};
+use skills_agents::tool_names::ToolNames;
 use skills_syntax::markdown::Body;
-use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
 /// Programs that skills are often allowed to run.
@@ -41,34 +41,50 @@ pub(super) fn pattern<'t>(
 
 /// Returns patterns for `tool`, each with a short description; programs used in the body come
 /// first.
-pub(super) fn patterns(tool: &str, text: &str, document: &Document) -> Vec<(String, &'static str)> {
+pub(super) fn patterns(
+    tool: &str,
+    text: &str,
+    body: &Body,
+    names: &ToolNames,
+) -> Vec<(String, String)> {
     match tool {
         "Bash" | "PowerShell" => {
-            let own = programs(text, document);
+            let own = programs(text, body);
             let usual = USUAL.iter().filter(|it| !own.iter().any(|own| own == *it));
-            let usual: Vec<_> = usual.map(|it| (format!("{it} *"), "")).collect();
-            own.iter().map(|it| (format!("{it} *"), "used in the body")).chain(usual).collect()
+            let usual: Vec<_> = usual.map(|it| (format!("{it} *"), String::new())).collect();
+            let own = own.iter().map(|it| (format!("{it} *"), "used in the body".to_owned()));
+            own.chain(usual).collect()
         }
-        "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => vec![
-            ("./**".to_owned(), "all files below the working directory"),
-            ("src/**".to_owned(), "all files in a directory"),
-            ("**/*.md".to_owned(), "all files with an extension"),
-            ("~/**".to_owned(), "all files in your home directory"),
-            ("//tmp/**".to_owned(), "absolute paths start with two slashes"),
-        ],
-        "Agent" | "Task" => {
-            let agents = field_table::find("agent").map_or(&[][..], |it| it.values);
-            agents.iter().map(|it| (it.name.to_owned(), it.summary)).collect()
-        }
-        "WebFetch" => vec![("domain:example.com".to_owned(), "one host")],
+        "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => PATHS
+            .iter()
+            .map(|(pattern, about)| ((*pattern).to_owned(), (*about).to_owned()))
+            .collect(),
+        "Agent" | "Task" => agents(names),
+        "WebFetch" => vec![("domain:example.com".to_owned(), "one host".to_owned())],
         _ => Vec::new(),
     }
 }
 
+/// Patterns of paths, each with a short description.
+const PATHS: [(&str, &str); 5] = [
+    ("./**", "all files below the working directory"),
+    ("src/**", "all files in a directory"),
+    ("**/*.md", "all files with an extension"),
+    ("~/**", "all files in your home directory"),
+    ("//tmp/**", "absolute paths start with two slashes"),
+];
+
+/// Returns the agents, each with its description: the user's own, then those that the agent has. One's
+/// own replaces another with its name.
+pub(super) fn agents(names: &ToolNames) -> Vec<(String, String)> {
+    let own = names.agents.iter().map(|(name, about)| (name.clone(), about.clone()));
+    let known = AGENT.values.iter().filter(|it| !names.agents.contains_key(it.name));
+    own.chain(known.map(|it| (it.name.to_owned(), it.summary.to_owned()))).collect()
+}
+
 /// Returns the programs that shell blocks of the body run, without duplicates, in order of
 /// appearance.
-fn programs(text: &str, document: &Document) -> Vec<String> {
-    let body = Body::new(text, document.body);
+fn programs(text: &str, body: &Body) -> Vec<String> {
     let is_shell = |info: &str| {
         let word = info.split([' ', '{']).next().unwrap_or_default();
         matches!(word, "" | "sh" | "bash" | "zsh" | "shell" | "console")

@@ -9,12 +9,46 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 use skills_agents::skill::parse;
-use skills_lint::Subject;
+use skills_agents::tool_names::ToolNames;
 use skills_lint::testing::{SKILLS, SPANNING, record};
+use skills_lint::{FsContext, Subject};
+use skills_syntax::markdown::Body;
+use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
-use super::{FileKind, SuggestionKind, complete, documentation, hover};
+use super::{Completion, FileKind, SuggestionKind, documentation, hover};
+
+/// Completes without names of tools beyond the field table.
+fn complete(text: &str, offset: usize, written: FileKind<'_>) -> Option<Completion> {
+    complete_with(text, offset, written, &ToolNames::default())
+}
+
+fn complete_with(
+    text: &str,
+    offset: usize,
+    written: FileKind<'_>,
+    names: &ToolNames,
+) -> Option<Completion> {
+    let document = parse(text);
+    let body = Body::new(text, document.body);
+    super::complete(text, &document, &body, offset, written, names)
+}
+
+/// Completes paths.
+fn complete_paths(
+    text: &str,
+    document: &Document,
+    offset: usize,
+    fs: &dyn FsContext,
+) -> Option<Completion> {
+    super::complete_paths(text, document, &Body::new(text, document.body), offset, fs)
+}
+
+/// Returns the skill name at an offset.
+fn name_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
+    super::mention::name_at(text, document, &Body::new(text, document.body), offset)
+}
 
 /// Calls `with` with a text as the skill `/w/.claude/skills/deploy`.
 pub(super) fn with_subject<R>(text: &str, with: impl FnOnce(&Subject<'_>) -> R) -> R {
@@ -30,7 +64,13 @@ pub(super) fn with_subject_at<R>(
     let (text, record) = record(text);
     let document = parse(&text);
     let path = AbsPath::new(Path::new(path)).unwrap();
-    with(&Subject { text: &text, document: &document, record: &record, path: Some(&path) })
+    with(&Subject {
+        text: &text,
+        document: &document,
+        record: &record,
+        path: Some(&path),
+        parts: None,
+    })
 }
 
 /// Removes the cursor mark and returns its offset.
@@ -377,13 +417,100 @@ fn hooks_complete_events_keys_and_types() {
     check(
         "---\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          |\n---\n",
         &expect![[r#"
-            type ->           type: 
             command ->           command: 
             url ->           url: 
             server ->           server: 
-            18 in all
+            tool ->           tool: 
+            17 in all
         "#]],
     );
+}
+
+#[test]
+fn keys_that_are_written_are_not_offered() {
+    let labels = |marked_text: &str| {
+        let (text, offset) = marked(marked_text);
+        let found = complete(&text, offset, FileKind::Skill(None));
+        let items = found.map(|it| it.items).unwrap_or_default();
+        items.into_iter().map(|it| it.label).collect::<Vec<_>>()
+    };
+    let hooks = |below: &str| labels(&format!("---\nhooks:\n  PreToolUse:\n{below}\n---\n"));
+    assert_eq!(hooks("    - matcher: Bash\n      |"), ["hooks"]);
+    assert_eq!(hooks("    - matcher: Bash\n      hooks:\n        - type: x\n      |"), [""; 0]);
+    assert_eq!(hooks("    - |\n      hooks:\n        - type: x"), ["matcher"]);
+    // A new item, and another item's keys.
+    assert_eq!(hooks("    - matcher: Bash\n      hooks: []\n    - |"), ["matcher", "hooks"]);
+    assert_eq!(hooks("    - |\n    - matcher: Bash"), ["matcher", "hooks"]);
+    assert_eq!(hooks("    - {matcher: Bash, |}"), ["hooks"]);
+    let inner = |below: &str| {
+        let lead = "    - matcher: Bash\n      hooks:\n        - type: command\n";
+        let labels = hooks(&format!("{lead}{below}"));
+        ["type", "command", "timeout"].map(|key| labels.iter().any(|it| it == key))
+    };
+    assert_eq!(inner("          |"), [false, true, true]);
+    assert_eq!(inner("          |\n          command: x\n"), [false, false, true]);
+    assert_eq!(inner("          command: >\n            timeout: 3\n        - |"), [true; 3]);
+    let metadata = |below: &str| labels(&format!("---\nmetadata:\n{below}\n---\n"));
+    let all = metadata("  |");
+    assert!(!all.is_empty());
+    let rest = metadata(&format!("  {}: x\n  |", all[0]));
+    assert_eq!(rest, all[1..]);
+    assert_eq!(metadata(&format!("  |\n  {}: x", all[0])), all[1..]);
+    let top = labels("---\nname: a\n|\nlicense: MIT\n---\n");
+    assert!(!top.iter().any(|it| it == "name" || it == "license"), "{top:?}");
+}
+
+/// Names of tools and agents for completion.
+fn tool_names() -> ToolNames {
+    let mut names = ToolNames::default();
+    names.add_servers(r#"{"mcpServers": {"notes": {}}}"#);
+    names.add_settings(r#"{"permissions": {"allow": ["mcp__notes__add"]}}"#);
+    names.add_agent("---\nname: reviewer\ndescription: Reads code.\n---\n");
+    names.add_agent("---\nname: Explore\ndescription: My own.\n---\n");
+    names
+}
+
+#[test]
+fn configured_tools_and_agents_complete_outside_fences() {
+    let names = tool_names();
+    let labels = |marked_text: &str| {
+        let (text, offset) = marked(marked_text);
+        let document = parse(&text);
+        let body = Body::new(&text, document.body);
+        let can = super::can_name_tool(&text, &document, &body, offset);
+        let found = complete_with(&text, offset, FileKind::Skill(None), &names);
+        let items = found.map(|it| it.items).unwrap_or_default();
+        let is_ours = |it: &str| it.starts_with("mcp__n") || it == "reviewer" || it == "Explore";
+        let ours: Vec<_> = items.into_iter().map(|it| it.label).filter(|it| is_ours(it)).collect();
+        assert!(can || ours.is_empty(), "{marked_text:?}");
+        ours
+    };
+    let tools = ["mcp__notes", "mcp__notes__add"];
+    for text in [
+        "---\nallowed-tools: Read, mcp|\n---\n",
+        "---\nallowed-tools:\n  - mcp__notes__|\n---\n",
+        "---\nhooks:\n  PreToolUse:\n    - matcher: mcp|\n---\n",
+        "---\nname: a\n---\nCall mcp__|.\n",
+        "---\nname: a\n---\nCall `mcp__no|`.\n",
+    ] {
+        assert_eq!(labels(text), tools, "{text:?}");
+    }
+    assert_eq!(labels("---\nallowed-tools: [mcp__notes__add, mcp|]\n---\n"), ["mcp__notes"]);
+    let agents = ["Explore", "reviewer"];
+    assert_eq!(labels("---\nallowed-tools: Agent(|)\n---\n"), agents);
+    assert_eq!(labels("---\nallowed-tools: Agent(reviewer), Agent(|)\n---\n"), ["Explore"]);
+    assert_eq!(labels("---\ncontext: fork\nagent: |\n---\n"), agents);
+    for text in [
+        "---\nname: a\n---\n```sh\nmcp__|\n```\n",
+        "---\nname: a\n---\nCall mc|p.\n",
+        "---\ndescription: mcp__|\n---\n",
+        "---\nhooks:\n  Stop:\n    - matcher: mcp|\n---\n",
+    ] {
+        assert_eq!(labels(text), [""; 0], "{text:?}");
+    }
+    let (text, offset) = marked("---\nname: a\n---\n```sh\necho $|\n```\n");
+    let found = complete_with(&text, offset, FileKind::Skill(None), &names).expect("items");
+    assert!(found.items.iter().all(|it| it.kind == SuggestionKind::Variable));
 }
 
 #[test]

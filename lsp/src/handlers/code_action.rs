@@ -7,7 +7,6 @@ use skills_ide::rename::Renaming;
 use skills_ide::{Conversion, RefactorKind, Refactoring};
 use skills_lint::{Finding, Fix, Offer};
 use skills_syntax::edit::Edit;
-use skills_syntax::text::Span;
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams,
@@ -174,7 +173,8 @@ fn find_actions(
     let mut found = FoundActions::default();
     if wanted(&CodeActionKind::QUICKFIX) {
         let requested = from_proto::span(document, range, settings.encoding);
-        let here = || findings.iter().filter(|it| overlaps(it.diagnostic.span, requested));
+        // A cursor next to a span counts.
+        let here = || findings.iter().filter(|it| it.diagnostic.span.touches(requested));
         for finding in here() {
             push_quick_fixes(document, finding, analysis, settings, &mut found);
         }
@@ -334,11 +334,6 @@ fn changed(uri: Uri, version: Option<i32>, edits: Vec<TextEdit>) -> DocumentChan
         text_document: OptionalVersionedTextDocumentIdentifier { uri, version },
         edits: edits.into_iter().map(OneOf::Left).collect(),
     })
-}
-
-/// Returns true if two spans overlap or touch, so that a cursor next to a span counts.
-fn overlaps(one: Span, other: Span) -> bool {
-    one.start <= other.end && other.start <= one.end
 }
 
 fn edit(document: &Document, edits: &[Edit], settings: Settings) -> WorkspaceEdit {

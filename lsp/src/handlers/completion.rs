@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
+use skills_agents::tool_names::ToolNames;
 use skills_ide::{Completion, FileKind, Suggestion, SuggestionKind};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
@@ -29,28 +30,37 @@ pub(crate) fn can_name_skill(document: &Document, position: Position, settings: 
     skill_word(document, offset).is_some()
 }
 
+/// Returns true if a tool of an MCP server or an agent can be named at a position.
+pub(crate) fn can_name_tool(document: &Document, position: Position, settings: Settings) -> bool {
+    let offset = from_proto::offset(document, position, settings.encoding);
+    from_proto::is_skill(document.uri())
+        && skills_ide::can_name_tool(document.text(), document.parsed(), document.body(), offset)
+}
+
 /// Returns the span of the skill name being typed at an offset. A skill has no `skills:`, so that no
 /// name is completed there.
 fn skill_word(document: &Document, offset: usize) -> Option<Span> {
     let (text, parsed) = (document.text(), document.parsed());
     let is_unread = from_proto::is_skill(document.uri())
         && skills_ide::mention::is_in_skills_list(text, parsed, offset);
-    skills_ide::mention::name_at(text, parsed, offset).filter(|_| !is_unread)
+    skills_ide::mention::name_at(text, parsed, document.body(), offset).filter(|_| !is_unread)
 }
 
 /// Returns the completions at a position: skill names, and in a skill also fields, values and
-/// paths. `used` are the skills that were loaded, in the order in which they are offered.
+/// paths. `used` are the skills that were loaded, in the order in which they are offered; `names` are
+/// the tools and agents that are known in the root.
 pub(crate) fn completion(
     document: &Document,
     position: Position,
     analysis: &AnalysisContext,
     used: &[AbsPath],
+    names: &ToolNames,
     settings: Settings,
 ) -> Option<CompletionResponse> {
     let offset = from_proto::offset(document, position, settings.encoding);
     let mut items = skill_items(document, offset, analysis, used, settings);
     if from_proto::is_skill(document.uri()) {
-        items.extend(field_items(document, offset, settings).into_iter().flatten());
+        items.extend(field_items(document, offset, names, settings).into_iter().flatten());
         items.extend(path_items(document, offset, analysis, settings).into_iter().flatten());
     }
     (!items.is_empty()).then_some(CompletionResponse::Array(items))
@@ -83,10 +93,11 @@ fn skill_items(
     resolved.map(item).collect()
 }
 
-/// Returns the fields and values of the field table that fit at an offset.
+/// Returns the fields and values of the field table, and the names of tools, that fit at an offset.
 fn field_items(
     document: &Document,
     offset: usize,
+    names: &ToolNames,
     settings: Settings,
 ) -> Option<Vec<CompletionItem>> {
     let directory = from_proto::directory(document.uri());
@@ -95,7 +106,10 @@ fn field_items(
     } else {
         FileKind::Skill(directory.as_deref())
     };
-    let found = skills_ide::complete(document.text(), offset, written)?;
+    let found = {
+        let (text, parsed) = (document.text(), document.parsed());
+        skills_ide::complete(text, parsed, document.body(), offset, written, names)?
+    };
     Some(items(document, &found, settings))
 }
 
@@ -106,7 +120,10 @@ fn path_items(
     analysis: &AnalysisContext,
     settings: Settings,
 ) -> Option<Vec<CompletionItem>> {
-    let found = skills_ide::complete_paths(document.text(), document.parsed(), offset, analysis)?;
+    let found = {
+        let (text, parsed) = (document.text(), document.parsed());
+        skills_ide::complete_paths(text, parsed, document.body(), offset, analysis)?
+    };
     Some(items(document, &found, settings))
 }
 
@@ -219,7 +236,14 @@ mod tests {
             let snapshot = Arc::new(snapshot);
             let analysis = AnalysisContext { snapshot, ..AnalysisContext::default() };
             let position = Position { line: 1, character };
-            let found = completion(&document, position, &analysis, &[], Settings::default());
+            let found = completion(
+                &document,
+                position,
+                &analysis,
+                &[],
+                &ToolNames::default(),
+                Settings::default(),
+            );
             let Some(CompletionResponse::Array(items)) = found else { return Vec::new() };
             items.into_iter().map(|it| it.label).collect()
         };
@@ -238,6 +262,7 @@ mod tests {
             Position { line, character },
             &AnalysisContext::default(),
             &[],
+            &ToolNames::default(),
             settings,
         ) {
             Some(CompletionResponse::Array(items)) => items,
@@ -276,8 +301,14 @@ mod tests {
         let uri = "file:///w/.claude/commands/release.md".parse().unwrap();
         let document = Document::new(uri, 1, Revision::default(), String::new());
         let position = Position::default();
-        let found =
-            completion(&document, position, &AnalysisContext::default(), &[], Settings::default());
+        let found = completion(
+            &document,
+            position,
+            &AnalysisContext::default(),
+            &[],
+            &ToolNames::default(),
+            Settings::default(),
+        );
         let Some(CompletionResponse::Array(items)) = found else { panic!("{found:?}") };
         assert_eq!((items.len(), &*items[0].label), (1, "command"));
     }

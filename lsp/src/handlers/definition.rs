@@ -19,13 +19,13 @@ pub(crate) async fn definition(
         return Some(Location::new(document.uri().clone(), range));
     }
     let resolved = texts.skill_at_offset(document, offset).map(|(resolved, _)| resolved.skill);
-    let reference = skills_agents::references::reference_at(document.references(), offset);
+    let reference = document.reference_at(offset);
     if reference.is_some_and(|it| resolved.is_some() || !it.form.needs_confirmation()) {
         return texts.location(&resolved?.path).await;
     }
     let snapshot = texts.session.snapshot_for(document).unwrap_or_default();
     let bases = snapshot.bases(document.path()?);
-    let links = skills_agents::references::links_at(document.links(), offset);
+    let links = document.links_at(offset);
     for target in links.iter().flat_map(|it| bases.targets(it)) {
         if snapshot.at(&target).is_some() {
             return texts.location(&target).await;

@@ -13,7 +13,10 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::to_proto;
 
-/// Returns the links of a document. A path outside Markdown links becomes a link if its file
+/// The maximum number of links of one document. A definition is found for every path and name.
+const MAX_LINKS: usize = 1000;
+
+/// Returns the links of a document, at most [`MAX_LINKS`]. A path outside Markdown links becomes a link if its file
 /// exists; a plain word with slashes, only if it leads into a skill.
 pub(crate) fn document_link(
     document: &Document,
@@ -30,6 +33,9 @@ pub(crate) fn document_link(
     let mut targets: HashMap<(&str, LinkForm), Option<Uri>> = HashMap::new();
     let mut end = 0;
     for file in document.links() {
+        if found.len() == MAX_LINKS {
+            break;
+        }
         // A command in backticks is found as one path and again word by word.
         if end <= file.span.start
             && let Some(bases) = &bases
@@ -48,7 +54,8 @@ pub(crate) fn document_link(
         let target = to_proto::uri(&skill.path).filter(|_| other);
         link(it.span, target, Some(format!("Open the skill {}", skill.name)))
     });
-    found.extend(skills);
+    let n_left = MAX_LINKS - found.len();
+    found.extend(skills.take(n_left));
     found
 }
 

@@ -45,15 +45,14 @@ fn hover_skill(
     offset: usize,
     analysis: &AnalysisContext,
 ) -> Option<(Span, String)> {
-    let Some(reference) = skills_agents::references::reference_at(document.references(), offset)
-    else {
+    let Some(reference) = document.reference_at(offset) else {
         // A skill's own `name` refers to the skill too.
         let name = &document.parsed().frontmatter.as_ref()?.get("name")?.value;
         let is_there = name.span.start <= offset && offset <= name.span.end;
         let skill = analysis.snapshot.at(document.path().filter(|_| is_there)?)?;
         return Some((name.span, describe(skill, &analysis.snapshot)));
     };
-    let (skill, _) = analysis.snapshot.resolve(reference)?;
+    let (skill, _) = analysis.snapshot.resolve(&reference)?;
     Some((reference.span, describe(skill, &analysis.snapshot)))
 }
 

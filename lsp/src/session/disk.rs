@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skills_agents::references::is_referencing_file;
+use skills_agents::tool_names::ToolNames;
 use skills_lint::SkillDirFacts;
 use skills_syntax::path::AbsPath;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -146,6 +147,16 @@ impl Session {
         let Some((root, profile)) = asked else { return Vec::new() };
         let used = timeout(LOOKUP_TIMEOUT, self.backend().used(root, profile)).await;
         used.ok().flatten().unwrap_or_default()
+    }
+
+    /// Returns the MCP tools and the agents that are known in a document's root; none if the backend
+    /// does not answer in time.
+    pub(crate) async fn tool_names(&self, document: &Document) -> ToolNames {
+        let Some(root) = self.with_analysis(document, |it| it.root.clone()) else {
+            return ToolNames::default();
+        };
+        let names = timeout(LOOKUP_TIMEOUT, self.backend().tool_names(root)).await;
+        names.ok().flatten().unwrap_or_default()
     }
 
     /// Returns the snapshots that contain a skill, that of its own root first.

@@ -85,9 +85,15 @@ pub fn links(text: &str, document: &Document) -> Vec<Link> {
 
 /// Returns the links of a text, in text order. Takes the parsed body.
 pub fn links_in(text: &str, document: &Document, body: &Body) -> Vec<Link> {
+    links_near(text, document, body, Span::new(0, text.len()))
+}
+
+/// Like [`links_in`], in the parts of the text that overlap or touch `near` only.
+pub(crate) fn links_near(text: &str, document: &Document, body: &Body, near: Span) -> Vec<Link> {
+    let is_near = |it: &&Span| it.touches(near);
     let target = |span: &Span| read(text, *span, LinkForm::Target).filter(Link::is_path);
-    let mut links: Vec<_> = body.links.iter().filter_map(target).collect();
-    for code in &body.codes {
+    let mut links: Vec<_> = body.links.iter().filter(is_near).filter_map(target).collect();
+    for code in body.codes.iter().filter(is_near) {
         if code.slice(text).contains(char::is_whitespace) {
             // A path with spaces, or a command.
             links.extend(read(text, *code, LinkForm::Word).filter(Link::is_path));
@@ -101,12 +107,12 @@ pub fn links_in(text: &str, document: &Document, body: &Body) -> Vec<Link> {
             }
         }
     }
-    for prose in &body.prose {
+    for prose in body.prose.iter().filter(is_near) {
         words(text, *prose, LinkForm::Bare, &mut links);
     }
     let fences = body.fences.iter().map(|it| it.content);
     let frontmatter = document.frontmatter.as_ref().map(|it| it.content);
-    for commands in fences.chain(frontmatter) {
+    for commands in fences.chain(frontmatter).filter(|it| it.touches(near)) {
         words(text, commands, LinkForm::Word, &mut links);
     }
     links.sort_by_key(|it| it.span);
@@ -144,15 +150,16 @@ fn words(text: &str, span: Span, way: LinkForm, links: &mut Vec<Link>) {
     const AROUND: &[char] = &[
         '(', ')', '[', ']', '<', '>', '"', '\'', '“', '”', '‘', '’', ',', ';', '*', '`', '|', '=',
     ];
-    let mut at = span.start;
-    for word in span.slice(text).split(|it: char| it.is_whitespace() || AROUND.contains(&it)) {
-        let start = at;
-        // Skip the delimiter, which may have several bytes.
-        at += word.len();
-        at += text[at..span.end].chars().next().map_or(0, char::len_utf8);
-        if !word.contains('/') {
-            continue;
-        }
+    let is_delimiter = |it: char| it.is_whitespace() || AROUND.contains(&it);
+    let written = span.slice(text);
+    let mut at = 0;
+    while let Some(slash) = written[at..].find('/') {
+        let slash = at + slash;
+        let begun = written[at..slash].trim_end_matches(|it| !is_delimiter(it)).len();
+        let start = at + begun;
+        at = written[slash..].find(is_delimiter).map_or(written.len(), |it| slash + it);
+        let word = &written[start..at];
+        let start = span.start + start;
         let is_import = way == LinkForm::Bare && word.starts_with('@');
         let path = word.strip_prefix('@').unwrap_or(word);
         let start = start + (word.len() - path.len());

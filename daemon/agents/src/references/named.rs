@@ -56,22 +56,23 @@ fn in_list(text: &str, value: &Value, found: &mut Vec<Reference>) {
     }
 }
 
-/// Adds the names in the body: whole code spans, words in prose, and words and calls in fences.
-pub(super) fn in_body(text: &str, body: &Body, found: &mut Vec<Reference>) {
-    for code in &body.codes {
+/// Adds the names in the parts of the body that overlap or touch `near`: whole code spans, words in
+/// prose, and words and calls in fences.
+pub(super) fn in_body(text: &str, body: &Body, near: Span, found: &mut Vec<Reference>) {
+    for code in body.codes.iter().filter(|it| it.touches(near)) {
         in_code(text, *code, found);
     }
-    for prose in &body.prose {
+    for prose in body.prose.iter().filter(|it| it.touches(near)) {
         add_words(text, *prose, Place::Prose, found);
     }
-    for definition in &body.definitions {
+    for definition in body.definitions.iter().filter(|it| it.span.touches(near)) {
         let start = definition.span.start + 1;
         let label = &*definition.label;
         if is_hyphenated(label) && text.get(start..).is_some_and(|it| it.starts_with(label)) {
             add(label, start, ReferenceForm::Named, found);
         }
     }
-    for fence in &body.fences {
+    for fence in body.fences.iter().filter(|it| it.content.touches(near)) {
         let language = fence.info.slice(text).split([' ', '{', ',']).next().unwrap_or_default();
         let place = if TEXTS.contains(&language) { Place::Text } else { Place::Program };
         add_words(text, fence.content, place, found);

@@ -15,7 +15,7 @@ use skills_syntax::path::AbsPath;
 
 use index::Index;
 
-pub(crate) use global::excludes_file;
+pub(crate) use global::{config_files, excludes_file};
 #[cfg(test)]
 pub(crate) use index::file as index_file;
 pub(crate) use patterns::{Links, patterns};

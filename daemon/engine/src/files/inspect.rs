@@ -9,6 +9,7 @@ mod fs_facts;
 mod parallel;
 mod reference_search;
 mod text_index;
+mod tool_names;
 mod unreadable;
 mod walks;
 mod worktree;
@@ -43,6 +44,7 @@ pub use fenced::read_fenced;
 pub use fs_facts::{BundledTextsCache, entry, facts, leads_out, make_executable, worktree_top};
 pub use reference_search::{ReferencingFile, find_references, home, search, watch_texts};
 pub use text_index::TextIndex;
+pub use tool_names::tool_names;
 pub use walks::Walks;
 pub use worktree::{WorktreeFiles, directories};
 
@@ -139,6 +141,7 @@ impl InspectedFile {
             document: &self.document,
             record: &self.record,
             path: Some(&self.path),
+            parts: None,
         }
     }
 }

@@ -170,7 +170,8 @@ fn truncated_file_is_reported() {
     let document = skills_agents::skill::parse(text);
     let facts = FileFacts { size: 1 << 30, truncated: true, hash: [0; 32] };
     let record = SkillRecord::from_document(text, &document, facts, DecodeFacts::default());
-    let subject = crate::Subject { text, document: &document, record: &record, path: None };
+    let subject =
+        crate::Subject { text, document: &document, record: &record, path: None, parts: None };
     let found = crate::check(&subject, &Settings::default(), &crate::NoFs);
     assert_eq!(ids(&found), ["body/too-large"]);
 }

@@ -154,7 +154,8 @@ fn breaking_fix_is_left_out_of_a_batch() {
     let text = format!("{head}metadata:\n{keys}---\nb\n");
     let (text, record) = record(&text);
     let document = parse(&text);
-    let subject = Subject { text: &text, document: &document, record: &record, path: None };
+    let subject =
+        Subject { text: &text, document: &document, record: &record, path: None, parts: None };
     let settings = Settings::default();
     let cx = Cx::new(&subject, &settings.profiles, &NoFs);
     let mut findings = run_rules(&cx);

@@ -15,6 +15,7 @@ use std::time::Duration;
 use rustix::process::Pid;
 use skills_agents::profile::DEFAULT_PROFILES;
 use skills_agents::references::TextSearch;
+use skills_agents::tool_names::ToolNames;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::connection::Connection;
@@ -33,6 +34,7 @@ use skills_lsp::{
     Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchHandle, WatchTarget,
 };
 use skills_platform::process::{ancestors, wait_for_end};
+use skills_protocol::env::CLAUDE_CONFIG_DIR;
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences, SkillsUsage,
@@ -408,6 +410,17 @@ impl Backend for LspBackend {
         Box::pin(async move { Some(answer.await?.skills.into_iter().filter_map(path).collect()) })
     }
 
+    fn tool_names(&self, place: AbsPath) -> Answer<ToolNames> {
+        let dir = |variable| AbsPath::new(std::env::var_os(variable)?.as_ref()).ok();
+        let read = move || {
+            let own = dir(CLAUDE_CONFIG_DIR);
+            let state = own.clone().or_else(|| dir("HOME")).map(|it| it.child(".claude.json"));
+            let own = own.or_else(|| Some(dir("HOME")?.child(".claude")));
+            inspect::tool_names(&place, own.as_ref(), state.as_ref())
+        };
+        Box::pin(async move { spawn_blocking(read).await.ok() })
+    }
+
     fn check(
         &self,
         place: AbsPath,
@@ -456,7 +469,9 @@ impl Backend for LspBackend {
     }
 
     fn find_texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>> {
-        Box::pin(async move { spawn_blocking(move || inspect::search(search)).await.ok() })
+        let inner = Arc::clone(&self.0);
+        let find = move || inspect::search(search, &inner.texts);
+        Box::pin(async move { spawn_blocking(find).await.ok() })
     }
 
     fn read(&self, path: AbsPath) -> Answer<String> {

@@ -3,7 +3,8 @@
 use expect_test::{Expect, expect};
 use skills_agents::skill::parse;
 
-use crate::{FileKind, argument, complete, documentation, hover};
+use super::complete;
+use crate::{FileKind, argument, documentation, hover};
 
 const CURSOR: &str = "<CURSOR>";
 

@@ -8,8 +8,8 @@ use skills_lint::testing::SPANNING;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
-use crate::mention::name_at;
-use crate::{FileKind, SuggestionKind, complete, complete_paths, hover, selection_ranges};
+use super::{complete, complete_paths, name_at};
+use crate::{FileKind, SuggestionKind, hover, selection_ranges};
 
 /// A worktree with three files.
 struct Tree;

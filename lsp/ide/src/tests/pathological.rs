@@ -12,11 +12,9 @@ use skills_syntax::markdown::Body;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
 
-use super::with_subject;
-use crate::mention::name_at;
+use super::{complete, complete_paths, name_at, with_subject};
 use crate::{
-    FileKind, argument, complete, complete_paths, format, hints, hover, lenses, refactorings,
-    selection_ranges, tokens,
+    FileKind, argument, format, hints, hover, lenses, refactorings, selection_ranges, tokens,
 };
 use texts::texts;
 

@@ -11,11 +11,31 @@ use super::patterns::{Links, text};
 
 /// Returns the path of the user's ignore file, which may not exist.
 pub(crate) fn excludes_file() -> Option<PathBuf> {
-    let home = env::home_dir().filter(|it| it.is_absolute());
-    let variable = |name| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-    let xdg = variable("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
-    // The strongest first. `GIT_CONFIG_GLOBAL` replaces both files of the user.
-    let users = variable("GIT_CONFIG_GLOBAL").map_or_else(
+    let home = home();
+    let mut said = config_files().into_iter().filter_map(|it| text(&it, Links::Followed));
+    said.find_map(|it| parse_excludes_file(&it, home.as_deref()))
+        .or_else(|| Some(xdg_config(home.as_deref())?.join("git/ignore")))
+}
+
+fn home() -> Option<PathBuf> {
+    env::home_dir().filter(|it| it.is_absolute())
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from)
+}
+
+fn xdg_config(home: Option<&Path>) -> Option<PathBuf> {
+    variable("XDG_CONFIG_HOME").or_else(|| Some(home?.join(".config")))
+}
+
+/// Returns the git configuration files that can name the user's ignore file, which may not exist,
+/// the strongest first.
+pub(crate) fn config_files() -> Vec<PathBuf> {
+    let home = home();
+    let xdg = xdg_config(home.as_deref());
+    // `GIT_CONFIG_GLOBAL` replaces both files of the user.
+    let users: Vec<PathBuf> = variable("GIT_CONFIG_GLOBAL").map_or_else(
         || {
             let own = home.iter().map(|it| it.join(".gitconfig"));
             own.chain(xdg.iter().map(|it| it.join("git/config"))).collect()
@@ -23,10 +43,7 @@ pub(crate) fn excludes_file() -> Option<PathBuf> {
         |file| vec![file],
     );
     let systems = variable("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
-    let files = users.into_iter().chain([systems]);
-    let mut said = files.filter_map(|it| text(&it, Links::Followed));
-    said.find_map(|it| parse_excludes_file(&it, home.as_deref()))
-        .or_else(|| Some(xdg?.join("git/ignore")))
+    users.into_iter().chain([systems]).collect()
 }
 
 /// Returns the value of `core.excludesFile` in a git configuration; the last one wins.

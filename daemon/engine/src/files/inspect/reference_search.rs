@@ -127,23 +127,20 @@ pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
 }
 
 /// Returns the texts that match a search, sorted by path. Blocks on the disk.
-pub fn search(search: TextSearch) -> Vec<AbsPath> {
+pub fn search(search: TextSearch, index: &TextIndex) -> Vec<AbsPath> {
     let TextSearch { top, home, skills, words, below } = search;
-    let (index, cancel) = (TextIndex::new(0), Cancel::default());
-    let fenced = Fenced::new(top.as_ref(), &[]);
-    let texts = texts(&index, top.as_ref(), skills, home.as_ref(), &cancel).unwrap_or_default();
-    let mut texts: Vec<AbsPath> = texts.into_iter().map(|(path, _)| path).collect();
-    let holds = |path: &AbsPath| {
-        let file = fenced.read(path, READ_LIMIT).ok();
-        file.is_some_and(|it| {
-            let text = String::from_utf8_lossy(&it.bytes);
-            words.iter().any(|word| text.contains(&**word))
-        })
+    let (cancel, fenced) = (Cancel::default(), Fenced::new(top.as_ref(), &[]));
+    let texts = texts(index, top.as_ref(), skills, home.as_ref(), &cancel).unwrap_or_default();
+    let matches = |(path, stat): &(AbsPath, Stat)| {
+        let is_match = words.is_empty()
+            || below.iter().any(|dir| path.starts_with(dir))
+            || index
+                .text(&fenced, path, stat, READ_LIMIT)
+                .is_some_and(|it| words.iter().any(|word| it.text.contains(&**word)));
+        is_match.then(|| path.clone())
     };
-    if !words.is_empty() {
-        texts.retain(|it| below.iter().any(|dir| it.starts_with(dir)) || holds(it));
-    }
-    texts
+    let found = in_parallel(&texts, &cancel, matches).unwrap_or_default();
+    found.into_iter().flatten().collect()
 }
 
 /// Returns the texts that may refer to skills with their metadata, sorted by path, each once: in the

@@ -21,7 +21,7 @@ use super::parallel::in_parallel;
 use crate::cancel::Cancel;
 use crate::files::dir_index::Seen;
 use crate::files::disk::{Stat, stat_target};
-use crate::files::ignored::{exclude_file, excludes_file};
+use crate::files::ignored::{config_files, exclude_file, excludes_file};
 
 /// Maximum number of listings that are cached; clients of one worktree may see different skills.
 const MOST_LISTINGS: usize = 8;
@@ -58,10 +58,9 @@ fn listing_key(top: Option<&AbsPath>, skills: &BTreeSet<AbsPath>) -> ListingKey 
 struct Listing {
     /// The skills whose directories were listed.
     skills: BTreeSet<AbsPath>,
-    /// The listed directories and the ignore files that apply; none for a file that was missing.
+    /// The listed directories, the ignore files that apply and the configurations that name one; none
+    /// for a file that was missing.
     seen: Vec<(PathBuf, Option<Seen>)>,
-    /// The user's ignore file for all repositories.
-    global: Option<PathBuf>,
     paths: Arc<Vec<AbsPath>>,
 }
 
@@ -72,7 +71,6 @@ impl Listing {
             (seen, now) => seen.is_none() && now.is_err(),
         };
         self.skills == *skills
-            && self.global == excludes_file()
             && in_parallel(&self.seen, cancel, is_same)
                 .is_some_and(|it| it.into_iter().all(|it| it))
     }
@@ -270,7 +268,6 @@ impl TextIndex {
         if self.most_bytes == 0 || n_bytes > MOST_PATH_BYTES {
             return;
         }
-        let global = excludes_file();
         let mut seen = HashMap::new();
         let mut add = |path: PathBuf, may_miss: bool| {
             let found = stat_target(&path).ok().map(|stat| Seen::at(at, stat));
@@ -297,10 +294,10 @@ impl TextIndex {
             }
             add(dir, true);
         }
-        if let Some(global) = &global {
-            add(global.clone(), true);
+        for file in config_files().into_iter().chain(excludes_file()) {
+            add(file, true);
         }
-        let listing = Listing { skills, seen: seen.into_iter().collect(), global, paths };
+        let listing = Listing { skills, seen: seen.into_iter().collect(), paths };
         let key = listing_key(top, &listing.skills);
         let mut listings = self.listings();
         listings.remove(&key);

@@ -28,7 +28,7 @@ const fn value(
     Pattern { name, head, part, tail }
 }
 
-const BODIES: [Pattern; 46] = [
+const BODIES: [Pattern; 48] = [
     body("links unclosed", "[a](", ""),
     body("links closed at the end", "[a](", ")"),
     body("links in angles unclosed", "[a](<", ""),
@@ -39,6 +39,12 @@ const BODIES: [Pattern; 46] = [
     body("links with a blank", "[a]( ", ""),
     body("links to one file", "[a](b.md) ", ""),
     body("links to many files", "[a](references/b%.md) ", ""),
+    body("links to unknown anchors", "## Heading %\n\nSee [x](#headin-%x).\n", ""),
+    body(
+        "links, code and names",
+        "## A %\n\n[x](b/c.md), `b/d.sh`, the `skill-name` skill.\n\n",
+        "",
+    ),
     body("links in lines", "[a](references/b%.md)\n", ""),
     body("pictures", "![", ""),
     body("brackets", "[", ""),
