@@ -366,7 +366,7 @@ impl ServerConnection {
         }
     }
 
-    /// Connects to the next daemon after a pause. False if there is none, or no pause is left.
+    /// Connects to the next daemon after a pause. Returns false without a daemon or another pause.
     fn reconnect(
         &mut self,
         pauses: &mut dyn Iterator<Item = Duration>,

@@ -50,6 +50,9 @@ keyword_enum! {
         /// As `trimmed-lines`, without the white space before the first key, so that the other keys may
         /// not be indented (Kimi Code, read in its source).
         TrimmedText = "trimmed-text",
+        /// Three dashes open, whatever follows; a line of three dashes with only white space behind it
+        /// and a line end closes (Hermes Agent, read in its source).
+        BlankClosed = "blank-closed",
     }
 }
 
@@ -115,6 +118,7 @@ impl Fence {
             Self::AnyTwo => any_two(text),
             Self::AnyOpening => any_opening(text),
             Self::TrimmedText => trimmed_text(text),
+            Self::BlankClosed => blank_closed(text),
         }
     }
 }
@@ -135,6 +139,7 @@ pub(crate) fn longest_head(text: &str, end: usize) -> &str {
         Fence::AnyTwo,
         Fence::AnyOpening,
         Fence::TrimmedText,
+        Fence::BlankClosed,
     ];
     let ends = rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body);
     let end = ends.fold(end, usize::max);
@@ -297,6 +302,20 @@ fn any_two(text: &str) -> Result<FrontmatterRange, FenceError> {
     Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
 }
 
+fn blank_closed(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let rest = text.strip_prefix("---").ok_or(FenceError::NOT_OPENED)?;
+    let behind = |at: usize| {
+        let rest = &rest[at + "\n---".len()..];
+        let blank = &rest[..rest.len() - rest.trim_start().len()];
+        blank.find('\n').map(|it| (3 + at, text.len() - rest.len() + it + 1))
+    };
+    let mut lines = rest.match_indices("\n---");
+    let (closing, body) = lines.find_map(|it| behind(it.0)).ok_or(FenceError::NOT_CLOSED)?;
+    let start = if rest.starts_with('\n') { 4 } else { 3 };
+    let content = Span::new(start, closing + 1);
+    Ok(FrontmatterRange { content, language: Language::Yaml, body })
+}
+
 fn trimmed_text(text: &str) -> Result<FrontmatterRange, FenceError> {
     let found = trimmed_lines(text)?;
     let content = found.content.slice(text);
@@ -444,6 +463,22 @@ mod tests {
             };
             assert_eq!(found(Fence::PrefixRest), cline, "{text:?}");
             assert_eq!(found(Fence::AnyTwo), continue_dev, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn closing_dashes_of_hermes_need_a_line_end() {
+        for (text, expected) in [
+            ("---\na: b\n---\nx\n", Some(("a: b\n", "x\n"))),
+            ("--- \na: b\n--- \n\nx\n", Some((" \na: b\n", "\nx\n"))),
+            ("---\n---\nx\n", Some(("", "x\n"))),
+            ("---\na: b\n---x\n---\ny\n", Some(("a: b\n---x\n", "y\n"))),
+            ("---\na: b\n---", None),
+            ("\n---\na: b\n---\n", None),
+        ] {
+            let found = Fence::BlankClosed.find(text).ok();
+            let found = found.map(|it| (it.content.slice(text), &text[it.body..]));
+            assert_eq!(found, expected, "{text:?}");
         }
     }
 

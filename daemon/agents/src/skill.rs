@@ -121,8 +121,8 @@ pub struct SkillRecord {
     pub user_invocable: bool,
     /// The first line after `head` that is not blank, trimmed.
     pub first_body_line: Option<Box<str>>,
-    /// The first lines of the body that are neither blank nor headings, if there is no
-    /// `description`; see [`DescriptionRule::ElseBodyLines`](crate::profile::DescriptionRule).
+    /// The first lines of the body that are neither blank nor headings, if `description` is missing or
+    /// empty; see [`DescriptionRule::ElseBodyLines`](crate::profile::DescriptionRule).
     pub body_lines: Option<Box<str>>,
     /// The text of the first heading of the body.
     pub first_heading: Option<Box<str>>,
@@ -186,8 +186,8 @@ impl SkillRecord {
             }),
             first_body_line: first_line(&text[head.len()..]).map(Into::into),
             body_lines: match field(&field_table::DESCRIPTION) {
-                Some(_) => None,
-                None => Some(body_lines(&text[head.len()..])),
+                Some(it) if !it.text.is_empty() => None,
+                _ => Some(body_lines(&text[head.len()..])),
             },
             first_heading: first_heading(document.body.slice(text)),
             bom,
@@ -300,14 +300,18 @@ impl PositionMapper<'_> {
     }
 }
 
-/// Joins the first three lines that are neither blank nor headings, at most 1,024 characters.
+/// Returns the first three lines that are neither blank nor headings, at most 1,024 characters.
 fn body_lines(text: &str) -> Box<str> {
-    let lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
-    let joined = lines.take(3).collect::<Vec<_>>().join(" ");
+    let lines = text.lines().map(str::trim).filter(is_text_line);
+    let joined = lines.take(3).collect::<Vec<_>>().join("\n");
     joined.chars().take(1024).collect::<String>().into()
 }
 
-/// Returns the first line that is not blank, trimmed.
+/// Returns true for a trimmed line that is neither blank nor a heading.
+pub(crate) fn is_text_line(line: &&str) -> bool {
+    !line.is_empty() && !line.starts_with('#')
+}
+
 /// Returns the first line that is not blank, trimmed.
 pub(crate) fn first_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|it| !it.is_empty())

@@ -24,6 +24,8 @@ pub const PROFILES: &[&str] = &[
     "kimi-code",
     "droid",
     "openclaw",
+    "openhands",
+    "hermes",
     "cursor",
     "vscode",
     "goose",
@@ -32,6 +34,7 @@ pub const PROFILES: &[&str] = &[
     "kiro",
     "claude-code@founding",
     "opencode@founding",
+    "pi@0.74",
 ];
 
 /// Directories of an agent's own skills.
@@ -54,6 +57,8 @@ pub(crate) const OWN_DIRECTORIES: &[(&str, OwnDirectory)] = &[
     ("kimi-code", OwnDirectory { project: ".kimi-code/skills", levels: ProjectLevels::WorktreeTop, variable: "KIMI_CODE_HOME", below_home: ".kimi-code", user: "skills" }),
     ("droid", OwnDirectory { project: ".factory/skills", levels: ProjectLevels::EachLevel, variable: "HOME", below_home: "", user: ".factory/skills" }),
     ("openclaw", OwnDirectory { project: "", levels: ProjectLevels::None, variable: "OPENCLAW_STATE_DIR", below_home: ".openclaw", user: "skills" }),
+    ("openhands", OwnDirectory { project: ".agents/skills", levels: ProjectLevels::WorkingDirectory, variable: "HOME", below_home: "", user: ".openhands/skills" }),
+    ("hermes", OwnDirectory { project: "", levels: ProjectLevels::None, variable: "HERMES_HOME", below_home: ".hermes", user: "skills" }),
     ("cursor", OwnDirectory { project: ".cursor/skills", levels: ProjectLevels::EachLevel, variable: "HOME", below_home: "", user: ".cursor/skills" }),
     ("vscode", OwnDirectory { project: ".github/skills", levels: ProjectLevels::WorkingDirectory, variable: "HOME", below_home: "", user: ".copilot/skills" }),
     ("goose", OwnDirectory { project: ".agents/skills", levels: ProjectLevels::WorkingDirectory, variable: "HOME", below_home: "", user: ".config/goose/skills" }),
@@ -100,4 +105,5 @@ pub(crate) const VARIABLES: &[&str] = &[
     "PI_CODING_AGENT_DIR",
     "KIMI_CODE_HOME",
     "OPENCLAW_STATE_DIR",
+    "HERMES_HOME",
 ];

@@ -4,7 +4,7 @@
 use crate::agent_trees::Tree;
 use crate::claude::Entry;
 
-const OWN: [&str; 20] = [
+const OWN: [&str; 22] = [
     ".agents",
     ".agent",
     ".claude",
@@ -16,11 +16,13 @@ const OWN: [&str; 20] = [
     ".factory",
     ".gemini",
     ".github",
+    ".hermes",
     ".kilo",
     ".kilocode",
     ".kimi-code",
     ".openclaw",
     ".opencode",
+    ".openhands",
     ".pi",
     ".qoder",
     ".qwen",

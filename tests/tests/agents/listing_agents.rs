@@ -17,14 +17,18 @@ mod continue_dev;
 pub(crate) use cline::CLINE;
 pub(crate) use continue_dev::CONTINUE;
 mod droid;
+mod hermes;
 mod kimi_code;
 mod openclaw;
+mod openhands;
 mod pi;
 
 pub(crate) use droid::DROID;
+pub(crate) use hermes::HERMES;
 pub(crate) use kimi_code::KIMI_CODE;
 pub(crate) use openclaw::OPENCLAW;
-pub(crate) use pi::PI;
+pub(crate) use openhands::OPENHANDS;
+pub(crate) use pi::{PI, PI_0_74};
 
 /// An agent whose list of skills is recorded.
 pub(crate) struct ListingAgent {

@@ -17,9 +17,19 @@ use crate::claude::{Entry, lay_out};
 use crate::fixture_tree;
 use crate::listing_agents::{ListingAgent, list};
 
-/// Skills that an agent leaves out and we list, on purpose: pi reads `.gitignore`, and for Droid a
-/// dropped skill may shadow another one.
-const LEFT_OUT: &[(&str, &str)] = &[("pi", "/ignored/SKILL.md"), ("droid", "/unknown/SKILL.md")];
+/// Skills that an agent lists otherwise than we do, on purpose: pi reads `.gitignore`, for Droid a
+/// dropped skill may shadow another one, OpenHands reads other types and byte order marks otherwise,
+/// and Hermes Agent reads 4,000 characters of a file and takes a list for a description.
+const LISTED_OTHERWISE: &[(&str, &str)] = &[
+    ("pi", "/ignored/SKILL.md"),
+    ("pi@0.74", "/ignored/SKILL.md"),
+    ("droid", "/unknown/SKILL.md"),
+    ("openhands", "/mark/SKILL.md"),
+    ("openhands", "/list-block/SKILL.md"),
+    ("openhands", "/tools-map/SKILL.md"),
+    ("hermes", "/desc-5000/SKILL.md"),
+    ("hermes", "/list-desc/SKILL.md"),
+];
 
 /// Random trees in a recording.
 const TREES: u64 = 10;
@@ -106,13 +116,16 @@ fn difference(ours: &Views, agent: &ListingAgent, tree: &Tree, theirs: &Found) -
     let found = candidates.filter(is_listed).map(|it| {
         (it.name.clone(), description(it), relative(it.path.to_str().unwrap_or_default(), &top))
     });
-    let left_out = |it: &(String, String, String)| {
-        LEFT_OUT.iter().any(|(profile, path)| *profile == agent.profile && it.2.ends_with(path))
+    let is_compared = |it: &(String, String, String)| {
+        let is_it =
+            |(profile, path): &(&str, &str)| *profile == agent.profile && it.2.ends_with(path);
+        !LISTED_OTHERWISE.iter().any(is_it)
     };
-    let ours: Found = found.filter(|it| !left_out(it)).collect();
+    let ours: Found = found.filter(is_compared).collect();
     // Markdown files beside the directories of skills are skills of some agents, not here.
     let is_skill = |it: &&(String, String, String)| it.2.is_empty() || it.2.ends_with("/SKILL.md");
-    let theirs: Found = theirs.iter().filter(is_skill).cloned().collect();
+    let theirs: Found =
+        theirs.iter().filter(is_skill).filter(|it| is_compared(it)).cloned().collect();
     // Links may lead to one file by several paths, of which the file system's order chooses.
     let real = |path: &str| fs::canonicalize(top.join(path.trim_start_matches('/'))).ok();
     // An agent may cut a description.
@@ -235,6 +248,9 @@ agents! {
     qoder_lists_what_we_find = crate::listing_agents::QODER,
     pi_lists_what_we_find = crate::listing_agents::PI,
     kimi_code_lists_what_we_find = crate::listing_agents::KIMI_CODE,
+    pi_0_74_lists_what_we_find = crate::listing_agents::PI_0_74,
+    openhands_lists_what_we_find = crate::listing_agents::OPENHANDS,
+    hermes_lists_what_we_find = crate::listing_agents::HERMES,
     droid_lists_what_we_find = crate::listing_agents::DROID,
     openclaw_lists_what_we_find = crate::listing_agents::OPENCLAW,
     kilo_lists_what_we_find = crate::listing_agents::KILO,

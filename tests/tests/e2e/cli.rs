@@ -225,8 +225,10 @@ fn unknown_name_is_answered_with_the_nearest_one_once() {
     for dir in [".agents", ".claude", ".opencode", ".gemini", ".codex", ".kiro"] {
         write_skill(&top.join(dir).join("skills/git-helper"), "git-helper", "d");
     }
-    // OpenClaw searches no worktree.
-    write_skill(&home.path().join(".openclaw/skills/git-helper"), "git-helper", "d");
+    // These search no worktree.
+    for dir in [".openclaw", ".hermes"] {
+        write_skill(&home.path().join(dir).join("skills/git-helper"), "git-helper", "d");
+    }
     for profile in skills_protocol::PROFILES {
         for (command, name) in [
             ("load", "git-helpr"),

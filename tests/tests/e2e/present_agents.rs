@@ -25,6 +25,9 @@ const OPENCODE: &str = "//- /home/.config/opencode/opencode.json\n{}\n";
 const PI: &str = "//- /home/.pi/agent/settings.json\n{}\n";
 const KIMI_CODE: &str = "//- /home/.kimi-code/config.toml\ndefault_model = \"k\"\n";
 const DROID: &str = "//- /home/.factory/settings.json\n{}\n";
+const OPENHANDS: &str = "//- /home/.openhands/agent_settings.json\n{}\n";
+const HERMES: &str = "//- /home/.hermes/skills/mine/SKILL.md\n---\nname: mine\ndescription: M.\n---\nBody.\n\
+    //- /home/.hermes/config.yaml\n{}\n";
 const OPENCLAW: &str = "//- /home/.openclaw/openclaw.json\n{}\n";
 
 /// A home with the skills and these files, and its worktree.
@@ -65,6 +68,8 @@ fn each_agent_is_detected_by_its_own_files() {
         (PI, "as pi · 1 skill · detected: `~/.pi/agent` exists"),
         (KIMI_CODE, "as Kimi Code · 1 skill · detected: `~/.kimi-code` exists"),
         (DROID, "as Factory Droid · 1 skill · detected: `~/.factory` exists"),
+        (OPENHANDS, "as OpenHands · 1 skill · detected: `~/.openhands` exists"),
+        (HERMES, "as Hermes Agent · 1 skill · detected: `~/.hermes` exists"),
         (OPENCLAW, "as OpenClaw · 1 skill · detected: `~/.openclaw` exists"),
     ] {
         let (home, top) = home(&[files]);

@@ -59,7 +59,9 @@ fn levels(profile: &Profile) -> &'static str {
     let is_own = |it: &&RootRule| it.scope == Scope::Project && it.relative.contains(&profile.own);
     match profile.roots.iter().find(is_own).map(|it| &it.base) {
         None => "None",
-        Some(RootBase::Ancestors { stop: AncestorStop::Cwd }) => "WorkingDirectory",
+        Some(RootBase::Ancestors { stop: AncestorStop::Cwd | AncestorStop::CwdAndTop }) => {
+            "WorkingDirectory"
+        }
         Some(RootBase::Ancestors { stop: AncestorStop::WorktreeTop }) => "WorktreeTop",
         Some(_) => "EachLevel",
     }

@@ -142,6 +142,8 @@ mod tests {
             "kimi-code",
             "droid",
             "openclaw",
+            "openhands",
+            "hermes",
         ];
         assert_eq!(measured, expected);
         assert!(["cursor", "vscode", "kiro"].iter().all(|it| unknown.contains(it)));

@@ -94,7 +94,11 @@ pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Load
     match reader.values() {
         None => {
             reader.without_frontmatter();
-            directory.clone_into(&mut reader.reading.name);
+            if profile.name.source == NameSource::FieldIfPresent {
+                reader.validate_name(None, directory);
+            } else {
+                directory.clone_into(&mut reader.reading.name);
+            }
             reader.validate_description(None, true);
             reader.has_frontmatter = false;
             if reader.reading.dropped.is_none() {

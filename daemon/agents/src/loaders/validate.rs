@@ -9,7 +9,7 @@ use crate::profile::{
     DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, Requirement, ScalarRule,
 };
 use crate::scalar::YamlType;
-use crate::skill::first_line;
+use crate::skill::{first_line, is_text_line};
 use crate::yaml_library::YamlLibrary;
 
 impl RecordLoader<'_> {
@@ -133,6 +133,14 @@ impl RecordLoader<'_> {
                     self.drop_skill("name/form", message, Some(at), "Rename the skill.");
                 }
             }
+            NameCheck::StandardDirectory => {
+                let differs = (name != directory).then_some("differs from its directory's name");
+                if let Some(fault) = standard_fault(name).or(differs) {
+                    let message = format!("the name `{name}` {fault}");
+                    let next = format!("Rename the skill or its directory (`{directory}`).");
+                    self.drop_skill("name/form", message, Some(at), &next);
+                }
+            }
             NameCheck::StandardWarn => self.check_standard_name(name, directory, at),
         }
     }
@@ -157,10 +165,17 @@ impl RecordLoader<'_> {
         use DescriptionRule as Rule;
         let rule = self.profile.description;
         let missing = typed.is_none();
+        let is_empty = typed.as_ref().is_none_or(|it| match it.kind {
+            YamlType::Null => true,
+            YamlType::Text => it.text.is_empty(),
+            _ => false,
+        });
         let text = self.text("description", typed).and_then(|text| {
             let empty = match rule {
                 Rule::Present | Rule::ElseUnlisted | Rule::ElseBodyLines => false,
-                Rule::NotEmpty | Rule::BlankElseFirstBodyLine => text.is_empty(),
+                Rule::NotEmpty | Rule::BlankElseFirstBodyLine | Rule::ElseBodyLine => {
+                    text.is_empty()
+                }
                 Rule::Required
                 | Rule::Optional
                 | Rule::ElseFirstBodyLine
@@ -189,9 +204,16 @@ impl RecordLoader<'_> {
             }
             Rule::ElseBodyLines if missing => {
                 let lines = self.record.body_lines.as_deref();
-                self.reading.description = Some(lines.unwrap_or_default().to_owned());
+                self.reading.description = Some(lines.unwrap_or_default().replace('\n', " "));
             }
-            Rule::ElseUnlisted | Rule::ElseBodyLines => {
+            Rule::ElseBodyLine if is_empty => {
+                let head = self.record.head[self.body..].lines().map(str::trim);
+                let line = head.into_iter().find(is_text_line);
+                let body = self.record.body_lines.as_deref();
+                let line = line.or(body.and_then(|it| it.lines().next()));
+                self.reading.description = Some(line.unwrap_or_default().to_owned());
+            }
+            Rule::ElseUnlisted | Rule::ElseBodyLines | Rule::ElseBodyLine => {
                 self.drop_skill("description/text", what, at, next);
             }
             Rule::ElseFirstBodyLine | Rule::BlankElseFirstBodyLine => {

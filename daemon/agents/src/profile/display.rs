@@ -128,6 +128,9 @@ impl RootRule {
                 AncestorStop::Cwd => format!("{relative} in the working directory"),
                 AncestorStop::Worktree => format!("{relative} up to the worktree's top"),
                 AncestorStop::WorktreeTop => format!("{relative} in the worktree's top"),
+                AncestorStop::CwdAndTop => {
+                    format!("{relative} in the working directory and the worktree's top")
+                }
                 AncestorStop::Home => format!("{relative} up to below home"),
                 AncestorStop::WorktreeElseFilesystem => {
                     format!("{relative} up to the worktree's top, else to /")

@@ -49,7 +49,7 @@ keywords! {
 }
 
 /// The keywords of [`RuleValueKind::Check`](super::RuleValueKind::Check) besides `at-most-N`.
-pub const CHECKS: [&str; 8] = [
+pub const CHECKS: [&str; 9] = [
     "any",
     "lower-case",
     "standard-warn",
@@ -58,6 +58,7 @@ pub const CHECKS: [&str; 8] = [
     "word",
     "standard",
     "ascii-lower-case",
+    "standard-directory",
 ];
 
 pub(super) fn check_word(check: NameCheck) -> String {
@@ -70,6 +71,7 @@ pub(super) fn check_word(check: NameCheck) -> String {
         NameCheck::Word => CHECKS[5].to_owned(),
         NameCheck::Standard => CHECKS[6].to_owned(),
         NameCheck::AsciiLowerCase => CHECKS[7].to_owned(),
+        NameCheck::StandardDirectory => CHECKS[8].to_owned(),
         NameCheck::AtMost(max) => format!("at-most-{max}"),
     }
 }
@@ -84,7 +86,8 @@ pub fn parse_name_check(word: &str) -> Option<NameCheck> {
         Some(4) => Some(NameCheck::AsciiLabel),
         Some(5) => Some(NameCheck::Word),
         Some(6) => Some(NameCheck::Standard),
-        Some(_) => Some(NameCheck::AsciiLowerCase),
+        Some(7) => Some(NameCheck::AsciiLowerCase),
+        Some(_) => Some(NameCheck::StandardDirectory),
         None => word.strip_prefix("at-most-")?.parse().ok().map(NameCheck::AtMost),
     }
 }

@@ -186,6 +186,9 @@ fn variant(profile: &Profile, text: &mut String) {
     for it in &profile.differences {
         let _ = writeln!(text, "| `{}` | {} | {} | {} |", it.rule, it.base, it.here, it.source);
     }
+    if profile.evidence == Evidence::Run {
+        return;
+    }
     let deviations = deviations(&profile.id);
     if !deviations.is_empty() {
         let head = "The founding notes are not followed in these points, on purpose";

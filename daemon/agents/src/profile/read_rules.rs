@@ -86,6 +86,8 @@ pub enum NameCheck {
     Word,
     /// The open standard's form, whatever the directory's name; skills with other names are dropped.
     Standard,
+    /// As [`Self::Standard`], and the directory's name; skills with other names are dropped.
+    StandardDirectory,
     /// The open standard's form; other names are loaded with a warning.
     StandardWarn,
 }
@@ -113,6 +115,9 @@ keyword_enum! {
         /// Missing: the first three lines of the body that are neither blank nor headings, joined with
         /// blanks, at most 1,024 characters. A null, number, list or map drops the skill.
         ElseBodyLines = "else-body-lines",
+        /// Missing, null or empty: the first line of the body that is neither blank nor a heading. A
+        /// blank one is kept; a number, list or map drops the skill.
+        ElseBodyLine = "else-body-line",
     }
 }
 

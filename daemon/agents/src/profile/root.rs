@@ -112,6 +112,8 @@ keyword_enum! {
         Worktree = "worktree",
         /// As [`Self::Worktree`], without the directories below it.
         WorktreeTop = "worktree-top",
+        /// The working directory, and the top of the git worktree without the directories between.
+        CwdAndTop = "cwd-and-worktree-top",
         /// The last directory below the user's home directory, which is not part of a project; outside
         /// home, the file system's root.
         Home = "home",

@@ -60,6 +60,8 @@ files! {
     kimi_code,
     droid,
     openclaw,
+    openhands,
+    hermes,
     cursor,
     vscode,
     goose,

@@ -1,4 +1,4 @@
-//! Variants: agents as the founding documents of this project describe them.
+//! Variants: agents as the founding documents of this project describe them, and older versions.
 //!
 //! A variant is its agent's row plus a table of differences with their sources. A test compares
 //! every rule, so nothing can differ without an entry in the table.
@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use super::rule::ProfileRule;
 use super::{
-    AncestorStop, DescriptionRule, DuplicatePolicy, Evidence, LinkedWorktrees, NestedConflict,
-    NestedRule, Profile, Provider, RULES, RootBase, RootContent, RuleDifference, Text,
+    AncestorStop, DescriptionRule, DuplicatePolicy, EncodingPolicy, Evidence, LinkedWorktrees,
+    NestedConflict, NestedRule, Profile, Provider, RULES, Requirement, RootBase, RootContent,
+    RuleDifference, Text,
 };
 use crate::profile::OutputFormat;
 
@@ -19,8 +20,22 @@ struct VariantRow {
     change: fn(&mut Profile),
 }
 
-/// The version of every variant, since the agents have changed.
+/// The version of the founding documents' variants, since the agents have changed.
 const FOUNDING: &str = "founding documents";
+
+/// pi 0.74.2, which is still widely installed: run, and its source.
+const PI: &[VariantRow] = &[
+    VariantRow {
+        rule: "requires",
+        source: "pi 0.74.2, run: a name that is a number or a list ends the reading of the file.",
+        change: |it| it.requires.push(Requirement::TextOrNull("name".into())),
+    },
+    VariantRow {
+        rule: "byte_order_mark",
+        source: "pi 0.74.2, run: it finds no frontmatter behind a byte order mark, so no description.",
+        change: |it| it.bom = EncodingPolicy::Drop,
+    },
+];
 
 const OPENCODE: &[VariantRow] = &[
     VariantRow {
@@ -167,15 +182,23 @@ pub(super) fn deviations(id: &str) -> &'static [Deviation] {
 /// Returns the variants of the agents' rows.
 pub(super) fn rows(agents: &[Arc<Profile>]) -> Vec<Profile> {
     let of = |id: &str| agents.iter().find(|it| it.id == id);
-    let made = [("claude-code", CLAUDE_CODE), ("opencode", OPENCODE)];
-    made.into_iter().filter_map(|(id, table)| Some(founding(of(id)?, table))).collect()
+    let documented = |table| ("founding", FOUNDING, Evidence::Documentation, table);
+    let made = [
+        ("claude-code", documented(CLAUDE_CODE)),
+        ("opencode", documented(OPENCODE)),
+        ("pi", ("0.74", "0.74.2", Evidence::Run, PI)),
+    ];
+    made.into_iter().filter_map(|(id, it)| Some(variant(of(id)?, it))).collect()
 }
 
-fn founding(base: &Arc<Profile>, table: &[VariantRow]) -> Profile {
+fn variant(
+    base: &Arc<Profile>,
+    (name, version, evidence, table): (&str, &'static str, Evidence, &[VariantRow]),
+) -> Profile {
     let mut profile = Profile {
-        id: format!("{}@founding", base.id).into(),
-        version: FOUNDING.into(),
-        evidence: Evidence::Documentation,
+        id: format!("{}@{name}", base.id).into(),
+        version: version.into(),
+        evidence,
         base: Some(Arc::clone(base)),
         ..(**base).clone()
     };
@@ -210,8 +233,11 @@ mod tests {
 
     #[test]
     fn variant_differences_match_the_variant_table() {
-        for (id, table) in [("claude-code@founding", CLAUDE_CODE), ("opencode@founding", OPENCODE)]
-        {
+        for (id, table) in [
+            ("claude-code@founding", CLAUDE_CODE),
+            ("opencode@founding", OPENCODE),
+            ("pi@0.74", PI),
+        ] {
             let variant = find(id).unwrap();
             let found: Vec<_> = variant.differences.iter().map(|it| it.rule).collect();
             let stated: Vec<_> = table.iter().map(|it| it.rule).collect();
@@ -241,11 +267,13 @@ mod tests {
             other.differences = Vec::new();
             assert_eq!(other, **base);
         }
-        assert_eq!(agents().count() + 2, builtin().len());
+        assert_eq!(agents().count() + 3, builtin().len());
     }
 
     fn copy_rule(rule: &str, base: &Profile, other: &mut Profile) {
         match rule {
+            "requires" => other.requires.clone_from(&base.requires),
+            "byte_order_mark" => other.bom = base.bom,
             "roots" | "plugin_manifest" => other.roots.clone_from(&base.roots),
             "duplicates" => other.duplicates = base.duplicates,
             "description" => other.description = base.description,

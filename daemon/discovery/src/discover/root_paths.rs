@@ -164,6 +164,9 @@ fn ancestors(
         AncestorStop::Cwd => cwd.clone(),
         AncestorStop::Worktree => top.clone(),
         AncestorStop::WorktreeTop => return vec![top.clone()],
+        AncestorStop::CwdAndTop => {
+            return cwd.ancestors().filter(|it| it == cwd || it == top).collect();
+        }
         AncestorStop::WorktreeElseFilesystem if in_git => top.clone(),
         AncestorStop::Home | AncestorStop::WorktreeBelowHome => {
             let home = variable(ctx, "HOME").ok();

@@ -52,6 +52,7 @@ fn name_query_explains_winner_and_loser() {
                 yaml/valid as pi at 3:22: pi drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as kimi-code at 3:22: Kimi Code drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 body/required as droid at 1:1: Factory Droid drops this file: the body is empty
+                yaml/valid as openhands at 3:22: OpenHands drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
         "#]],
     );
     check_explain(
@@ -72,6 +73,7 @@ fn name_query_explains_winner_and_loser() {
                 yaml/valid as pi at 3:22: pi drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 yaml/valid as kimi-code at 3:22: Kimi Code drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 body/required as droid at 1:1: Factory Droid drops this file: the body is empty
+                yaml/valid as openhands at 3:22: OpenHands drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
                 name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier

@@ -53,6 +53,7 @@ fn effective_difference_is_explained() {
                 description/required as kimi-code at 1:1: Kimi Code drops this file: the frontmatter has no `description`
                 description/required as droid at 1:1: Factory Droid drops this file: the frontmatter has no `description`
                 description/required as openclaw at 1:1: OpenClaw drops this file: the frontmatter has no `description`
+                name/form as openhands at 2:7: OpenHands drops this file: the name `other` differs from its directory's name
         "#]],
     );
 }
