@@ -13,10 +13,12 @@ use std::{env, fs};
 
 use skills_agents::field_table::{self, FieldStatus};
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
-use skills_ide::{FileKind, complete};
+use skills_agents::tool_names::ToolNames;
+use skills_ide::{Completion, FileKind, complete};
 use skills_lint::{Finding, NoFs, Settings, Subject, apply_fixes};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
+use skills_syntax::markdown::Body;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, decode};
 use skills_testkit::Corpus;
@@ -72,7 +74,7 @@ fn typing_real_skills_gives_completions_without_syntax_noise() {
             });
             let syntax: Vec<_> = syntax.map(|it| it.diagnostic.message).collect();
             assert!(syntax.len() <= 1, "{}: {text:?}: {syntax:?}", path.display());
-            if let Some(found) = complete(text, end, FileKind::Skill(None)) {
+            if let Some(found) = completion_at(text, end) {
                 assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
                 n_offered += 1;
             }
@@ -84,7 +86,7 @@ fn typing_real_skills_gives_completions_without_syntax_noise() {
             let is_read = field_table::find(key).is_some_and(|it| it.standing == FieldStatus::Read)
                 && !metadata.keys.iter().any(|it| it.name == key);
             if is_begun && !line.is_empty() && is_read {
-                let found = complete(text, end, FileKind::Skill(None));
+                let found = completion_at(text, end);
                 let found = found.unwrap_or_else(|| panic!("nothing is offered: {text:?}"));
                 assert!(found.items.iter().any(|it| it.label == key), "{key}: {text:?}");
             }
@@ -126,6 +128,13 @@ fn fixes_remove_injected_faults_from_real_files() {
     wrong.truncate(20);
     assert!(wrong.is_empty(), "{n_wrong} of {n_fixes}:\n{}", wrong.join("\n"));
     assert!(n_fixes > 500, "the corpus is incomplete");
+}
+
+/// Returns what is offered at the end of a text, without names of tools beyond the field table.
+fn completion_at(text: &str, offset: usize) -> Option<Completion> {
+    let document = parse(text);
+    let body = Body::new(text, document.body);
+    complete(text, &document, &body, offset, FileKind::Skill(None), &ToolNames::default())
 }
 
 /// Returns the fault of a fix: its finding remains, or a new one appears.
