@@ -130,7 +130,7 @@ fn fixes_remove_injected_faults_from_real_files() {
     assert!(n_fixes > 500, "the corpus is incomplete");
 }
 
-/// Returns what is offered at the end of a text, without names of tools beyond the field table.
+/// Returns the completion at the end of a text, with the tools of the field table only.
 fn completion_at(text: &str, offset: usize) -> Option<Completion> {
     let document = parse(text);
     let body = Body::new(text, document.body);

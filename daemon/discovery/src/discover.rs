@@ -31,6 +31,7 @@ mod root_paths;
 mod roots;
 mod settings;
 mod sidecar;
+mod slug;
 mod survey;
 mod tree;
 mod trust;

@@ -41,6 +41,8 @@ impl Requirement {
             | Self::ListOrNull(key)
             | Self::TextOrNull(key)
             | Self::Flag(key)
+            | Self::OffIfTrue(key)
+            | Self::OffIfFalse(key)
             | Self::ListOfTexts(key)
             | Self::MapOfTexts(key)
             | Self::MapWith { key, .. } => Some(key),
@@ -91,6 +93,15 @@ impl Requirement {
         })
     }
 
+    /// Returns the field that switches a skill, and the value that switches it off.
+    pub(super) fn switch(&self) -> Option<(&str, bool)> {
+        match self {
+            Self::OffIfTrue(key) => Some((key, true)),
+            Self::OffIfFalse(key) => Some((key, false)),
+            _ => None,
+        }
+    }
+
     fn misfit(&self, key: &str, mapping: &Mapping) -> Option<Misfit> {
         let value = mapping.typed(key)?;
         let whole = |remedy| Some(Misfit { inner: None, found: value.kind, remedy });
@@ -105,11 +116,19 @@ impl Requirement {
             {
                 None
             }
-            Self::ListOrNull(_) | Self::TextOrNull(_) if value.kind == YamlType::Null => None,
+            Self::ListOrNull(_)
+            | Self::TextOrNull(_)
+            | Self::OffIfTrue(_)
+            | Self::OffIfFalse(_)
+                if value.kind == YamlType::Null =>
+            {
+                None
+            }
             Self::ListOrNull(_) if value.kind == YamlType::List => None,
             Self::ListOrNull(_) => whole(AS_LIST),
-            Self::Flag(_) if value.kind == YamlType::Boolean => None,
-            Self::Flag(_) => whole(AS_FLAG),
+            Self::Flag(_) | Self::OffIfTrue(_) | Self::OffIfFalse(_) => {
+                if value.kind == YamlType::Boolean { None } else { whole(AS_FLAG) }
+            }
             Self::TextOnly(_) | Self::TextOrNull(_) => whole(as_text(value.kind)),
             Self::ListOfTexts(_) | Self::TextOrTexts(_) => match mapping.items(key) {
                 None => whole(AS_LIST),
@@ -141,6 +160,47 @@ fn as_text(found: YamlType) -> Remedy {
         YamlType::Boolean | YamlType::Number | YamlType::Date => QUOTE,
         YamlType::Null | YamlType::Text | YamlType::List | YamlType::Map | YamlType::Alias => {
             AS_TEXT
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::loaders::load_as;
+    use crate::profile::{self, Profile};
+    use crate::skill::{FileFacts, SkillRecord};
+
+    /// Returns how an agent takes a skill with these lines in its frontmatter.
+    fn state(profile: &Profile, lines: &str) -> String {
+        let text = format!("---\nname: dir\ndescription: d\n{lines}---\nBody.\n");
+        let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+        let loaded = load_as(profile, &SkillRecord::read(text.as_bytes(), facts), "dir");
+        match (&loaded.dropped, &loaded.unlisted) {
+            (Some(it), _) => format!("dropped: {}", it.message),
+            (None, Some(it)) => format!("off: {}", it.message),
+            (None, None) => "on".to_owned(),
+        }
+    }
+
+    #[test]
+    fn fields_that_switch_a_skill_decide_as_the_running_agents_did() {
+        // Measured: Cline 3.0.65 and Factory Droid 0.215.0.
+        let no_flag =
+            |key: &str, what: &str| format!("dropped: `{key}` is {what}; write `true` or `false`");
+        let off = |text: &str| format!("off: `{text}` switches it off");
+        let cases = [
+            ("", "on".to_owned(), "on".to_owned()),
+            ("disabled: true\n", off("disabled: true"), "on".to_owned()),
+            ("disabled: true\nenabled: true\n", off("disabled: true"), "on".to_owned()),
+            ("disabled: false\nenabled: false\n", "on".to_owned(), off("enabled: false")),
+            ("disabled:\nenabled: false\n", off("enabled: false"), off("enabled: false")),
+            ("enabled: false\n", off("enabled: false"), off("enabled: false")),
+            ("enabled:\n", "on".to_owned(), no_flag("enabled", "nothing")),
+            ("enabled: \"no\"\n", no_flag("enabled", "a text"), no_flag("enabled", "a text")),
+        ];
+        for (lines, cline, droid) in cases {
+            assert_eq!(state(profile::find("cline").unwrap(), lines), cline, "Cline: {lines}");
+            assert_eq!(state(profile::find("droid").unwrap(), lines), droid, "Droid: {lines}");
         }
     }
 }

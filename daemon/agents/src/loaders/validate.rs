@@ -246,6 +246,18 @@ impl RecordLoader<'_> {
                 self.drop_skill(it.rule, it.message, it.at, &it.next);
             }
         }
+        let switches = self.profile.requires.iter().filter_map(Requirement::switch);
+        for (key, off) in switches {
+            let value = mapping.and_then(|it| it.typed(key));
+            let Some(value) = value.filter(|it| it.kind == YamlType::Boolean) else { continue };
+            if value.text.eq_ignore_ascii_case(&off.to_string()) {
+                let message = format!("`{key}: {off}` switches it off");
+                let at = self.record.key_position(key, None);
+                let next = format!("Remove `{key}` from the frontmatter.");
+                self.reading.unlisted = Some(remark("field/off", message, at, &next));
+            }
+            break;
+        }
     }
 }
 

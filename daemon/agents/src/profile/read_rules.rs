@@ -153,6 +153,11 @@ pub enum Requirement {
     TextOrNull(Text),
     /// The field is missing, `true` or `false`.
     Flag(Text),
+    /// The field is missing, null, `true` or `false`; `true` hides the skill. The first
+    /// field with a flag decides among those that switch a skill.
+    OffIfTrue(Text),
+    /// As [`Self::OffIfTrue`], but `false` hides the skill.
+    OffIfFalse(Text),
     /// The field is missing or a map of texts.
     MapOfTexts(Text),
     /// The field is missing, not written, or a map in which one key is missing or a scalar.

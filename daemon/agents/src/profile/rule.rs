@@ -197,7 +197,7 @@ pub const RULES: &[ProfileRule] = &[
     "`true` collapses white space in names and descriptions to single spaces." },
     ProfileRule {
         name: "requires",
-        doc: "Other requirements; a skill that violates one is dropped.\n\n`body`: the body is not empty. `body-text`: it has text. `content`: there is frontmatter or text. `frontmatter`: there is one. `description-at-most:N`: the description has at most N UTF-16 units. `text-or-texts:KEY`, `flag:KEY`, `list:KEY`, `text-or-null:KEY`, `text:KEY`, `texts:KEY`, `map-of-texts:KEY`: the field is missing or of that type. `map-with:KEY/INNER`: the field is missing or a map in which INNER is a scalar.",
+        doc: "Other requirements; a skill that violates one is dropped.\n\n`body`: the body is not empty. `body-text`: it has text. `content`: there is frontmatter or text. `frontmatter`: there is one. `description-at-most:N`: the description has at most N UTF-16 units. `text-or-texts:KEY`, `flag:KEY`, `list:KEY`, `text-or-null:KEY`, `text:KEY`, `texts:KEY`, `map-of-texts:KEY`: the field is missing or of that type. `map-with:KEY/INNER`: the field is missing or a map in which INNER is a scalar. `off-if-true:KEY`, `off-if-false:KEY`: the field is missing, null or a flag, and that value hides the skill; the first such field with a flag decides.",
         kind: RuleValueKind::Requirements,
         lines: |it| it.requires.iter().map(requirement_word).collect(),
         set: |it, setting| {

@@ -142,6 +142,15 @@ pub(super) fn copilot_cli() -> Vec<SettingsRule> {
     )]
 }
 
+/// Measured: the files of the user and of each directory from the worktree's top to the working
+/// directory. A file that is not valid is ignored.
+pub(super) fn droid() -> Vec<SettingsRule> {
+    let files = [".factory/settings.json", ".factory/settings.local.json"];
+    let rule = |base| rule(base, &files, Syntax::JsonWithComments, &[SettingsItem::DisabledSlugs]);
+    let project = RootBase::Ancestors { stop: AncestorStop::Worktree };
+    vec![rule(RootBase::Home), rule(project)]
+}
+
 /// Measured: a skill disabled in the user's or the project's file is disabled, in any case.
 pub(super) fn qwen_code() -> Vec<SettingsRule> {
     let reads = [SettingsItem::DisabledSkills];

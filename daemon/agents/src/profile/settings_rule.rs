@@ -72,6 +72,9 @@ pub enum SettingsItem {
     DisabledSkills,
     /// `disabledSkills`: names, from all files.
     DisabledNames,
+    /// `disabledSkills`: names as lower-case words joined by hyphens, from all directories. The list
+    /// of a later file of one directory replaces that of an earlier one.
+    DisabledSlugs,
     /// `skillDirectories`: additional directories; the last file's list applies.
     SkillDirectories,
     /// `[[skills.config]]`: single skills on or off, by path or name.

@@ -296,6 +296,9 @@ impl SettingsReader<'_> {
             SettingsItem::DisabledNames => {
                 switch::disabled_names(document, file, &mut self.settings);
             }
+            SettingsItem::DisabledSlugs => {
+                switch::disabled_slugs(document, file, &mut self.settings);
+            }
             SettingsItem::DisabledSkills => switch::disabled(document, file, &mut self.settings),
             SettingsItem::SkillsConfig => {
                 let home = self.ctx.environment.get("HOME");

@@ -10,7 +10,6 @@ use crate::profile::{
 const DEVIATIONS: &str = "\
 | Names that differ only in capitals are one name; white space around a name is taken off. | They are two names. | A rule of a profile would have to compare names differently. |
 | Of two skills with one name in a directory, the last in the order of the file system is listed. | The last in the order of names. | The order of a file system differs between machines. |
-| `disabled: true` and `enabled: false` switch a skill off, and so do its settings. | It is listed. | These fields are Cline's own. |
 | Its plugins and `.cline/*/managed.json` add skills. | They are not listed. | Only directories and files are measured. |
 | The list has only names, in the description of the tool `skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
 ";
@@ -41,6 +40,8 @@ pub(super) fn profile() -> Profile {
             Requirement::BodyText,
             Requirement::TextOrNull("name".into()),
             Requirement::TextOrNull("description".into()),
+            Requirement::OffIfTrue("disabled".into()),
+            Requirement::OffIfFalse("enabled".into()),
         ],
         fence: Fence::PrefixRest,
         duplicates: DuplicatePolicy::LastWins,

@@ -4,7 +4,7 @@ use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, usual};
 use crate::profile::{
     AncestorStop, DescriptionRule, EncodingPolicy, LoadStrategy, NameCheck, NameRule, Profile,
-    Requirement, RootBase, Scope, WalkRule,
+    Requirement, RootBase, Scope, WalkRule, settings,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -13,7 +13,8 @@ const OWN: [&str; 3] = [".factory/skills", ".agents/skills", ".agent/skills"];
 const DEVIATIONS: &str = "\
 | A skill that is dropped for its fields still shadows a later one of its name. | It shadows none. | The later one would vanish for a fault in another file. |
 | Skills with one name in a directory are in the order of the user's language. | They are in the order of bytes. | The order differs between machines. |
-| Its built-in skills, its plugins and `disabledSkills` in its settings add and remove skills, and `enabled: false` disables one. | They are not read. | Only directories and files are measured. |
+| A `disabledSkills` with an item that is no text keeps it from starting. | The item is ignored, with a note. | The settings file has the fault, not the skills. |
+| Its built-in skills and its plugins add skills. | They are not listed. | Only directories, files and settings are measured. |
 | The list, with its built-in skills, has a budget of 0.06 characters a token of the model's limit, so 15,000 at 250,000 tokens, or 8,000 if the limit is unknown; it cuts descriptions at 1,024. | The list and loaded skills have the standard's form, without a budget. | The limit is a property of the model. |
 ";
 
@@ -30,6 +31,7 @@ pub(super) fn profile() -> Profile {
         deviations: DEVIATIONS,
         own: ".factory/skills".into(),
         presence: Some(present(("HOME", "", ".factory"), "droid", &[".factory"])),
+        settings: settings::droid(),
         roots: roots.into_iter().chain(all_provided()).collect(),
         name: NameRule { check: NameCheck::AsciiLowerCase, ..usual.name },
         description: DescriptionRule::Present,
@@ -41,6 +43,7 @@ pub(super) fn profile() -> Profile {
             Requirement::TextOrTexts("allowed-tools".into()),
             Requirement::TextOrTexts("tools".into()),
             Requirement::Flag("enabled".into()),
+            Requirement::OffIfFalse("enabled".into()),
             Requirement::Flag("user-invocable".into()),
             Requirement::Flag("disable-model-invocation".into()),
         ],

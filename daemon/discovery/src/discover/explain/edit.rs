@@ -12,6 +12,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::quote::{double_quote_scalar, quote_scalar};
 use skills_syntax::text::LineIndex;
 
+use super::super::slug::slug;
 use super::super::{Candidate, Reason};
 
 /// Description that an edit adds; the user replaces it.
@@ -152,15 +153,7 @@ impl<'a> HeadText<'a> {
 
     /// Returns the form of a name that every agent accepts.
     fn name(&self, name: &str) -> String {
-        let letters = name.chars().flat_map(char::to_lowercase);
-        let mut form = String::new();
-        for letter in letters {
-            match letter {
-                'a'..='z' | '0'..='9' => form.push(letter),
-                _ if !form.is_empty() && !form.ends_with('-') => form.push('-'),
-                _ => {}
-            }
-        }
+        let mut form = slug(name);
         form.truncate(64);
         match form.trim_end_matches('-') {
             "" => self.directory.to_owned(),

@@ -77,6 +77,8 @@ pub(super) enum SkillSelector {
     Name(Box<str>),
     /// Skills with this name, ignoring case.
     AnyCase(String),
+    /// Skills with this name, as [`slug`](crate::discover::slug::slug) writes names.
+    Slug(String),
     /// The skill at this path.
     Path(AbsPath),
     /// Every skill.
@@ -217,6 +219,14 @@ impl SettingsDecisions {
         message: String,
     ) {
         self.add(source, SettingsNote { at: source.at, message, next: None, about });
+    }
+
+    /// Replaces the notes of a file by one at `source`.
+    pub(super) fn replace_notes(&mut self, source: &SourceLocation, message: String) {
+        if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
+            file.notes.clear();
+        }
+        self.note(source, message, None);
     }
 
     fn redacted(&self, message: &str, file: &AbsPath) -> String {

@@ -13,6 +13,7 @@ use super::file::NoteScope;
 use super::file_trust::PluginState;
 use crate::discover::context::variable;
 use crate::discover::disk::PathStatus;
+use crate::discover::slug::slug;
 use crate::discover::tree::Tree;
 use crate::discover::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState};
 use crate::permission::SourceLocation;
@@ -102,6 +103,24 @@ pub(super) fn disabled_names(document: &Node, file: &AbsPath, settings: &mut Set
     switch_off(document.get(key), key, by_name, file, settings);
 }
 
+/// Reads `disabledSkills` of a file that may replace the list of another in its directory.
+pub(super) fn disabled_slugs(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
+    let key = "disabledSkills";
+    let list = document.get(key).filter(|it| matches!(it.value, Value::List(_)));
+    let Some(list) = list else { return };
+    let is_replaced = |it: &SkillOverride| {
+        it.key == key && it.source.file.parent() == file.parent() && it.source.file != *file
+    };
+    let replaced: Vec<_> = settings.switched.extract_if(.., |it| is_replaced(it)).collect();
+    if let Some(replaced) = replaced.first() {
+        let file = file.display();
+        let message = format!("`{key}` of `{file}` replaces the list of this file");
+        settings.replace_notes(&replaced.source, message);
+    }
+    let by_slug = |name: &str| SkillSelector::Slug(slug(name));
+    switch_off(Some(list), key, by_slug, file, settings);
+}
+
 /// Switches the skills off whose names are in a list.
 fn switch_off(
     list: Option<&Node>,
@@ -158,7 +177,7 @@ pub(super) fn config(
                         (path.display().to_string(), NoteScope::Path(path.clone()))
                     }
                     SkillSelector::Name(name) => (name.to_string(), NoteScope::Names(name.clone())),
-                    SkillSelector::AnyCase(name) => {
+                    SkillSelector::AnyCase(name) | SkillSelector::Slug(name) => {
                         (name.clone(), NoteScope::Names(name.as_str().into()))
                     }
                     SkillSelector::All => ("all".to_owned(), NoteScope::Any),
@@ -260,9 +279,10 @@ fn apply_override(
     let (line, file) = (source.at.line, source.file.display());
     let next = match which {
         SkillSelector::All => format!("Set `{key}` to `true` in line {line} of `{file}`."),
-        SkillSelector::Name(_) | SkillSelector::AnyCase(_) | SkillSelector::Path(_) => {
-            enable(ctx, &candidate.name, source)
-        }
+        SkillSelector::Name(_)
+        | SkillSelector::AnyCase(_)
+        | SkillSelector::Slug(_)
+        | SkillSelector::Path(_) => enable(ctx, &candidate.name, source),
     };
     let reason = |rule, message: String| Reason {
         rule,
@@ -337,6 +357,7 @@ impl SkillSelector {
         match self {
             Self::Name(name) => **name == *candidate.name,
             Self::AnyCase(name) => *name == candidate.name.to_lowercase(),
+            Self::Slug(name) => *name == slug(&candidate.name),
             Self::Path(path) => *path == candidate.path,
             Self::All => true,
         }

@@ -392,6 +392,70 @@ description: d
 }
 
 #[test]
+fn droid_disables_names_of_each_directory_and_prefers_its_local_file() {
+    // Measured: Factory Droid 0.215.0.
+    check(
+        "droid",
+        "/w/sub",
+        r#"
+//- /w/.git dir
+//- /home/u/.factory/settings.json
+{"disabledSkills": ["replaced"]}
+//- /home/u/.factory/settings.local.json
+{"disabledSkills": [" B b "]}
+//- /.factory/settings.json
+{"disabledSkills": ["above"]}
+//- /w/.factory/settings.json
+{"disabledSkills": ["TOP"], /* why */ "model": "x"}
+//- /w/.factory/settings.local.json
+{"model": "y"}
+//- /w/sub/.factory/settings.json
+{"disabledSkills": ["near"]}
+//- /home/u/.factory/skills/b-b/SKILL.md
+---
+name: b-b
+description: d
+---
+b
+//- /home/u/.factory/skills/above/SKILL.md
+---
+name: above
+description: d
+---
+b
+//- /home/u/.factory/skills/near/SKILL.md
+---
+name: near
+description: d
+---
+b
+//- /home/u/.factory/skills/replaced/SKILL.md
+---
+name: replaced
+description: d
+---
+b
+//- /w/.factory/skills/top/SKILL.md
+---
+name: top
+description: d
+---
+b
+"#,
+        &expect![[r#"
+            ignored     top        /w/.factory/skills/top/SKILL.md
+                settings/off: /w/.factory/settings.json:1:21 `disabledSkills` switches it off
+            active      above      /home/u/.factory/skills/above/SKILL.md
+            ignored     b-b        /home/u/.factory/skills/b-b/SKILL.md
+                settings/off: /home/u/.factory/settings.local.json:1:21 `disabledSkills` switches it off
+            ignored     near       /home/u/.factory/skills/near/SKILL.md
+                settings/off: /w/sub/.factory/settings.json:1:21 `disabledSkills` switches it off
+            active      replaced   /home/u/.factory/skills/replaced/SKILL.md
+        "#]],
+    );
+}
+
+#[test]
 fn claude_code_overrides_states_by_name() {
     check(
         "claude-code",
