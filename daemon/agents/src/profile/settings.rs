@@ -153,17 +153,23 @@ pub(super) fn droid() -> Vec<SettingsRule> {
 
 /// Measured: a skill disabled in the user's or the project's file is disabled, in any case.
 pub(super) fn qwen_code() -> Vec<SettingsRule> {
-    let reads = [SettingsItem::DisabledSkills];
-    let json = Syntax::JsonWithComments;
-    vec![
-        rule(variable("QWEN_HOME", ".qwen"), &["settings.json"], json, &reads),
-        rule(
-            RootBase::Ancestors { stop: AncestorStop::Cwd },
-            &[".qwen/settings.json"],
-            json,
-            &reads,
-        ),
-    ]
+    disabled_skills(variable("QWEN_HOME", ".qwen"), &[".qwen/settings.json"])
+}
+
+/// Measured: as [`qwen_code`], with a local file of the project.
+pub(super) fn qoder() -> Vec<SettingsRule> {
+    let project = [".qoder/settings.json", ".qoder/settings.local.json"];
+    disabled_skills(variable("QODER_CONFIG_DIR", ".qoder"), &project)
+}
+
+/// The user's `settings.json` and the files of the working directory; a skill disabled in one of them
+/// is disabled.
+fn disabled_skills(user: RootBase, project: &[&'static str]) -> Vec<SettingsRule> {
+    let rule = |base, files: &[&'static str]| {
+        rule(base, files, Syntax::JsonWithComments, &[SettingsItem::DisabledSkills])
+    };
+    let cwd = RootBase::Ancestors { stop: AncestorStop::Cwd };
+    vec![rule(user, &["settings.json"]), rule(cwd, project)]
 }
 
 /// A skill disabled in one file is disabled; trust decides whether the worktree's file is read.

@@ -4,13 +4,13 @@ use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, texts, usual, variable};
 use crate::profile::{
     AncestorStop, DescriptionRule, DuplicatePolicy, LoadStrategy, NameRule, NameSource, OnInvalidYaml, EncodingPolicy, Requirement,
-    PathIdentity, Profile, RootBase, ScalarRule, Scope, WalkRule,
+    PathIdentity, Profile, RootBase, ScalarRule, Scope, WalkRule, settings,
 };
 use crate::yaml_library::YamlLibrary;
 
 const DEVIATIONS: &str = "\
 | Frontmatter that is not valid YAML is read by lines, with rules that were not isolated. | Name and description are taken from their lines. | The program's text is not readable. |
-| Its bundled skills, its plugins and workflows, and `skills.disabled` count. | They are not read. | Only directories and files are measured. |
+| Its bundled skills, its plugins and workflows add skills. | They are not listed. | Only directories, files and settings are measured. |
 | Touching a file below the working directory adds the skills in directories near it. | It does not. | The order of these skills was not measured. |
 | The list and loaded skills have Qoder's form. | They have the standard's. | Only discovery and loading are measured. |
 ";
@@ -37,6 +37,7 @@ pub(super) fn profile() -> Profile {
         own: ".qoder/skills".into(),
         environment: texts(&["HOME", "QODER_CONFIG_DIR"]),
         presence: Some(present(("QODER_CONFIG_DIR", ".qoder", ""), "qodercli", &[".qoder"])),
+        settings: settings::qoder(),
         roots: all_provided().into_iter().rev().chain(roots).collect(),
         name: NameRule {
             source: NameSource::Directory,

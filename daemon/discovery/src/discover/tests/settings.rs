@@ -392,6 +392,48 @@ description: d
 }
 
 #[test]
+fn qoder_disables_names_in_any_case_in_files_of_the_user_and_the_working_directory() {
+    // Measured: Qoder 1.1.52.
+    check(
+        "qoder",
+        "/w/sub",
+        r#"
+//- /w/.git dir
+//- /home/u/.qoder/settings.json
+{"skills": {"disabled": ["USER"]} /* why */}
+//- /home/u/.qoder/settings.local.json
+{"skills": {"disabled": ["unread"]}}
+//- /w/.qoder/settings.json
+{"skills": {"disabled": ["above"]}}
+//- /w/sub/.qoder/settings.json
+{"skills": {"disabled": ["project"]}}
+//- /w/sub/.qoder/settings.local.json
+{"skills": {"disabled": ["local"]}}
+//- /home/u/.qoder/skills/user/SKILL.md
+a
+//- /home/u/.qoder/skills/unread/SKILL.md
+a
+//- /home/u/.qoder/skills/above/SKILL.md
+a
+//- /home/u/.qoder/skills/project/SKILL.md
+a
+//- /home/u/.qoder/skills/local/SKILL.md
+a
+"#,
+        &expect![[r#"
+            active      above      /home/u/.qoder/skills/above/SKILL.md
+            ignored     local      /home/u/.qoder/skills/local/SKILL.md
+                settings/off: /w/sub/.qoder/settings.local.json:1:26 `skills.disabled` switches it off
+            ignored     project    /home/u/.qoder/skills/project/SKILL.md
+                settings/off: /w/sub/.qoder/settings.json:1:26 `skills.disabled` switches it off
+            active      unread     /home/u/.qoder/skills/unread/SKILL.md
+            ignored     user       /home/u/.qoder/skills/user/SKILL.md
+                settings/off: /home/u/.qoder/settings.json:1:26 `skills.disabled` switches it off
+        "#]],
+    );
+}
+
+#[test]
 fn droid_disables_names_of_each_directory_and_prefers_its_local_file() {
     // Measured: Factory Droid 0.215.0.
     check(
