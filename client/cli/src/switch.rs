@@ -164,7 +164,9 @@ fn plan(
     let name = &*args.name;
     let agent = SwitchAgent::of(&found.profile).ok_or_else(|| {
         CommandError::usage(format!("`{}` has no setting for single skills", found.profile))
-            .with_hint("Pass `--profile claude-code`, `codex`, `gemini-cli` or `opencode`.")
+            .with_hint(
+                "Remove the skill from the agent's directories, or use the agent's own switch.",
+            )
     })?;
     let (named, file) = settings_file(args.scope, agent, context, environment)?;
     let before = file::read(&file).map_err(|error| failed("read", &file, &error))?;
@@ -252,7 +254,7 @@ fn settings_file(
     let named = agent.file(scope, environment, &context.cwd, &top).ok_or_else(|| {
         let title = agent.title();
         CommandError::usage(format!("{title} reads `{}` from no file of this scope", agent.key()))
-            .with_hint(if agent == SwitchAgent::Codex {
+            .with_hint(if agent.is_user_only() {
                 "Only the user's settings switch its skills; leave out `--scope`."
             } else {
                 "Use `--scope user` or `--scope project`."

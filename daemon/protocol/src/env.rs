@@ -40,6 +40,12 @@ pub const CODEX_HOME: &str = "CODEX_HOME";
 /// Copilot CLI's configuration directory; default `~/.copilot`.
 pub const COPILOT_HOME: &str = "COPILOT_HOME";
 
+/// Qoder's configuration directory; default `~/.qoder`.
+pub const QODER_CONFIG_DIR: &str = "QODER_CONFIG_DIR";
+
+/// Qwen Code's configuration directory; default `~/.qwen`.
+pub const QWEN_HOME: &str = "QWEN_HOME";
+
 /// Additional configuration file of opencode.
 pub const OPENCODE_CONFIG: &str = "OPENCODE_CONFIG";
 

@@ -38,6 +38,19 @@ trust_level = "trusted"
 }
 //- /home/.gemini/trustedFolders.json
 {}
+//- /home/.copilot/settings.json
+{"disabledSkills": [
+  "other" // why
+]}
+//- /home/.factory/settings.json
+{"model": "x",
+ "disabledSkills": ["other"]}
+//- /home/.config/kilo/kilo.jsonc
+{ "permission": {"skill": {"*": "allow"}} }
+//- /home/.qoder/settings.json
+{"skills": { /* mine */ "disabled": ["other"]}}
+//- /home/.qwen/settings.json
+{"skills": {"disabled": [ "other" ]}, "last": 1}
 //- /home/.config/opencode/opencode.jsonc
 {
   /* mine */ "model": "a/b", "permission": {"edit": "ask", "skill": {"*": "allow"}}, // last
@@ -49,11 +62,16 @@ ref: refs/heads/main
 ";
 
 /// Agents with the directory of their project's skills and the user's settings file.
-const AGENTS: [(&str, &str, &str); 4] = [
+const AGENTS: [(&str, &str, &str); 9] = [
     ("claude-code", ".claude/skills", ".claude/settings.json"),
     ("codex", ".codex/skills", ".codex/config.toml"),
     ("gemini-cli", ".gemini/skills", ".gemini/settings.json"),
     ("opencode", ".opencode/skills", ".config/opencode/opencode.jsonc"),
+    ("copilot-cli", ".github/skills", ".copilot/settings.json"),
+    ("droid", ".factory/skills", ".factory/settings.json"),
+    ("kilo", ".kilo/skills", ".config/kilo/kilo.jsonc"),
+    ("qoder", ".qoder/skills", ".qoder/settings.json"),
+    ("qwen-code", ".qwen/skills", ".qwen/settings.json"),
 ];
 
 struct SwitchFixture {
@@ -173,6 +191,16 @@ skills = { config = [{ name = "pdf", enabled = false }] }
 {"skills":{"disabled":["PDF"]}}
 //- /home/.config/opencode/opencode.json
 {"permission": {"skill": {"p*": "deny"}}}
+//- /home/.copilot/settings.json
+{"disabledSkills":["pdf"]}
+//- /home/.factory/settings.json
+{"disabledSkills":["Pdf"]}
+//- /home/.config/kilo/kilo.json
+{"permission": {"skill": {"p*": "deny"}}}
+//- /home/.qoder/settings.json
+{"skills":{"disabled":["PDF"]}}
+//- /home/.qwen/settings.json
+{"skills":{"disabled":["PDF"]}}
 "#;
     let fixture = SwitchFixture::new(files);
     let before = fixture.all();
@@ -194,21 +222,30 @@ fn project_scope_changes_the_file_of_the_worktree() {
         ("claude-code", "local", ".claude/settings.local.json"),
         ("gemini-cli", "project", ".gemini/settings.json"),
         ("opencode", "project", "opencode.json"),
+        ("droid", "project", ".factory/settings.json"),
+        ("droid", "local", ".factory/settings.local.json"),
+        ("kilo", "project", "kilo.json"),
+        ("qoder", "project", ".qoder/settings.json"),
+        ("qoder", "local", ".qoder/settings.local.json"),
+        ("qwen-code", "project", ".qwen/settings.json"),
     ] {
         let args = |verb| [verb, "pdf", "--profile", profile, "--scope", scope, "--yes"];
         fixture.run(&args("disable"), 0);
         assert!(fixture.top.join(file).exists(), "{file}");
         assert_ne!(fixture.state(profile, "pdf"), "active");
         // The user's file is weaker, or adds to this one.
-        if profile != "opencode" {
+        if !["opencode", "kilo"].contains(&profile) {
             let refused = fixture.run(&["enable", "pdf", "--profile", profile, "--yes"], 5);
             assert!(stderr(&refused).contains(file), "{}", stderr(&refused));
         }
         fixture.run(&args("enable"), 0);
         assert_eq!(fixture.all(), before, "{profile} {scope}");
     }
-    let refused = fixture.run(&["disable", "pdf", "--profile", "codex", "--scope", "project"], 2);
-    assert!(stderr(&refused).contains("Codex"), "{}", stderr(&refused));
+    for (profile, title) in [("codex", "Codex"), ("copilot-cli", "Copilot CLI")] {
+        let args = ["disable", "pdf", "--profile", profile, "--scope", "project"];
+        let refused = fixture.run(&args, 2);
+        assert!(stderr(&refused).contains(title), "{}", stderr(&refused));
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use skills_protocol::env::{COPILOT_HOME, QODER_CONFIG_DIR, QWEN_HOME};
 
 use crate::agent_config::document::ConfigDocument;
 use crate::agent_config::environment::InstallEnvironment;
@@ -17,6 +18,11 @@ pub(super) enum SwitchAgent {
     Codex,
     GeminiCli,
     Opencode,
+    CopilotCli,
+    Droid,
+    Kilo,
+    Qoder,
+    QwenCode,
 }
 
 /// Owner of a settings file, as named by `--scope`.
@@ -48,6 +54,11 @@ impl SwitchAgent {
             "codex" => Some(Self::Codex),
             "gemini-cli" => Some(Self::GeminiCli),
             "opencode" => Some(Self::Opencode),
+            "copilot-cli" => Some(Self::CopilotCli),
+            "droid" => Some(Self::Droid),
+            "kilo" => Some(Self::Kilo),
+            "qoder" => Some(Self::Qoder),
+            "qwen-code" => Some(Self::QwenCode),
             _ => None,
         }
     }
@@ -59,6 +70,11 @@ impl SwitchAgent {
             Self::Codex => "Codex",
             Self::GeminiCli => "Gemini CLI",
             Self::Opencode => "opencode",
+            Self::CopilotCli => "Copilot CLI",
+            Self::Droid => "Factory Droid",
+            Self::Kilo => "Kilo",
+            Self::Qoder => "Qoder",
+            Self::QwenCode => "Qwen Code",
         }
     }
 
@@ -67,9 +83,25 @@ impl SwitchAgent {
         match self {
             Self::ClaudeCode => "skillOverrides",
             Self::Codex => "skills.config",
-            Self::GeminiCli => "skills.disabled",
-            Self::Opencode => "permission.skill",
+            Self::GeminiCli | Self::Qoder | Self::QwenCode => "skills.disabled",
+            Self::Opencode | Self::Kilo => "permission.skill",
+            Self::CopilotCli | Self::Droid => "disabledSkills",
         }
+    }
+
+    /// Returns true if the names in the setting are patterns, the last of which counts.
+    pub(super) fn has_patterns(self) -> bool {
+        matches!(self, Self::Opencode | Self::Kilo)
+    }
+
+    /// Returns true if a skill is off that one of several files switches off.
+    pub(super) fn adds_up(self) -> bool {
+        matches!(self, Self::GeminiCli | Self::Droid | Self::Qoder | Self::QwenCode)
+    }
+
+    /// Returns true if only the user's settings switch its skills.
+    pub(super) fn is_user_only(self) -> bool {
+        matches!(self, Self::Codex | Self::CopilotCli)
     }
 
     /// Returns the format of the settings file.
@@ -95,16 +127,28 @@ impl SwitchAgent {
             (Self::GeminiCli, User) => Some(environment.gemini.join(".gemini/settings.json")),
             (Self::GeminiCli, Project) => Some(cwd.join(".gemini/settings.json")),
             (Self::Opencode, User) => {
-                let dir = environment.config.join("opencode");
-                Some(preferred(&dir, &["opencode.jsonc", "opencode.json"]))
+                Some(preferred(&environment.config.join("opencode"), &OPENCODE_FILES))
             }
-            (Self::Opencode, Project) => {
-                let dirs = cwd.ancestors().take_while(|it| it.starts_with(top));
-                let names = ["opencode.jsonc", "opencode.json"];
-                let mut files = dirs.flat_map(|dir| names.map(|name| dir.join(name)));
-                Some(files.find(|it| it.exists()).unwrap_or_else(|| top.join("opencode.json")))
+            (Self::Kilo, User) => Some(preferred(&environment.config.join("kilo"), &KILO_FILES)),
+            (Self::Opencode, Project) => Some(nearest(cwd, top, &OPENCODE_FILES)),
+            (Self::Kilo, Project) => Some(nearest(cwd, top, &KILO_FILES)),
+            (Self::CopilotCli, User) => {
+                Some(environment.directory_of(COPILOT_HOME, ".copilot").join("settings.json"))
             }
-            (Self::Codex, Project | Local) | (Self::GeminiCli | Self::Opencode, Local) => None,
+            (Self::Droid, User) => Some(environment.home.join(".factory/settings.json")),
+            (Self::Droid, Project) => Some(top.join(".factory/settings.json")),
+            (Self::Droid, Local) => Some(top.join(".factory/settings.local.json")),
+            (Self::Qoder, User) => {
+                Some(environment.directory_of(QODER_CONFIG_DIR, ".qoder").join("settings.json"))
+            }
+            (Self::Qoder, Project) => Some(cwd.join(".qoder/settings.json")),
+            (Self::Qoder, Local) => Some(cwd.join(".qoder/settings.local.json")),
+            (Self::QwenCode, User) => {
+                Some(environment.directory_of(QWEN_HOME, ".qwen").join("settings.json"))
+            }
+            (Self::QwenCode, Project) => Some(cwd.join(".qwen/settings.json")),
+            (Self::Codex | Self::CopilotCli, Project | Local)
+            | (Self::GeminiCli | Self::Opencode | Self::Kilo | Self::QwenCode, Local) => None,
         }
     }
 
@@ -129,11 +173,26 @@ impl SwitchAgent {
         match self {
             Self::ClaudeCode => edit_overrides(&mut document, name, setting)?,
             Self::Codex => edit_config(&mut document, name, setting, is_path)?,
-            Self::GeminiCli => edit_disabled(&mut document, name, setting)?,
-            Self::Opencode => edit_permission(&mut document, name, setting)?,
+            Self::GeminiCli | Self::Qoder | Self::QwenCode => {
+                edit_disabled(&mut document, &["skills", "disabled"], name, setting)?;
+            }
+            Self::CopilotCli | Self::Droid => {
+                edit_disabled(&mut document, &["disabledSkills"], name, setting)?;
+            }
+            Self::Opencode | Self::Kilo => edit_permission(&mut document, name, setting)?,
         }
         Ok(document.text())
     }
+}
+
+const OPENCODE_FILES: [&str; 2] = ["opencode.jsonc", "opencode.json"];
+const KILO_FILES: [&str; 2] = ["kilo.jsonc", "kilo.json"];
+
+/// Returns the first of the files that exists from `cwd` up to `top`, else the last one in `top`.
+fn nearest(cwd: &Path, top: &Path, names: &[&str; 2]) -> PathBuf {
+    let dirs = cwd.ancestors().take_while(|it| it.starts_with(top));
+    let mut files = dirs.flat_map(|dir| names.map(|name| dir.join(name)));
+    files.find(|it| it.exists()).unwrap_or_else(|| top.join(names[1]))
 }
 
 /// Returns the first of the files that exists, else the last one.
@@ -179,23 +238,23 @@ fn prune(document: &mut ConfigDocument, at: &[&str]) {
     document.prune(&made);
 }
 
-/// Gemini CLI: `"skills": {"disabled": ["NAME"]}`, whose names ignore case.
+/// A list of names that are off, in any case: Gemini CLI's `"skills": {"disabled": ["NAME"]}`.
 fn edit_disabled(
     document: &mut ConfigDocument,
+    at: &[&str],
     name: &str,
     setting: Setting,
 ) -> Result<(), EditError> {
-    let at = ["skills", "disabled"];
-    let listed = document.value(&path(&at));
+    let listed = document.value(&path(at));
     let listed = listed.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
     let is_it = |it: &Value| it.as_str().is_some_and(|it| it.to_lowercase() == name.to_lowercase());
     if setting != Setting::Off {
         for it in listed.into_iter().filter(is_it) {
-            document.remove(&ConfigEntry::element(&at, it, ""));
+            document.remove(&ConfigEntry::element(at, it, ""));
         }
-        prune(document, &at);
+        prune(document, at);
     } else if !listed.iter().any(is_it) {
-        document.add(&ConfigEntry::element(&at, json!(name), ""))?;
+        document.add(&ConfigEntry::element(at, json!(name), ""))?;
     }
     Ok(())
 }
@@ -228,7 +287,7 @@ fn edit_config(
     Ok(())
 }
 
-/// opencode: `"permission": {"skill": {"NAME": "deny"}}`. The last matching pattern counts, so the
+/// opencode and Kilo: `"permission": {"skill": {"NAME": "deny"}}`. The last matching pattern counts, so the
 /// entry comes last.
 fn edit_permission(
     document: &mut ConfigDocument,

@@ -105,7 +105,7 @@ pub(super) fn check_can_disable(
         return Err(CommandError::finding(found.verdict.summary.trim_end_matches('.'))
             .with_hint("There is nothing to disable until the file is fixed."));
     }
-    if agent == SwitchAgent::Opencode && name.contains(['*', '?']) {
+    if agent.has_patterns() && name.contains(['*', '?']) {
         return Err(CommandError::usage(format!("`{name}` is a pattern for {title}"))
             .with_hint("Rename the skill, or write the rule yourself."));
     }
@@ -133,9 +133,9 @@ pub(super) fn setting_to_enable(
     let (Some(theirs), Some(ours)) = (by.as_deref().and_then(rank), rank(file)) else {
         return Err(elsewhere());
     };
-    // Gemini CLI adds the lists of all files up, and deny rules of Claude Code count in any file.
-    let adds_up = agent == SwitchAgent::GeminiCli || step.rule.as_deref() != Some("settings/off");
-    let is_stronger = theirs > ours || theirs < ours && adds_up && agent != SwitchAgent::Opencode;
+    // Deny rules of Claude Code count in any file.
+    let adds_up = agent.adds_up() || step.rule.as_deref() != Some("settings/off");
+    let is_stronger = theirs > ours || theirs < ours && adds_up && !agent.has_patterns();
     if is_stronger {
         return Err(elsewhere());
     }

@@ -314,7 +314,17 @@ fn apply_override(
 }
 
 /// Agents whose settings `skillsd enable` edits.
-const EDITED: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
+const EDITED: [&str; 9] = [
+    "claude-code",
+    "codex",
+    "copilot-cli",
+    "droid",
+    "gemini-cli",
+    "kilo",
+    "opencode",
+    "qoder",
+    "qwen-code",
+];
 
 /// Returns the sentence with the command or the edit that switches a skill on in a settings file of
 /// the agent.
