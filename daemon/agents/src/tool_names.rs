@@ -15,6 +15,15 @@ use crate::skill::parse;
 /// The lists of permissions in Claude Code's settings.
 const PERMISSIONS: [&str; 3] = ["allow", "ask", "deny"];
 
+/// Maximum length of a server's, a tool's or an agent's name.
+const MOST_NAME_BYTES: usize = 64;
+
+/// Maximum number of servers, tools or agents that are kept.
+const MOST_NAMES: usize = 1000;
+
+/// Maximum number of characters of an agent's description that are kept.
+const MOST_DESCRIPTION: usize = 200;
+
 /// The MCP tools and the agents that are known in a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolNames {
@@ -57,28 +66,35 @@ impl ToolNames {
             let items = document.at_path(&["permissions", list]).map(Node::items);
             for rule in items.unwrap_or_default().iter().filter_map(Node::text) {
                 let name = rule.split('(').next().unwrap_or_default().trim();
-                if is_mcp_tool(name) {
+                if is_mcp_tool(name) && self.tools.len() < MOST_NAMES {
                     self.tools.insert(name.to_owned());
                 }
             }
         }
     }
 
-    /// Adds the agent that a file defines; one without a name is none.
+    /// Adds the agent that a file defines; one without a name is none, and neither is one whose name
+    /// could end a pattern or a line.
     pub fn add_agent(&mut self, text: &str) {
         let document = parse(text);
         let Some(fields) = document.frontmatter.as_ref().map(|it| Fields::new(it, text)) else {
             return;
         };
-        let Some(name) = fields.text(&NAME).filter(|it| !it.trim().is_empty()) else { return };
+        let Some(name) = fields.text(&NAME) else { return };
+        let name = name.trim();
+        if !is_agent_name(name) || self.agents.len() >= MOST_NAMES {
+            return;
+        }
         let description = fields.text(&DESCRIPTION).unwrap_or_default();
-        self.agents.entry(name.trim().to_owned()).or_insert(description);
+        let line = description.trim().lines().next().unwrap_or_default();
+        let line = line.chars().filter(|it| !it.is_control()).take(MOST_DESCRIPTION).collect();
+        self.agents.entry(name.to_owned()).or_insert(line);
     }
 
     /// Returns the servers (`mcp__server`) and the tools (`mcp__server__tool`) that are not refused,
     /// sorted by name.
     pub fn mcp(&self) -> impl Iterator<Item = String> + '_ {
-        let is_refused = |name: &str| self.refused.iter().any(|it| name == it);
+        let is_refused = |name: &str| self.refused.contains(name);
         let servers = self.servers.iter().filter(move |it| !is_refused(it));
         let servers = servers.map(|it| format!("mcp__{it}"));
         let tools =
@@ -88,7 +104,9 @@ impl ToolNames {
 
     fn add_server_table(&mut self, document: &Node) {
         let servers = document.get("mcpServers").map(Node::entries).unwrap_or_default();
-        self.servers.extend(servers.iter().map(|it| plain(&it.key)));
+        let n_left = MOST_NAMES.saturating_sub(self.servers.len());
+        let servers = servers.iter().filter(|it| is_short(&it.key)).take(n_left);
+        self.servers.extend(servers.map(|it| plain(&it.key)));
     }
 
     fn add_refused(&mut self, document: &Node) {
@@ -104,6 +122,15 @@ fn plain(text: &str) -> String {
     text.chars().map(|it| if is_plain(it) { it } else { '_' }).collect()
 }
 
+fn is_short(name: &str) -> bool {
+    (1..=MOST_NAME_BYTES).contains(&name.len())
+}
+
+/// Returns whether an agent's name can be written as a value and in the parentheses after a tool.
+fn is_agent_name(name: &str) -> bool {
+    is_short(name) && name.chars().all(|it| it.is_alphanumeric() || "-_. ".contains(it))
+}
+
 /// Returns the server of a tool.
 fn server_of(tool: &str) -> Option<&str> {
     tool.strip_prefix("mcp__")?.split("__").next()
@@ -113,7 +140,7 @@ fn server_of(tool: &str) -> Option<&str> {
 fn is_mcp_tool(name: &str) -> bool {
     let parts = name.strip_prefix("mcp__").and_then(|it| it.split_once("__"));
     parts.is_some_and(|(server, tool)| {
-        let is_word = |it: &str| !it.is_empty() && plain(it) == it;
+        let is_word = |it: &str| is_short(it) && plain(it) == it;
         is_word(server) && is_word(tool)
     })
 }
@@ -149,5 +176,26 @@ mod tests {
         names.add_agent("text");
         let agents: Vec<_> = names.agents.iter().map(|(name, it)| (&**name, &**it)).collect();
         assert_eq!(agents, [("reviewer", "Reads code.")]);
+    }
+
+    #[test]
+    fn names_of_an_untrusted_worktree_insert_nothing_else_and_are_bounded() {
+        let mut names = ToolNames::default();
+        for name in ["x), Bash(*", "\"a\\nhooks: b\"", "\"a\\u202Eb\"", "\"a: b\"", &"n".repeat(65)]
+        {
+            names.add_agent(&format!("---\nname: {name}\n---\n"));
+        }
+        let long = "d".repeat(300);
+        names.add_agent(&format!("---\nname: Ünï-1\ndescription: \"\\e[2J{long}\\nb\"\n---\n"));
+        let agents: Vec<_> = names.agents.iter().map(|(name, it)| (&**name, it.len())).collect();
+        assert_eq!(agents, [("Ünï-1", MOST_DESCRIPTION)]);
+        assert!(names.agents["Ünï-1"].starts_with("[2Jd"));
+        let keys: Vec<_> = (0..3000).map(|it| format!("\"s{it}\": {{}}")).collect();
+        names.add_servers(&format!("{{\"mcpServers\": {{\"{long}\": {{}}, {}}}}}", keys.join(",")));
+        let tools: Vec<_> = (0..3000).map(|it| format!("\"mcp__s__t{it}\"")).collect();
+        let (tools, long) = (tools.join(","), format!("\"mcp__s__{long}\""));
+        names.add_settings(&format!("{{\"permissions\": {{\"ask\": [{long}, {tools}]}}}}"));
+        assert_eq!(names.mcp().count(), 2 * MOST_NAMES);
+        assert!(names.mcp().all(|it| it.len() <= 20));
     }
 }
