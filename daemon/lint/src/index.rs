@@ -1,6 +1,7 @@
 //! Rules `index/*`: problems with a skill's location and its precedence over other skills.
 
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use skills_agents::field_table::{
@@ -329,6 +330,12 @@ fn check_file_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     out.push(finding.related(target, "the link's target"));
 }
 
+/// Returns the name of the nearest directory above a skill that begins with a dot, such as `.agents`.
+fn agent_directory(skill: &AbsPath) -> Option<OsString> {
+    let names = skill.ancestors().filter_map(|it| it.file_name().map(OsStr::to_owned));
+    names.skip(1).find(|it| it.as_encoded_bytes().starts_with(b"."))
+}
+
 fn check_precedence(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
     // Two files make one finding, even if agents prefer different ones.
@@ -346,10 +353,9 @@ fn check_precedence(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             winner.name
         );
         let finding = Finding::new(&SHADOWED, span, message).about(&profiles);
-        // The directories of other agents concern the standard's profile only in theory.
+        // Directories of two agents concern the standard's profile only in theory.
         let is_standard = profiles.iter().all(|it| it.evidence == Evidence::Standard);
-        let root = |it: &AbsPath| it.ancestors().nth(2);
-        let finding = if is_standard && root(path) != root(&winner.path) {
+        let finding = if is_standard && agent_directory(path) != agent_directory(&winner.path) {
             finding.severity(Severity::Information)
         } else {
             finding

@@ -187,7 +187,7 @@ fn plain(expected: &str) -> String {
     match expected {
         "a sequence" => "a list".to_owned(),
         "a map" => "an object".to_owned(),
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number".to_owned(),
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0".to_owned(),
         "i8" | "i16" | "i32" | "i64" | "isize" => "an integer".to_owned(),
         _ if expected.starts_with("struct ") => "an object".to_owned(),
         _ => expected.to_owned(),
@@ -238,7 +238,7 @@ mod tests {
         check::<SkillsList>(
             r#"{"limit": -1}"#,
             &expect![
-                "params.limit: expected a whole number, got -1 [params.limit] The parameters of each method are in docs/protocol.md."
+                "params.limit: expected a whole number from 0, got -1 [params.limit] The parameters of each method are in docs/protocol.md."
             ],
         );
         check::<SkillsList>(
@@ -263,7 +263,7 @@ mod tests {
         check::<SkillsList>(
             &long,
             &expect![
-                "params.limit: expected a whole number, got `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` [params.limit] The parameters of each method are in docs/protocol.md."
+                "params.limit: expected a whole number from 0, got `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` [params.limit] The parameters of each method are in docs/protocol.md."
             ],
         );
     }

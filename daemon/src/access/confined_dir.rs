@@ -121,6 +121,8 @@ impl From<Errno> for ConfinedDirError {
             Errno::XDEV => Self::Outside,
             // A name too long for the file system cannot exist.
             Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => Self::Missing,
+            // A loop of links, or a link of `/proc`.
+            Errno::LOOP => Self::NotAFile("a symbolic link that cannot be followed"),
             // Returned by open for a socket.
             Errno::NXIO => Self::NotAFile("a socket or device"),
             _ => Self::Io(error.into()),
@@ -506,6 +508,15 @@ mod tests {
         check("none", "(there is no such file)");
         check("SKILL.md/x", "(there is no such file)");
         check("", "(there is no such file)");
+    }
+
+    #[test]
+    fn link_to_itself_is_no_regular_file() {
+        let (top, beneath) = tree();
+        symlink("loop", top.path().join("s/loop")).unwrap();
+        let error = beneath.read(Path::new("loop"), 0, 100).unwrap_err();
+        let expected = "it is a symbolic link that cannot be followed, not a regular file";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

@@ -110,6 +110,23 @@ fn severity_depends_on_the_profile() {
 }
 
 #[test]
+fn shadowed_skill_is_a_warning_for_the_standard_unless_the_directories_are_of_two_agents() {
+    let home = Home::new();
+    let text =
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nBody.\n";
+    let top = home.worktree("w", &format!("//- /.agents/skills/pdf/SKILL.md\n{text}"));
+    for (other, severity) in [(".agents", "warning"), (".codex", "info")] {
+        home.lay_out(&format!("//- /home/{other}/skills/pdf/SKILL.md\n{text}"));
+        let path = home.path().join(format!("{other}/skills/pdf/SKILL.md"));
+        let args = ["check", "--profile", "agentskills", path.to_str().expect("it is text")];
+        let result = run_json(&home, &top, &args);
+        let findings = result["files"][0]["findings"].as_array().expect("a list");
+        let shadowed = findings.iter().find(|it| it["code"] == "index/shadowed");
+        assert_eq!(shadowed.expect("it is shadowed")["severity"], severity, "{other}: {result}");
+    }
+}
+
+#[test]
 fn check_takes_several_profiles_or_all() {
     let home = Home::new();
     let top = home.worktree("w", "//- /skills/x/SKILL.md\n---\ndescription: Use it.\n---\nBody.\n");
