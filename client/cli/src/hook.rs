@@ -38,7 +38,7 @@ const LONGEST: u64 = 64 * 1024 * 1024;
 /// Arguments of `skillsd hook`.
 #[derive(Debug, Clone, Args)]
 pub struct HookArgs {
-    /// The agent: claude-code, codex, gemini-cli or opencode
+    /// The agent: claude-code, codex, gemini-cli, opencode, copilot-cli, droid, kilo or qwen-code
     // No list of values for the parser: an error of it would end with 2, which to some agents means
     // that the tool must not run.
     #[arg(value_name = "AGENT", required = false, default_value = "", hide_default_value = true)]
@@ -146,5 +146,10 @@ mod tests {
             reply("opencode", "tool.execute.after").as_deref(),
             Some(r#"{"additionalContext":"Text."}"#)
         );
+        assert_eq!(
+            reply("copilot-cli", "PostToolUse").as_deref(),
+            Some(r#"{"additionalContext":"Text."}"#)
+        );
+        assert_eq!(reply("droid", "SessionEnd"), None);
     }
 }

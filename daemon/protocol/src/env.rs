@@ -79,8 +79,18 @@ pub const CODEX_THREAD_ID: &str = "CODEX_THREAD_ID";
 /// Set by Gemini CLI for the commands it runs.
 pub const GEMINI_CLI: &str = "GEMINI_CLI";
 
+/// Set by Copilot CLI for the commands it runs.
+pub const COPILOT_CLI: &str = "COPILOT_CLI";
+
+/// Set by Qwen Code for the commands it runs.
+pub const QWEN_CODE: &str = "QWEN_CODE";
+
+/// Set by Kilo for the commands it runs, with [`OPENCODE`].
+pub const KILO: &str = "KILO";
+
 /// Variables that agents set for the commands they run.
-pub const RUN_VARIABLES: [&str; 4] = [CLAUDECODE, OPENCODE, CODEX_THREAD_ID, GEMINI_CLI];
+pub const RUN_VARIABLES: [&str; 7] =
+    [CLAUDECODE, OPENCODE, CODEX_THREAD_ID, GEMINI_CLI, COPILOT_CLI, QWEN_CODE, KILO];
 
 /// Variables that discovery and the choice of the profile depend on; clients send them and [`PATH`]
 /// as `environment`.

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use skills_testkit::wait::within;
 use skills_testkit::{Home, Model, Turn};
 
+use crate::listing_agents::{COPILOT_CLI, DROID, KILO, ListingAgent, QWEN_CODE, droid};
+
 /// Timeout for one run of an agent; generous, because it is only spent on failure.
 const PATIENCE: Duration = Duration::from_secs(100);
 
@@ -22,6 +24,10 @@ pub(crate) enum Agent {
     OpenCode,
     Codex,
     GeminiCli,
+    CopilotCli,
+    Droid,
+    Kilo,
+    QwenCode,
 }
 
 impl Agent {
@@ -31,12 +37,23 @@ impl Agent {
             Agent::OpenCode => "opencode",
             Agent::Codex => "codex",
             Agent::GeminiCli => "gemini-cli",
+            Agent::CopilotCli => "copilot-cli",
+            Agent::Droid => "droid",
+            Agent::Kilo => "kilo",
+            Agent::QwenCode => "qwen-code",
         }
     }
 
     /// Returns the program, or `None` if the agents are optional here and not installed.
     #[track_caller]
     pub(crate) fn program(self) -> Option<Vec<PathBuf>> {
+        if let Some(listing) = self.listing() {
+            let program = listing.program();
+            if program.is_none() {
+                println!("skipped: {} is not below SKILLSD_MORE_AGENTS", self.name());
+            }
+            return program.map(|it| vec![it]);
+        }
         let modules = installed(self.name())?;
         let program = match self {
             Agent::OpenCode => vec![modules.join("opencode-linux-x64-baseline/bin/opencode")],
@@ -44,10 +61,22 @@ impl Agent {
             Agent::GeminiCli => {
                 vec!["node".into(), modules.join("@google/gemini-cli/bundle/gemini.js")]
             }
+            Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => unreachable!(),
         };
         let file = program.last().unwrap();
         assert!(file.is_file(), "SKILLSD_AGENTS has no `{}`", file.display());
         Some(program)
+    }
+
+    /// Returns the agent as one whose list is recorded; `None` for those of `SKILLSD_AGENTS`.
+    fn listing(self) -> Option<&'static ListingAgent> {
+        match self {
+            Agent::OpenCode | Agent::Codex | Agent::GeminiCli => None,
+            Agent::CopilotCli => Some(&COPILOT_CLI),
+            Agent::Droid => Some(&DROID),
+            Agent::Kilo => Some(&KILO),
+            Agent::QwenCode => Some(&QWEN_CODE),
+        }
     }
 }
 
@@ -102,8 +131,8 @@ impl AgentFixture {
     #[track_caller]
     pub(crate) fn set(agent: Agent, tree: &str, script: Vec<Turn>) -> Option<AgentFixture> {
         let program = agent.program()?;
-        let tools = Agent::Codex.program()?.remove(0);
-        let tools = tools.parent()?.parent()?.join("codex-path");
+        let tools = Agent::Codex.program().map_or_else(PathBuf::new, |mut it| it.remove(0));
+        let tools = tools.join("../../codex-path");
         let home = Home::new();
         home.worktree("proj", "");
         home.lay_out(tree);
@@ -156,6 +185,18 @@ impl AgentFixture {
                         "disabled": ["skill-creator", "antigravity-support"]}});
                 self.write(".gemini/settings.json", &settings.to_string());
             }
+            Agent::CopilotCli => self.write(".copilot/config.json", "{}"),
+            Agent::Droid => {
+                let settings = droid::settings(&url).to_string();
+                self.write(".factory/settings.json", &settings);
+            }
+            Agent::Kilo => {
+                let config = scripted_provider(&url);
+                self.write(".config/kilo/kilo.json", &config.to_string());
+                // Kilo installs a package for its plugins when it starts, and waits for it.
+                self.write(".npmrc", "offline=true\nfetch-retries=0\n");
+            }
+            Agent::QwenCode => self.write(".qwen/settings.json", "{}"),
         }
     }
 
@@ -224,11 +265,29 @@ impl AgentFixture {
                     command.env(format!("OPENCODE_DISABLE_{switch}"), "1");
                 }
             }
-            Agent::Codex => {}
+            Agent::Codex | Agent::Droid => {}
             Agent::GeminiCli => {
                 command.env("GEMINI_API_KEY", "none");
                 command.env("GOOGLE_GEMINI_BASE_URL", self.model.url());
                 command.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
+            }
+            Agent::CopilotCli => {
+                command.env("COPILOT_OFFLINE", "true").env("COPILOT_AUTO_UPDATE", "false");
+                let url = format!("{}/v1", self.model.url());
+                command.env("COPILOT_PROVIDER_BASE_URL", url);
+                command.env("COPILOT_PROVIDER_API_KEY", "none").env("COPILOT_MODEL", "scripted");
+                command.env("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "180000");
+            }
+            Agent::Kilo => {
+                for switch in
+                    ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE"]
+                {
+                    command.env(format!("KILO_DISABLE_{switch}"), "1");
+                }
+            }
+            Agent::QwenCode => {
+                command.env("OPENAI_API_KEY", "none").env("OPENAI_MODEL", "scripted");
+                command.env("OPENAI_BASE_URL", format!("{}/v1", self.model.url()));
             }
         }
         command
@@ -240,6 +299,10 @@ impl AgentFixture {
             Agent::OpenCode => &["run", "--print-logs", "--log-level", "WARN"],
             Agent::Codex => &["exec", "--dangerously-bypass-hook-trust"],
             Agent::GeminiCli => &["--yolo", "--model", "gemini-2.5-pro", "--prompt"],
+            Agent::CopilotCli => &["--allow-all-tools", "--allow-all-paths", "-p"],
+            Agent::Droid => &["exec", "-m", "custom:stub-0", "--skip-permissions-unsafe"],
+            Agent::Kilo => &["run"],
+            Agent::QwenCode => &["--auth-type", "openai", "--yolo", "-p"],
         };
         let output = finish(self.command().args(flags).args(words));
         let left = self.model.left();

@@ -28,6 +28,9 @@ use crate::agent_fixture::{Agent, finish, scripted_provider};
 use crate::catalogs::between;
 use crate::claude::{Entry, lay_out};
 
+/// Why these trees are not for an agent of `SKILLSD_MORE_AGENTS`.
+const LISTED_ELSEWHERE: &str = "its random trees are those of `recorded_lists`";
+
 /// Directories of skills below the top of a tree; `h` is HOME, `w` or `h/w` the worktree.
 fn roots(agent: Agent, work: &str) -> Vec<String> {
     let mut roots = Vec::new();
@@ -57,6 +60,9 @@ fn roots(agent: Agent, work: &str) -> Vec<String> {
             for top in ["h/", "h/", &work, &pkg] {
                 at(top, &[".agents/skills", ".gemini/skills"]);
             }
+        }
+        Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
+            unreachable!("{LISTED_ELSEWHERE}")
         }
     }
     roots
@@ -248,6 +254,9 @@ fn random_tree(agent: Agent, random: &mut Random) -> Tree {
             tree.file("h/.gemini/settings.json".to_owned(), settings.to_string());
         }
         Agent::OpenCode => {}
+        Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
+            unreachable!("{LISTED_ELSEWHERE}")
+        }
     }
     Tree { entries: tree.entries, cwd }
 }
@@ -312,7 +321,7 @@ fn command(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Comman
                 command.env(format!("OPENCODE_DISABLE_{switch}"), "1");
             }
         }
-        Agent::Codex => {}
+        Agent::Codex | Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {}
         Agent::GeminiCli => {
             command.env("GEMINI_API_KEY", "none").env("GEMINI_CLI_TRUST_WORKSPACE", "true");
         }
@@ -350,6 +359,9 @@ fn theirs(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Found {
         Agent::OpenCode => opencode(&mut command, top),
         Agent::Codex => codex(&mut command, &top.join(&tree.cwd), top),
         Agent::GeminiCli => gemini(&mut command, top),
+        Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
+            unreachable!("{LISTED_ELSEWHERE}")
+        }
     }
 }
 
@@ -377,6 +389,9 @@ fn their_listing(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> 
             command.env("GOOGLE_GEMINI_BASE_URL", model.url());
             command.args(["--yolo", "--model", "gemini-2.5-pro", "--prompt", "hi"]);
             ("# Available Agent Skills", "</available_skills>")
+        }
+        Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
+            unreachable!("{LISTED_ELSEWHERE}")
         }
     };
     let output = finish(&mut command);
@@ -562,7 +577,7 @@ impl Ours {
         let agent = self.agent;
         let settle = |text: String| match agent {
             Agent::OpenCode => without_races(&view, &text),
-            Agent::Codex | Agent::GeminiCli => text,
+            _ => text,
         };
         let ours = settle(self.listing(tree, &top));
         let mut theirs = settle(their_listing(agent, program, tree, &top));

@@ -46,6 +46,24 @@ fn gemini_cli_is_recognised_by_its_variable() {
 }
 
 #[test]
+fn copilot_cli_is_recognised_by_its_variable() {
+    let expected = "as Copilot CLI · 1 skill · detected: COPILOT_CLI is set\n";
+    lists_as(Agent::CopilotCli, "bash", "command", ".github/skills", expected);
+}
+
+#[test]
+fn kilo_is_recognised_by_its_variable() {
+    let expected = "as Kilo · 1 skill · detected: KILO is set\n";
+    lists_as(Agent::Kilo, "bash", "command", ".kilo/skills", expected);
+}
+
+#[test]
+fn qwen_code_is_recognised_by_its_variable() {
+    let expected = "as Qwen Code · 1 skill · detected: QWEN_CODE is set\n";
+    lists_as(Agent::QwenCode, "run_shell_command", "command", ".qwen/skills", expected);
+}
+
+#[test]
 fn claude_code_is_recognised_by_its_variable() {
     let Some(program) = claude_code() else { return };
     let home = Home::new();

@@ -103,6 +103,96 @@ fn gemini(_: &str) -> Vec<Step> {
     ]
 }
 
+fn copilot(work: &str) -> Vec<Step> {
+    let at = |path: &str| format!("{work}/{path}");
+    vec![
+        (Turn::call("view", json!({"path": at("docs/read.md")})), "docs/read.md"),
+        (
+            Turn::call(
+                "edit",
+                json!({"path": at("docs/edit.md"), "old_str": "Old", "new_str": "New"}),
+            ),
+            "docs/edit.md",
+        ),
+        (Turn::call("create", json!({"path": at("docs/new.md"), "file_text": "x"})), "docs/new.md"),
+        (Turn::call("grep", json!({"pattern": "Old", "paths": "searched"})), "searched"),
+        (
+            Turn::call(
+                "bash",
+                json!({"command": "cd docs && cat shell.md", "description": "Reads"}),
+            ),
+            "docs/shell.md",
+        ),
+        (
+            Turn::call(
+                "task",
+                json!({"name": "reader", "description": "Reads", "prompt": "Read.",
+                    "agent_type": "task", "mode": "sync"}),
+            ),
+            "",
+        ),
+        // The sub-agent's turns.
+        (Turn::call("view", json!({"path": at("docs/sub.md")})), "docs/sub.md"),
+        (Turn::say("Read."), ""),
+    ]
+}
+
+fn droid(work: &str) -> Vec<Step> {
+    let at = |path: &str| format!("{work}/{path}");
+    vec![
+        (Turn::call("Read", json!({"file_path": at("docs/read.md")})), "docs/read.md"),
+        (
+            Turn::call(
+                "Edit",
+                json!({"file_path": at("docs/edit.md"), "old_str": "Old", "new_str": "New"}),
+            ),
+            "docs/edit.md",
+        ),
+        (
+            Turn::call("Create", json!({"file_path": at("docs/new.md"), "content": "x"})),
+            "docs/new.md",
+        ),
+        (Turn::call("Grep", json!({"pattern": "Old", "path": "searched"})), "searched"),
+        (
+            Turn::call(
+                "Execute",
+                json!({"command": "cd docs && cat shell.md", "summary": "Reads"}),
+            ),
+            "docs/shell.md",
+        ),
+        (Turn::call("Read", json!({"file_path": at("docs/sub.md")})), "docs/sub.md"),
+    ]
+}
+
+/// Qwen Code edits only files that it has read, so that the failing edit is the step.
+fn qwen(work: &str) -> Vec<Step> {
+    let at = |path: &str| format!("{work}/{path}");
+    vec![
+        (Turn::call("read_file", json!({"file_path": at("docs/read.md")})), "docs/read.md"),
+        (
+            Turn::call(
+                "edit",
+                json!({"file_path": at("docs/edit.md"), "old_string": "Old", "new_string": "New"}),
+            ),
+            "docs/edit.md",
+        ),
+        (
+            Turn::call("write_file", json!({"file_path": at("docs/new.md"), "content": "x"})),
+            "docs/new.md",
+        ),
+        (Turn::call("grep_search", json!({"pattern": "Old", "path": "searched"})), "searched"),
+        (
+            Turn::call(
+                "run_shell_command",
+                json!({"command": "cd docs && cat shell.md", "description": "Reads",
+                    "is_background": false}),
+            ),
+            "docs/shell.md",
+        ),
+        (Turn::call("read_file", json!({"file_path": at("docs/sub.md")})), "docs/sub.md"),
+    ]
+}
+
 /// Runs `agent` through its steps and checks the daemon's session and the model's requests.
 #[track_caller]
 fn touches(agent: Agent, steps: fn(&str) -> Vec<Step>) {
@@ -221,11 +311,30 @@ impl HookRecorder {
             "tool_use_id",
             "tool_response",
             "agent_id",
+            "prompt_id",
+            "tool_call_id",
+            "tool_result",
+            "duration_ms",
+            "session_duration_ms",
+            "message_id",
+            "message_count",
+            "error",
+            "agent_transcript_path",
+            "CLAUDE_ENV_FILE",
         ];
+        let session = self.payloads()[0]["session_id"].clone();
         let lines = in_order(self.payloads()).into_iter().map(|mut payload| {
             for field in volatile {
                 if let Some(value) = payload.get_mut(field) {
                     *value = json!(format!("({field})"));
+                }
+            }
+            // A subagent of Copilot CLI has an id of its own as its session.
+            if let Some(parent) = payload.get_mut("parent_agent_id") {
+                let is_parent = *parent == session;
+                *parent = json!("(session_id)");
+                if is_parent && payload["hook_event_name"] != "SubagentStop" {
+                    payload["session_id"] = json!("(agent_id)");
                 }
             }
             format!("{}\n", fixture.home.redact(&payload.to_string()))
@@ -262,13 +371,37 @@ fn gemini_hooks_report_touches_and_skills() {
 }
 
 #[test]
+fn copilot_hooks_report_touches_and_skills() {
+    touches(Agent::CopilotCli, copilot);
+}
+
+#[test]
+fn droid_hooks_report_touches_and_skills() {
+    touches(Agent::Droid, droid);
+}
+
+#[test]
+fn kilo_hooks_report_touches_and_skills() {
+    touches(Agent::Kilo, opencode);
+}
+
+#[test]
+fn qwen_hooks_report_touches_and_skills() {
+    touches(Agent::QwenCode, qwen);
+}
+
+#[test]
 fn agents_work_when_skillsd_is_missing() {
     for (agent, steps) in [
         (Agent::OpenCode, opencode as fn(&str) -> Vec<Step>),
         (Agent::Codex, codex),
         (Agent::GeminiCli, gemini),
+        (Agent::CopilotCli, copilot),
+        (Agent::Droid, droid),
+        (Agent::Kilo, opencode),
+        (Agent::QwenCode, qwen),
     ] {
-        let Some(fixture) = AgentFixture::set(agent, TREE, Vec::new()) else { return };
+        let Some(fixture) = AgentFixture::set(agent, TREE, Vec::new()) else { continue };
         let (turn, _) = steps(fixture.cwd().to_str().unwrap()).remove(0);
         fixture.model.follow(vec![turn, Turn::say("Done.")]);
         fixture.register();

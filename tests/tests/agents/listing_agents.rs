@@ -16,7 +16,7 @@ mod continue_dev;
 
 pub(crate) use cline::CLINE;
 pub(crate) use continue_dev::CONTINUE;
-mod droid;
+pub(crate) mod droid;
 mod hermes;
 mod kimi_code;
 mod openclaw;

@@ -14,7 +14,8 @@ use skills_testkit::{Framing, Home, Wire};
 
 use crate::support::{exe, stderr, stdout};
 
-const AGENTS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
+const AGENTS: [&str; 8] =
+    ["claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "droid", "kilo", "qwen-code"];
 const TREE: &str = include_str!("../../golden/agents/touched.txt");
 
 /// Shell commands, each with the skill that its files activate, or `None` if it only mentions a
@@ -78,7 +79,7 @@ pub(crate) fn hook_output(home: &Home, agent: &str, input: &str) -> String {
     }
     let answer: Value = serde_json::from_str(&text).unwrap();
     let event: Value = serde_json::from_str(input).unwrap();
-    let context = if agent == "opencode" {
+    let context = if matches!(agent, "opencode" | "kilo" | "copilot-cli") {
         &answer["additionalContext"]
     } else {
         let output = &answer["hookSpecificOutput"];
@@ -213,7 +214,7 @@ fn failing_hook_never_blocks_the_agent() {
         &home,
         "agent-x",
         "{}",
-        "Use one of: claude-code, codex, gemini-cli, opencode.",
+        "Use one of: claude-code, codex, gemini-cli, opencode, copilot-cli, droid, kilo, qwen-code.",
     );
     // An unhandled event causes no message.
     assert_hook_is_harmless(&home, "codex", r#"{"hook_event_name":"Stop"}"#, "");

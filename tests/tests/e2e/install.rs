@@ -234,14 +234,79 @@ fn install_registers_the_mcp_server_in_the_form_of_each_agent() {
 
 #[test]
 fn install_of_hooks_for_an_agent_without_them_is_a_usage_error() {
-    let fixture = InstallFixture::new("//- /home/.config/kilo/kilo.json\n{}\n");
+    let fixture = InstallFixture::new("//- /home/.kimi-code/mcp.json\n{}\n");
     for args in [
-        &["install", "--agent", "kilo"][..],
-        &["install", "--agent", "kilo", "--only", "hooks,mcp"],
+        &["install", "--agent", "kimi-code"][..],
+        &["install", "--agent", "kimi-code", "--only", "hooks,mcp"],
     ] {
         let said = stderr(&fixture.run(args, 2));
-        assert!(said.contains("skillsd has no hooks for `kilo`"), "{said}");
+        assert!(said.contains("skillsd has no hooks for `kimi-code`"), "{said}");
         assert!(said.contains("Pass `--only mcp` to register the MCP server."), "{said}");
+    }
+}
+
+#[test]
+fn install_registers_the_hooks_of_each_further_agent() {
+    let fixture = InstallFixture::new(
+        "//- /home/.qwen/settings.json\n{\n  // Dark.\n  \"theme\": \"x\"\n}\n//- /home/.config/kilo/kilo.json\n{\"mcp\": {}}\n",
+    );
+    for dir in [".copilot", ".factory"] {
+        fs::create_dir(fixture.home.path().join(dir)).unwrap();
+    }
+    let before = fixture.all();
+    let shown = stdout(&fixture.run(&["install", "--dry-run", "--only", "hooks"], 0));
+    assert!(shown.contains("~/.copilot/hooks/skillsd.json  copilot-cli hooks"), "{shown}");
+    assert_eq!(fixture.all(), before);
+    fixture.run(&["install", "--yes", "--only", "hooks"], 0);
+
+    let published = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../editors/agents").join(name);
+        fs::read_to_string(path).unwrap()
+    };
+    let json = |name: &str| serde_json::from_str::<Value>(&published(name)).unwrap();
+    assert_eq!(fixture.json(".copilot/hooks/skillsd.json"), json("copilot-cli/skillsd.json"));
+    assert_eq!(fixture.json(".factory/hooks.json"), json("droid/hooks.json"));
+    let qwen = fixture.read(".qwen/settings.json");
+    assert!(qwen.starts_with("{\n  // Dark.\n  \"theme\": \"x\",\n"), "{qwen}");
+    let qwen: Value = serde_json::from_str(&qwen.replace("// Dark.", "")).unwrap();
+    assert_eq!(qwen["hooks"], json("qwen-code/settings.json")["hooks"]);
+    let plugin = published("opencode/skillsd.js");
+    let plugin = plugin.replace("[\"hook\", \"opencode\"]", "[\"hook\", \"kilo\"]");
+    assert_eq!(fixture.read(".config/kilo/plugins/skillsd.js"), plugin);
+
+    let installed = fixture.all();
+    let again = stdout(&fixture.run(&["install", "--yes", "--only", "hooks"], 0));
+    assert!(again.contains("nothing to change"), "{again}");
+    assert_eq!(fixture.all(), installed);
+    fixture.run(&["uninstall", "--yes"], 0);
+    assert_eq!(fixture.all(), before);
+}
+
+#[test]
+fn hooks_of_droid_disable_no_hooks_of_the_user() {
+    let hook = "{\"PostToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"fmt\"}]}]}";
+    let in_settings = format!("{{\"hooks\": {hook}}}");
+    // The user's file, its content, and where its events are.
+    for (file, content, at) in [
+        (".factory/settings.json", &*in_settings, "/hooks"),
+        (".factory/hooks.json", hook, ""),
+        (".factory/hooks/hooks.json", hook, ""),
+    ] {
+        let fixture = InstallFixture::new(&format!("//- /home/{file}\n{content}\n"));
+        let before = fixture.all();
+        for _ in 0..2 {
+            fixture.run(&["install", "--yes", "--agent", "droid"], 0);
+            let after = fixture.json(file);
+            let events = after.pointer(at).unwrap();
+            let commands = events["PostToolUse"].as_array().unwrap().iter();
+            let commands: Vec<_> = commands.map(|it| &it["hooks"][0]["command"]).collect();
+            assert_eq!(commands, ["fmt", "skillsd hook droid || true"], "{file}");
+            assert!(events["SessionStart"].is_array(), "{file}");
+        }
+        let hooks = fixture.home.path().join(".factory/hooks.json");
+        assert_eq!(hooks.exists(), file == ".factory/hooks.json");
+        fixture.run(&["uninstall", "--yes"], 0);
+        assert_eq!(fixture.all(), before, "{file}");
     }
 }
 

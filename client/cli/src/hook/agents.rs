@@ -1,7 +1,8 @@
 //! Table of the agents' hook events and tools ([`HookAgent`]).
 //!
-//! The names were observed in running agents (opencode 1.18.33, Codex 0.169.0, Gemini CLI 0.61.0),
-//! and for Claude Code taken from its hooks reference. Other tools, such as those of MCP servers,
+//! The names were observed in running agents (opencode 1.18.33, Codex 0.169.0, Gemini CLI 0.61.0,
+//! Copilot CLI 1.0.102, Factory Droid 0.215.0, Kilo 7.7.9, Qwen Code 0.24.4), and for Claude Code
+//! taken from its hooks reference. Other tools, such as those of MCP servers,
 //! are read by the names of their input fields; see [`super::payload`].
 
 /// An agent with supported hooks.
@@ -60,7 +61,7 @@ pub(super) enum Input {
 pub(super) enum ReplyFormat {
     /// `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}`, only for these events.
     HookSpecific(&'static [&'static str]),
-    /// `{"additionalContext":…}`, for our own plugin.
+    /// `{"additionalContext":…}`, for our own plugin and for Copilot CLI.
     Plain,
 }
 
@@ -174,33 +175,114 @@ const AGENTS: &[HookAgent] = &[
         // `BeforeTool` accepts no context.
         reply: ReplyFormat::HookSpecific(&["SessionStart", "AfterTool"]),
     },
+    OPENCODE,
     HookAgent {
-        name: "opencode",
+        name: "copilot-cli",
         profile: None,
         started_in: None,
+        // Events with these names have Claude Code's form and names of tools; the inputs of the
+        // tools are Copilot CLI's own.
         events: &[
-            ("session.created", HookEventKind::Start),
-            ("session.deleted", HookEventKind::End),
-            ("session.compacted", HookEventKind::Compacted),
-            ("session.idle", HookEventKind::AgentEnd),
-            ("tool.execute.before", HookEventKind::Tool),
-            ("tool.execute.after", HookEventKind::Tool),
+            ("SessionStart", HookEventKind::Start),
+            ("SessionEnd", HookEventKind::End),
+            ("PreToolUse", HookEventKind::Tool),
+            ("PostToolUse", HookEventKind::Tool),
+            ("PostToolUseFailure", HookEventKind::Tool),
+            ("SubagentStop", HookEventKind::AgentEnd),
         ],
         tools: &[
-            ("read", &[Path("filePath")]),
-            ("edit", &[Path("filePath")]),
-            ("multiedit", &[Path("filePath")]),
-            ("write", &[Path("filePath")]),
-            ("patch", &[Patch("patchText")]),
-            ("apply_patch", &[Patch("patchText")]),
-            ("glob", &[Path("path"), Pattern("pattern", "path")]),
-            ("grep", &[Path("path"), Pattern("include", "path")]),
-            ("list", &[Path("path")]),
-            ("lsp", &[Path("filePath")]),
-            ("bash", &[Shell("command", "workdir")]),
-            ("task", &[]),
-            ("skill", &[]),
+            ("Read", &[Path("path")]),
+            ("Edit", &[Path("path")]),
+            ("Write", &[Path("path")]),
+            ("Glob", &[Path("paths"), Pattern("pattern", "paths")]),
+            ("Grep", &[Path("paths"), Pattern("glob", "paths")]),
+            ("Bash", &[Shell("command", "")]),
+            ("Agent", &[]),
+            ("Skill", &[]),
         ],
         reply: ReplyFormat::Plain,
     },
+    HookAgent {
+        name: "droid",
+        profile: None,
+        started_in: Some("FACTORY_PROJECT_DIR"),
+        events: &[
+            ("SessionStart", HookEventKind::Start),
+            ("SessionEnd", HookEventKind::End),
+            ("PostToolUse", HookEventKind::Tool),
+            ("SubagentStop", HookEventKind::AgentEnd),
+        ],
+        tools: &[
+            ("Read", &[Path("file_path")]),
+            ("Edit", &[Path("file_path")]),
+            ("Create", &[Path("file_path")]),
+            ("ApplyPatch", &[Patch("input")]),
+            ("LS", &[Path("directory_path")]),
+            ("Glob", &[Path("folder"), Pattern("patterns", "folder")]),
+            ("Grep", &[Path("path"), Pattern("glob_pattern", "path")]),
+            ("Execute", &[Shell("command", "")]),
+            ("Task", &[]),
+            ("Skill", &[]),
+        ],
+        reply: ReplyFormat::HookSpecific(&["SessionStart", "PostToolUse"]),
+    },
+    // Kilo began as a copy of opencode, and takes the same plugin.
+    HookAgent { name: "kilo", ..OPENCODE },
+    HookAgent {
+        name: "qwen-code",
+        profile: None,
+        started_in: Some("QWEN_PROJECT_DIR"),
+        events: &[
+            ("SessionStart", HookEventKind::Start),
+            ("SessionEnd", HookEventKind::End),
+            ("PostToolUse", HookEventKind::Tool),
+            ("PostToolUseFailure", HookEventKind::Tool),
+            ("SubagentStop", HookEventKind::AgentEnd),
+        ],
+        tools: &[
+            ("read_file", &[Path("file_path")]),
+            ("write_file", &[Path("file_path")]),
+            ("edit", &[Path("file_path")]),
+            ("notebook_edit", &[Path("notebook_path")]),
+            ("list_directory", &[Path("path")]),
+            ("glob", &[Path("path"), Pattern("pattern", "path")]),
+            ("grep_search", &[Path("path"), Pattern("glob", "path")]),
+            ("run_shell_command", &[Shell("command", "directory")]),
+            ("agent", &[]),
+            ("skill", &[]),
+        ],
+        reply: ReplyFormat::HookSpecific(&["SessionStart", "PostToolUse", "PostToolUseFailure"]),
+    },
 ];
+
+const OPENCODE: HookAgent = HookAgent {
+    name: "opencode",
+    profile: None,
+    started_in: None,
+    events: &[
+        ("session.created", HookEventKind::Start),
+        ("session.deleted", HookEventKind::End),
+        ("session.compacted", HookEventKind::Compacted),
+        ("session.idle", HookEventKind::AgentEnd),
+        ("tool.execute.before", HookEventKind::Tool),
+        ("tool.execute.after", HookEventKind::Tool),
+    ],
+    tools: &[
+        ("read", &[Path("filePath")]),
+        ("edit", &[Path("filePath")]),
+        ("multiedit", &[Path("filePath")]),
+        ("write", &[Path("filePath")]),
+        ("patch", &[Patch("patchText")]),
+        ("apply_patch", &[Patch("patchText")]),
+        ("glob", &[Path("path"), Pattern("pattern", "path")]),
+        ("grep", &[Path("path"), Pattern("include", "path")]),
+        ("list", &[Path("path")]),
+        ("lsp", &[Path("filePath")]),
+        ("bash", &[Shell("command", "workdir")]),
+        // Only in Kilo.
+        ("background_process", &[Shell("command", "workdir")]),
+        ("task", &[]),
+        ("skill", &[]),
+    ],
+    reply: ReplyFormat::Plain,
+};

@@ -15,7 +15,10 @@ use super::shell::{CommandDirs, MAX_FILES, absolute, files, patched};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Payload {
-    pub(super) session_id: Option<String>,
+    session_id: Option<String>,
+    /// Id of the session or subagent that started this subagent. With Copilot CLI, a subagent has a
+    /// session id of its own.
+    parent_agent_id: Option<String>,
     pub(super) hook_event_name: String,
     pub(super) cwd: Option<PathBuf>,
     /// Id of the subagent; absent for the main agent.
@@ -51,6 +54,12 @@ const PATHS: &[&str] = &[
 const SHELLS: &[&str] = &["bash", "shell", "terminal", "exec", "run_command", "run_cmd"];
 
 impl Payload {
+    /// Returns the id of the session.
+    pub(super) fn session(&self) -> Option<&str> {
+        let id = self.parent_agent_id.as_deref().or(self.session_id.as_deref());
+        id.filter(|it| !it.is_empty())
+    }
+
     /// Returns the event; `None` for an event without meaning for us.
     pub(super) fn event(&self, agent: &HookAgent) -> Option<HookEventKind> {
         let events = agent.events.iter();

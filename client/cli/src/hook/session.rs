@@ -50,8 +50,7 @@ impl AgentSession {
         agent: &HookAgent,
         payload: &Payload,
     ) -> Result<Self, CommandError> {
-        let session = payload.session_id.clone().filter(|it| !it.is_empty());
-        let session = session.ok_or_else(|| missing("session_id"))?;
+        let session = payload.session().ok_or_else(|| missing("session_id"))?.to_owned();
         let cwd =
             payload.cwd.clone().filter(|it| it.is_absolute()).ok_or_else(|| missing("cwd"))?;
         let started_in = agent.started_in.and_then(std::env::var_os).map(PathBuf::from);

@@ -4,23 +4,29 @@
 //! The hooks are those of `editors/agents`; only the program's path is replaced if `skillsd` is not
 //! in PATH.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use skills_protocol::wire::InstallPart;
 
+use crate::agent_config::document::ConfigDocument;
 use crate::agent_config::environment::InstallEnvironment;
+use crate::agent_config::file;
 use crate::agent_config::item::{ConfigEntry, FileFormat};
 use crate::install::target::{TargetContent, TargetFile};
 
 const CLAUDE_HOOKS: &str = include_str!("../../../../editors/agents/claude-code/settings.json");
 const CODEX_HOOKS: &str = include_str!("../../../../editors/agents/codex/hooks.json");
 const GEMINI_HOOKS: &str = include_str!("../../../../editors/agents/gemini-cli/settings.json");
+const COPILOT_HOOKS: &str = include_str!("../../../../editors/agents/copilot-cli/skillsd.json");
+const DROID_HOOKS: &str = include_str!("../../../../editors/agents/droid/hooks.json");
+const QWEN_HOOKS: &str = include_str!("../../../../editors/agents/qwen-code/settings.json");
 const OPENCODE_PLUGIN: &str = include_str!("../../../../editors/agents/opencode/skillsd.js");
 
-/// Command prefix in the hook files, and the program's name in the plugin.
+/// Command prefix in the hook files, and the program's and the agent's names in the plugin.
 const LINE: &str = "skillsd hook ";
 const PLUGIN_PROGRAM: &str = "|| \"skillsd\"";
+const PLUGIN_AGENT: &str = "[\"hook\", \"opencode\"]";
 
 /// Name of the MCP server, as in the README.
 const SERVER: &str = "skills";
@@ -61,29 +67,29 @@ pub(super) fn target_files(
     targets
 }
 
-/// Names of the agents with hooks of ours, as profiles and on the command line.
-const WITH_HOOKS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
+/// Names of the agents with a function of their own, as profiles and on the command line.
+const FIRST: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
 
 /// Returns the names of the supported agents.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    WITH_HOOKS.into_iter().chain(WITHOUT_HOOKS.iter().map(|it| it.name))
+    FIRST.into_iter().chain(OTHERS.iter().map(|it| it.name))
 }
 
 /// Returns whether there are hooks for an agent.
 pub(super) fn has_hooks(name: &str) -> bool {
-    WITH_HOOKS.contains(&name)
+    FIRST.contains(&name) || OTHERS.iter().any(|it| it.name == name && it.hooks.is_some())
 }
 
 /// Returns all supported agents, installed or not.
 pub(super) fn all(environment: &InstallEnvironment) -> Vec<InstallAgent> {
-    let with_hooks = [
+    let first = [
         claude_code(environment),
         codex(environment),
         gemini_cli(environment),
         opencode(environment),
     ];
-    let others = WITHOUT_HOOKS.iter().map(|it| it.agent(environment));
-    with_hooks.into_iter().chain(others).collect()
+    let others = OTHERS.iter().map(|it| it.agent(environment));
+    first.into_iter().chain(others).collect()
 }
 
 /// An agent with the files to install for it.
@@ -107,8 +113,8 @@ impl InstallAgent {
     }
 }
 
-/// An agent with which only the MCP server is registered.
-struct AgentWithoutHooks {
+/// An agent whose MCP server, and perhaps hook, is registered in a common form.
+struct OtherAgent {
     name: &'static str,
     title: &'static str,
     /// None if another agent has a program of the same name.
@@ -119,6 +125,8 @@ struct AgentWithoutHooks {
     /// the last.
     files: &'static [&'static str],
     form: ServerForm,
+    /// Returns the file with the hooks, given the directory; None without hooks of ours.
+    hooks: Option<fn(&InstallEnvironment, &Path) -> TargetFile>,
 }
 
 /// Members of a server in an agent's settings.
@@ -138,66 +146,78 @@ enum ServerForm {
 
 /// Measured: Cline 3.0.65, Copilot CLI 1.0.102, Droid 0.215.0, Kilo 7.7.9, Kimi Code 2.1.0, Qoder
 /// 1.1.52 and Qwen Code 0.24.4 start the server that is registered so.
-const WITHOUT_HOOKS: [AgentWithoutHooks; 7] = [
-    AgentWithoutHooks {
+const OTHERS: [OtherAgent; 7] = [
+    OtherAgent {
         name: "cline",
         title: "Cline",
         program: Some("cline"),
         place: |it| it.directory_of("CLINE_DIR", ".cline"),
         files: &["data/settings/cline_mcp_settings.json"],
         form: ServerForm::Transport,
+        hooks: None,
     },
-    AgentWithoutHooks {
+    OtherAgent {
         name: "copilot-cli",
         title: "Copilot CLI",
         program: Some("copilot"),
         place: |it| it.directory_of("COPILOT_HOME", ".copilot"),
         files: &["mcp-config.json"],
         form: ServerForm::Tools,
+        hooks: Some(|environment, place| {
+            let path = place.join("hooks/skillsd.json");
+            hooks(environment, "copilot-cli", path, COPILOT_HOOKS)
+        }),
     },
-    AgentWithoutHooks {
+    OtherAgent {
         name: "droid",
         title: "Factory Droid",
         program: Some("droid"),
         place: |it| it.home.join(".factory"),
         files: &["mcp.json"],
         form: ServerForm::Stdio,
+        hooks: Some(droid_hooks),
     },
-    AgentWithoutHooks {
+    OtherAgent {
         name: "kilo",
         title: "Kilo",
         program: Some("kilo"),
         place: |it| it.config.join("kilo"),
         files: &["kilo.json", "kilo.jsonc"],
         form: ServerForm::OneList,
+        hooks: Some(|environment, place| plugin(environment, "kilo", place)),
     },
-    AgentWithoutHooks {
+    OtherAgent {
         name: "kimi-code",
         title: "Kimi Code",
         program: None,
         place: |it| it.directory_of("KIMI_CODE_HOME", ".kimi-code"),
         files: &["mcp.json"],
         form: ServerForm::Plain,
+        hooks: None,
     },
-    AgentWithoutHooks {
+    OtherAgent {
         name: "qoder",
         title: "Qoder",
         program: Some("qodercli"),
         place: |it| it.directory_of("QODER_CONFIG_DIR", ".qoder"),
         files: &["settings.json"],
         form: ServerForm::Plain,
+        hooks: None,
     },
-    AgentWithoutHooks {
+    OtherAgent {
         name: "qwen-code",
         title: "Qwen Code",
         program: Some("qwen"),
         place: |it| it.directory_of("QWEN_HOME", ".qwen"),
         files: &["settings.json"],
         form: ServerForm::Plain,
+        hooks: Some(|environment, place| {
+            hooks(environment, "qwen-code", place.join("settings.json"), QWEN_HOOKS)
+        }),
     },
 ];
 
-impl AgentWithoutHooks {
+impl OtherAgent {
     fn agent(&self, environment: &InstallEnvironment) -> InstallAgent {
         let place = (self.place)(environment);
         let file = |name: &&str| place.join(name);
@@ -206,7 +226,9 @@ impl AgentWithoutHooks {
         let path = files.find(|it| it.is_file()).unwrap_or(last);
         let server = self.form.server(&environment.word(), &arguments(self.name));
         let item = ConfigEntry::property(&[self.form.key()], SERVER, server);
-        let targets = vec![mcp(self.name, path, FileFormat::Json, item)];
+        let hooks = self.hooks.map(|hooks| hooks(environment, &place));
+        let server = mcp(self.name, path, FileFormat::Json, item);
+        let targets = hooks.into_iter().chain([server]).collect();
         InstallAgent { title: self.title, program: self.program, place, targets }
     }
 }
@@ -286,24 +308,45 @@ fn opencode(environment: &InstallEnvironment) -> InstallAgent {
     let settings = if commented.is_file() { commented } else { place.join("opencode.json") };
     let owner = "opencode";
     let server = ServerForm::OneList.server(&environment.word(), &arguments(owner));
-    let plugin = if environment.on_path {
-        OPENCODE_PLUGIN.to_owned()
-    } else {
-        let program = format!("|| {}", Value::from(environment.word()));
-        OPENCODE_PLUGIN.replace(PLUGIN_PROGRAM, &program)
-    };
-    let plugin = TargetFile {
-        part: InstallPart::Hooks,
-        owner,
-        path: place.join("plugins/skillsd.js"),
-        content: TargetContent::Whole(plugin),
-        note: None,
-    };
     let targets = vec![
-        plugin,
+        plugin(environment, owner, &place),
         mcp(owner, settings, FileFormat::Json, ConfigEntry::property(&["mcp"], SERVER, server)),
     ];
     InstallAgent { title: "opencode", program: Some("opencode"), place, targets }
+}
+
+/// Returns the plugin of opencode, or of an agent that began as a copy of it.
+fn plugin(environment: &InstallEnvironment, owner: &'static str, place: &Path) -> TargetFile {
+    let mut text = OPENCODE_PLUGIN.replace(PLUGIN_AGENT, &format!("[\"hook\", \"{owner}\"]"));
+    if !environment.on_path {
+        let program = format!("|| {}", Value::from(environment.word()));
+        text = text.replace(PLUGIN_PROGRAM, &program);
+    }
+    let path = place.join("plugins/skillsd.js");
+    let content = TargetContent::Whole(text);
+    TargetFile { part: InstallPart::Hooks, owner, path, content, note: None }
+}
+
+/// Returns the hooks of Factory Droid, in the file where they disable no hooks of the user.
+///
+/// Measured: an event of `hooks.json` replaces the same event of `settings.json`, and `hooks.json`
+/// replaces the older `hooks/hooks.json`.
+fn droid_hooks(environment: &InstallEnvironment, place: &Path) -> TargetFile {
+    let settings = place.join("settings.json");
+    if has_member(&settings, "hooks") {
+        return hooks(environment, "droid", settings, DROID_HOOKS);
+    }
+    let file = place.join("hooks.json");
+    let older = place.join("hooks/hooks.json");
+    let path = if !file.exists() && older.is_file() { older } else { file };
+    hooks_at(&[], environment, "droid", path, DROID_HOOKS)
+}
+
+/// Returns whether a JSON file has a member.
+fn has_member(path: &Path, name: &str) -> bool {
+    let text = file::read(path).ok().flatten();
+    let document = text.and_then(|it| ConfigDocument::parse(FileFormat::Json, &it).ok());
+    document.is_some_and(|it| it.value(&[name.to_owned()]).is_some())
 }
 
 /// Returns the arguments of the MCP server, which lists what its agent would list.
@@ -316,8 +359,19 @@ fn mcp(owner: &'static str, path: PathBuf, form: FileFormat, item: ConfigEntry) 
     TargetFile { part: InstallPart::Mcp, owner, path, content, note: None }
 }
 
-// Each element of an event's list is one item, beside the elements of others.
 fn hooks(
+    environment: &InstallEnvironment,
+    owner: &'static str,
+    path: PathBuf,
+    text: &str,
+) -> TargetFile {
+    hooks_at(&["hooks"], environment, owner, path, text)
+}
+
+// Each element of an event's list is one item, beside the elements of others; `at` is the path of
+// the object with the events.
+fn hooks_at(
+    at: &[&str],
     environment: &InstallEnvironment,
     owner: &'static str,
     path: PathBuf,
@@ -326,13 +380,17 @@ fn hooks(
     let text = text.replace(LINE, &escaped(&format!("{} hook ", environment.shell_word())));
     let ours: Value = serde_json::from_str(&text).unwrap_or_default();
     let mark = format!("hook {owner}");
-    let events = ours["hooks"].as_object().into_iter().flatten();
+    let events = ours.get("hooks").unwrap_or(&ours).as_object().into_iter().flatten();
     let items = events.flat_map(|(event, elements)| {
         let elements = elements.as_array().cloned().unwrap_or_default();
-        let element = |it| ConfigEntry::element(&["hooks", event], it, &mark);
+        let at: Vec<_> = at.iter().copied().chain([event.as_str()]).collect();
+        let element = |it| ConfigEntry::element(&at, it, &mark);
         elements.into_iter().map(element).collect::<Vec<_>>()
     });
-    let content = TargetContent::Items { form: FileFormat::Json, items: items.collect() };
+    let version = ours.get("version").cloned();
+    let version = version.map(|it| ConfigEntry::property(&[], "version", it));
+    let items = version.into_iter().chain(items).collect();
+    let content = TargetContent::Items { form: FileFormat::Json, items };
     TargetFile { part: InstallPart::Hooks, owner, path, content, note: None }
 }
 
@@ -348,12 +406,18 @@ mod tests {
 
     #[test]
     fn hook_files_contain_the_expected_command() {
-        for text in [CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS] {
+        for text in
+            [CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS, COPILOT_HOOKS, DROID_HOOKS, QWEN_HOOKS]
+        {
             let parsed: Value = serde_json::from_str(text).expect("JSON");
-            let n_events = parsed["hooks"].as_object().expect("an object").len();
+            let events = parsed.get("hooks").unwrap_or(&parsed);
+            let n_events = events.as_object().expect("an object").len();
             assert!(n_events >= 3, "{text}");
-            assert_eq!(text.matches(LINE).count(), text.matches("\"command\":").count(), "{text}");
+            let n_hooks = text.matches("\"type\": \"command\"").count();
+            assert_eq!(text.matches(LINE).count(), n_hooks, "{text}");
         }
-        assert_eq!(OPENCODE_PLUGIN.matches(PLUGIN_PROGRAM).count(), 1);
+        for part in [PLUGIN_PROGRAM, PLUGIN_AGENT] {
+            assert_eq!(OPENCODE_PLUGIN.matches(part).count(), 1, "{part}");
+        }
     }
 }

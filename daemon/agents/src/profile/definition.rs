@@ -50,6 +50,8 @@ pub struct Profile {
     pub environment: Vec<Text>,
     /// The environment variable that the agent sets for the commands it runs.
     pub run_variable: Option<Text>,
+    /// The id of the agent that this one began as a copy of, and whose variable it sets too.
+    pub fork_of: Option<Text>,
     /// The signs by which the agent counts as present; `None` if it is never detected.
     pub presence: Option<PresenceRule>,
     /// The agent's configuration files, lowest precedence first.

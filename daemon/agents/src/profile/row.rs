@@ -93,6 +93,7 @@ pub(super) fn usual(id: &'static str, agent: &'static str, version: &'static str
         revision: 0,
         environment: texts(&["HOME"]),
         run_variable: None,
+        fork_of: None,
         presence: None,
         settings: Vec::new(),
         linked_worktrees: LinkedWorktrees::Alone,

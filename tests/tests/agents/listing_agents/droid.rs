@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ListingAgent, first_request};
 use crate::agent_trees::{Found, first_line};
@@ -19,12 +19,9 @@ pub(crate) const DROID: ListingAgent = ListingAgent {
     is_race: false,
     list: |command, top| {
         let text = first_request(command, |command, url| {
-            let model = json!({"model": "stub", "displayName": "stub", "apiKey": "none",
-                "baseUrl": format!("{url}/v1"), "provider": "generic-chat-completion-api"});
-            let settings = json!({"customModels": [model], "enableDroidShield": false});
             let home = top.join("h/.factory");
             fs::create_dir_all(&home).unwrap();
-            fs::write(home.join("settings.json"), settings.to_string()).unwrap();
+            fs::write(home.join("settings.json"), settings(url).to_string()).unwrap();
             command.args(["exec", "-m", "custom:stub-0", "hi"]);
         });
         let head = "Available skills (invoke by exact name";
@@ -42,6 +39,13 @@ pub(crate) const DROID: ListingAgent = ListingAgent {
         found
     },
 };
+
+/// Returns settings with a model at `url`.
+pub(crate) fn settings(url: &str) -> Value {
+    let model = json!({"model": "stub", "displayName": "stub", "apiKey": "none",
+        "baseUrl": format!("{url}/v1"), "provider": "generic-chat-completion-api"});
+    json!({"customModels": [model], "enableDroidShield": false})
+}
 
 /// Skills of the program itself.
 const BUILT_IN: [&str; 20] = [

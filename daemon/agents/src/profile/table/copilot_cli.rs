@@ -33,6 +33,7 @@ pub(super) fn profile() -> Profile {
         own: ".github/skills".into(),
         environment: texts(&["HOME", "COPILOT_HOME"]),
         settings: settings::copilot_cli(),
+        run_variable: Some("COPILOT_CLI".into()),
         presence: Some(present(("COPILOT_HOME", ".copilot", ""), "copilot", &[])),
         roots: vec![
             root(shared(), &[".github/skills"], Scope::Project),

@@ -52,7 +52,8 @@ pub(super) fn profile() -> Profile {
             "KILO_DISABLE_PROJECT_CONFIG",
             "KILO_PERMISSION",
         ]),
-        run_variable: None,
+        run_variable: Some("KILO".into()),
+        fork_of: Some("opencode".into()),
         presence: Some(present(
             ("XDG_CONFIG_HOME", ".config", "kilo"),
             "kilo",

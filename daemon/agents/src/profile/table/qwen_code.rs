@@ -26,6 +26,7 @@ pub(super) fn profile() -> Profile {
         reader: Some(Agent::QwenCode),
         own: ".qwen/skills".into(),
         environment: texts(&["HOME", "QWEN_HOME"]),
+        run_variable: Some("QWEN_CODE".into()),
         presence: Some(present(("QWEN_HOME", ".qwen", ""), "qwen", &[".qwen"])),
         settings: settings::qwen_code(),
         roots: vec![
