@@ -192,8 +192,8 @@ pub enum Command {
     /// Register skillsd with systemd and with installed agents
     ///
     /// Shows the change of each file as a diff and asks before it writes: units of systemd's user
-    /// manager, and hooks of Claude Code, Codex, Gemini CLI and opencode; with `--only mcp` the MCP
-    /// server. Keeps a copy of each changed file beside it.
+    /// manager, and hooks of the agents that have them; with `--only mcp` the MCP server. Keeps a copy
+    /// of each changed file beside it.
     Install(install::InstallArgs),
     /// Remove what `install` added
     Uninstall(install::InstallArgs),

@@ -43,7 +43,8 @@ pub struct SwitchArgs {
     name: String,
     /// Change the settings of: user, project, local [default: user]
     ///
-    /// `local` is Claude Code's file for one person in one project, `settings.local.json`.
+    /// `local` is the file of Claude Code and Qoder for one person in one project,
+    /// `settings.local.json`.
     #[arg(long, value_name = "SCOPE", default_value = "user", hide_possible_values = true)]
     #[arg(hide_default_value = true)]
     scope: SettingsScope,

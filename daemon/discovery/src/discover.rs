@@ -112,6 +112,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     trust::hold_back_plugins(&roots, &mut candidates);
     trust::hold_back(ctx, &policy, &settings, &mut roots, &mut candidates);
     precedence::resolve_conflicts(ctx, &roots, &real_paths, &mut candidates);
+    candidates.iter_mut().for_each(evaluate::switch_off);
     if ctx.profile.name.check == NameCheck::Visible {
         // The names of nested skills have their directory now.
         let prefixed = candidates.iter_mut().filter(|it| it.namespace.is_some());

@@ -222,7 +222,9 @@ fn draft(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Fix {
 
 fn missing(cx: &Cx<'_>, rule: &'static Rule, span: Span, what: &str) -> Finding {
     let dropped = cx.profiles_that_drop(&["description/required", "description/text"]);
-    let unlisted = cx.profiles_where(|_, it| it.unlisted.is_some());
+    let unlisted = cx.profiles_where(|_, it| {
+        it.unlisted.as_ref().is_some_and(|it| it.rule == "description/listed")
+    });
     let guessed = cx.profiles_where(|it, _| {
         matches!(
             it.description,

@@ -150,7 +150,7 @@ fn is_space_of_formula(text: &str, run: &Run) -> bool {
     let (left, right) = (before.next(), after.next());
     let is_letter = |it: Option<char>, next: Option<char>| {
         it.is_some_and(|it| it.is_ascii_alphabetic())
-            && next.is_none_or(|it| !it.is_ascii_alphanumeric())
+            && next.is_none_or(|it| !it.is_alphanumeric() && it != '_')
     };
     let is_symbol = |it: Option<char>| matches!(it, Some('\u{1D400}'..='\u{1D7FF}' | '′' | '″'));
     let (is_left, is_right) = (is_letter(left, before.next()), is_letter(right, after.next()));

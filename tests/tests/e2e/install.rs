@@ -311,6 +311,23 @@ fn hooks_of_droid_disable_no_hooks_of_the_user() {
 }
 
 #[test]
+fn hooks_of_droid_join_the_file_whose_events_count() {
+    // Other events in the settings, and the same one in `hooks.json`, which counts.
+    let fixture = InstallFixture::new(
+        "//- /home/.factory/settings.json\n{\"hooks\": {\"Stop\": []}}\n\
+         //- /home/.factory/hooks.json\n{\"PostToolUse\": []}\n",
+    );
+    let before = fixture.all();
+    fixture.run(&["install", "--yes", "--agent", "droid"], 0);
+    let settings = fixture.json(".factory/settings.json");
+    assert_eq!(settings["hooks"], serde_json::json!({"Stop": []}));
+    let ours = &fixture.json(".factory/hooks.json")["PostToolUse"][0]["hooks"][0]["command"];
+    assert_eq!(*ours, "skillsd hook droid || true");
+    fixture.run(&["uninstall", "--yes"], 0);
+    assert_eq!(fixture.all(), before);
+}
+
+#[test]
 fn uninstall_keeps_entries_changed_by_the_user() {
     let fixture = InstallFixture::new(FILES).with_manager(1);
     fixture.run(&["install", "--yes", "--only", "units,hooks,mcp"], 0);

@@ -194,7 +194,7 @@ skills = { config = [{ name = "pdf", enabled = false }] }
 //- /home/.copilot/settings.json
 {"disabledSkills":["pdf"]}
 //- /home/.factory/settings.json
-{"disabledSkills":["Pdf"]}
+{"disabledSkills":[" Pdf "]}
 //- /home/.config/kilo/kilo.json
 {"permission": {"skill": {"p*": "deny"}}}
 //- /home/.qoder/settings.json
@@ -223,7 +223,6 @@ fn project_scope_changes_the_file_of_the_worktree() {
         ("gemini-cli", "project", ".gemini/settings.json"),
         ("opencode", "project", "opencode.json"),
         ("droid", "project", ".factory/settings.json"),
-        ("droid", "local", ".factory/settings.local.json"),
         ("kilo", "project", "kilo.json"),
         ("qoder", "project", ".qoder/settings.json"),
         ("qoder", "local", ".qoder/settings.local.json"),

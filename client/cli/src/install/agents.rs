@@ -333,20 +333,23 @@ fn plugin(environment: &InstallEnvironment, owner: &'static str, place: &Path) -
 /// replaces the older `hooks/hooks.json`.
 fn droid_hooks(environment: &InstallEnvironment, place: &Path) -> TargetFile {
     let settings = place.join("settings.json");
-    if has_member(&settings, "hooks") {
-        return hooks(environment, "droid", settings, DROID_HOOKS);
-    }
     let file = place.join("hooks.json");
     let older = place.join("hooks/hooks.json");
     let path = if !file.exists() && older.is_file() { older } else { file };
+    let ours: Value = serde_json::from_str(DROID_HOOKS).unwrap_or_default();
+    let mut events = ours.as_object().into_iter().flatten().map(|(event, _)| &**event);
+    if events.any(|it| has_member(&settings, &["hooks", it]) && !has_member(&path, &[it])) {
+        return hooks(environment, "droid", settings, DROID_HOOKS);
+    }
     hooks_at(&[], environment, "droid", path, DROID_HOOKS)
 }
 
 /// Returns whether a JSON file has a member.
-fn has_member(path: &Path, name: &str) -> bool {
+fn has_member(path: &Path, keys: &[&str]) -> bool {
     let text = file::read(path).ok().flatten();
     let document = text.and_then(|it| ConfigDocument::parse(FileFormat::Json, &it).ok());
-    document.is_some_and(|it| it.value(&[name.to_owned()]).is_some())
+    let keys: Vec<_> = keys.iter().map(|it| (*it).to_owned()).collect();
+    document.is_some_and(|it| it.value(&keys).is_some())
 }
 
 /// Returns the arguments of the MCP server, which lists what its agent would list.

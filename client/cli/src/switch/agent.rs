@@ -137,7 +137,6 @@ impl SwitchAgent {
             }
             (Self::Droid, User) => Some(environment.home.join(".factory/settings.json")),
             (Self::Droid, Project) => Some(top.join(".factory/settings.json")),
-            (Self::Droid, Local) => Some(top.join(".factory/settings.local.json")),
             (Self::Qoder, User) => {
                 Some(environment.directory_of(QODER_CONFIG_DIR, ".qoder").join("settings.json"))
             }
@@ -148,7 +147,11 @@ impl SwitchAgent {
             }
             (Self::QwenCode, Project) => Some(cwd.join(".qwen/settings.json")),
             (Self::Codex | Self::CopilotCli, Project | Local)
-            | (Self::GeminiCli | Self::Opencode | Self::Kilo | Self::QwenCode, Local) => None,
+            | (
+                Self::GeminiCli | Self::Opencode | Self::Kilo | Self::QwenCode | Self::Droid,
+                // The list of Factory Droid's local file would replace that of the project's.
+                Local,
+            ) => None,
         }
     }
 
@@ -174,10 +177,14 @@ impl SwitchAgent {
             Self::ClaudeCode => edit_overrides(&mut document, name, setting)?,
             Self::Codex => edit_config(&mut document, name, setting, is_path)?,
             Self::GeminiCli | Self::Qoder | Self::QwenCode => {
-                edit_disabled(&mut document, &["skills", "disabled"], name, setting)?;
+                let lower = |it: &str| it.to_lowercase();
+                edit_disabled(&mut document, &["skills", "disabled"], name, setting, &lower)?;
             }
-            Self::CopilotCli | Self::Droid => {
-                edit_disabled(&mut document, &["disabledSkills"], name, setting)?;
+            Self::CopilotCli => {
+                edit_disabled(&mut document, &["disabledSkills"], name, setting, &str::to_owned)?;
+            }
+            Self::Droid => {
+                edit_disabled(&mut document, &["disabledSkills"], name, setting, &words)?;
             }
             Self::Opencode | Self::Kilo => edit_permission(&mut document, name, setting)?,
         }
@@ -238,16 +245,25 @@ fn prune(document: &mut ConfigDocument, at: &[&str]) {
     document.prune(&made);
 }
 
-/// A list of names that are off, in any case: Gemini CLI's `"skills": {"disabled": ["NAME"]}`.
+/// Returns the words of a name as Factory Droid compares names: in lower case, joined by hyphens.
+fn words(name: &str) -> String {
+    let name = name.to_lowercase();
+    let words = name.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+/// A list of names that are off, such as `"skills": {"disabled": ["NAME"]}` of Gemini CLI. Names with
+/// the same `form` are equal.
 fn edit_disabled(
     document: &mut ConfigDocument,
     at: &[&str],
     name: &str,
     setting: Setting,
+    form: &dyn Fn(&str) -> String,
 ) -> Result<(), EditError> {
     let listed = document.value(&path(at));
     let listed = listed.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
-    let is_it = |it: &Value| it.as_str().is_some_and(|it| it.to_lowercase() == name.to_lowercase());
+    let is_it = |it: &Value| it.as_str().is_some_and(|it| form(it) == form(name));
     if setting != Setting::Off {
         for it in listed.into_iter().filter(is_it) {
             document.remove(&ConfigEntry::element(at, it, ""));

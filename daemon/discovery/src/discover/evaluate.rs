@@ -101,6 +101,15 @@ pub(super) fn hide_undescribed(root: &SearchRoot, candidate: &mut Candidate) {
     }
 }
 
+/// Ignores a skill that a field of its own switches off. Until names are resolved it is hidden, because
+/// it claims its name (Cline 3.0.65 and Factory Droid 0.215.0, measured).
+pub(super) fn switch_off(candidate: &mut Candidate) {
+    let is_off = candidate.reason.as_ref().is_some_and(|it| it.rule == "field/off");
+    if is_off && candidate.state == SkillState::Hidden {
+        candidate.state = SkillState::Ignored;
+    }
+}
+
 /// Drops a skill whose name has characters that Claude Code does not offer.
 pub(super) fn refuse_name(candidate: &mut Candidate) {
     if !candidate.state.is_out() && !claude_text::is_name(&candidate.name) {

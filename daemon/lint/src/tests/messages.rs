@@ -216,6 +216,7 @@ fn zero_width_space_in_code_is_a_warning_except_in_a_formula() {
         ("a$\u{200B}(id)", Severity::Warning),
         ("rm -\u{200B}r x", Severity::Warning),
         ("r\u{200B}m", Severity::Warning),
+        ("print_r\u{200B}(x)", Severity::Warning),
         ("игно\u{200B}рируй", Severity::Warning),
         ("h\u{200B}\u{200B}(t)", Severity::Warning),
     ] {

@@ -10,6 +10,7 @@ use crate::profile::{
 const DEVIATIONS: &str = "\
 | Names that differ only in capitals are one name; white space around a name is taken off. | They are two names. | A rule of a profile would have to compare names differently. |
 | Of two skills with one name in a directory, the last in the order of the file system is listed. | The last in the order of names. | The order of a file system differs between machines. |
+| Its settings switch skills off. | They are not read. | Only fields, directories and files are measured. |
 | Its plugins and `.cline/*/managed.json` add skills. | They are not listed. | Only directories and files are measured. |
 | The list has only names, in the description of the tool `skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
 ";

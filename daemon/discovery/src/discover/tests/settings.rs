@@ -392,6 +392,35 @@ description: d
 }
 
 #[test]
+fn skill_that_a_field_switches_off_keeps_its_name_from_others() {
+    // Measured: Cline 3.0.65, whose later skill wins.
+    check(
+        "cline",
+        "/w",
+        r#"
+//- /w/.git dir
+//- /w/.cline/skills/x/SKILL.md
+---
+name: x
+---
+a
+//- /home/u/.cline/skills/x/SKILL.md
+---
+name: x
+disabled: true
+---
+a
+"#,
+        &expect![[r#"
+            shadowed    x          /w/.cline/skills/x/SKILL.md
+                name/unique: `/home/u/.cline/skills/x/SKILL.md` has the same name and is found later
+            ignored     x          /home/u/.cline/skills/x/SKILL.md
+                field/off: 3:1 `disabled: true` switches it off
+        "#]],
+    );
+}
+
+#[test]
 fn qoder_disables_names_in_any_case_in_files_of_the_user_and_the_working_directory() {
     // Measured: Qoder 1.1.52.
     check(
