@@ -141,7 +141,9 @@ fn removed_sqlite_log_loses_no_acknowledged_grant() {
         let beside = fixture.state().join(format!("sessions.db{suffix}"));
         fs::remove_file(beside).expect("it is there");
     }
-    fixture.trust("b").expect("it is kept");
+    // The daemon may open the log again between the two removals; then it refuses the first grant.
+    let first = fixture.trust("b");
+    first.or_else(|_| fixture.trust("b")).expect("it is kept");
     let told = fixture.store_health();
     assert!(told.contains("was removed or replaced while skillsd ran"), "{told}");
     let mut fixture = fixture.restart();
