@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use similar::TextDiff;
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 
 use crate::style::{self, paint};
 use crate::text::plain_exact;
@@ -12,8 +12,12 @@ pub(crate) fn hunks(before: Option<&str>, after: Option<&str>) -> String {
     if before == after {
         return String::new();
     }
-    let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
-    diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string()
+    let lines = InternedInput::new(before.unwrap_or_default(), after.unwrap_or_default());
+    let mut diff = Diff::compute(Algorithm::Histogram, &lines);
+    diff.postprocess_lines(&lines);
+    let mut config = UnifiedDiffConfig::default();
+    config.context_len(2);
+    diff.unified_diff(&BasicLineDiffPrinter(&lines.interner), config, &lines).to_string()
 }
 
 /// Returns hunks with colours, indented.
