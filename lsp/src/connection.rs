@@ -39,10 +39,13 @@ const OUTBOX_CAPACITY: usize = 64;
 /// Time limit for the client to read the remaining messages at the end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
+pub(crate) type Input = Box<dyn AsyncRead + Unpin + Send>;
+pub(crate) type Output = Box<dyn AsyncWrite + Unpin + Send>;
+
 /// A client's two streams and the session they serve.
-pub(crate) struct Connection<'s, I, O> {
-    pub(crate) input: I,
-    pub(crate) output: O,
+pub(crate) struct Connection<'s> {
+    pub(crate) input: Input,
+    pub(crate) output: Output,
     pub(crate) socket: ClientSocket,
     pub(crate) session: &'s Session,
 }
@@ -55,11 +58,7 @@ enum Stop {
     EndOfInput,
 }
 
-impl<I, O> Connection<'_, I, O>
-where
-    I: AsyncRead + Unpin,
-    O: AsyncWrite + Unpin + Send + 'static,
-{
+impl Connection<'_> {
     /// Serves until the client sends `exit` or disconnects. Runs the `background` tasks meanwhile.
     pub(crate) async fn run<S>(
         self,

@@ -59,11 +59,12 @@ mod ordering;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp::LspService;
 
 use crate::catch_panic::CatchPanicLayer;
-use crate::connection::Connection;
+use crate::connection::{Connection, Input, Output};
 use crate::document_sync::DocumentSyncLayer;
 use crate::server::Server;
 use crate::session::Session;
@@ -75,23 +76,34 @@ pub use session::Ending;
 
 /// Serves one client until it sends `exit` or its stream ends.
 ///
-/// `backend` answers questions about the disk. Must be called within a tokio runtime with timers.
+/// `backend` answers questions about the disk. Must be polled within a tokio runtime with timers.
 /// After `exit` nothing more is read, but a pending read is not cancelled: the owner of the runtime
 /// must not wait for it.
-pub async fn serve<I, O>(input: I, output: O, backend: Arc<dyn Backend>) -> Ending
-where
-    I: AsyncRead + Unpin,
-    O: AsyncWrite + Unpin + Send + 'static,
-{
-    // Fetched before the first finding, because each finding links to this page.
-    let rules_page = backend.rules_page().await;
-    let session = Arc::new(Session::new(backend, rules_page));
-    let (service, socket) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
-    let client = service.inner().client();
-    let tasks = tasks::run(Arc::clone(&session), client.clone());
-    let publisher = publish::run(Arc::clone(&session), client);
-    let service = CatchPanicLayer::new(DocumentSyncLayer::new(service, Arc::clone(&session)));
-    let connection = Connection { input, output, socket, session: &session };
-    connection.run(service, [publisher.boxed(), tasks.boxed()]).await;
-    session.ending()
+pub fn serve(
+    input: impl AsyncRead + Unpin + Send + 'static,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+    backend: Arc<dyn Backend>,
+) -> BoxFuture<'static, Ending> {
+    serve_streams(Box::new(input), Box::new(output), backend)
+}
+
+/// Compiles the server once, in this crate: neither this function nor its future is generic.
+fn serve_streams(
+    input: Input,
+    output: Output,
+    backend: Arc<dyn Backend>,
+) -> BoxFuture<'static, Ending> {
+    Box::pin(async move {
+        // Fetched before the first finding, because each finding links to this page.
+        let rules_page = backend.rules_page().await;
+        let session = Arc::new(Session::new(backend, rules_page));
+        let (service, socket) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
+        let client = service.inner().client();
+        let tasks = tasks::run(Arc::clone(&session), client.clone());
+        let publisher = publish::run(Arc::clone(&session), client);
+        let service = CatchPanicLayer::new(DocumentSyncLayer::new(service, Arc::clone(&session)));
+        let connection = Connection { input, output, socket, session: &session };
+        connection.run(service, [publisher.boxed(), tasks.boxed()]).await;
+        session.ending()
+    })
 }

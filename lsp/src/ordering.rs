@@ -171,7 +171,8 @@ async fn served(messages: &[Value], when: When) -> (Document, Vec<u8>) {
         }
         to_server.shutdown().await.unwrap();
     };
-    let connection = Connection { input, output, socket, session: &session };
+    let connection =
+        Connection { input: Box::new(input), output: Box::new(output), socket, session: &session };
     tokio::join!(connection.run(service, [publisher.boxed()]), writing);
     let document = session.document(URI).expect("it was opened");
     (Document::clone(&document), reading.await.unwrap().unwrap())
