@@ -372,20 +372,20 @@ fn is_placeholder(text: &str) -> bool {
     const WORDS: [&str; 5] = ["todo", "tbd", "fixme", "xxx", "placeholder"];
     const STARTS: [&str; 18] = [
         "replace with",
-        "replace this",
+        "replace this with",
+        "replace this text",
+        "replace this line",
+        "replace this placeholder",
+        "replace this description",
         "describe what this skill",
         "describe what the skill",
-        "describe when",
+        "describe what your skill",
+        "describe when to use",
         "describe your skill",
-        "description of",
-        "a description of",
-        "brief description",
-        "a brief description",
-        "short description",
+        "describe this skill",
         "your description",
-        "add your description",
         "your skill description",
-        "clear description of what",
+        "add your description",
         "what this skill does and when",
         "what the skill does and when",
         "lorem ipsum",
@@ -399,18 +399,46 @@ fn is_placeholder(text: &str) -> bool {
     });
     text.contains("[TODO:")
         || is_marked
-        || STARTS.iter().any(|it| open.starts_with(it))
+        || STARTS.iter().any(|it| starts_with_words(open, it))
+        || describes_description(open)
         || asks_for_description(open)
         || matches!(text, "..." | "…" | "-" | "?" | "???")
         || is_blank(text)
         || has_blanks(text)
 }
 
+/// Returns whether a text starts with these words, not with a part of a longer word.
+fn starts_with_words(text: &str, words: &str) -> bool {
+    text.strip_prefix(words).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+/// Returns whether a text in lower case is only the word, or says what a description contains: `a
+/// brief description of what this skill does`.
+fn describes_description(text: &str) -> bool {
+    const WHOLE: [&str; 3] = ["description", "description here", "skill description"];
+    const BEFORE: [&str; 5] = ["a ", "brief ", "short ", "clear ", "one-line "];
+    const AFTER: [&str; 5] = ["what", "when", "this skill", "your skill", "the skill"];
+    let mut text = text;
+    while let Some(rest) = BEFORE.iter().find_map(|it| text.strip_prefix(it)) {
+        text = rest;
+    }
+    let what = text.strip_prefix("description of ");
+    let is_whole = WHOLE.contains(&text.trim_end_matches([']', '>', ')', '}', '"', '.', '!']));
+    is_whole || what.is_some_and(|it| AFTER.iter().any(|after| starts_with_words(it, after)))
+}
+
 /// Returns whether a text in lower case tells the author to write the description. A skill can also
 /// add descriptions to something else.
 fn asks_for_description(text: &str) -> bool {
-    const STARTS: [&str; 4] =
-        ["insert description", "insert a description", "add a description", "enter a description"];
+    const STARTS: [&str; 7] = [
+        "insert description",
+        "insert a description",
+        "add description",
+        "add a description",
+        "enter description",
+        "enter a description",
+        "write a description",
+    ];
     const ENDS: [&str; 7] = [
         "here",
         "of this skill",

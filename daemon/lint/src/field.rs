@@ -1,7 +1,9 @@
 //! Rules `field/*`: unread keys, values of the wrong type and contradictory fields.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
+use regex::Regex;
 use skills_agents::field_table::tools::find_tool;
 use skills_agents::field_table::{
     self, AGENT, ALLOWED_TOOLS, ARGUMENT_HINT, Agent, BACKGROUND, CLAUDE_CHANGES, CLAUDE_SKILLS,
@@ -333,9 +335,10 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
 }
 
 /// Returns whether a key similar to a field is probably a typing error: short words are similar by
-/// chance, and a plural is another word.
+/// chance, and the plural of a single word is another word.
 fn is_slip(key: &str, meant: &str) -> bool {
-    (meant.len() > 4 && key.strip_suffix('s') != Some(meant)) || is_swapped(key, meant)
+    let is_plural = key.strip_suffix('s') == Some(meant) && !meant.contains('-');
+    (meant.len() > 4 && !is_plural) || is_swapped(key, meant)
 }
 
 /// Returns whether a misspelled key can be renamed without asking: its value fits the field, and
@@ -604,9 +607,9 @@ fn check_open_value(
 ) {
     let folded = same_but_for_case(written, words);
     let slip = suggest::nearest(written, words.iter().copied(), 0.75).first().copied();
-    // A user's own agent can have a similar name: `explorer`.
-    let is_slip = |it: &&str| suggest::n_errors(written, it) == 1 && !written.starts_with(it);
-    if let (Some(near), true) = (folded.or(slip.filter(is_slip)), field.key == AGENT.key) {
+    if let (Some(near), true) =
+        (folded.or_else(|| misspelled_agent(written, words)), field.key == AGENT.key)
+    {
         let message =
             format!("Claude Code has no built-in agent `{written}`; did you mean `{near}`?");
         let finding = Finding::new(&VALUE, span, message).severity(Severity::Information);
@@ -621,7 +624,37 @@ fn check_open_value(
         let message = format!("Claude Code has no model `{written}`; did you mean `{near}`?");
         let finding = Finding::new(&VALUE, span, message).severity(Severity::Warning);
         out.push(finding.fix(format!("Change to `{near}`"), span, near));
+    } else if let Some(id) = model_id(written, words).filter(|_| is_model) {
+        // A gateway may have a model of that name.
+        let message = format!("Anthropic has no model `{written}`; did you mean `{id}`?");
+        let finding = Finding::new(&VALUE, span, message).severity(Severity::Information);
+        out.push(finding.draft(format!("Change to `{id}`"), span, id));
     }
+}
+
+/// Returns the agent whose name differs by one typing error, in any case. A user's own agent can
+/// have a longer name: `explorer`.
+fn misspelled_agent(written: &str, words: &[&'static str]) -> Option<&'static str> {
+    const MAX_COMPARED: usize = 64;
+    let lower = written.to_lowercase();
+    let is_slip = |meant: &str| {
+        let meant = meant.to_lowercase();
+        !lower.starts_with(&meant) && suggest::n_errors(&lower, &meant) == 1
+    };
+    words.iter().copied().find(|it| written.len() <= MAX_COMPARED && is_slip(it))
+}
+
+/// Returns the id of a model whose version is written with a dot, or that lacks its first part:
+/// `claude-sonnet-4.5`, `sonnet-4-5`.
+fn model_id(written: &str, families: &[&str]) -> Option<String> {
+    static VERSIONED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:claude-)?([a-z]+)-\d(?:[.-]\d)?(?:-\d{8})?$")
+            .expect("the expression is valid")
+    });
+    let found = VERSIONED.captures(written)?;
+    let id = written.replace('.', "-");
+    let id = if id.starts_with("claude-") { id } else { format!("claude-{id}") };
+    (families.contains(&&found[1]) && id != written).then_some(id)
 }
 
 fn same_but_for_case(written: &str, words: &[&'static str]) -> Option<&'static str> {

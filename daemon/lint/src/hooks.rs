@@ -187,8 +187,16 @@ fn check_group<'a>(
             let text = shorten_matcher(&matcher.text);
             let message = format!("`{text}` matches nothing: {what}");
             out.push(Finding::new(&MATCHER, matcher.span, message));
-        } else if event.is_some_and(|it| it.subject() == Some("tool_name")) {
-            check_tools(cx, matcher, out);
+        } else {
+            match event.and_then(|it| Some((it.subject()?, it.matchers))) {
+                Some(("tool_name", _)) => check_tools(cx, matcher, out),
+                // Users name agents, servers, commands and files.
+                Some(("agent_type" | "mcp_server_name" | "command_name" | "file_path", _)) => {}
+                Some((_, known)) if !is_expression(&matcher.text) => {
+                    check_words(cx, matcher, known, "nothing", out);
+                }
+                Some(_) | None => {}
+            }
         }
     }
     if !group.has_hooks {
@@ -216,49 +224,140 @@ fn check_group<'a>(
     }
 }
 
-/// Reports the names in a matcher that nearly equal a tool's, and a permission rule.
-fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
-    let names = || agent_tools(Agent::ClaudeCode).map(|it| it.name);
-    let text = matcher.text.as_str();
+/// Maximum number of different words of a matcher that are compared.
+const MAX_WORDS: usize = 64;
+
+/// Subject of a message about a matcher of tools.
+const NO_TOOL: &str = "no tool";
+
+/// Returns the span of a part of a matcher; `None` if the source has escapes or the part twice.
+fn span_in(cx: &Cx<'_>, matcher: &SpannedText, part: &str) -> Option<Span> {
     let written = matcher.span.slice(cx.text);
-    let place = |part: &str| {
-        let at = written.find(part).map(|at| matcher.span.start + at);
-        at.map(|at| Span::new(at, at + part.len()))
-    };
-    if is_expression(text) {
-        let rule = text.strip_suffix(')').and_then(|it| it.split_once('('));
-        let Some((name, _)) = rule.filter(|(name, _)| names().any(|it| it == *name)) else {
-            return;
-        };
-        if !matches_any(text, names()) {
-            let message = format!(
-                "`{}` matches no tool; a matcher takes names, not permission rules",
-                shorten_matcher(text)
-            );
-            let help = format!("Write `{name}`, and put `if: \"{text}\"` into the hook.");
-            let finding = Finding::new(&MATCHER, matcher.span, message).help(help);
-            out.push(match place(text) {
-                Some(span) => finding.draft(format!("Change to `{name}`"), span, name),
-                None => finding,
-            });
-        }
+    let mut places = written.match_indices(part).map(|(at, _)| matcher.span.start + at);
+    let at = places.next().filter(|_| places.next().is_none())?;
+    Some(Span::new(at, at + part.len()))
+}
+
+fn tool_names() -> impl Iterator<Item = &'static str> {
+    agent_tools(Agent::ClaudeCode).map(|it| it.name)
+}
+
+/// Reports the names in a matcher that nearly equal a tool's, permission rules, and expressions that
+/// match tools only in another case.
+fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
+    let text = matcher.text.as_str();
+    if !is_expression(text) {
+        check_words(cx, matcher, &tool_names().collect::<Vec<_>>(), NO_TOOL, out);
         return;
     }
+    let rules: Vec<_> =
+        alternatives(text).filter_map(|it| Some((it, permission_rule(it)?))).collect();
+    for (part, name) in &rules {
+        let shown = shorten_matcher(part);
+        let message =
+            format!("`{shown}` matches no tool; a matcher takes names, not permission rules");
+        let help = format!("Write `{name}`, and put `if: \"{shown}\"` into the hook.");
+        let span = span_in(cx, matcher, part);
+        let shown_at = if *part == text { matcher.span } else { span.unwrap_or(matcher.span) };
+        let finding = Finding::new(&MATCHER, shown_at, message).help(help);
+        out.push(match span {
+            Some(span) => finding.draft(format!("Change to `{name}`"), span, *name),
+            None => finding,
+        });
+    }
+    if rules.is_empty() && !matches_any(text, tool_names()) {
+        check_case(cx, matcher, out);
+    }
+}
+
+/// Returns the parts of an expression between the `|` outside groups and brackets.
+fn alternatives(expression: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    expression.split(move |it: char| {
+        match it {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        it == '|' && depth == 0
+    })
+}
+
+/// Returns the tool of a permission rule such as `Bash(git:*)`, if it matches no tool as an
+/// expression.
+fn permission_rule(part: &str) -> Option<&str> {
+    let (name, _) = part.strip_suffix(')')?.split_once('(')?;
+    let is_rule = tool_names().any(|it| it == name) && !matches_any(part, tool_names());
+    is_rule.then_some(name)
+}
+
+/// Reports an expression that matches no tool, but does in another case: `^bash$`.
+fn check_case(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
+    let text = matcher.text.as_str();
+    let folded = format!("(?i){text}");
+    let lower = text.to_ascii_lowercase();
+    let names = tool_names().filter(|it| lower.contains(&it.to_ascii_lowercase()));
+    let meant: Vec<&str> = names.filter(|it| matches_any(&folded, std::iter::once(*it))).collect();
+    let Some(first) = meant.first() else { return };
+    let shown = shorten_matcher(text);
+    let message = format!("`{shown}` matches no tool; did you mean `{first}`?");
+    let finding = Finding::new(&MATCHER, matcher.span, message).severity(Severity::Warning);
+    let mut fixed = text.to_owned();
+    for name in &meant {
+        let at = fixed.to_ascii_lowercase().find(&name.to_ascii_lowercase());
+        if let Some(at) = at {
+            fixed.replace_range(at..at + name.len(), name);
+        }
+    }
+    let span = span_in(cx, matcher, text);
+    out.push(match span.filter(|_| matches_any(&fixed, tool_names())) {
+        Some(span) => finding.fix(format!("Change to `{}`", shorten_matcher(&fixed)), span, fixed),
+        None => finding,
+    });
+}
+
+/// Reports names in a matcher without an expression that nearly equal one of those that can match,
+/// and names that are separated only by spaces. `nothing` is the subject of the message.
+fn check_words(
+    cx: &Cx<'_>,
+    matcher: &SpannedText,
+    names: &[&'static str],
+    nothing: &str,
+    out: &mut Vec<Finding>,
+) {
+    let text = matcher.text.as_str();
     let mut found = HashSet::new();
     for word in words(text).filter(|it| it.len() > 1 && !it.starts_with("mcp")) {
-        if names().any(|it| it == word) || !found.insert(word) {
+        if names.contains(&word) || !found.insert(word) {
             continue;
         }
-        let folded = names().find(|it| it.eq_ignore_ascii_case(word));
-        let is_name = word.starts_with(|it: char| it.is_ascii_uppercase());
-        let near = || suggest::nearest(word, names(), MIN_SIMILARITY).first().copied();
-        let Some(meant) = folded.or_else(|| is_name.then(near).flatten()) else { continue };
-        let message = format!("no tool is called `{word}`; did you mean `{meant}`?");
+        if found.len() > MAX_WORDS {
+            break;
+        }
         // A word that is also part of another one has no certain place.
-        let span = place(word).filter(|_| written.matches(word).count() == 1);
-        let finding = Finding::new(&MATCHER, span.unwrap_or(matcher.span), message);
+        let span = span_in(cx, matcher, word);
+        let shown_at = span.unwrap_or(matcher.span);
+        let mut parts = word.split(' ').filter(|it| !it.is_empty());
+        if word.contains(' ') && parts.all(|it| names.contains(&it)) {
+            let message = format!("{nothing} is called `{word}`; separate the names by `|`");
+            let finding = Finding::new(&MATCHER, shown_at, message).severity(Severity::Warning);
+            let separated = word.split_whitespace().collect::<Vec<_>>().join("|");
+            out.push(match span {
+                Some(span) => finding.fix("Separate the names", span, separated),
+                None => finding,
+            });
+            continue;
+        }
+        let folded = names.iter().copied().find(|it| it.eq_ignore_ascii_case(word));
+        // Tools in lower case are those of other agents.
+        let is_name = nothing != NO_TOOL || word.starts_with(|it: char| it.is_ascii_uppercase());
+        let near =
+            || suggest::nearest(word, names.iter().copied(), MIN_SIMILARITY).first().copied();
+        let Some(meant) = folded.or_else(|| is_name.then(near).flatten()) else { continue };
+        let message = format!("{nothing} is called `{word}`; did you mean `{meant}`?");
+        let finding = Finding::new(&MATCHER, shown_at, message);
         let finding = finding.severity(Severity::Warning);
-        let finding = finding.help("Write the exact names of tools, separated by `|`.");
+        let finding = finding.help("Write the exact names, separated by `|`.");
         let is_there = words(text).any(|it| it == meant);
         out.push(match span.filter(|_| !is_there) {
             Some(span) => finding.fix(format!("Change to `{meant}`"), span, meant),

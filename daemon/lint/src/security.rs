@@ -41,8 +41,8 @@ static HIDDEN_UNICODE: Rule = Rule::new(
 pub(super) static FRONTMATTER_CODE: Rule = Rule::new(
     RuleId::SecurityFrontmatterCode,
     Severity::Error,
-    "The frontmatter is a program.",
-    "opencode runs JavaScript after `---js` or `---javascript` when it lists skills, before anyone has chosen the skill. Other agents drop the skill.",
+    "The frontmatter is a program or JSON.",
+    "opencode runs JavaScript after `---js` or `---javascript` when it lists skills, before anyone has chosen the skill. It loads JSON after `---json`, where no other agent sees a skill. Other agents drop it.",
     "Remove the skill if you do not trust its code; write the fields in YAML between lines of `---`.",
 )
 .whole_file()

@@ -117,7 +117,9 @@ impl<'a> Consequences<'a> {
             Severity::Error => self.with_consequences(&found.message),
             Severity::Warning | Severity::Information | Severity::Hint => found.message.clone(),
         };
+        let is_code = id == RuleId::SecurityFrontmatterCode;
         let severity = match found.severity {
+            Severity::Error if is_code => Severity::Error,
             Severity::Error if self.dropped.is_empty() && self.emptied.is_empty() => {
                 Severity::Warning
             }

@@ -17,10 +17,10 @@ struct Conflict {
     is_ambiguous: bool,
 }
 
-/// Reports conflicts whose three markers are in order at the starts of lines. A code block that
-/// contains a whole conflict shows an example.
+/// Reports conflicts whose markers are in order at the starts of lines, also if the first or the last
+/// one is missing. A code block that contains a whole conflict shows an example.
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    if !cx.text.contains("<<<<<<< ") {
+    if !["<<<<<<< ", ">>>>>>> "].iter().any(|it| cx.text.contains(it)) {
         return;
     }
     let mut conflict = Conflict::default();
@@ -31,6 +31,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let whole = Span::new(line.start, next.min(cx.text.len()));
         match line.slice(cx.text) {
             it if it.starts_with("<<<<<<< ") => {
+                report_rest(cx, &conflict, None, out);
                 conflict = Conflict { ours: Some(whole), ..Conflict::default() };
             }
             it if it.starts_with("||||||| ") && conflict.middle.is_none() => {
@@ -50,12 +51,28 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
                         found.fixes.clear();
                     }
                     out.push(found);
+                } else {
+                    report_rest(cx, &conflict, Some(whole), out);
                 }
                 conflict = Conflict::default();
             }
             _ => {}
         }
         at = next;
+    }
+    report_rest(cx, &conflict, None, out);
+}
+
+/// Reports the rest of a conflict that was resolved only in part: the middle and one other marker.
+fn report_rest(cx: &Cx<'_>, conflict: &Conflict, theirs: Option<Span>, out: &mut Vec<Finding>) {
+    let marker = match (conflict.ours, theirs) {
+        (Some(ours), None) => ours,
+        (None, Some(theirs)) => theirs,
+        _ => return,
+    };
+    if conflict.middle.is_some() && !is_example(cx, marker, marker) {
+        let message = "this marker is the rest of a merge conflict; remove the marker lines";
+        out.push(Finding::new(&CONFLICT_MARKER, cx.line(marker.start), message));
     }
 }
 

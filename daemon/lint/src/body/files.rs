@@ -84,6 +84,7 @@ fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Ve
         {
             out.push(missing(mentions, cx, &BROKEN_LINK, span, &path));
         }
+        Some(PathKind::Missing) if mentions.is_illustration(span, &path) => {}
         Some(PathKind::Missing) => {
             let message = format!("`{normal}` does not exist");
             let finding = Finding::new(&BROKEN_LINK, span, message);

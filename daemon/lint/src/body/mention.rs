@@ -21,6 +21,9 @@ const MAX_EXAMINED: usize = 64;
 /// Maximum number of directories above the skill that are searched for a path.
 const MAX_UP: usize = 6;
 
+/// Maximum number of lines above a list item or a table row that are searched for the beginning.
+const MAX_LINES_UP: usize = 32;
+
 /// Number of bytes before and after a path that are searched for words.
 const NEAR: usize = 200;
 
@@ -32,12 +35,14 @@ pub(super) struct Mentions<'c, 'a> {
     /// File names of the skill's files in directories.
     names: OnceCell<HashSet<&'c str>>,
     alike: RefCell<HashMap<String, bool>>,
+    elsewhere: RefCell<HashMap<String, bool>>,
 }
 
 impl<'c, 'a> Mentions<'c, 'a> {
     pub(super) fn new(cx: &'c Cx<'a>) -> Self {
         let (clones, names) = (OnceCell::new(), OnceCell::new());
-        Self { cx, n_examined: Cell::new(0), clones, names, alike: RefCell::default() }
+        let (alike, elsewhere) = (RefCell::default(), RefCell::default());
+        Self { cx, n_examined: Cell::new(0), clones, names, alike, elsewhere }
     }
 
     /// Returns whether the path at a span may be a missing file of the skill, not an example or a
@@ -52,8 +57,20 @@ impl<'c, 'a> Mentions<'c, 'a> {
             && !is_placeholder(path)
             && !INTRODUCES.is_match(before)
             && !self.is_proposed(line)
+            && !self.is_optional(span, line, before)
+            && !self.is_in_examples(line)
             && !self.is_of_another_skill(span, before)
             && !self.is_elsewhere(path)
+    }
+
+    /// Returns whether a link's target is a placeholder, or a file that the text tells to write.
+    pub(super) fn is_illustration(&self, target: Span, path: &str) -> bool {
+        let line = self.cx.line(target.start);
+        let from = line.start.max(target.start.saturating_sub(NEAR));
+        let from = self.cx.text.ceil_char_boundary(from);
+        let before = Span::new(from, target.start).slice(self.cx.text);
+        let label = before.rfind("](").and_then(|at| before[..at].rfind('['));
+        path.contains("path/to/") || label.is_some_and(|at| TELLS_TO_WRITE.is_match(&before[..at]))
     }
 
     /// Returns whether the body clones a repository, whose scripts its commands may run.
@@ -90,6 +107,54 @@ impl<'c, 'a> Mentions<'c, 'a> {
         self.n_examined.get() <= MAX_EXAMINED && self.above(path).is_some()
     }
 
+    /// Returns whether the sentence allows that the file is missing, or is about another repository.
+    fn is_optional(&self, span: Span, line: Span, before: &str) -> bool {
+        let to = line.end.min(self.cx.text.floor_char_boundary(span.end + NEAR));
+        let after = Span::new(span.end, to.max(span.end)).slice(self.cx.text);
+        let before = before.rsplit(". ").next().unwrap_or_default();
+        let after = after.split(". ").next().unwrap_or_default();
+        let is_conditional = IF.is_match(before) && EXISTS.is_match(after);
+        is_conditional || ELSEWHERE.is_match(before) || OPTIONAL.is_match(after)
+    }
+
+    /// Returns whether a line belongs to a list below a line that announces examples, or to a table of
+    /// examples or conventions.
+    fn is_in_examples(&self, line: Span) -> bool {
+        let is_row = |it: &str| it.starts_with('|');
+        let is_item =
+            |it: &str| it.starts_with(['-', '*', '+']) || it.starts_with(char::is_numeric);
+        let first = line.slice(self.cx.text).trim_start();
+        let (is_row_first, is_item_first) = (is_row(first), is_item(first));
+        if !is_row_first && !is_item_first {
+            return false;
+        }
+        let mut at = line.start;
+        let mut n_blank = 0;
+        for _ in 0..MAX_LINES_UP {
+            if at == 0 {
+                return false;
+            }
+            let above = self.cx.line(at - 1);
+            at = above.start;
+            let text = above.slice(self.cx.text);
+            let text = text[..text.floor_char_boundary(4 * NEAR)].trim();
+            if text.is_empty() {
+                n_blank += 1;
+            } else if is_row_first && n_blank == 0 && is_row(text) {
+                if TABLE_OF_EXAMPLES.is_match(text) {
+                    return true;
+                }
+            } else if !(is_item_first
+                && n_blank == 0
+                && (is_item(text) || above.slice(self.cx.text).starts_with("  ")))
+            {
+                let announces = if is_row_first { &TABLE_OF_EXAMPLES } else { &ANNOUNCES };
+                return n_blank < 2 && announces.is_match(text);
+            }
+        }
+        false
+    }
+
     /// Returns whether the line or the one above says that a file could be made.
     fn is_proposed(&self, line: Span) -> bool {
         let above = self.cx.line(line.start.saturating_sub(1));
@@ -113,15 +178,20 @@ impl<'c, 'a> Mentions<'c, 'a> {
 
     /// Returns whether the body writes the file, or has it in another directory.
     fn is_elsewhere(&self, path: &str) -> bool {
+        if let Some(is_elsewhere) = self.elsewhere.borrow().get(path) {
+            return *is_elsewhere;
+        }
         let body = self.cx.document.body.slice(self.cx.text);
-        body.match_indices(path).any(|(at, _)| {
+        let is_elsewhere = body.match_indices(path).any(|(at, _)| {
             let before = &body[body.ceil_char_boundary(at.saturating_sub(NEAR))..at];
             let before = before.rsplit('\n').next().unwrap_or_default();
             let lead = before.trim_end_matches(['`', '*', '"', '\'']);
             let is_longer = before.ends_with('/')
                 && !["./", "}/", ">/", "SKILL_DIR/"].iter().any(|it| before.ends_with(it));
             is_longer || WRITES.is_match(lead)
-        })
+        });
+        self.elsewhere.borrow_mut().insert(path.to_owned(), is_elsewhere);
+        is_elsewhere
     }
 }
 
@@ -129,13 +199,63 @@ impl<'c, 'a> Mentions<'c, 'a> {
 static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     // A dot within a word or a path does not end the sentence.
     let examples = r"(?:\bexamples?\W*:|\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b)(?:[^.]|\.[\w/])*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
-    let makes = r"\b(?:create|creates|creating|write|writes|writing|save|saves|saved|saving|paste|store|stores|output|generates?|produces?|add|put|move|export|record)s?\b:?(?:\s+(?:\S+\s+){0,7}(?:in|into|to|as|at|under))?\s*(?:a|the|an|it)?\s*\W*$";
+    let makes = r"\b(?:create|creates|creating|write|writes|writing|append|appends|save|saves|saved|saving|paste|store|stores|output|generates?|produces?|add|put|move|export|record)s?\b:?(?:\s+(?:\S+\s+){0,7}(?:in|into|to|as|at|under))?\s*(?:a|the|an|it)?\s*\W*$";
     Regex::new(&format!("(?i)(?:{examples}|{makes})")).expect("the expression is valid")
+});
+
+/// Words directly before a link to a file that the text tells to write.
+static TELLS_TO_WRITE: LazyLock<Regex> = LazyLock::new(|| {
+    let results = "results?|outputs?|reports?|findings|summary|plan|answer|notes?|it|them|data";
+    let writes = format!(
+        r"(?:write|save|store|put)\s+(?:(?:the|your|all|a)\s+)?(?:\w+\s+)?(?:{results})\s+(?:to|into|in|as|at|under)"
+    );
+    let creates = r"create(?:\s+(?:a|an|the))?(?:\s+new)?(?:\s+file)?";
+    Regex::new(&format!(r"(?i)\b(?:{writes}|{creates})\s+(?:(?:a|an|the)\s+)?[*_`]*$"))
+        .expect("the expression is valid")
 });
 
 /// Words anywhere in a line that make its paths proposals.
 static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:would|could|might) be\b|\bif (?:you|there) (?:had|were)\b")
+    Regex::new(r"(?i)\b(?:would|could|might) be\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b")
+        .expect("the expression is valid")
+});
+
+/// Start of a condition before a path.
+static IF: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:if|when|whether)\b[^,;]*$").expect("the expression is valid")
+});
+
+/// End of such a condition after the path.
+static EXISTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^\W*(?:already |also )?(?:exists?|is (?:present|available|missing|absent|there))\b",
+    )
+    .expect("the expression is valid")
+});
+
+/// Text after a path that allows that the file is missing, or names its owner.
+static OPTIONAL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:\(?optional\b|(?:if|when|where) (?:it exists|present|available|it is (?:present|available)|there is one)\b|(?:of|from|in) the `[\w:-]+` skill\b)")
+        .expect("the expression is valid")
+});
+
+/// Text before a path in its sentence that makes it optional, or names another repository.
+static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\boptionally\b|\b(?:target|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|\b(?:good|bad|wrong|avoid)\W*:\W*$")
+        .expect("the expression is valid")
+});
+
+/// A line that announces a list of examples.
+static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(?:examples?|for instance|e\.g\.|such as|like this)\W*:\W*$|^\W*examples?\W*$",
+    )
+    .expect("the expression is valid")
+});
+
+/// The head of a table of examples or conventions, or the line above it.
+static TABLE_OF_EXAMPLES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\|\s*\W*(?:examples?|conventions?|naming)\W*\||\b(?:examples?|naming|conventions?)\W*:?\W*$")
         .expect("the expression is valid")
 });
 

@@ -191,12 +191,13 @@ pub(crate) static CONFLICT_MARKER: Rule = rule(
 pub(crate) static UNBALANCED_TAG: Rule = rule(
     RuleId::BodyUnbalancedTag,
     Severity::Hint,
-    "A tag on its own line has no counterpart.",
+    "An opening tag on its own line, or a closing tag, has no counterpart.",
     "Tags such as `<rules>` tell the model which text belongs together; without the end, that is unclear.",
     "Add the missing tag, or remove this one.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n<rules>\nRead the file.\n",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n<rules>\nRead the file.\n</rules>\n",
 )
+.choosable()
 .sources(&[&AUTHORING]);
 
 pub(crate) static EDITOR_REFERENCE: Rule = rule(
@@ -207,7 +208,8 @@ pub(crate) static EDITOR_REFERENCE: Rule = rule(
     "Write a link to the file, or the tool's name in backticks.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead #file:forms.md first.\n",
     PASSING,
-);
+)
+.choosable();
 
 pub(crate) static UNFINISHED: Rule = rule(
     RuleId::BodyUnfinished,

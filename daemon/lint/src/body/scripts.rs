@@ -87,12 +87,16 @@ fn check_missing(
         let (normal, leaves) = normalise(path);
         let dir = normal.split_once('/').map_or("", |(dir, _)| dir);
         let is_bare = dir.is_empty() && own.is_none();
+        // With `./`, the text says where the script is; it can still be one of the project.
+        let is_here = || script.as_str().starts_with("./") && mentions.above(&normal).is_none();
         if leaves {
             continue;
         }
         // The body rule about paths reports a path alone in backticks. In a code block, it may be
         // an entry of a list.
-        let is_alone = script.as_str() == written.trim() && !(is_shell && written.contains("./"));
+        let is_alone = own.is_none()
+            && script.as_str() == written.trim()
+            && !(is_shell && written.contains("./"));
         let has_dir = || !dir.is_empty() && cx.fs.look(dir) == Some(PathKind::Directory);
         let is_skill_dir =
             ["scripts", "references", "assets", "templates"].contains(&dir) || has_dir();
@@ -101,7 +105,7 @@ fn check_missing(
             || reported.contains(&normal)
             || cx.fs.look(&normal) != Some(PathKind::Missing)
             || !mentions.is_own(span, if own.is_some() { script.as_str() } else { &normal })
-            || is_bare && !mentions.has_alike(&normal)
+            || is_bare && !mentions.has_alike(&normal) && !is_here()
         {
             continue;
         }

@@ -105,53 +105,111 @@ static TAGS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"<(/?)([A-Za-z][A-Za-z0-9_-]*)\b").expect("the expression is valid")
 });
 
+/// A closing tag.
+static CLOSING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"</([A-Za-z][A-Za-z0-9_-]*)>").expect("the expression is valid"));
+
 /// Elements of HTML that need no closing tag.
 const VOID: [&str; 14] = [
     "br", "hr", "img", "p", "li", "td", "tr", "th", "input", "wbr", "col", "source", "link", "meta",
 ];
 
-/// Reports tags alone on a line outside code whose counterpart is nowhere in the body.
+/// A tag outside code without its counterpart.
+struct LoneTag<'t> {
+    name: &'t str,
+    is_close: bool,
+    at: usize,
+}
+
+/// Reports opening tags alone on a line, and closing tags anywhere, whose counterpart is nowhere in
+/// the body. A placeholder such as `<name>` is not alone on its line.
 fn check_tags(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let body = cx.document.body;
     let text = body.slice(cx.text);
     if !text.contains('<') {
         return;
     }
-    let code = |at: usize| {
-        let before = cx.body().fences.partition_point(|it| it.content.start <= at);
-        before.checked_sub(1).is_some_and(|it| at < cx.body().fences[it].content.end)
-    };
-    let alone = ALONE.captures_iter(text).filter_map(|found| {
-        let name = found.name("name")?;
-        let is_close = !found["close"].is_empty();
-        let at = body.start + name.start();
-        let is_indented = found[0].starts_with(['\t']) || found[0].starts_with("    ");
-        (!VOID.contains(&name.as_str()) && !is_indented && !code(at)).then_some((
-            name.as_str(),
-            is_close,
-            at,
-        ))
-    });
-    let alone: Vec<_> = alone.collect();
-    if alone.is_empty() {
-        return;
-    }
     let all: BTreeSet<(bool, &str)> = TAGS
         .captures_iter(text)
         .filter_map(|it| Some((it.get(1)?.as_str() == "/", it.get(2)?.as_str())))
         .collect();
-    let mut told = BTreeSet::new();
-    for (name, is_close, at) in alone {
-        if all.contains(&(!is_close, name)) || !told.insert(name) {
-            continue;
+    let lone = find_lone_tags(cx, &all);
+    for tag in &lone {
+        let LoneTag { name, is_close, at } = *tag;
+        let span = Span::new(at, at + name.len());
+        // The closing tag of a pair is reported.
+        let meant = lone.iter().find(|it| is_pair(it, tag) || is_pair(tag, it));
+        match meant.map(|it| it.name) {
+            Some(meant) if is_close => {
+                let message = format!("`</{name}>` closes no tag");
+                out.push(Finding::new(&UNBALANCED_TAG, span, message).suggest(span, meant));
+            }
+            Some(_) => {}
+            None if is_close => {
+                let message =
+                    format!("`</{name}>` closes no tag; add `<{name}>` above or remove it");
+                let whole = Span::new(at - "</".len(), span.end + ">".len());
+                let finding = Finding::new(&UNBALANCED_TAG, span, message);
+                out.push(finding.draft(format!("Remove `</{name}>`"), whole, ""));
+            }
+            None => {
+                let message = format!("`<{name}>` is never closed; add `</{name}>` after its text");
+                let end = Span::empty(body.start + text.trim_end().len());
+                let closing = format!("{}</{name}>", cx.line_break());
+                let finding = Finding::new(&UNBALANCED_TAG, span, message);
+                out.push(finding.draft(format!("Close `<{name}>` at the end"), end, closing));
+            }
         }
-        let message = if is_close {
-            format!("`</{name}>` closes no tag; add `<{name}>` above or remove it")
-        } else {
-            format!("`<{name}>` is never closed; add `</{name}>` after its text")
-        };
-        out.push(Finding::new(&UNBALANCED_TAG, Span::new(at, at + name.len()), message));
     }
+}
+
+/// Maximum number of tags without a counterpart that are reported.
+const MAX_LONE: usize = 16;
+
+/// Maximum bytes of a tag's name that is compared.
+const MAX_NAME: usize = 64;
+
+/// Returns whether the second tag closes the first one with a typing error in its name.
+fn is_pair(open: &LoneTag<'_>, close: &LoneTag<'_>) -> bool {
+    let (name, other) = (open.name, close.name);
+    !open.is_close
+        && close.is_close
+        && open.at < close.at
+        && name.len().max(other.len()) <= MAX_NAME
+        && (name.eq_ignore_ascii_case(other)
+            || name.len() > 3 && suggest::n_errors(name, other) == 1)
+}
+
+/// Returns the first tag of each name whose counterpart is not in `all`.
+fn find_lone_tags<'t>(cx: &Cx<'t>, all: &BTreeSet<(bool, &str)>) -> Vec<LoneTag<'t>> {
+    let body = cx.document.body;
+    let text = body.slice(cx.text);
+    let (fences, codes) = (&cx.body().fences, &cx.body().codes);
+    let is_code = |at: usize| {
+        let fence = fences.partition_point(|it| it.content.start <= at).checked_sub(1);
+        let code = codes.partition_point(|it| it.start <= at).checked_sub(1);
+        fence.is_some_and(|it| at < fences[it].content.end)
+            || code.is_some_and(|it| at < codes[it].end)
+    };
+    let alone = ALONE.captures_iter(text).filter_map(|found| {
+        let name = found.name("name")?;
+        let is_close = !found["close"].is_empty();
+        let is_indented = found[0].starts_with(['\t']) || found[0].starts_with("    ");
+        (!is_indented).then_some((name, is_close))
+    });
+    let closing = CLOSING.captures_iter(text).filter_map(|it| Some((it.get(1)?, true)));
+    let mut told = BTreeSet::new();
+    let tags = alone.chain(closing).map(|(name, is_close)| {
+        let at = body.start + name.start();
+        LoneTag { name: name.as_str(), is_close, at }
+    });
+    let is_lone = |tag: &LoneTag<'_>| {
+        !VOID.contains(&tag.name) && !all.contains(&(!tag.is_close, tag.name)) && !is_code(tag.at)
+    };
+    let mut lone: Vec<_> =
+        tags.filter(is_lone).filter(|it| told.insert(it.name)).take(MAX_LONE).collect();
+    lone.sort_by_key(|it| it.at);
+    lone
 }
 
 /// Reports `#file:` and `#tool:` in prose, unless only VS Code reads the skill.
@@ -175,7 +233,9 @@ fn check_editor_references(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let span = Span::new(start, start + mark.len() + value.len());
             let message =
                 format!("only VS Code resolves `{mark}{value}`; other agents read it as text");
-            out.push(Finding::new(&EDITOR_REFERENCE, span, message));
+            let finding = Finding::new(&EDITOR_REFERENCE, span, message);
+            let title = format!("Change to `{value}` in backticks");
+            out.push(finding.draft(title, span, format!("`{value}`")));
         }
     }
 }
@@ -186,6 +246,9 @@ const OPEN_WORDS: [&str; 14] = [
     "their", "every",
 ];
 
+/// Minimum number of words in the last line of a body that can be unfinished.
+const MIN_WORDS: usize = 3;
+
 /// Reports a last paragraph that ends with a word or comma that must be followed by another word.
 fn check_end(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let text = cx.document.body.slice(cx.text);
@@ -194,7 +257,7 @@ fn check_end(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let last = Span::new(line.start, end).slice(cx.text);
     let in_prose = cx.body().prose.last().is_some_and(|it| it.start < end && end <= it.end);
     let is_table = last.trim_start().starts_with(['|', '#', '<', '>']);
-    if !in_prose || is_table || last.split_whitespace().count() < 4 {
+    if !in_prose || is_table || last.split_whitespace().count() < MIN_WORDS {
         return;
     }
     let word = last.rsplit(' ').next().unwrap_or_default();

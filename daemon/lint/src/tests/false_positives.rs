@@ -42,6 +42,22 @@ fn links_to_non_files_are_ignored() {
     ] {
         silent("body/broken-link", &body(&format!("See [x]({target}).")));
     }
+    for text in [
+        "See [x](path/to/file.md).",
+        "Write the result to [the page](references/new.md).",
+        "Save your findings in **[notes](references/notes.md)**.",
+        "Create [the plan](references/plan.md).",
+    ] {
+        silent("body/broken-link", &body(text));
+    }
+    for text in [
+        "Write tests as described in [the guide](references/tests.md).",
+        "When you create one, see [the guide](references/new.md).",
+        "Save a link to [the guide](references/new.md).",
+    ] {
+        let found = Fixture::new(&body(text)).check();
+        assert!(found.iter().any(|it| it.rule.id.as_str() == "body/broken-link"), "{text}");
+    }
     silent("body/broken-link", &body("```md\n[x](no.md)\n```"));
     silent("body/broken-link", &body("Write `[x](no.md)` there."));
     silent("body/broken-link", &body("Write:\n\n    [x](no.md)"));
@@ -57,6 +73,17 @@ fn paths_of_a_list_of_examples_are_ignored() {
         "Name it by its topic, e.g. `references/api.md`, `references/v1.2.md` or `references/cli.md`.",
         "Examples: `./references/one.md`, then `references/two.md`",
         "Short names, such as `references/io.md` (not `references/input-output.md`).",
+        "Examples:\n\n- `references/one.md`\n- `references/two.md`: more",
+        "A skill may contain `references/forms.md`.",
+        "If `references/local.md` exists, read it.",
+        "Read `references/local.md` if it exists.",
+        "Optionally, read `references/local.md`.",
+        "| Name | Example |\n|---|---|\n| by topic | `references/api.md` |",
+        "Conventions:\n\n| Path | Content |\n|---|---|\n| `references/api.md` | one page |",
+        "Good: `references/form.md`. Bad: `references/f.md`.",
+        "In the target repository, read `references/api.md`.",
+        "Read `references/api.md` of the `forms` skill.",
+        "Append it to `references/log.md`.",
     ] {
         silent("body/broken-path", &skill(text));
     }
@@ -65,6 +92,10 @@ fn paths_of_a_list_of_examples_are_ignored() {
         "(e.g. use short names.) Then read `references/api.md`.",
         "such as \"jq.\" Read `references/api.md` first.",
         "**examples: a, b.** Read `references/api.md` first.",
+        "If the form exists, read `references/api.md`.",
+        "Examples:\n\n- one\n\nThen:\n\n- `references/api.md`",
+        "| Topic | File |\n|---|---|\n| API | `references/api.md` |",
+        "Optionally, print it. Read `references/api.md`.",
     ] {
         let found = Fixture::new(&skill(text)).check();
         assert!(found.iter().any(|it| it.rule.id.as_str() == "body/broken-path"), "{found:?}");
@@ -74,7 +105,10 @@ fn paths_of_a_list_of_examples_are_ignored() {
 #[test]
 fn script_without_a_directory_is_a_hint_if_the_skill_has_one_of_that_name() {
     let skill = |text: &str| {
-        format!("//- /w/pdf/SKILL.md\n{}//- /w/pdf/scripts/run.sh\n#!/bin/sh\n", body(text))
+        format!(
+            "//- /w/pdf/SKILL.md\n{}//- /w/pdf/scripts/run.sh\n#!/bin/sh\n//- /w/test.sh\n#!/bin/sh\n",
+            body(text)
+        )
     };
     for command in ["bash ./test.sh", "bash ./scripts/run.sh", "python manage.py migrate"] {
         silent("body/missing-script", &skill(&format!("Run:\n\n```sh\n{command}\n```")));
@@ -441,11 +475,26 @@ fn descriptions_about_todos_are_not_placeholders() {
         "Add a description to every image without alt text. Use when asked.",
         "Enter a description of the change into the log. Use when asked.",
         "Insert descriptions into tables. Use when asked.",
+        "Add descriptions to images. Use when asked.",
+        "Replace withdrawn APIs by new ones. Use when a lint reports one.",
+        "Replace this project's date helpers with one library. Use when asked.",
+        "Describe when each job runs. Use when asked about schedules.",
+        "Description of the house style. Use when writing.",
+        "Short descriptions of commits. Use when asked.",
     ] {
         silent("description/unwritten", &skill(text));
     }
-    for text in ["Add a description.", "[Insert description] Use it.", "Enter a description here."]
-    {
+    for text in [
+        "Add a description.",
+        "[Insert description] Use it.",
+        "Enter a description here.",
+        "Add description here",
+        "Description here.",
+        "<skill description>",
+        "A brief description of what this skill does and when to use it",
+        "Replace this with what the skill does.",
+        "Describe when to use it.",
+    ] {
         let found = Fixture::new(&skill(text)).check();
         assert!(found.iter().any(|it| it.rule.id.as_str() == "description/unwritten"), "{text}");
     }

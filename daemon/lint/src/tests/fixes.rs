@@ -505,6 +505,8 @@ fn wrongly_quoted_value_is_quoted_again() {
     ] {
         fixes_to(&described(value), &described(expected));
     }
+    fixes_to(&described("\"Use when asked."), &described("\"Use when asked.\""));
+    offers(&head("license: 'MIT\n"), "Close the quotes");
     // The quotes around the value can be part of it, and an escape can be meant.
     for value in [
         r#""Read" or "write" when "asked""#,

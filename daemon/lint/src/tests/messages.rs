@@ -341,11 +341,32 @@ fn matcher_that_matches_no_tool_is_reported() {
         ),
         ("Bash|bash", "bash", "no tool is called `bash`", None),
         ("Bash(git:*)", "\"Bash(git:*)\"", "a matcher takes names, not permission rules", None),
+        ("Edit|Bash(git:*)", "Bash(git:*)", "`Bash(git:*)` matches no tool", None),
+        ("^bash$", "\"^bash$\"", "did you mean `Bash`?", Some("^Bash$")),
+        ("^(edit|write)$", "\"^(edit|write)$\"", "matches no tool", Some("^(Edit|Write)$")),
+        ("Edit Write", "Edit Write", "separate the names by `|`", Some("Edit|Write")),
     ] {
         let text = hook(&format!("\"{matcher}\""), "x");
         let finding = finds("hooks/matcher", &text, place, message);
         let after = finding.only_fix().map(|it| apply(&text, &it.edits));
         assert_eq!(after, fixed.map(|it| hook(&format!("\"{it}\""), "x")), "{finding:?}");
+    }
+}
+
+#[test]
+fn matcher_of_another_event_is_compared_with_its_words() {
+    let text = |event: &str, matcher: &str| hook(matcher, "x").replace("PreToolUse", event);
+    let start = text("SessionStart", "startp");
+    let finding = finds("hooks/matcher", &start, "startp", "nothing is called `startp`");
+    let fix = finding.only_fix().expect("it has one");
+    assert_eq!(apply(&start, &fix.edits), text("SessionStart", "startup"));
+    for (event, matcher) in [
+        ("SessionStart", "startup"),
+        ("SessionStart", "startup|resume"),
+        ("SubagentStop", "explorer"),
+        ("FileChanged", ".envrcs"),
+    ] {
+        silent("hooks/matcher", &Fixture::new(&text(event, matcher)).check());
     }
 }
 
@@ -412,6 +433,28 @@ fn merge_conflict_offers_both_versions() {
 }
 
 #[test]
+fn rest_of_a_merge_conflict_is_reported() {
+    for (text, place) in [
+        ("a\n=======\nb\n>>>>>>> main\nc", ">>>>>>> main"),
+        ("<<<<<<< HEAD\na\n=======\nb", "<<<<<<< HEAD"),
+    ] {
+        finds("body/conflict-marker", &body(text), place, "the rest of a merge conflict");
+        let example = body(&format!("```text\n{text}\n```"));
+        silent("body/conflict-marker", &Fixture::new(&example).check());
+    }
+}
+
+#[test]
+fn merge_conflict_in_the_frontmatter_offers_both_versions() {
+    let conflict = front(
+        "<<<<<<< HEAD\nlicense: MIT\neffort: low\n=======\nlicense: Apache-2.0\n>>>>>>> main",
+    );
+    let finding = finds("body/conflict-marker", &conflict, "<<<<<<< HEAD", "unresolved");
+    let fixed: Vec<_> = finding.fixes.iter().map(|it| apply(&conflict, &it.edits)).collect();
+    assert_eq!(fixed, [front("license: MIT\neffort: low"), front("license: Apache-2.0")]);
+}
+
+#[test]
 fn key_of_another_format_is_renamed_if_its_value_fits() {
     for (line, key, meant) in [
         ("tools: Read, Grep", "tools", "allowed-tools"),
@@ -438,13 +481,23 @@ fn values_of_claude_code_are_corrected() {
     let text = front("context: fork\nagent: Explor");
     finds("field/value", &text, "Explor", "did you mean `Explore`?");
     finds("field/value", &front("argument-hint: \"\""), "\"\"", "`argument-hint` is empty");
+    let text = front("context: fork\nagent: Generl-purpose");
+    finds("field/value", &text, "Generl-purpose", "did you mean `general-purpose`?");
+    for (model, id) in [("claude-sonnet-4.5", "claude-sonnet-4-5"), ("opus-4-1", "claude-opus-4-1")]
+    {
+        let text = front(&format!("model: {model}"));
+        let finding = finds("field/value", &text, model, &format!("did you mean `{id}`?"));
+        assert_eq!(finding.diagnostic.severity, Severity::Information);
+    }
     for agent in ["explorer", "Planner", "general"] {
         let text = front(&format!("context: fork\nagent: {agent}"));
         silent("field/value", &Fixture::new(&text).check());
     }
     let text = front("model: claude-sonet-4-5");
     finds("field/value", &text, "claude-sonet-4-5", "did you mean `claude-sonnet-4-5`?");
-    for model in ["claude-3-5-sonnet-latest", "claude-instant-1", "claude-next"] {
+    for model in
+        ["claude-3-5-sonnet-latest", "claude-instant-1", "claude-opus-4-20250514", "gpt-4.1"]
+    {
         silent("field/value", &Fixture::new(&front(&format!("model: {model}"))).check());
     }
     let text = front("disable-model-invocation: true\nuser-invocable: false");
@@ -494,6 +547,9 @@ fn structure_of_a_body_is_checked() {
     for (text, id, place) in [
         ("<rules>\nRead.", "body/unbalanced-tag", "rules"),
         ("Read.\n</rules>", "body/unbalanced-tag", "rules"),
+        ("Read it all.</rules> Then go.", "body/unbalanced-tag", "rules"),
+        ("<rules>\nRead.\n</rule>", "body/unbalanced-tag", "rule"),
+        ("Then open the", "body/unfinished", "the"),
         ("See #file:src/a.ts.", "body/editor-reference", "#file:src/a.ts"),
         ("Use (#tool:grep) now.", "body/editor-reference", "#tool:grep"),
         ("Read it and then you should always", "body/unfinished", "always"),
@@ -504,6 +560,7 @@ fn structure_of_a_body_is_checked() {
     for text in [
         "<rules>\nRead.\n</rules>",
         "<rules a=\"b\">\nRead.\n</rules>",
+        "Write `</rules>` there, or `<a>x</a></b>`.",
         "```xml\n<rules>\n```",
         "<br>\nRead.",
         "Write <name> here.",
@@ -530,11 +587,13 @@ fn script_of_the_skill_is_missing_by_each_of_its_names() {
         ("python .claude/skills/pdf/scripts/x.py", Some(Severity::Hint)),
         ("python ~/.claude/skills/pdf/x.py", Some(Severity::Hint)),
         ("python {baseDir}/scripts/x.py", Some(Severity::Hint)),
+        (".claude/skills/pdf/scripts/x.py", Some(Severity::Hint)),
         ("python tools/x.py", Some(Severity::Warning)),
         ("python tools/y.py", None),
         ("python .claude/skills/pdf/tools/y.py", None),
         ("python .claude/skills/other/scripts/x.py", None),
-        ("bash ./run.sh", None),
+        ("bash ./run.sh", Some(Severity::Hint)),
+        ("bash run.sh", None),
         ("python build/x.py", None),
     ] {
         let found = Fixture::new(&text(command)).check();

@@ -27,7 +27,7 @@ use Remedy::{Nothing, Offers, Removes, Restores};
 /// the finding, its rule, and the remedy.
 type Defect = (&'static str, &'static str, &'static str, &'static str, Remedy);
 
-const DEFECTS: [Defect; 73] = [
+const DEFECTS: [Defect; 84] = [
     ("release-notes", "tag:*) Read", "tag:*) ⟦Raed⟧", "tools/unknown", Restores),
     (
         "release-notes",
@@ -108,7 +108,26 @@ const DEFECTS: [Defect; 73] = [
     ),
     ("review-change", "request $number", "request $⟦numbre⟧", "body/unknown-variable", Restores),
     ("review-change", "model: sonnet", "model: ⟦sonet⟧", "field/value", Restores),
-    ("review-change", "<rules>\n", "", "body/unbalanced-tag", Nothing),
+    ("review-change", "<rules>\n", "", "body/unbalanced-tag", Offers("Remove `</rules>`")),
+    ("review-change", "</rules>", "</⟦rule⟧>", "body/unbalanced-tag", Restores),
+    ("review-change", "</rules>", "", "body/unbalanced-tag", Offers("Close `<rules>` at the end")),
+    (
+        "review-change",
+        "model: sonnet",
+        "model: ⟦claude-sonnet-4.5⟧",
+        "field/value",
+        Offers("Change to `claude-sonnet-4-5`"),
+    ),
+    ("review-change", "argument-hint:", "⟦argument-hints⟧:", "field/misspelled", Restores),
+    ("guard-shell", "\"Bash|Edit\"", "⟦\"^bash$\"⟧", "hooks/matcher", Removes),
+    (
+        "guard-shell",
+        "\"Bash|Edit\"",
+        "\"Edit|⟦Bash(rm:*)⟧\"",
+        "hooks/matcher",
+        Offers("Change to `Bash`"),
+    ),
+    ("guard-shell", "\"Bash|Edit\"", "\"⟦Bash Edit⟧\"", "hooks/matcher", Restores),
     ("review-change", "\"[number]\"", "⟦[number]⟧", "yaml/flow-value", Restores),
     ("guard-shell", "\"Bash|Edit\"", "\"Bash|⟦Edti⟧\"", "hooks/matcher", Restores),
     ("guard-shell", "PreToolUse", "⟦PreTooluse⟧", "hooks/event", Restores),
@@ -284,7 +303,7 @@ const DEFECTS: [Defect; 73] = [
         "Start with",
         "Read ⟦#file:notes.md⟧. Start with",
         "body/editor-reference",
-        Nothing,
+        Offers("Change to `notes.md` in backticks"),
     ),
     ("find-flakes", "Finds tests that", "Finds ⟦<b>⟧tests</b> that", "description/markup", Nothing),
     (
@@ -295,6 +314,28 @@ const DEFECTS: [Defect; 73] = [
         Restores,
     ),
     ("answer-mail", "Drafts answers", "⟦I can⟧ draft answers", "description/person", Nothing),
+    (
+        "answer-mail",
+        "description: Drafts answers to mail. Use when the user pastes a message and asks for a reply.",
+        "description: ⟦\"Drafts answers to mail. Use when the user pastes a message and asks for a reply.⟧",
+        "yaml/syntax",
+        Removes,
+    ),
+    ("codex-skill", "---\nname", "⟦---json⟧\nname", "security/frontmatter-code", Nothing),
+    (
+        "upgrade-rust",
+        "Read the changelog",
+        "⟦<<<<<<< HEAD⟧\nRead it.\n=======\nRead the changelog",
+        "body/conflict-marker",
+        Nothing,
+    ),
+    (
+        "tune-query",
+        "description: Makes slow queries faster. Use when a query takes more than a second.",
+        "description: ⟦What this skill does and when to use it⟧",
+        "description/unwritten",
+        Nothing,
+    ),
     ("shared-skill", "name: shared-skill", "name: ⟦shared--skill⟧", "name/hyphens", Restores),
     (
         "codex-skill",

@@ -105,7 +105,13 @@ impl<'a> FixedText<'a> {
     ) -> BTreeMap<usize, Vec<&'f Finding>> {
         let mut found: BTreeMap<usize, Vec<&Finding>> = BTreeMap::new();
         for finding in findings {
-            let at = finding.diagnostic.span;
+            let at = match (self.edited.first(), self.edited.last()) {
+                // A conflict concerns all lines between its markers.
+                (Some(first), Some(last)) if finding.rule.id == RuleId::BodyConflictMarker => {
+                    Span::new(first.start, last.end)
+                }
+                _ => finding.diagnostic.span,
+            };
             // Entries are in text order.
             let first = all.partition_point(|it| it.span.end <= at.start);
             let next = all.partition_point(|it| it.span.start < at.end.max(at.start + 1));

@@ -374,9 +374,29 @@ fn fix_quotes(cx: &Cx<'_>, finding: Finding) -> Finding {
         let rest = Span::new(start + end, span.end);
         return finding.fix("Remove the text after the quotes", rest, "");
     }
+    let mark = value.chars().next().filter(|it| matches!(it, '"' | '\''));
+    if let Some(mark) = mark.filter(|it| !value[1..].contains([*it, '\\'])) {
+        // The value could go on in a line without indentation.
+        let is_whole = next.is_empty() || next.starts_with("---") || starts_with_key(next);
+        let finding = if is_whole {
+            finding.fix("Close the quotes", Span::empty(span.end), mark)
+        } else {
+            finding
+        };
+        // Without the end of a sentence, the value may still be being written.
+        return if value.ends_with(['.', '!', '?']) { finding } else { finding.into_drafts() };
+    }
     let Some((text, is_sure)) = parse_misquoted(value) else { return finding };
     let finding = finding.fix("Quote the value", span, quote::quote_scalar(&text));
     if is_sure { finding } else { finding.into_drafts() }
+}
+
+/// Returns whether a line starts with a key.
+fn starts_with_key(line: &str) -> bool {
+    let is_key = |it: char| it.is_ascii_alphanumeric() || "-_".contains(it);
+    let key = line.trim_start_matches(is_key);
+    key.len() < line.len()
+        && key.strip_prefix(':').is_some_and(|it| it.is_empty() || it.starts_with(' '))
 }
 
 /// Returns the end of a complete quoted value if only a `,` or `;` follows, as in JSON.

@@ -116,7 +116,8 @@ pub(crate) static SYNTAX: Rule = error(
     "Correct the line, or quote the value.",
     "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked.\nlicense: MIT\n---\nRead the file.\n",
     PASSING,
-);
+)
+.fixable();
 
 pub(crate) static DUPLICATE_KEY: Rule = error(
     RuleId::YamlDuplicateKey,

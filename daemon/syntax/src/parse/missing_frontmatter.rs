@@ -13,12 +13,14 @@ pub(super) fn diagnose(text: &str, start: usize) -> Diagnostic {
     let span = first.span();
     let content = first.content(text);
     let (message, help) = explain(content, text.len());
-    let code = if message == JAVASCRIPT { "security/frontmatter-code" } else { CODE };
+    let code =
+        if [JAVASCRIPT, JSON].contains(&message) { "security/frontmatter-code" } else { CODE };
     Diagnostic::error(code, span, message).with_help(help)
 }
 
 const CODE: &str = "yaml/no-frontmatter";
 const JAVASCRIPT: &str = "the frontmatter is JavaScript, which opencode runs when it lists skills";
+const JSON: &str = "the frontmatter is JSON, which only opencode reads";
 const ADD: &str = "Start the file with `---`, lines of `name:` and `description:`, and `---`.";
 
 fn explain(first: &str, size: usize) -> (&'static str, &'static str) {
@@ -51,11 +53,8 @@ fn explain(first: &str, size: usize) -> (&'static str, &'static str) {
                 "Remove the skill if you do not trust its code; write the fields in YAML between lines of `---`.",
             );
         }
-        if language == "json" {
-            return (
-                "the frontmatter is JSON, which only opencode reads",
-                "Write it in YAML between lines of `---`.",
-            );
+        if language.eq_ignore_ascii_case("json") {
+            return (JSON, "Write it in YAML between lines of `---`.");
         }
         return (
             "the opening line is not exactly `---`",
