@@ -1,5 +1,8 @@
 //! Checks of files that a body mentions in links, in backticks and in commands.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::markdown::link_path;
 use skills_syntax::suggest;
@@ -15,6 +18,24 @@ use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, UNREFERENCED_FILE};
 
 /// Directories with a meaning in the specification and its tools.
 const SKILL_DIRS: [&str; 4] = ["scripts/", "references/", "assets/", "templates/"];
+
+/// Directories of skills that projects seldom have.
+const READ_DIRS: [&str; 4] = ["references/", "resources/", "assets/", "templates/"];
+
+/// Other directories whose files a skill is read with. Those such as `output` have results.
+const OTHER_DIRS: [&str; 6] =
+    ["examples/", "guides/", "reference/", "resources/", "rules/", "workflows/"];
+
+/// Ways to write the skill's own directory.
+const OWN: [&str; 3] = ["./", "${CLAUDE_SKILL_DIR}/", "{baseDir}/"];
+
+/// A path in prose into a directory of skills.
+static PATHS_IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
+    let base = r"(?:\./|\$\{CLAUDE_SKILL_DIR\}/|\{baseDir\}/)?";
+    let dirs = "(?:scripts|references|resources|assets|templates)/";
+    Regex::new(&format!(r"{base}{dirs}[A-Za-z0-9_./-]*\.[A-Za-z]{{1,5}}\b"))
+        .expect("the expression is valid")
+});
 
 /// Files of a skill for people or tools, not for models.
 const FOR_PEOPLE: [&str; 10] = [
@@ -40,9 +61,10 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
     }
     for prose in &cx.body().prose {
         check_imports(mentions, cx, *prose, out);
+        check_prose(mentions, cx, *prose, out);
     }
     for code in &cx.body().codes {
-        check_path(mentions, cx, *code, out);
+        check_path(mentions, cx, *code, false, out);
         check_backslashes(cx, &BROKEN_PATH, *code, out);
     }
     check_unreferenced(cx, out);
@@ -143,27 +165,65 @@ fn check_imports(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, prose: Span, out: &mu
     }
 }
 
-fn check_path(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
+/// Reports paths in prose that name missing files in a directory of the skill.
+fn check_prose(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, prose: Span, out: &mut Vec<Finding>) {
+    let text = prose.slice(cx.text);
+    let is_part = |it: char| it.is_alphanumeric() || "/._-~@}$<>".contains(it);
+    for found in PATHS_IN_PROSE.find_iter(text) {
+        let (before, behind) = (&text[..found.start()], &text[found.end()..]);
+        let is_pattern = behind.starts_with('*') && !before.ends_with('*');
+        let is_longer =
+            before.ends_with(is_part) || behind.starts_with(['/', '-', '{', '<']) || is_pattern;
+        if !is_longer {
+            let span = Span::new(prose.start + found.start(), prose.start + found.end());
+            check_path(mentions, cx, span, !before.ends_with("**"), out);
+        }
+    }
+}
+
+/// Reports a path to a missing file of the skill. A path into a directory that the skill does not
+/// have is a hint in backticks or bold letters, and nothing in plain prose.
+fn check_path(
+    mentions: &Mentions<'_, '_>,
+    cx: &Cx<'_>,
+    span: Span,
+    is_plain: bool,
+    out: &mut Vec<Finding>,
+) {
     let written = span.slice(cx.text);
-    let name = written.strip_prefix("./").unwrap_or(written);
+    let own = OWN.iter().find_map(|it| written.strip_prefix(it));
+    let name = own.unwrap_or(written);
     let is_file = |it: &str| {
         let last = it.rsplit('/').next().unwrap_or_default();
         let extension = last.rsplit_once('.').map_or("", |(_, it)| it);
         (1..=5).contains(&extension.len())
             && it.chars().all(|it| it.is_ascii_alphanumeric() || "/._-".contains(it))
     };
-    if !SKILL_DIRS.iter().any(|it| name.starts_with(it)) || !is_file(name) {
+    // The rule about commands reports scripts by a variable.
+    let is_script = written.contains('{') && name.starts_with("scripts/");
+    // A link is checked by its target.
+    let behind = cx.text[span.end..].trim_start_matches(['`', '*']);
+    if !is_file(name) || is_script || behind.starts_with("](") {
         return;
     }
     let (normal, leaves) = normalise(name);
-    if leaves || cx.fs.look(&normal) != Some(PathKind::Missing) {
+    if leaves || !normal.contains('/') || cx.fs.look(&normal) != Some(PathKind::Missing) {
         return;
     }
     // Without such a directory in the skill, the path most often refers to the user's project.
-    if is_first_missing(cx, &normal) || !mentions.is_own(span, &normal) {
+    let mut dirs = SKILL_DIRS.iter().chain(&OTHER_DIRS);
+    let is_certain = written.contains('{')
+        || dirs.any(|it| name.starts_with(it)) && !is_first_missing(cx, &normal);
+    let may_be_told = is_certain || !is_plain && READ_DIRS.iter().any(|it| name.starts_with(it));
+    if !may_be_told || !mentions.is_own(span, &normal) {
         return;
     }
-    out.push(missing(mentions, cx, &BROKEN_PATH, span, name));
+    if is_certain {
+        out.push(missing(mentions, cx, &BROKEN_PATH, span, name));
+    } else if mentions.above(&normal).is_none() {
+        let finding = missing(mentions, cx, &BROKEN_PATH, span, name);
+        out.push(finding.severity(Severity::Hint));
+    }
 }
 
 /// Reports a missing file of the skill. A file above the skill is only a hint, with its path.

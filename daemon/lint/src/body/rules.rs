@@ -112,8 +112,8 @@ pub(crate) static BROKEN_ANCHOR: Rule = rule(
 pub(crate) static BROKEN_PATH: Rule = rule(
     RuleId::BodyBrokenPath,
     Severity::Warning,
-    "A path in backticks or after `@` names a missing file of the skill.",
-    "The model tries to read or run it, and fails.",
+    "A path in backticks, in prose or after `@` names a missing file of the skill.",
+    "The model tries to read or run it, and fails. If the skill does not have the directory either, the finding is a hint.",
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun `scripts/raed.py`.\n//- /w/pdf/scripts/read.py\nprint()\n",
     LINKED,

@@ -603,6 +603,39 @@ fn script_of_the_skill_is_missing_by_each_of_its_names() {
 }
 
 #[test]
+fn path_of_the_skill_is_missing_in_prose_and_in_backticks() {
+    for (line, severity) in [
+        ("Follow references/missing.md.", Some(Severity::Warning)),
+        ("- **references/missing.md**: more", Some(Severity::Warning)),
+        ("See `references/missing.md`.", Some(Severity::Warning)),
+        ("See `examples/missing.md`.", Some(Severity::Warning)),
+        ("Read ${CLAUDE_SKILL_DIR}/assets/missing.md now.", Some(Severity::Warning)),
+        ("Open `resources/missing.md`.", Some(Severity::Hint)),
+        ("- **resources/missing.md**: more", Some(Severity::Hint)),
+        ("Open resources/missing.md.", None),
+        ("Write the result to references/missing.md.", None),
+        ("Follow references/a.md.", None),
+        ("See [references/missing.md](references/missing.md).", None),
+        ("See [`references/missing.md`](references/missing.md).", None),
+        ("See `docs/missing.md`.", None),
+        ("Read `output/missing.md`.", None),
+        ("See src/references/missing.md and https://a.b/references/missing.md.", None),
+        ("See references/<topic>.md or references/missing.md*.", None),
+    ] {
+        let dir = "/w/skills/pdf";
+        let text = body(line);
+        let found = Fixture::new(&format!(
+            "//- {dir}/SKILL.md\n{text}//- {dir}/references/a.md\nA\n//- {dir}/examples/b.md\nB\n//- {dir}/output/c.md\nC\n"
+        ))
+        .check();
+        let told = found.iter().find(|it| it.rule.id.as_str() == "body/broken-path");
+        assert_eq!(told.map(|it| it.diagnostic.severity), severity, "{line}: {found:#?}");
+        let place = told.map_or("missing.md", |it| it.diagnostic.span.slice(&text));
+        assert!(place.ends_with("missing.md"), "{place}");
+    }
+}
+
+#[test]
 fn misspelled_skill_name_is_found_in_every_form() {
     let find = |text: &str| {
         let skills = ["competitive-brief", "ship", "review-code", "docs"].map(|name| {

@@ -390,27 +390,49 @@ fn good_skills_have_no_warnings() {
     assert_eq!(n_skills, 30);
 }
 
-#[test]
-fn planted_defects_are_found_at_their_places_with_their_fixes() {
-    let mut wrong = Vec::new();
-    for (name, good, bad, rule, remedy) in DEFECTS {
+/// A sample with a defect, and what is reported about it.
+struct Planted {
+    text: String,
+    found: Vec<Finding>,
+    /// Index of the finding at the place of the defect.
+    index: Option<usize>,
+}
+
+impl Planted {
+    fn new((name, good, bad, rule, _): &Defect) -> Self {
         let good_text = Fixture::new(sample(name)).text();
         assert!(good_text.contains(good), "{name} has no {good:?}");
         let marked = good_text.replacen(good, bad, 1);
         let text = marked.replace(['⟦', '⟧'], "");
-        let fixture = || Fixture::new(sample(name)).with_text(&text);
-        let found = fixture().check();
-        let is_here = |it: &&Finding| {
+        let found = Fixture::new(sample(name)).with_text(&text).check();
+        let is_here = |it: &Finding| {
             let start = marked.find('⟦').filter(|at| *at == it.diagnostic.span.start);
             let end = marked.find('⟧').map(|at| at - '⟦'.len_utf8());
-            it.rule.id.as_str() == rule
+            it.rule.id.as_str() == *rule
                 && (!bad.contains('⟦') || start.is_some() && end == Some(it.diagnostic.span.end))
         };
-        let Some(finding) = found.iter().find(is_here) else {
-            wrong.push(format!("{name}: {bad:?} is not found:\n{}", shown(&found, &text)));
+        let index = found.iter().position(is_here);
+        Self { text, found, index }
+    }
+}
+
+/// Returns the rule of each planted defect, and whether it is found.
+pub(super) fn planted_defects() -> impl Iterator<Item = (&'static str, bool)> {
+    DEFECTS.iter().map(|it| (it.3, Planted::new(it).index.is_some()))
+}
+
+#[test]
+fn planted_defects_are_found_at_their_places_with_their_fixes() {
+    let mut wrong = Vec::new();
+    for (name, good, bad, rule, remedy) in DEFECTS {
+        let planted = Planted::new(&(name, good, bad, rule, remedy));
+        let Planted { text, found, index } = &planted;
+        let good_text = Fixture::new(sample(name)).text();
+        let Some(finding) = index.map(|it| &found[it]) else {
+            wrong.push(format!("{name}: {bad:?} is not found:\n{}", shown(found, text)));
             continue;
         };
-        let fixed = finding.only_fix().map(|it| apply(&text, &it.edits));
+        let fixed = finding.only_fix().map(|it| apply(text, &it.edits));
         let is_left = |text: &str| {
             let left = Fixture::new(sample(name)).with_text(text).check();
             left.iter().any(|it| it.rule.id == finding.rule.id)
@@ -426,7 +448,7 @@ fn planted_defects_are_found_at_their_places_with_their_fixes() {
             Nothing => fixed.is_none(),
         };
         if !is_right {
-            wrong.push(format!("{name}: {bad:?}: {fixed:?}\n{}", shown(&found, &text)));
+            wrong.push(format!("{name}: {bad:?}: {fixed:?}\n{}", shown(found, text)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
