@@ -248,8 +248,14 @@ pub(super) fn missing(
     }
 }
 
+/// Maximum number of directories on the path of a file to create; each is looked up.
+const MAX_DIRS: usize = 16;
+
 /// Offers to create a missing file, if no directory on its path is a link or unknown.
 fn offer_file(cx: &Cx<'_>, finding: Finding, normal: &str) -> Finding {
+    if normal.matches('/').nth(MAX_DIRS).is_some() {
+        return finding;
+    }
     let name = normal.rsplit('/').next().unwrap_or_default();
     let Some(files) = cx.fs.files().filter(|_| !normal.starts_with("../")) else { return finding };
     // The files are listed without following links.

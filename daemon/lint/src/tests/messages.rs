@@ -636,6 +636,19 @@ fn path_of_the_skill_is_missing_in_prose_and_in_backticks() {
 }
 
 #[test]
+fn file_on_a_deep_path_is_reported_and_not_created() {
+    let path = |n_dirs: usize| format!("references/{}x.md", "a/".repeat(n_dirs));
+    for (n_dirs, n_offers) in [(3, 1), (100_000, 0)] {
+        let text = body(&format!("See `{}`.", path(n_dirs)));
+        let fixture =
+            format!("//- /w/skills/pdf/SKILL.md\n{text}//- /w/skills/pdf/references/forms.md\nA\n");
+        let found = Fixture::new(&fixture).check();
+        let told = found.iter().find(|it| it.rule.id.as_str() == "body/broken-path");
+        assert_eq!(told.map(|it| it.offers.len()), Some(n_offers), "{n_dirs}");
+    }
+}
+
+#[test]
 fn misspelled_skill_name_is_found_in_every_form() {
     let find = |text: &str| {
         let skills = ["competitive-brief", "ship", "review-code", "docs"].map(|name| {
