@@ -22,7 +22,7 @@ const SKILL_DIRS: [&str; 4] = ["scripts/", "references/", "assets/", "templates/
 /// Directories of skills that projects seldom have.
 const READ_DIRS: [&str; 4] = ["references/", "resources/", "assets/", "templates/"];
 
-/// Other directories whose files a skill is read with. Those such as `output` have results.
+/// Other directories of files that skills are read with. A directory such as `output` has results.
 const OTHER_DIRS: [&str; 6] =
     ["examples/", "guides/", "reference/", "resources/", "rules/", "workflows/"];
 

@@ -390,7 +390,7 @@ fn good_skills_have_no_warnings() {
     assert_eq!(n_skills, 30);
 }
 
-/// A sample with a defect, and what is reported about it.
+/// A sample with a defect, and its findings.
 struct Planted {
     text: String,
     found: Vec<Finding>,
