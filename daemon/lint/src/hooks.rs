@@ -250,8 +250,10 @@ fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
         check_words(cx, matcher, &tool_names().collect::<Vec<_>>(), NO_TOOL, out);
         return;
     }
-    let rules: Vec<_> =
-        alternatives(text).filter_map(|it| Some((it, permission_rule(it)?))).collect();
+    let rules = alternatives(text).filter_map(|it| Some((it, permission_rule(it)?)));
+    // Each is compiled.
+    let rules = rules.take(MAX_RULES).filter(|(part, _)| !matches_any(part, tool_names()));
+    let rules: Vec<_> = rules.collect();
     for (part, name) in &rules {
         let shown = shorten_matcher(part);
         let message =
@@ -265,7 +267,7 @@ fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
             None => finding,
         });
     }
-    if rules.is_empty() && !matches_any(text, tool_names()) {
+    if rules.is_empty() && is_simple(text) && !matches_any(text, tool_names()) {
         check_case(cx, matcher, out);
     }
 }
@@ -283,12 +285,20 @@ fn alternatives(expression: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the tool of a permission rule such as `Bash(git:*)`, if it matches no tool as an
-/// expression.
+/// Maximum number of permission rules in one matcher that are reported.
+const MAX_RULES: usize = 2;
+
+/// Returns the tool of a permission rule such as `Bash(git:*)`.
 fn permission_rule(part: &str) -> Option<&str> {
     let (name, _) = part.strip_suffix(')')?.split_once('(')?;
-    let is_rule = tool_names().any(|it| it == name) && !matches_any(part, tool_names());
-    is_rule.then_some(name)
+    tool_names().any(|it| it == name).then_some(name)
+}
+
+/// Returns whether an expression is short and has no class of characters, whose automaton is large.
+fn is_simple(expression: &str) -> bool {
+    const MAX_LEN: usize = 64;
+    let is_known = |it: char| it.is_ascii_alphanumeric() || "_^$|().*+?:- ".contains(it);
+    expression.len() <= MAX_LEN && expression.chars().all(is_known)
 }
 
 /// Reports an expression that matches no tool, but does in another case: `^bash$`.
