@@ -307,7 +307,8 @@ fn blank_closed(text: &str) -> Result<FrontmatterRange, FenceError> {
     let behind = |at: usize| {
         let rest = &rest[at + "\n---".len()..];
         let blank = &rest[..rest.len() - rest.trim_start().len()];
-        blank.find('\n').map(|it| (3 + at, text.len() - rest.len() + it + 1))
+        // Blank lines belong to the fence: `\s*\n` matches as much as it can.
+        blank.rfind('\n').map(|it| (3 + at, text.len() - rest.len() + it + 1))
     };
     let mut lines = rest.match_indices("\n---");
     let (closing, body) = lines.find_map(|it| behind(it.0)).ok_or(FenceError::NOT_CLOSED)?;
@@ -470,7 +471,8 @@ mod tests {
     fn closing_dashes_of_hermes_need_a_line_end() {
         for (text, expected) in [
             ("---\na: b\n---\nx\n", Some(("a: b\n", "x\n"))),
-            ("--- \na: b\n--- \n\nx\n", Some((" \na: b\n", "\nx\n"))),
+            ("--- \na: b\n--- \n\nx\n", Some((" \na: b\n", "x\n"))),
+            ("---\na: b\n---\n\n\t\n  x\n", Some(("a: b\n", "  x\n"))),
             ("---\n---\nx\n", Some(("", "x\n"))),
             ("---\na: b\n---x\n---\ny\n", Some(("a: b\n---x\n", "y\n"))),
             ("---\na: b\n---", None),

@@ -20,6 +20,7 @@ pub mod prompt_listing;
 pub mod resources;
 mod skill_file;
 mod substitute;
+mod template;
 mod tool;
 mod xml;
 

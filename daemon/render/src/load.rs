@@ -3,6 +3,7 @@
 use skills_agents::claude_text;
 use skills_agents::field_table;
 use skills_agents::profile::OutputFormat;
+use skills_agents::profile::template::ArgumentsTemplate;
 
 use super::claude_words::without_commands;
 use super::command::{CommandSyntax, ShellCommand};
@@ -11,7 +12,7 @@ use super::load_request::{Invoker, LoadRequest};
 use super::metadata::{Metadata, hook_faults, list, metadata};
 use super::placeholder::PlaceholderSyntax;
 use super::substitute::Substitutions;
-use super::{invisible_chars, locale, xml};
+use super::{invisible_chars, locale, template, xml};
 
 /// A rendered skill.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,9 +76,15 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
         }
         OutputFormat::Plugin => plugin(loading),
         OutputFormat::Raw => body.to_owned(),
+        OutputFormat::Template(it) => match &it.load {
+            Some(load) => template::load(load, loading),
+            None => standard(loading),
+        },
     };
     let takes_arguments = loading.format.is_claude()
         || loading.format == OutputFormat::AgentSkills
+        || matches!(loading.format, OutputFormat::Template(it)
+            if it.load.as_ref().is_none_or(|it| it.arguments != ArgumentsTemplate::Ignored))
         || (loading.format == OutputFormat::Opencode && is_slash);
     if !takes_arguments && !loading.arguments.trim().is_empty() {
         warnings

@@ -1,6 +1,6 @@
 //! [`LoadRequest`]: the skill to render, its invoker, and the values that its body may use.
 
-use skills_agents::profile::OutputFormat;
+use skills_agents::profile::{OutputFormat, Scope};
 
 use super::expand::{ShellMode, ShellResults};
 use super::skill_file::SkillFile;
@@ -42,6 +42,10 @@ pub struct LoadRequest<'a> {
     pub by: Invoker,
     /// The name that the agent uses.
     pub name: &'a str,
+    /// The description that the agent reads; empty if it has none.
+    pub description: &'a str,
+    /// The scope of the search root that contains it.
+    pub scope: Scope,
     /// The directories that have a skill of this name for their own files, as prefixes of its name.
     pub variants: Vec<&'a str>,
     /// The source label that opencode-agent-skills shows.

@@ -76,7 +76,7 @@ pub(super) fn metadata(loading: &LoadRequest<'_>, output: &str) -> Metadata {
     };
     match loading.format {
         OutputFormat::Claude | OutputFormat::ClaudeFounding => claude(loading, output, base),
-        OutputFormat::AgentSkills | OutputFormat::Raw => {
+        OutputFormat::AgentSkills | OutputFormat::Raw | OutputFormat::Template(_) => {
             Metadata { allowed_tools: list(loading.body, &field_table::ALLOWED_TOOLS), ..base }
         }
         OutputFormat::Opencode

@@ -13,6 +13,9 @@ pub mod plugin_search;
 
 use serde_json::json;
 use skills_agents::profile::OutputFormat;
+use skills_agents::profile::template::ListingTemplate;
+
+use super::template;
 
 pub use budget::{ListingBudget, PromptListing};
 pub use cost::{EntryCost, ListingCost, ListingForm, ListingUnit, ListingUse};
@@ -45,6 +48,8 @@ pub enum ListingFormat {
     OpencodeFounding,
     /// A JSON array.
     Json,
+    /// The listing of an agent whose texts are data of its row.
+    Template(&'static ListingTemplate),
 }
 
 impl ListingFormat {
@@ -60,6 +65,7 @@ impl ListingFormat {
             OutputFormat::Gemini => Self::Gemini,
             OutputFormat::Plugin => Self::Plugin,
             OutputFormat::Raw => Self::Json,
+            OutputFormat::Template(it) => Self::Template(&it.listing),
         }
     }
 }
@@ -78,7 +84,8 @@ impl ListingFormat {
             | Self::SkillsRef
             | Self::Opencode
             | Self::OpencodeFounding
-            | Self::Json => estimate_tokens(text),
+            | Self::Json
+            | Self::Template(_) => estimate_tokens(text),
         }
     }
 }
@@ -118,6 +125,7 @@ pub fn write_listing(
         ListingFormat::Opencode => whole(lists::opencode(skills)),
         ListingFormat::OpencodeFounding => whole(lists::opencode_founding(skills)),
         ListingFormat::Json => whole(json_text(skills)),
+        ListingFormat::Template(it) => template::listing(it, skills, room).render(),
     }
 }
 
@@ -131,6 +139,7 @@ pub fn listing_cost(
         ListingFormat::Claude => claude::current(skills, room).cost(),
         ListingFormat::ClaudeFounding => claude::founding(skills, room).cost(),
         ListingFormat::Codex => codex::listing(skills, room).cost(),
+        ListingFormat::Template(it) => template::listing(it, skills, room).cost(),
         ListingFormat::Xml
         | ListingFormat::Markdown
         | ListingFormat::Gemini
@@ -178,7 +187,8 @@ fn empty_text(format: ListingFormat) -> &'static str {
         | ListingFormat::ClaudeFounding
         | ListingFormat::Codex
         | ListingFormat::Gemini
-        | ListingFormat::Plugin => "",
+        | ListingFormat::Plugin
+        | ListingFormat::Template(_) => "",
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use skills_agents::profile::{self, OutputFormat};
+use skills_agents::profile::{self, OutputFormat, Scope};
 use skills_agents::skill::FileFacts;
 
 use super::placeholder::PlaceholderSyntax;
@@ -65,6 +65,8 @@ impl Case {
             format: self.format,
             by: self.by,
             name: "n",
+            description: "d",
+            scope: Scope::Project,
             label: Some("project"),
             variants: Vec::new(),
             is_command: false,
@@ -449,6 +451,8 @@ proptest! {
                 format: OutputFormat::Claude,
                 by: Invoker::Model,
                 name: "n",
+                description: "d",
+                scope: Scope::Project,
                 label: None,
                 variants: Vec::new(),
                 is_command: false,

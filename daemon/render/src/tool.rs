@@ -4,10 +4,12 @@ use std::collections::HashSet;
 
 use serde_json::{Value as Json, json};
 use skills_agents::profile::OutputFormat;
+use skills_agents::profile::template::PromptTemplate;
 
 use super::prompt_listing::{
     ListedSkill, ListingBudget, ListingFormat, OneLineTexts, PromptListing, markdown, write_listing,
 };
+use super::template;
 
 /// A tool definition for model providers.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +125,18 @@ pub fn tool(
         }
         OutputFormat::Plugin => ("use_skill", list(ListingFormat::Plugin, "")),
         OutputFormat::Raw => ("skill", list(ListingFormat::Claude, "Available skills:\n")),
-        OutputFormat::AgentSkills | OutputFormat::Codex => ("skill", list(ListingFormat::Xml, "")),
+        OutputFormat::AgentSkills
+        | OutputFormat::Codex
+        | OutputFormat::Template(PromptTemplate { tool: None, .. }) => {
+            ("skill", list(ListingFormat::Xml, ""))
+        }
+        OutputFormat::Template(PromptTemplate { tool: Some(tool), listing, .. }) => {
+            let description = template::fill(tool.description, |word| {
+                let listing = || template::listing(listing, skills, room).render().text.into();
+                (word == "listing").then(listing)
+            });
+            (tool.name, description)
+        }
     };
     Some(Tool { name, description, schema: schema(format, skills), n_shortened })
 }
@@ -214,7 +227,18 @@ fn schema(format: OutputFormat, skills: &[ListedSkill<'_>]) -> Json {
             object("skill", json!({"skill": name("The name of the skill."), "args": args}))
         }
         OutputFormat::Plugin => object("skill", json!({"skill": name("The name of the skill.")})),
-        OutputFormat::AgentSkills | OutputFormat::Codex | OutputFormat::Raw => {
+        // As recorded from the agent, plus the enum of names.
+        OutputFormat::Template(PromptTemplate { tool: Some(tool), .. }) => {
+            let mut schema: Json = serde_json::from_str(tool.schema).unwrap_or_default();
+            if !names.is_empty() {
+                schema["properties"][tool.parameter]["enum"] = json!(names);
+            }
+            schema
+        }
+        OutputFormat::AgentSkills
+        | OutputFormat::Codex
+        | OutputFormat::Raw
+        | OutputFormat::Template(PromptTemplate { tool: None, .. }) => {
             object("name", json!({"name": name("The name of the skill.")}))
         }
     }

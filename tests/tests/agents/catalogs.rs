@@ -56,7 +56,7 @@ fn tool(asked: &ModelRequest, name: &str) -> String {
 }
 
 /// Sorts the `<file>` lines, which opencode lists in any order.
-fn with_sorted_files(text: &str) -> String {
+pub(crate) fn with_sorted_files(text: &str) -> String {
     let is_file = |line: &&str| line.starts_with("<file>");
     let mut files: Vec<&str> = text.split('\n').filter(is_file).collect();
     files.sort_unstable();

@@ -22,6 +22,7 @@ mod kimi_code;
 mod openclaw;
 mod openhands;
 mod pi;
+pub(crate) mod prompts;
 
 pub(crate) use droid::DROID;
 pub(crate) use hermes::HERMES;
@@ -66,15 +67,19 @@ impl ListingAgent {
 /// Runs an agent on a tree below `top`, whose `h` is HOME.
 pub(crate) fn list(agent: &ListingAgent, program: &Path, cwd: &str, top: &Path) -> Found {
     let mut command = Command::new(program);
+    isolate(&mut command, cwd, top);
+    (agent.list)(&mut command, top)
+}
+
+/// Gives a command its directories below `top` and an environment that reaches no other machine.
+pub(crate) fn isolate(command: &mut Command, cwd: &str, top: &Path) {
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path).env("HOME", top.join("h"));
-    // No agent is to reach another machine.
     for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
         command.env(name, "http://127.0.0.1:9");
     }
     command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
     command.current_dir(top.join(cwd)).stdin(Stdio::null());
-    (agent.list)(&mut command, top)
 }
 
 pub(crate) const COPILOT_CLI: ListingAgent = ListingAgent {

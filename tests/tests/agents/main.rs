@@ -26,4 +26,5 @@ mod list_changes;
 mod listing_agents;
 mod opencode_slash;
 mod recorded_lists;
+mod recorded_prompts;
 mod registrations;

@@ -66,7 +66,7 @@ fn roots(agent: &ListingAgent, work: &str) -> Vec<String> {
     roots
 }
 
-fn entry_json((path, entry): &(String, Entry)) -> Value {
+pub(crate) fn entry_json((path, entry): &(String, Entry)) -> Value {
     match entry {
         Entry::Dir => json!([path]),
         Entry::File(text) => json!([path, text]),
@@ -74,7 +74,7 @@ fn entry_json((path, entry): &(String, Entry)) -> Value {
     }
 }
 
-fn entry_from(value: &Value) -> (String, Entry) {
+pub(crate) fn entry_from(value: &Value) -> (String, Entry) {
     let text = |nth: usize| value[nth].as_str().map(str::to_owned);
     let entry = match (text(1), text(2)) {
         (Some(text), _) => Entry::File(text),

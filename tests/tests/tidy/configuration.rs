@@ -8,7 +8,7 @@ use skills_config::{ConfigSource, KEYS, KnownNames};
 use skills_protocol::env::RUN_VARIABLES;
 
 use crate::frontmatter::stale;
-use crate::tree::{none, text_of};
+use crate::tree::{none, text_of, top};
 
 const PAGE: &str = "docs/configuration.md";
 const PROFILE_PAGE: &str = "docs/profiles.md";
@@ -44,7 +44,41 @@ fn agents_page(page: &str) -> String {
     );
     let (before, rest) = page.split_once(start).expect("the page has the mark");
     let (_, after) = rest.split_once(end).expect("the page has the mark");
-    format!("{before}{start}{}\n{end}{after}", profile::agent_sections())
+    let sections = profile::agent_sections(|it| registered(page, it), recordings);
+    format!("{before}{start}{sections}\n{end}{after}")
+}
+
+/// Returns the files in which an agent is registered, from the page's tables of registrations.
+fn registered(page: &str, profile: &Profile) -> Option<String> {
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|it| it.trim().to_owned()).collect()
+    };
+    let rows = page.lines().filter(|it| it.starts_with('|')).map(cells);
+    let is_it = |row: &Vec<String>| {
+        let name = row[0].strip_prefix(&*profile.agent);
+        // The agent's version may follow.
+        name.is_some_and(|it| {
+            it.is_empty() || it.trim_start().starts_with(|it: char| it.is_ascii_digit())
+        })
+    };
+    rows.filter(is_it).find_map(|row| match &row[1..] {
+        [hook, file, server] if hook.contains("skillsd hook") => Some(format!(
+            "`skillsd install` adds {hook} to {file}; with `--only mcp`, the MCP server to {server}"
+        )),
+        [server] => Some(format!("`skillsd install --only mcp` adds the MCP server to {server}")),
+        _ => None,
+    })
+}
+
+/// Returns the names of an agent's recordings.
+fn recordings(profile: &Profile) -> Option<String> {
+    let dir = top().join("tests/golden/agents").join(&*profile.id);
+    let names =
+        std::fs::read_dir(dir).ok()?.filter_map(|it| it.ok()?.file_name().into_string().ok());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    let names: Vec<_> = names.iter().map(|it| format!("`{it}`")).collect();
+    Some(names.join(", "))
 }
 
 #[test]

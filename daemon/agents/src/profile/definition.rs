@@ -124,10 +124,12 @@ pub struct RuleDifference {
 impl Profile {
     /// Returns true if the form of the agent's own prompt listing is known.
     pub fn knows_listing(&self) -> bool {
-        let unmeasured = [Agent::VsCode, Agent::CopilotCli, Agent::QwenCode, Agent::Kilo];
         match &self.base {
             Some(base) => base.knows_listing(),
-            None => self.reader.is_some_and(|it| !unmeasured.contains(&it)),
+            None => {
+                matches!(self.output, OutputFormat::Template(_))
+                    || self.reader.is_some_and(|it| it != Agent::VsCode)
+            }
         }
     }
 

@@ -1,30 +1,60 @@
 //! Output formats of agents ([`OutputFormat`]).
 
-use crate::keyword::keyword_enum;
+use super::prompts;
+use super::template::PromptTemplate;
+use crate::keyword::Keyword;
 
-keyword_enum! {
-    /// The format of loaded skills and prompt listings.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    OutputFormat {
-        /// opencode's skill tool, and its slash commands for skills loaded by the user.
-        Opencode = "opencode",
-        /// opencode as the founding documents describe it: with `file://` URLs.
-        OpencodeFounding = "opencode@founding",
-        /// Claude Code.
-        Claude = "claude",
-        /// Claude Code as the founding documents describe it: with `${ARG1}`-style arguments.
-        ClaudeFounding = "claude@founding",
-        /// The open standard's client guide.
-        AgentSkills = "agentskills",
-        /// Codex, for a skill that is named explicitly.
-        Codex = "codex",
-        /// Gemini CLI's activation.
-        Gemini = "gemini",
-        /// The opencode-agent-skills plugin.
-        Plugin = "plugin",
-        /// The body as it is in the file.
-        Raw = "raw",
-    }
+/// The format of loaded skills and prompt listings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutputFormat {
+    /// opencode's skill tool, and its slash commands for skills loaded by the user.
+    Opencode,
+    /// opencode as the founding documents describe it: with `file://` URLs.
+    OpencodeFounding,
+    /// Claude Code.
+    Claude,
+    /// Claude Code as the founding documents describe it: with `${ARG1}`-style arguments.
+    ClaudeFounding,
+    /// The open standard's client guide.
+    AgentSkills,
+    /// Codex, for a skill that is named explicitly.
+    Codex,
+    /// Gemini CLI's activation.
+    Gemini,
+    /// The opencode-agent-skills plugin.
+    Plugin,
+    /// The body as it is in the file.
+    Raw,
+    /// An agent whose texts are data of its row.
+    Template(&'static PromptTemplate),
+}
+
+impl Keyword for OutputFormat {
+    const KEYWORDS: &'static [(&'static str, Self)] = &{
+        let mut all = [("", Self::Raw); 9 + prompts::ALL.len()];
+        let own = [
+            ("opencode", Self::Opencode),
+            ("opencode@founding", Self::OpencodeFounding),
+            ("claude", Self::Claude),
+            ("claude@founding", Self::ClaudeFounding),
+            ("agentskills", Self::AgentSkills),
+            ("codex", Self::Codex),
+            ("gemini", Self::Gemini),
+            ("plugin", Self::Plugin),
+            ("raw", Self::Raw),
+        ];
+        let mut nth = 0;
+        while nth < all.len() {
+            all[nth] = if nth < own.len() {
+                own[nth]
+            } else {
+                let template = prompts::ALL[nth - own.len()];
+                (template.id, Self::Template(template))
+            };
+            nth += 1;
+        }
+        all
+    };
 }
 
 impl OutputFormat {

@@ -3,8 +3,12 @@
 use std::fmt::Write;
 
 use super::rule::join_lines;
+use super::template::{Overflow, PromptTemplate};
 use super::variant::{Deviation, deviations};
-use super::{DuplicatePolicy, Evidence, Profile, RULES, RuleValueKind, agents, builtin};
+use super::{
+    DuplicatePolicy, EncodingPolicy, Evidence, OnInvalidYaml, OutputFormat, Profile, RULES,
+    RuleValueKind, TrustRule, agents, builtin,
+};
 
 const HEAD: &str = "# Profiles
 
@@ -64,17 +68,17 @@ pub fn page() -> String {
     text
 }
 
-/// Returns a section for each agent, for the page about agents.
-pub fn agent_sections() -> String {
+/// Returns a section for each agent, for the page about agents. `registered` returns the
+/// files that `skillsd install` changes for an agent, and `recordings` the agent's recordings.
+pub fn agent_sections(
+    registered: impl Fn(&Profile) -> Option<String>,
+    recordings: impl Fn(&Profile) -> Option<String>,
+) -> String {
     let mut text = String::new();
     for it in agents().filter(|it| it.evidence != Evidence::Standard) {
         // Writing to a `String` cannot fail.
         let _ = write!(text, "\n### {}\n\n", it.agent);
-        let _ = write!(text, "- Profile: `{}`, {}; {}", it.id, it.version, evidence(it.evidence));
-        for source in &it.sources {
-            let _ = write!(text, ", <{source}>");
-        }
-        let _ = writeln!(text, ".");
+        let _ = writeln!(text, "- Profile: `{}`.", it.id);
         let places = it.roots.iter().filter(|it| !it.relative.is_empty());
         let places = places.flat_map(|root| root.relative.iter().map(|it| root.display_path(it)));
         let places: Vec<_> = places.map(|it| format!("`{it}`")).collect();
@@ -92,17 +96,24 @@ pub fn agent_sections() -> String {
         };
         let _ = write!(
             text,
-            "- Accepts names: `{}`; description: `{}`",
+            "- Drops a skill unless its name is `{}` and its description `{}` ([rules](profiles.md#rules))",
             rule("name_check"),
             rule("description")
         );
-        let requires = rule("requires");
         if !it.requires.is_empty() {
-            let _ = write!(text, "; requires {requires}");
+            let _ = write!(text, ", and it has {}", rule("requires"));
+        }
+        if it.unreadable_yaml == OnInvalidYaml::Drop {
+            text.push_str("; drops invalid YAML");
+        }
+        if it.bom == EncodingPolicy::Drop {
+            text.push_str("; drops files with a byte order mark");
+        }
+        if it.trust != TrustRule::NotAsked {
+            text.push_str("; drops a project's skills before you trust its folder");
         }
         let _ = writeln!(text, ".");
-        let form = if it.knows_listing() { "its own, measured" } else { "not measured" };
-        let _ = writeln!(text, "- Form of the list that its model gets: {form}.");
+        let _ = writeln!(text, "- Shows its model: {}.", shown(it));
         if let Some(signs) = &it.presence {
             let program = Some(format!("its program `{}`", signs.program));
             let files = "its files in the worktree".to_owned();
@@ -120,9 +131,49 @@ pub fn agent_sections() -> String {
         } else {
             let _ = writeln!(text, "- Not detected; name it with `--profile {}`.", it.id);
         }
-        let _ = writeln!(text, "- MCP server for it: `skillsd mcp --profile {}`.", it.id);
+        let by_hand = format!("by hand, as the MCP server `skillsd mcp --profile {}`", it.id);
+        let _ = writeln!(text, "- Register skillsd: {}.", registered(it).unwrap_or(by_hand));
+        let _ = write!(text, "- How it is known: {}, {}", evidence(it.evidence), it.version);
+        for source in &it.sources {
+            let _ = write!(text, ", <{source}>");
+        }
+        let recorded = recordings(it).map(|it| format!("; recorded: {it}"));
+        let _ = writeln!(text, "{}.", recorded.unwrap_or_default());
     }
     text
+}
+
+/// Describes the texts that the agent's model gets.
+fn shown(profile: &Profile) -> String {
+    let OutputFormat::Template(PromptTemplate { listing, load, tool, .. }) = profile.output else {
+        let form = if profile.knows_listing() { "its own form, recorded" } else { "not measured" };
+        return format!("the list and loaded skills in {form}");
+    };
+    let mut text = match tool {
+        Some(tool) if tool.description.contains("{listing}") => {
+            format!("the list, in the description of the tool `{}`", tool.name)
+        }
+        Some(tool) => format!("the list, and skills with the tool `{}`", tool.name),
+        None => "the list; the model reads the files with another tool".to_owned(),
+    };
+    if !listing.entry.contains("{description}") {
+        text.push_str(", only names");
+    }
+    if let Some((most, _)) = listing.longest {
+        let _ = write!(text, ", descriptions of at most {most} characters");
+    }
+    if let Some(limit) = &listing.limit {
+        let rest = match limit.overflow {
+            Overflow::NamesAfter(_) => "the names of the other skills follow",
+            Overflow::NameOnly(_) => "descriptions that do not fit are left out",
+            Overflow::FirstLines => "over it, descriptions have one line",
+        };
+        let _ = write!(text, ", limited to {} characters ({rest})", limit.characters);
+    }
+    if load.is_none() {
+        text.push_str("; a loaded skill has the standard's form");
+    }
+    text + "; recorded"
 }
 
 fn evidence(evidence: Evidence) -> &'static str {

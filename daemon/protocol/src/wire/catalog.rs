@@ -46,6 +46,26 @@ word_enum! {
         GeminiCli = "gemini-cli",
         /// As `plugin`.
         OpencodeAgentSkills = "opencode-agent-skills",
+        /// As `opencode`.
+        Kilo = "kilo",
+        /// Copilot CLI's format: limited to 15,000 characters.
+        CopilotCli = "copilot-cli",
+        /// Qwen Code's format: first lines over 8,000 characters.
+        QwenCode = "qwen-code",
+        /// Factory Droid's format: limited to 15,000 characters.
+        Droid = "droid",
+        /// Kimi Code's format: grouped by scope, descriptions cut at 250 characters.
+        KimiCode = "kimi-code",
+        /// pi's format: tags with paths.
+        Pi = "pi",
+        /// OpenClaw's format: tags with paths from `~`.
+        Openclaw = "openclaw",
+        /// Cline's format: names alone.
+        Cline = "cline",
+        /// Continue's format: names and descriptions.
+        Continue = "continue",
+        /// Mistral Vibe's format: tags with paths.
+        MistralVibe = "mistral-vibe",
     }
 }
 

@@ -32,6 +32,24 @@ word_enum! {
         Plugin = "plugin",
         /// The body of the file, unchanged.
         Raw = "raw",
+        /// As Copilot CLI loads it.
+        CopilotCli = "copilot-cli",
+        /// As Qwen Code loads it.
+        QwenCode = "qwen-code",
+        /// As Factory Droid loads it.
+        Droid = "droid",
+        /// As Kimi Code loads it.
+        KimiCode = "kimi-code",
+        /// As pi loads it.
+        Pi = "pi",
+        /// As `agentskills`: OpenClaw's model reads the file.
+        Openclaw = "openclaw",
+        /// As Cline loads it.
+        Cline = "cline",
+        /// As Continue loads it.
+        Continue = "continue",
+        /// As Mistral Vibe loads it.
+        MistralVibe = "mistral-vibe",
     }
 }
 

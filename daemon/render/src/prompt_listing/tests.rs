@@ -34,6 +34,7 @@ fn listed(skills: &[Skill]) -> Vec<ListedSkill<'_>> {
             description: &skill.description,
             when_to_use: None,
             path: &skill.path,
+            location: None,
             root: &skill.root,
             shown: None,
             scope: skill.scope,

@@ -1,6 +1,6 @@
 //! Format names, from the wire to the model.
 
-use skills_agents::profile::OutputFormat;
+use skills_agents::profile::{Keyword, OutputFormat};
 use skills_protocol::wire;
 use skills_render::prompt_listing::{ListingBudget, ListingFormat};
 
@@ -16,6 +16,15 @@ pub(crate) fn load(format: wire::LoadFormat) -> OutputFormat {
         wire::LoadFormat::Gemini => OutputFormat::Gemini,
         wire::LoadFormat::Plugin => OutputFormat::Plugin,
         wire::LoadFormat::Raw => OutputFormat::Raw,
+        wire::LoadFormat::CopilotCli
+        | wire::LoadFormat::QwenCode
+        | wire::LoadFormat::Droid
+        | wire::LoadFormat::KimiCode
+        | wire::LoadFormat::Pi
+        | wire::LoadFormat::Openclaw
+        | wire::LoadFormat::Cline
+        | wire::LoadFormat::Continue
+        | wire::LoadFormat::MistralVibe => template(format.as_str()),
     }
 }
 
@@ -32,9 +41,23 @@ pub(crate) fn catalog(format: wire::CatalogFormat) -> ListingFormat {
         Wire::Plugin | Wire::OpencodeAgentSkills => ListingFormat::Plugin,
         Wire::SkillsRef => ListingFormat::SkillsRef,
         Wire::Json => ListingFormat::Json,
-        Wire::Opencode => ListingFormat::Opencode,
+        Wire::Opencode | Wire::Kilo => ListingFormat::Opencode,
         Wire::OpencodeFounding => ListingFormat::OpencodeFounding,
+        Wire::CopilotCli
+        | Wire::QwenCode
+        | Wire::Droid
+        | Wire::KimiCode
+        | Wire::Pi
+        | Wire::Openclaw
+        | Wire::Cline
+        | Wire::Continue
+        | Wire::MistralVibe => ListingFormat::of(template(format.as_str())),
     }
+}
+
+/// Returns the format of an agent whose texts are data of the profile table.
+fn template(word: &str) -> OutputFormat {
+    OutputFormat::from_keyword(word).unwrap_or(OutputFormat::AgentSkills)
 }
 
 /// Returns the invoker.

@@ -34,6 +34,10 @@ pub(crate) fn format(format: OutputFormat) -> wire::LoadFormat {
         OutputFormat::Gemini => wire::LoadFormat::Gemini,
         OutputFormat::Plugin => wire::LoadFormat::Plugin,
         OutputFormat::Raw => wire::LoadFormat::Raw,
+        OutputFormat::Template(it) => {
+            let found = wire::LoadFormat::ALL.iter().find(|format| format.as_str() == it.id);
+            found.copied().unwrap_or(wire::LoadFormat::AgentSkills)
+        }
     }
 }
 

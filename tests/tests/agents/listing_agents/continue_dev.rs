@@ -42,7 +42,7 @@ pub(crate) const CONTINUE: ListingAgent = ListingAgent {
 };
 
 /// Returns settings with a model at `url`.
-fn settings(url: &str) -> String {
+pub(super) fn settings(url: &str) -> String {
     format!(
         r#"name: stub
 version: 1.0.0

@@ -48,7 +48,7 @@ pub(crate) fn settings(url: &str) -> Value {
 }
 
 /// Skills of the program itself.
-const BUILT_IN: [&str; 20] = [
+pub(crate) const BUILT_IN: [&str; 20] = [
     "agent-browser",
     "browse-wiki",
     "deep-security-review",

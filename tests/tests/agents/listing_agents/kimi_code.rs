@@ -40,7 +40,7 @@ pub(crate) const KIMI_CODE: ListingAgent = ListingAgent {
 };
 
 /// Returns settings with a model at `url`.
-fn settings(url: &str) -> String {
+pub(super) fn settings(url: &str) -> String {
     format!(
         r#"default_model = "stub"
 telemetry = false

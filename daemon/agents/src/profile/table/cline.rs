@@ -3,8 +3,8 @@
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
 use crate::profile::{
-    AncestorStop, DescriptionRule, DuplicatePolicy, NameRule, NameSource, Profile, Requirement,
-    RootBase, Scope, WalkRule,
+    AncestorStop, DescriptionRule, DuplicatePolicy, NameRule, NameSource, OutputFormat, Profile,
+    Requirement, RootBase, Scope, WalkRule, prompts,
 };
 
 const DEVIATIONS: &str = "\
@@ -12,14 +12,18 @@ const DEVIATIONS: &str = "\
 | Of two skills with one name in a directory, the last in the order of the file system is listed. | The last in the order of names. | The order of a file system differs between machines. |
 | Its settings switch skills off. | They are not read. | Only fields, directories and files are measured. |
 | Its plugins and `.cline/*/managed.json` add skills. | They are not listed. | Only directories and files are measured. |
-| The list has only names, in the description of the tool `skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
 ";
 
 /// Cline CLI 3.0.65: run, and its source.
 pub(super) fn profile() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper, and a SKILL.md in the root itself.
-    let walk =
-        WalkRule { root_skill: true, into_skills: true, hidden: true, repeats: true, ..one_level() };
+    let walk = WalkRule {
+        root_skill: true,
+        into_skills: true,
+        hidden: true,
+        repeats: true,
+        ..one_level()
+    };
     let project = RootBase::Ancestors { stop: AncestorStop::WorktreeTop };
     let own = [".clinerules/skills", ".cline/skills", ".agents/skills"];
     // The last wins.
@@ -46,6 +50,7 @@ pub(super) fn profile() -> Profile {
         ],
         fence: Fence::PrefixRest,
         duplicates: DuplicatePolicy::LastWins,
+        output: OutputFormat::Template(&prompts::cline::PROMPTS),
         ..usual
     }
 }

@@ -3,25 +3,20 @@
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
 use crate::profile::{
-    AncestorStop, DescriptionRule, DuplicatePolicy, EncodingPolicy, LinkPolicy, Profile, RootBase,
-    Scope, WalkRule,
+    AncestorStop, DescriptionRule, DuplicatePolicy, EncodingPolicy, LinkPolicy, OutputFormat,
+    Profile, RootBase, Scope, WalkRule, prompts,
 };
 
 const DEVIATIONS: &str = "\
 | Skills are listed in the order in which their reads end. | In the order of names. | The order differs between runs. |
 | Two links to one SKILL.md are two skills. | They are one skill. | A file counts once in every profile. |
-| The list has names and descriptions, in the description of the tool `Skills`. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
 ";
 
 /// Continue CLI 1.5.47: run, and its source.
 pub(super) fn profile() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
-    let walk = WalkRule {
-        hidden: true,
-        repeats: true,
-        directory_links: LinkPolicy::Never,
-        ..one_level()
-    };
+    let walk =
+        WalkRule { hidden: true, repeats: true, directory_links: LinkPolicy::Never, ..one_level() };
     let project = RootBase::Ancestors { stop: AncestorStop::Cwd };
     let roots = [
         root(project, &[".continue/skills", ".claude/skills"], Scope::Project, &walk),
@@ -37,6 +32,7 @@ pub(super) fn profile() -> Profile {
         fence: Fence::AnyTwo,
         duplicates: DuplicatePolicy::KeepAll,
         bom: EncodingPolicy::Drop,
+        output: OutputFormat::Template(&prompts::continue_dev::PROMPTS),
         ..usual("continue", "Continue", "1.5.47")
     }
 }

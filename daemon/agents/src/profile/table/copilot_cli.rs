@@ -3,15 +3,14 @@
 use crate::field_table::Agent;
 use crate::profile::row::{built_in, present, provided, root, texts, usual, variable};
 use crate::profile::{
-    AncestorStop, DescriptionRule, NameCheck, NameForm, NameRule, NameSource, Profile, Provider,
-    Requirement, RootBase, Scope, WalkRule, settings,
+    AncestorStop, DescriptionRule, NameCheck, NameForm, NameRule, NameSource, OutputFormat,
+    Profile, Provider, Requirement, RootBase, Scope, WalkRule, prompts, settings,
 };
 use crate::yaml_library::YamlLibrary;
 
 const DEVIATIONS: &str = "\
 | If several links lead to one directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
 | `~/.agents/skills` is not read if `COPILOT_HOME` is another directory than `~/.copilot`. | It is read. | No rule of a profile depends on the value of a variable. |
-| The list has a budget of about 15,000 characters. | The list and loaded skills have the standard's form, without a budget. | Only discovery and loading are measured. |
 ";
 
 /// Copilot CLI 1.0.102: run.
@@ -74,6 +73,7 @@ pub(super) fn profile() -> Profile {
         ],
         library: YamlLibrary::SerdeYamlValue,
         hides_from_model: true,
+        output: OutputFormat::Template(&prompts::copilot_cli::PROMPTS),
         ..usual
     }
 }

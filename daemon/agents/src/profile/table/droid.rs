@@ -3,8 +3,8 @@
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, usual};
 use crate::profile::{
-    AncestorStop, DescriptionRule, EncodingPolicy, LoadStrategy, NameCheck, NameRule, Profile,
-    Requirement, RootBase, Scope, WalkRule, settings,
+    AncestorStop, DescriptionRule, EncodingPolicy, LoadStrategy, NameCheck, NameRule, OutputFormat,
+    Profile, Requirement, RootBase, Scope, WalkRule, prompts, settings,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -15,7 +15,8 @@ const DEVIATIONS: &str = "\
 | Skills with one name in a directory are in the order of the user's language. | They are in the order of bytes. | The order differs between machines. |
 | A `disabledSkills` with an item that is no text keeps it from starting. | The item is ignored, with a note. | The settings file has the fault, not the skills. |
 | Its built-in skills and its plugins add skills. | They are not listed. | Only directories, files and settings are measured. |
-| The list, with its built-in skills, has a budget of 0.06 characters a token of the model's limit, so 15,000 at 250,000 tokens, or 8,000 if the limit is unknown; it cuts descriptions at 1,024. | The list and loaded skills have the standard's form, without a budget. | The limit is a property of the model. |
+| Its own skills take room in the list; with fewer of them there is more. | The room of all of them is taken. | Which ones are switched off is not read. |
+| Its model can load a skill with `disable-model-invocation`. | It cannot. | The skill's author refused it. |
 ";
 
 /// Factory Droid 0.215.0: run, and the text of its program.
@@ -52,6 +53,7 @@ pub(super) fn profile() -> Profile {
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::AnyLines],
         bom: EncodingPolicy::Drop,
         hides_from_model: true,
+        output: OutputFormat::Template(&prompts::droid::PROMPTS),
         ..usual
     }
 }

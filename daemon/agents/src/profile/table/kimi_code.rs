@@ -2,7 +2,7 @@
 
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, texts, usual, variable};
-use crate::profile::{AncestorStop, Profile, RootBase, Scope, WalkRule};
+use crate::profile::{AncestorStop, OutputFormat, Profile, RootBase, Scope, WalkRule, prompts};
 use crate::yaml_library::YamlLibrary;
 
 const DEVIATIONS: &str = "\
@@ -10,7 +10,7 @@ const DEVIATIONS: &str = "\
 | Names that differ only in capitals are one name; white space around a name is taken off. | They are two names. | A rule of a profile would have to compare names differently. |
 | A skill with `has-sub-skill` names the skills below it `parent.name`; one with a `type` other than `prompt`, `inline`, `flow` or `reference` is dropped. | Neither is read. | These fields are Kimi Code's own. |
 | Its built-in skills, its plugins and `extraSkillDirs` add skills. | They are not listed. | Only directories and files are measured. |
-| The list cuts descriptions at 250 characters. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
+| Arguments and the skill's directory are filled into a body one after the other, and a filled-in value is searched again. | It is not. | An argument must not become a placeholder. |
 ";
 
 /// Kimi Code 2.1.0: run, and its source.
@@ -40,6 +40,7 @@ pub(super) fn profile() -> Profile {
         fence: Fence::TrimmedText,
         library: YamlLibrary::JsYaml4,
         hides_from_model: true,
+        output: OutputFormat::Template(&prompts::kimi_code::PROMPTS),
         ..usual
     }
 }

@@ -3,8 +3,8 @@
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
 use crate::profile::{
-    AncestorStop, DuplicatePolicy, NameCheck, NameRule, Profile, Requirement, RootBase, Scope,
-    WalkRule,
+    AncestorStop, DuplicatePolicy, NameCheck, NameRule, OutputFormat, Profile, Requirement,
+    RootBase, Scope, WalkRule, prompts,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -12,7 +12,6 @@ const DEVIATIONS: &str = "\
 | Skills of a folder that the user does not trust are not loaded. | They are listed. | Its list of trusted folders is not read. |
 | Of two skills with one name in a directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
 | Its bundled skills, its registry, `skill_paths`, `enabled_skills`, `disabled_skills` and `agents/openai.yaml` count. | They are not read. | Only directories and files are measured. |
-| The list and loaded skills have Mistral Vibe's form. | They have the standard's. | Only discovery and loading are measured. |
 ";
 
 /// Mistral Vibe 3.0.3: run, and its source.
@@ -43,6 +42,7 @@ pub(super) fn profile() -> Profile {
         // Source: of two with one name in a directory, the first in the file system's order wins.
         duplicates: DuplicatePolicy::FirstWins,
         hides_from_model: true,
+        output: OutputFormat::Template(&prompts::mistral_vibe::PROMPTS),
         ..usual
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::profile::row::{present, provided, root, texts, usual, variable};
 use crate::profile::{
-    DuplicatePolicy, LinkPolicy, LoadStrategy, NameRule, NameSource, Profile, Provider, Quoting,
-    RootBase, ScalarRule, Scope, WalkRule,
+    DuplicatePolicy, LinkPolicy, LoadStrategy, NameRule, NameSource, OutputFormat, Profile,
+    Provider, Quoting, RootBase, ScalarRule, Scope, WalkRule, prompts,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -13,7 +13,8 @@ const DEVIATIONS: &str = "\
 | A directory `skills` within a directory of skills may take its place. | It is a directory like others. | Nobody was seen to use it. |
 | At most 200 skills of a directory are loaded. | All are. | The limit is a setting. |
 | Its bundled skills and its plugins add skills, `requires` in `metadata` and its settings remove them. | They are not read. | Only directories and files are measured. |
-| The list and loaded skills have OpenClaw's form. | They have the standard's. | Only discovery and loading are measured. |
+| Over 18,000 characters, its own skills included, the list has shorter descriptions or none, and it has at most 150 skills. | The list is whole. | Its own skills differ between machines. |
+| Its model loads a skill by reading the file. | A loaded skill has the standard's form. | The agent has no tool for skills. |
 ";
 
 /// OpenClaw 2026.9.6: run, and its source.
@@ -59,6 +60,7 @@ pub(super) fn profile() -> Profile {
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::Description)],
         duplicates: DuplicatePolicy::LastWins,
         hides_from_model: true,
+        output: OutputFormat::Template(&prompts::openclaw::PROMPTS),
         ..usual
     }
 }

@@ -2,14 +2,16 @@
 
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, texts, usual, variable};
-use crate::profile::{AncestorStop, NameRule, NameSource, Profile, RootBase, Scope, WalkRule};
+use crate::profile::{
+    AncestorStop, NameRule, NameSource, OutputFormat, Profile, RootBase, Scope, WalkRule, prompts,
+};
 
 const DEVIATIONS: &str = "\
 | Markdown files in `.pi/skills`, and below a directory in `.agents/skills`, are skills too. | They are not listed. | The files and scripts of such a skill would be all files beside it. |
 | Files and directories that a `.gitignore`, `.ignore` or `.fdignore` in a directory of skills names are skipped. | They are listed. | Only files of skills are read. |
 | Skills of a project that the user does not approve are not loaded; 0.74.2 asks for no approval, and drops files with a byte order mark. | They are listed. | Its list of approved projects is not read. |
 | `skills` in its settings, its packages and its extensions add and remove skills. | They are not read. | Only directories and files are measured. |
-| The list and loaded skills have pi's form; the model reads the file with its read tool. | They have the standard's. | Only discovery and loading are measured. |
+| Its model loads a skill by reading the file. | `load` gives what `/skill:NAME` gives, to the model too. | The agent has no tool for skills. |
 ";
 
 /// pi 0.87.1: run, and its source.
@@ -43,6 +45,7 @@ pub(super) fn profile() -> Profile {
         name: NameRule { source: NameSource::FieldElseDirectory, ..usual.name },
         fence: Fence::AnyOpening,
         hides_from_model: true,
+        output: OutputFormat::Template(&prompts::pi::PROMPTS),
         ..usual
     }
 }

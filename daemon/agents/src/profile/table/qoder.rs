@@ -3,8 +3,9 @@
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, texts, usual, variable};
 use crate::profile::{
-    AncestorStop, DescriptionRule, DuplicatePolicy, LoadStrategy, NameRule, NameSource, OnInvalidYaml, EncodingPolicy, Requirement,
-    PathIdentity, Profile, RootBase, ScalarRule, Scope, WalkRule, settings,
+    AncestorStop, DescriptionRule, DuplicatePolicy, EncodingPolicy, LoadStrategy, NameRule,
+    NameSource, OnInvalidYaml, PathIdentity, Profile, Requirement, RootBase, ScalarRule, Scope,
+    WalkRule, settings,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -39,11 +40,7 @@ pub(super) fn profile() -> Profile {
         presence: Some(present(("QODER_CONFIG_DIR", ".qoder", ""), "qodercli", &[".qoder"])),
         settings: settings::qoder(),
         roots: all_provided().into_iter().rev().chain(roots).collect(),
-        name: NameRule {
-            source: NameSource::Directory,
-            scalars: ScalarRule::Refuse,
-            ..usual.name
-        },
+        name: NameRule { source: NameSource::Directory, scalars: ScalarRule::Refuse, ..usual.name },
         description: DescriptionRule::BlankElseFirstBodyLine,
         requires: vec![Requirement::Content],
         fence: Fence::Prefix,

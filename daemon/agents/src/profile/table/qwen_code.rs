@@ -4,15 +4,15 @@ use crate::fence::Fence;
 use crate::field_table::Agent;
 use crate::profile::row::{present, provided, root, texts, usual, variable};
 use crate::profile::{
-    AncestorStop, LoadStrategy, NameCheck, NameRule, Profile, Provider, Requirement, RootBase,
-    ScalarRule, Scope, WalkRule, settings,
+    AncestorStop, LoadStrategy, NameCheck, NameRule, OutputFormat, Profile, Provider, Requirement,
+    RootBase, ScalarRule, Scope, WalkRule, prompts, settings,
 };
 use crate::yaml_library::YamlLibrary;
 
 const DEVIATIONS: &str = "\
 | A line ends at a carriage return alone, too. | Not there. | No editor writes such files any more. |
 | Its bundled skills, its extensions and `skills.directories` add skills. | They are not listed. | Only directories and files are measured. |
-| The list and loaded skills have Qwen Code's form. | They have the standard's. | Only discovery and loading are measured. |
+| Its own skills take room in the list; with fewer of them there is more. | The room of all of them is taken. | Which ones are switched off is not read. |
 ";
 
 /// Qwen Code 0.24.4: run, and its source.
@@ -52,6 +52,7 @@ pub(super) fn profile() -> Profile {
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::ColonLines],
         conditional: true,
         hides_from_model: true,
+        output: OutputFormat::Template(&prompts::qwen_code::PROMPTS),
         ..usual
     }
 }

@@ -122,6 +122,8 @@ impl PreparedLoad {
             format: material.format,
             by: format::by(params.by),
             name: &candidate.name,
+            description: candidate.description.as_deref().unwrap_or_default(),
+            scope: view.resolution.roots[candidate.root].scope,
             variants: match material.format {
                 OutputFormat::Claude => view.resolution.variants_of(candidate),
                 _ => Vec::new(),
@@ -296,6 +298,7 @@ impl PreparedLoad {
         let files = match self.material.format {
             OutputFormat::Plugin
             | OutputFormat::AgentSkills
+            | OutputFormat::Template(_)
             | OutputFormat::Opencode
             | OutputFormat::OpencodeFounding => self.material.files.paths.clone(),
             OutputFormat::Claude

@@ -1,11 +1,12 @@
 //! Reads the files of a load: SKILL.md and those that the format includes.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skills_agents::field_table;
 use skills_agents::fields::Fields;
+use skills_agents::profile::template::{FilePaths, ListingOrder, LoadTemplate, PromptTemplate};
 use skills_agents::profile::{OutputFormat, Profile, Scope};
 use skills_agents::skill::FileFacts;
 use skills_discovery::discover::{Candidate, Plugin};
@@ -14,7 +15,7 @@ use skills_engine::files::disk::content_hash;
 use skills_engine::unignored;
 use skills_protocol::error::RpcError;
 use skills_render::resources::{MANY, draw_tree, is_plugin_file, is_script, opencode_sample};
-use skills_render::{Invoker, SkillFile, SkillFiles};
+use skills_render::{Invoker, SkillFile, SkillFiles, locale};
 
 use crate::access::authorize::Permit;
 use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, ConfinedNames, MAX_SKILL_BYTES};
@@ -76,7 +77,7 @@ pub(super) fn read(
     // Files beside a command are other commands.
     let files = match root.scope {
         Scope::Command => SkillFiles::default(),
-        _ => files(format, by, &dir, &beneath, &mut warnings),
+        _ => files(format, by, (&dir, &view.ctx.cwd), &beneath, &mut warnings),
     };
     let fields = body.document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
     let shell = fields.and_then(|it| it.word(&field_table::SHELL)).filter(|_| body.has_fields());
@@ -135,11 +136,11 @@ fn read_symlinked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, Confin
     ConfinedDir::open(parent)?.whole_known(Path::new(name), MAX_SKILL_BYTES, Some(known))
 }
 
-/// Returns the files that a format includes.
+/// Returns the files that a format includes; `cwd` is the agent's working directory.
 fn files(
     format: OutputFormat,
     by: Invoker,
-    dir: &Path,
+    (dir, cwd): (&Path, &Path),
     beneath: &ConfinedDir,
     warnings: &mut Vec<String>,
 ) -> SkillFiles {
@@ -154,7 +155,29 @@ fn files(
             let paths = sample.map(|it| text(&dir.join(it))).collect();
             SkillFiles { paths, ..SkillFiles::default() }
         }
-        OutputFormat::AgentSkills => {
+        OutputFormat::Template(PromptTemplate {
+            load: Some(LoadTemplate { files, .. }), ..
+        }) => {
+            let Some(template) = files else { return SkillFiles::default() };
+            let mut names = beneath.names().unwrap_or_default().names;
+            names.retain(|it| it.file_name() != Some(OsStr::new(SKILL_FILE)));
+            match template.order {
+                ListingOrder::AsFound => names.sort(),
+                ListingOrder::ByName => names.sort_by(|a, b| locale::compare(&text(a), &text(b))),
+            }
+            names.truncate(template.most.unwrap_or(usize::MAX));
+            let shown = |it: &PathBuf| match template.paths {
+                FilePaths::BelowSkill => text(it),
+                FilePaths::Absolute => text(&dir.join(it)),
+                FilePaths::BelowCwd => {
+                    let path = dir.join(it);
+                    text(path.strip_prefix(cwd).unwrap_or(&path))
+                }
+            };
+            let paths = names.iter().map(shown).collect();
+            SkillFiles { paths, ..SkillFiles::default() }
+        }
+        OutputFormat::AgentSkills | OutputFormat::Template(PromptTemplate { load: None, .. }) => {
             // This format does not show file types, so none are read.
             let ConfinedNames { names, truncated: is_cut } = beneath.names().unwrap_or_default();
             let others = names.iter().filter(|it| *it != Path::new(SKILL_FILE));

@@ -1,0 +1,196 @@
+//! Templates of the texts about skills that an agent gives its model ([`PromptTemplate`]).
+//!
+//! A row of the profile table states them as data; `skills_render` fills them in. In a template,
+//! `{name}` and the other words in braces stand for a skill's texts. A text that was filled in is
+//! not searched again.
+
+use super::Scope;
+
+/// The texts about skills that an agent gives its model.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct PromptTemplate {
+    /// The keyword of the format, the profile's id.
+    pub id: &'static str,
+    /// The list of skills.
+    pub listing: ListingTemplate,
+    /// A loaded skill; `None` if its form is not known, and the standard's stands in.
+    pub load: Option<LoadTemplate>,
+    /// The tool that loads skills; `None` if the model reads the files with another tool.
+    pub tool: Option<ToolTemplate>,
+}
+
+/// The list of skills in a prompt.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct ListingTemplate {
+    /// The text before the first skill.
+    pub head: &'static str,
+    /// A skill: `{name}`, `{description}`, `{when}`, `{path}` and `{scope}`.
+    pub entry: &'static str,
+    /// The text between two skills.
+    pub separator: &'static str,
+    /// The text after the last skill.
+    pub tail: &'static str,
+    /// The order of the skills.
+    pub order: ListingOrder,
+    /// The line before the skills of a scope, with `{scope}`; empty if they are not grouped.
+    pub heading: &'static str,
+    /// The agent's words for scopes.
+    pub scopes: &'static [(Scope, &'static str)],
+    /// The text for `{when}` of a skill with `when_to_use`: its value is `{when}` in it.
+    pub when_to_use: &'static str,
+    /// The description of a skill without one.
+    pub no_description: &'static str,
+    /// The characters that are replaced in names, descriptions and paths.
+    pub escape: EscapeRule,
+    /// The treatment of white space in descriptions.
+    pub blanks: BlanksRule,
+    /// True if a path below the home directory begins with `~`.
+    pub tilde: bool,
+    /// The longest description, in UTF-16 units, and the end of a longer one that is cut to it.
+    pub longest: Option<(usize, &'static str)>,
+    /// The limit of the whole list.
+    pub limit: Option<ListingLimit>,
+}
+
+/// Order of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ListingOrder {
+    /// As discovery orders skills; files by the bytes of their paths.
+    AsFound,
+    /// By name, with JavaScript's `localeCompare`.
+    ByName,
+}
+
+/// Treatment of white space in descriptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlanksRule {
+    /// Kept.
+    Kept,
+    /// Removed at both ends.
+    Trimmed,
+    /// Trimmed, and each run of it becomes one space.
+    Collapsed,
+}
+
+/// Characters that are replaced in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EscapeRule {
+    /// None.
+    Never,
+    /// `&`, `<`, `>`, `"` and `'`, the last as `&apos;`.
+    Xml,
+}
+
+/// The limit of a list, in UTF-16 units, and what happens to the rest.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct ListingLimit {
+    /// The limit of all entries, with a line break between them.
+    pub characters: usize,
+    /// True if the line break after the last entry counts too.
+    pub counts_last_break: bool,
+    /// The limit for 100 tokens of the model's context; `None` if it does not depend on it.
+    pub per_100_tokens: Option<usize>,
+    /// The part that the agent's own skills take, with a line break after each.
+    pub built_in: usize,
+    /// The treatment of skills over the limit.
+    pub overflow: Overflow,
+}
+
+/// Treatment of skills over the limit of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Overflow {
+    /// The first skill that does not fit and all after it are named after this text, with a comma
+    /// between them.
+    NamesAfter(&'static str),
+    /// All names count first. Each description that still fits is kept; a skill without it has this
+    /// entry.
+    NameOnly(&'static str),
+    /// Each description is reduced to its first line, without `when_to_use`.
+    FirstLines,
+}
+
+/// A loaded skill.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct LoadTemplate {
+    /// The text: `{name}`, `{description}`, `{scope}`, `{dir}`, `{path}`, `{body}`, `{files}` and
+    /// `{arguments}`.
+    pub text: &'static str,
+    /// The agent's words for scopes.
+    pub scopes: &'static [(Scope, &'static str)],
+    /// The white space that is removed from the body.
+    pub trim: BodyTrim,
+    /// The replacement of characters in all texts except the body.
+    pub escape: EscapeRule,
+    /// The files for `{files}`; `None` if none are listed.
+    pub files: Option<FilesTemplate>,
+    /// The treatment of arguments.
+    pub arguments: ArgumentsTemplate,
+}
+
+/// White space that is removed from a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BodyTrim {
+    /// White space at both ends.
+    Both,
+    /// Blank lines at the start.
+    BlankLinesBefore,
+}
+
+/// The list of a skill's files.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct FilesTemplate {
+    /// The text before the first file.
+    pub head: &'static str,
+    /// The text before each file.
+    pub before: &'static str,
+    /// The text between two files.
+    pub separator: &'static str,
+    /// The text after the last file.
+    pub tail: &'static str,
+    /// The form of a path.
+    pub paths: FilePaths,
+    /// The number of files, if it is limited.
+    pub most: Option<usize>,
+    /// The order of the files.
+    pub order: ListingOrder,
+}
+
+/// Form of the paths of a skill's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FilePaths {
+    /// Absolute.
+    Absolute,
+    /// Relative to the working directory, or absolute outside of it.
+    BelowCwd,
+    /// Relative to the skill's directory.
+    BelowSkill,
+}
+
+/// Treatment of arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArgumentsTemplate {
+    /// They are ignored.
+    Ignored,
+    /// They fill `{arguments}` in the text, within this one; without arguments nothing does.
+    Filled(&'static str),
+    /// They fill `{arguments}`; in the body, `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and `$NAME` of the
+    /// field `arguments` are replaced, with missing ones empty. Without any, `ARGUMENTS: ` and the
+    /// arguments follow the body.
+    Placeholders {
+        /// The variable that stands for the skill's directory.
+        dir: &'static str,
+    },
+}
+
+/// A tool that loads skills.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct ToolTemplate {
+    /// The name.
+    pub name: &'static str,
+    /// The description; `{listing}` stands for the list of skills.
+    pub description: &'static str,
+    /// The parameter for the skill's name.
+    pub parameter: &'static str,
+    /// The JSON Schema of the parameters.
+    pub schema: &'static str,
+}

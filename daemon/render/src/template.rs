@@ -1,0 +1,407 @@
+//! Fills in the texts of agents whose formats are data of the profile table
+//! ([`PromptTemplate`](skills_agents::profile::template::PromptTemplate)).
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use fancy_regex::Regex;
+use skills_agents::field_table;
+use skills_agents::listing::one_line;
+use skills_agents::profile::Scope;
+use skills_agents::profile::template::{
+    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilesTemplate, ListingLimit, ListingOrder,
+    ListingTemplate, LoadTemplate, Overflow,
+};
+
+use super::load_request::LoadRequest;
+use super::metadata::list;
+use super::prompt_listing::{
+    EntryCost, ListedSkill, ListingBudget, ListingCost, ListingForm, ListingUnit, ListingUse,
+    PromptListing,
+};
+use super::{locale, xml};
+
+/// Replaces each `{word}` that has a value. The values are not searched.
+pub(super) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<Cow<'v, str>>) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        text.push_str(before);
+        let found = after.split_once('}').and_then(|(word, end)| Some((value(word)?, end)));
+        if let Some((filled, end)) = found {
+            text.push_str(&filled);
+            rest = end;
+        } else {
+            text.push('{');
+            rest = after;
+        }
+    }
+    text + rest
+}
+
+fn escape(rule: EscapeRule, text: &str) -> Cow<'_, str> {
+    match rule {
+        EscapeRule::Never => text.into(),
+        EscapeRule::Xml => xml::escape(text).replace('"', "&quot;").replace('\'', "&apos;").into(),
+    }
+}
+
+/// Returns the length of a text as JavaScript counts it.
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// Returns the agent's word for a scope.
+fn scope_word(scopes: &'static [(Scope, &'static str)], scope: Scope) -> &'static str {
+    let scope = if scope == Scope::Nested { Scope::Project } else { scope };
+    let found = scopes.iter().find(|(it, _)| *it == scope);
+    found.or(scopes.last()).map_or("", |(_, word)| word)
+}
+
+/// An entry of a listing under construction.
+struct TemplateEntry<'a> {
+    skill: &'a ListedSkill<'a>,
+    /// The number of the skill in the call.
+    index: usize,
+    text: String,
+    /// The length of the entry if nothing were cut.
+    whole: usize,
+    form: ListingForm,
+}
+
+impl TemplateEntry<'_> {
+    /// Returns the length that counts towards the limit: the entry and a line break.
+    fn length(&self) -> usize {
+        units(&self.text) + 1
+    }
+}
+
+/// The entries of a listing after cuts.
+pub(super) struct TemplateListing<'a> {
+    template: &'static ListingTemplate,
+    entries: Vec<TemplateEntry<'a>>,
+    limit: Option<usize>,
+}
+
+/// Returns the listing, cut to the agent's limit.
+pub(super) fn listing<'a>(
+    template: &'static ListingTemplate,
+    skills: &'a [ListedSkill<'a>],
+    room: &ListingBudget,
+) -> TemplateListing<'a> {
+    let entry = |(index, skill): (usize, &'a ListedSkill<'a>)| {
+        let (description, is_cut) = description(template, skill.description);
+        let text = entry(template, skill, &description, skill.when_to_use.as_deref());
+        let n_cut =
+            if is_cut { units(skill.description).saturating_sub(units(&description)) } else { 0 };
+        let form = if is_cut { ListingForm::Shortened } else { ListingForm::Whole };
+        TemplateEntry { skill, index, whole: units(&text) + 1 + n_cut, text, form }
+    };
+    let mut entries: Vec<_> = skills.iter().enumerate().map(entry).collect();
+    match template.order {
+        ListingOrder::AsFound => {}
+        ListingOrder::ByName => {
+            entries.sort_by(|a, b| locale::compare(a.skill.name, b.skill.name));
+        }
+    }
+    if !template.heading.is_empty() {
+        let place = |it: &TemplateEntry<'_>| {
+            let word = scope_word(template.scopes, it.skill.scope);
+            template.scopes.iter().position(|(_, other)| *other == word)
+        };
+        entries.sort_by_key(place);
+    }
+    let limit = template.limit.as_ref().map(|limit| {
+        let most = characters(limit, room);
+        cut(template, limit, &mut entries, most);
+        most
+    });
+    TemplateListing { template, entries, limit }
+}
+
+/// Returns the limit for all skills that are not the agent's own.
+fn characters(limit: &ListingLimit, room: &ListingBudget) -> usize {
+    let of_context = room.context_tokens.zip(limit.per_100_tokens);
+    let of_context =
+        of_context.map(|(tokens, share)| (tokens as usize).saturating_mul(share) / 100);
+    let all = of_context.unwrap_or(limit.characters).saturating_sub(limit.built_in);
+    room.characters.map_or(all, |it| it as usize) + usize::from(!limit.counts_last_break)
+}
+
+/// Returns a description as the agent shows it, and whether it is cut.
+fn description(template: &ListingTemplate, text: &str) -> (String, bool) {
+    let text = match text {
+        "" => template.no_description.to_owned(),
+        text => match template.blanks {
+            BlanksRule::Kept => text.to_owned(),
+            BlanksRule::Trimmed => text.trim().to_owned(),
+            BlanksRule::Collapsed => one_line(text),
+        },
+    };
+    match template.longest {
+        Some((longest, end)) if units(&text) > longest => {
+            let cut = longest - units(end);
+            let mut length = 0;
+            let kept = text.chars().take_while(|it| {
+                length += it.len_utf16();
+                length <= cut
+            });
+            (kept.collect::<String>() + end, true)
+        }
+        _ => (text, false),
+    }
+}
+
+fn entry(
+    template: &ListingTemplate,
+    skill: &ListedSkill<'_>,
+    description: &str,
+    when_to_use: Option<&str>,
+) -> String {
+    let path = || match (&skill.location, template.tilde) {
+        (Some(location), true) => location.clone(),
+        _ => skill.path.to_string_lossy().into_owned(),
+    };
+    fill(template.entry, |word| {
+        let escaped = |text: &str| Some(Cow::Owned(escape(template.escape, text).into_owned()));
+        match word {
+            "name" => escaped(skill.name),
+            "description" => escaped(description),
+            "path" => escaped(&path()),
+            "scope" => Some(scope_word(template.scopes, skill.scope).into()),
+            "when" => Some(match when_to_use.filter(|it| !it.is_empty()) {
+                Some(when) => {
+                    fill(template.when_to_use, |it| (it == "when").then(|| escaped(when)).flatten())
+                        .into()
+                }
+                None => "".into(),
+            }),
+            _ => None,
+        }
+    })
+}
+
+/// Cuts the entries to the limit.
+fn cut(
+    template: &ListingTemplate,
+    limit: &ListingLimit,
+    entries: &mut [TemplateEntry<'_>],
+    most: usize,
+) {
+    let all: usize = entries.iter().map(TemplateEntry::length).sum();
+    if all <= most {
+        return;
+    }
+    match limit.overflow {
+        Overflow::NamesAfter(_) => {
+            let mut used = 0;
+            let mut fits = true;
+            for entry in entries {
+                used += entry.length();
+                fits &= used <= most;
+                if !fits {
+                    entry.text = entry.skill.name.to_owned();
+                    entry.form = ListingForm::Name;
+                }
+            }
+        }
+        Overflow::NameOnly(short) => {
+            let name = |it: &TemplateEntry<'_>| {
+                fill(short, |word| (word == "name").then(|| it.skill.name.into()))
+            };
+            let mut used: usize = entries.iter().map(|it| units(&name(it)) + 1).sum();
+            for entry in entries {
+                let short = name(entry);
+                let more = entry.length() - (units(&short) + 1);
+                if used + more <= most {
+                    used += more;
+                } else {
+                    entry.text = short;
+                    entry.form = ListingForm::Name;
+                }
+            }
+        }
+        Overflow::FirstLines => {
+            for it in entries {
+                let first = it.skill.description.split('\n').next().unwrap_or_default().trim();
+                let text = entry(template, it.skill, first, None);
+                if text != it.text {
+                    it.text = text;
+                    it.form = ListingForm::Shortened;
+                }
+            }
+        }
+    }
+}
+
+impl TemplateListing<'_> {
+    /// Returns the listing's text and counts.
+    pub(super) fn render(&self) -> PromptListing {
+        let Self { template, entries, .. } = self;
+        let mut texts: Vec<String> = Vec::new();
+        let mut named = Vec::new();
+        let mut last = None;
+        let after = template.limit.as_ref().and_then(|it| match it.overflow {
+            Overflow::NamesAfter(text) => Some(text),
+            Overflow::NameOnly(_) | Overflow::FirstLines => None,
+        });
+        for entry in entries {
+            if entry.form == ListingForm::Name && after.is_some() {
+                named.push(&*entry.text);
+                continue;
+            }
+            let scope = scope_word(template.scopes, entry.skill.scope);
+            let heading = last.replace(scope) != Some(scope);
+            let heading = if heading { template.heading } else { "" };
+            let heading = fill(heading, |it| (it == "scope").then(|| scope.into()));
+            texts.push(heading + &entry.text);
+        }
+        if let (Some(after), false) = (after, named.is_empty()) {
+            texts.push(format!("{after}{}", named.join(", ")));
+        }
+        let text = format!("{}{}{}", template.head, texts.join(template.separator), template.tail);
+        PromptListing {
+            text,
+            n_listed: entries.len(),
+            n_shortened: entries.iter().filter(|it| it.form != ListingForm::Whole).count(),
+            n_omitted: 0,
+        }
+    }
+
+    /// Returns the costs of the entries.
+    pub(super) fn cost(&self) -> ListingCost {
+        let used = self.entries.iter().map(|it| it.length() as u64).sum();
+        let budget = self.limit.map(|limit| ListingUse {
+            unit: ListingUnit::Characters,
+            limit: limit as u64,
+            used,
+        });
+        let mut entries: Vec<_> = self.entries.iter().collect();
+        entries.sort_by_key(|it| it.index);
+        let cost = |it: &TemplateEntry<'_>| EntryCost {
+            form: it.form,
+            characters: it.length() as u64,
+            whole_characters: it.whole as u64,
+            tokens: (it.text.len() as u64 + 1).div_ceil(4),
+        };
+        ListingCost { budget, entries: entries.into_iter().map(cost).collect() }
+    }
+}
+
+/// Returns a loaded skill.
+pub(super) fn load(template: &LoadTemplate, loading: &LoadRequest<'_>) -> String {
+    let body = match template.trim {
+        BodyTrim::Both => loading.body.body().trim(),
+        BodyTrim::BlankLinesBefore => without_blank_lines(loading.body.body()),
+    };
+    let raw = loading.arguments.trim();
+    let (body, filled): (Cow<'_, str>, &str) = match template.arguments {
+        ArgumentsTemplate::Ignored => (body.into(), ""),
+        ArgumentsTemplate::Filled(text) => (body.into(), text),
+        ArgumentsTemplate::Placeholders { dir } => {
+            (expand(body, raw, dir, loading).into(), "{arguments}")
+        }
+    };
+    let filled = if raw.is_empty() { "" } else { filled };
+    fill(template.text, |word| {
+        let escaped = |text: &str| Some(Cow::Owned(escape(template.escape, text).into_owned()));
+        match word {
+            "name" => escaped(loading.name),
+            "description" => escaped(loading.description),
+            "scope" => Some(scope_word(template.scopes, loading.scope).into()),
+            "dir" => escaped(loading.dir),
+            "path" => escaped(loading.path),
+            "body" => Some(body.clone()),
+            "files" => Some(
+                template.files.as_ref().map_or_else(String::new, |it| files(it, loading)).into(),
+            ),
+            "arguments" => {
+                Some(fill(filled, |it| (it == "arguments").then(|| escaped(raw)).flatten()).into())
+            }
+            _ => None,
+        }
+    })
+}
+
+/// Returns a body without the blank lines at its start; the indentation of the first line stays.
+fn without_blank_lines(body: &str) -> &str {
+    let blank = body.len() - body.trim_start().len();
+    let start = body[..blank].rfind('\n').map_or(0, |at| at + 1);
+    &body[start..]
+}
+
+fn files(template: &FilesTemplate, loading: &LoadRequest<'_>) -> String {
+    let paths = &loading.files.paths;
+    if paths.is_empty() {
+        return String::new();
+    }
+    let one = |it: &String| format!("{}{it}", template.before);
+    let files: Vec<_> = paths.iter().map(one).collect();
+    format!("{}{}{}", template.head, files.join(template.separator), template.tail)
+}
+
+/// Replaces the placeholders in a body. Tags in the arguments are escaped.
+fn expand(body: &str, raw: &str, dir: &str, loading: &LoadRequest<'_>) -> String {
+    static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = r"\$ARGUMENTS\[(\d+)\]|\$ARGUMENTS|\$(\d+)(?!\w)|\$(\w+)(?![\[\w])|\$\{\w+\}";
+        Regex::new(pattern).expect("the pattern is regular")
+    });
+    let escaped = |text: &str| text.replace('<', "&lt;").replace('>', "&gt;");
+    let tokens = tokens(raw);
+    let token =
+        |nth: Option<usize>| escaped(nth.and_then(|it| tokens.get(it)).map_or("", String::as_str));
+    let names = list(loading.body, &field_table::ARGUMENTS);
+    let mut text = String::new();
+    let (mut end, mut has_placeholder) = (0, false);
+    for found in PLACEHOLDER.captures_iter(body).flatten() {
+        let Some(all) = found.get(0) else { continue };
+        let number = found.get(1).or(found.get(2)).map(|it| it.as_str().parse().ok());
+        let name = found.get(3).map(|it| it.as_str());
+        let value = match (number, name) {
+            (Some(number), _) => token(number),
+            (None, Some(name)) => match names.iter().position(|it| it == name) {
+                Some(nth) => token(Some(nth)),
+                None => continue,
+            },
+            (None, None) if all.as_str() == "$ARGUMENTS" => escaped(raw),
+            (None, None) if all.as_str() == dir => {
+                text.push_str(&body[end..all.start()]);
+                text.push_str(loading.dir);
+                end = all.end();
+                continue;
+            }
+            (None, None) => continue,
+        };
+        has_placeholder = true;
+        text.push_str(&body[end..all.start()]);
+        text.push_str(&value);
+        end = all.end();
+    }
+    text.push_str(&body[end..]);
+    if !has_placeholder && !raw.is_empty() {
+        text.push_str("\n\nARGUMENTS: ");
+        text.push_str(&escaped(raw));
+    }
+    text
+}
+
+/// Splits arguments at white space; quotes keep a part together.
+fn tokens(raw: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut current: Option<String> = None;
+    let mut quote = None;
+    for c in raw.chars() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => current.get_or_insert_default().push(c),
+            None if c == '"' || c == '\'' => {
+                quote = Some(c);
+                current.get_or_insert_default();
+            }
+            None if c.is_whitespace() => all.extend(current.take()),
+            None => current.get_or_insert_default().push(c),
+        }
+    }
+    all.extend(current);
+    all
+}
