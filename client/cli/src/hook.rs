@@ -38,7 +38,7 @@ const LONGEST: u64 = 64 * 1024 * 1024;
 /// Arguments of `skillsd hook`.
 #[derive(Debug, Clone, Args)]
 pub struct HookArgs {
-    /// The agent: claude-code, codex, gemini-cli, opencode, copilot-cli, droid, kilo or qwen-code
+    /// The agent: claude-code, codex, gemini-cli, opencode, cline, copilot-cli, droid, kilo or qwen-code
     // No list of values for the parser: an error of it would end with 2, which to some agents means
     // that the tool must not run.
     #[arg(value_name = "AGENT", required = false, default_value = "", hide_default_value = true)]
@@ -86,6 +86,7 @@ fn answer(global: &GlobalArgs, name: &str) -> Result<Option<String>, CommandErro
     read.map_err(|error| unreadable(agent, &error.to_string()))?;
     let payload: Payload =
         serde_json::from_slice(&text).map_err(|error| unreadable(agent, &error.to_string()))?;
+    let payload = payload.flattened();
     let Some(event) = payload.event(agent) else { return Ok(None) };
     let text = report(global, agent, event, &payload)?;
     Ok(text.and_then(|text| reply(agent, &payload.hook_event_name, &text)))
@@ -120,6 +121,7 @@ fn report(
 fn reply(agent: &HookAgent, event: &str, text: &str) -> Option<String> {
     match agent.reply {
         ReplyFormat::Plain => Some(json!({"additionalContext": text}).to_string()),
+        ReplyFormat::Context => Some(json!({"context": text}).to_string()),
         ReplyFormat::HookSpecific(_) => agent.reply.is_accepted(event).then(|| {
             let output = json!({"hookEventName": event, "additionalContext": text});
             json!({"hookSpecificOutput": output}).to_string()

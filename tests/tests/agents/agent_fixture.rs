@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skills_testkit::wait::within;
 use skills_testkit::{Home, Model, Turn};
 
-use crate::listing_agents::{COPILOT_CLI, DROID, KILO, ListingAgent, QWEN_CODE, droid};
+use crate::listing_agents::{CLINE, COPILOT_CLI, DROID, KILO, ListingAgent, QWEN_CODE, droid};
 
 /// Timeout for one run of an agent; generous, because it is only spent on failure.
 const PATIENCE: Duration = Duration::from_secs(100);
@@ -24,6 +24,7 @@ pub(crate) enum Agent {
     OpenCode,
     Codex,
     GeminiCli,
+    Cline,
     CopilotCli,
     Droid,
     Kilo,
@@ -37,6 +38,7 @@ impl Agent {
             Agent::OpenCode => "opencode",
             Agent::Codex => "codex",
             Agent::GeminiCli => "gemini-cli",
+            Agent::Cline => "cline",
             Agent::CopilotCli => "copilot-cli",
             Agent::Droid => "droid",
             Agent::Kilo => "kilo",
@@ -61,7 +63,9 @@ impl Agent {
             Agent::GeminiCli => {
                 vec!["node".into(), modules.join("@google/gemini-cli/bundle/gemini.js")]
             }
-            Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => unreachable!(),
+            Agent::Cline | Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
+                unreachable!()
+            }
         };
         let file = program.last().unwrap();
         assert!(file.is_file(), "SKILLSD_AGENTS has no `{}`", file.display());
@@ -72,6 +76,7 @@ impl Agent {
     fn listing(self) -> Option<&'static ListingAgent> {
         match self {
             Agent::OpenCode | Agent::Codex | Agent::GeminiCli => None,
+            Agent::Cline => Some(&CLINE),
             Agent::CopilotCli => Some(&COPILOT_CLI),
             Agent::Droid => Some(&DROID),
             Agent::Kilo => Some(&KILO),
@@ -185,6 +190,11 @@ impl AgentFixture {
                         "disabled": ["skill-creator", "antigravity-support"]}});
                 self.write(".gemini/settings.json", &settings.to_string());
             }
+            Agent::Cline => {
+                let url = format!("{url}/v1");
+                let words = ["auth", "-p", "openai", "-k", "none", "-m", "stub", "-b", &url];
+                finish(self.command().args(words));
+            }
             Agent::CopilotCli => self.write(".copilot/config.json", "{}"),
             Agent::Droid => {
                 let settings = droid::settings(&url).to_string();
@@ -265,7 +275,7 @@ impl AgentFixture {
                     command.env(format!("OPENCODE_DISABLE_{switch}"), "1");
                 }
             }
-            Agent::Codex | Agent::Droid => {}
+            Agent::Cline | Agent::Codex | Agent::Droid => {}
             Agent::GeminiCli => {
                 command.env("GEMINI_API_KEY", "none");
                 command.env("GOOGLE_GEMINI_BASE_URL", self.model.url());
@@ -299,6 +309,7 @@ impl AgentFixture {
             Agent::OpenCode => &["run", "--print-logs", "--log-level", "WARN"],
             Agent::Codex => &["exec", "--dangerously-bypass-hook-trust"],
             Agent::GeminiCli => &["--yolo", "--model", "gemini-2.5-pro", "--prompt"],
+            Agent::Cline => &["--json", "-P", "openai", "-m", "stub"],
             Agent::CopilotCli => &["--allow-all-tools", "--allow-all-paths", "-p"],
             Agent::Droid => &["exec", "-m", "custom:stub-0", "--skip-permissions-unsafe"],
             Agent::Kilo => &["run"],

@@ -61,7 +61,7 @@ fn roots(agent: Agent, work: &str) -> Vec<String> {
                 at(top, &[".agents/skills", ".gemini/skills"]);
             }
         }
-        Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
+        Agent::Cline | Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
             unreachable!("{LISTED_ELSEWHERE}")
         }
     }
@@ -254,7 +254,7 @@ fn random_tree(agent: Agent, random: &mut Random) -> Tree {
             tree.file("h/.gemini/settings.json".to_owned(), settings.to_string());
         }
         Agent::OpenCode => {}
-        Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
+        Agent::Cline | Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
             unreachable!("{LISTED_ELSEWHERE}")
         }
     }
@@ -321,7 +321,12 @@ fn command(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Comman
                 command.env(format!("OPENCODE_DISABLE_{switch}"), "1");
             }
         }
-        Agent::Codex | Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {}
+        Agent::Codex
+        | Agent::Cline
+        | Agent::CopilotCli
+        | Agent::Droid
+        | Agent::Kilo
+        | Agent::QwenCode => {}
         Agent::GeminiCli => {
             command.env("GEMINI_API_KEY", "none").env("GEMINI_CLI_TRUST_WORKSPACE", "true");
         }
@@ -359,7 +364,7 @@ fn theirs(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> Found {
         Agent::OpenCode => opencode(&mut command, top),
         Agent::Codex => codex(&mut command, &top.join(&tree.cwd), top),
         Agent::GeminiCli => gemini(&mut command, top),
-        Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
+        Agent::Cline | Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
             unreachable!("{LISTED_ELSEWHERE}")
         }
     }
@@ -390,7 +395,7 @@ fn their_listing(agent: Agent, program: &[PathBuf], tree: &Tree, top: &Path) -> 
             command.args(["--yolo", "--model", "gemini-2.5-pro", "--prompt", "hi"]);
             ("# Available Agent Skills", "</available_skills>")
         }
-        Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
+        Agent::Cline | Agent::CopilotCli | Agent::Droid | Agent::Kilo | Agent::QwenCode => {
             unreachable!("{LISTED_ELSEWHERE}")
         }
     };

@@ -164,6 +164,27 @@ fn droid(work: &str) -> Vec<Step> {
     ]
 }
 
+fn cline(work: &str) -> Vec<Step> {
+    let at = |path: &str| format!("{work}/{path}");
+    let read = |path: &str| Turn::call("read_files", json!({"files": [{"path": at(path)}]}));
+    let run = |command: &str| Turn::call("run_commands", json!({"commands": [command]}));
+    vec![
+        (read("docs/read.md"), "docs/read.md"),
+        (
+            Turn::call(
+                "editor",
+                json!({"path": at("docs/edit.md"), "old_text": "Old", "new_text": "New"}),
+            ),
+            "docs/edit.md",
+        ),
+        (Turn::call("editor", json!({"path": at("docs/new.md"), "new_text": "x"})), "docs/new.md"),
+        // The search of Cline has no directory.
+        (run("grep -rn Old searched"), "searched"),
+        (run("cd docs && cat shell.md"), "docs/shell.md"),
+        (read("docs/sub.md"), "docs/sub.md"),
+    ]
+}
+
 /// Qwen Code edits only files that it has read, so that the failing edit is the step.
 fn qwen(work: &str) -> Vec<Step> {
     let at = |path: &str| format!("{work}/{path}");
@@ -280,7 +301,9 @@ impl HookRecorder {
     fn session(&self, fixture: &AgentFixture) -> Value {
         let errors = fs::read_to_string(self.dir.join("errors")).unwrap_or_default();
         assert_eq!(errors, "", "a hook complained");
-        let id = self.payloads()[0]["session_id"].clone();
+        let first = &self.payloads()[0];
+        let cline = first["sessionContext"]["rootSessionId"].clone();
+        let id = if cline.is_null() { first["session_id"].clone() } else { cline };
         let mut wire = Wire::connect(&fixture.home.socket(), Framing::Header).unwrap();
         wire.call("session/get", &json!({"session": id}))
     }
@@ -321,16 +344,30 @@ impl HookRecorder {
             "error",
             "agent_transcript_path",
             "CLAUDE_ENV_FILE",
+            "taskId",
+            "userId",
+            "workspaceInfo",
+            "postToolUse",
         ];
         let session = self.payloads()[0]["session_id"].clone();
         let lines = in_order(self.payloads()).into_iter().map(|mut payload| {
+            if let Some(id) = payload.pointer_mut("/sessionContext/rootSessionId") {
+                *id = json!("(session_id)");
+                // Cline has the tool in this member.
+                let tool = payload["tool_result"].as_object_mut().unwrap();
+                tool.retain(|name, _| matches!(&**name, "name" | "input"));
+                payload["toolResult"] = payload["tool_result"].take();
+            }
             for field in volatile {
                 if let Some(value) = payload.get_mut(field) {
                     *value = json!(format!("({field})"));
                 }
             }
+            if let Some(tool) = payload.as_object_mut().and_then(|it| it.remove("toolResult")) {
+                payload["tool_result"] = tool;
+            }
             // A subagent of Copilot CLI has an id of its own as its session.
-            if let Some(parent) = payload.get_mut("parent_agent_id") {
+            if let Some(parent) = payload.get_mut("parent_agent_id").filter(|it| !it.is_null()) {
                 let is_parent = *parent == session;
                 *parent = json!("(session_id)");
                 if is_parent && payload["hook_event_name"] != "SubagentStop" {
@@ -371,6 +408,11 @@ fn gemini_hooks_report_touches_and_skills() {
 }
 
 #[test]
+fn cline_hooks_report_touches_and_skills() {
+    touches(Agent::Cline, cline);
+}
+
+#[test]
 fn copilot_hooks_report_touches_and_skills() {
     touches(Agent::CopilotCli, copilot);
 }
@@ -396,6 +438,7 @@ fn agents_work_when_skillsd_is_missing() {
         (Agent::OpenCode, opencode as fn(&str) -> Vec<Step>),
         (Agent::Codex, codex),
         (Agent::GeminiCli, gemini),
+        (Agent::Cline, cline),
         (Agent::CopilotCli, copilot),
         (Agent::Droid, droid),
         (Agent::Kilo, opencode),
@@ -410,7 +453,10 @@ fn agents_work_when_skillsd_is_missing() {
         let output = fixture.run("Do it.");
         assert!(output.status.success(), "{output:?}");
         let answered = &fixture.model.turns()[1];
-        let is_read = answered.text().lines().any(|line| line == "Old" || line == "1: Old");
+        let is_read = answered
+            .text()
+            .lines()
+            .any(|line| line == "Old" || line == "1: Old" || line.contains("1 | Old"));
         assert!(is_read, "{agent:?} was kept from its work: {:?}", answered.text().lines().last());
     }
 }

@@ -14,8 +14,17 @@ use skills_testkit::{Framing, Home, Wire};
 
 use crate::support::{exe, stderr, stdout};
 
-const AGENTS: [&str; 8] =
-    ["claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "droid", "kilo", "qwen-code"];
+const AGENTS: [&str; 9] = [
+    "claude-code",
+    "codex",
+    "gemini-cli",
+    "opencode",
+    "cline",
+    "copilot-cli",
+    "droid",
+    "kilo",
+    "qwen-code",
+];
 const TREE: &str = include_str!("../../golden/agents/touched.txt");
 
 /// Shell commands, each with the skill that its files activate, or `None` if it only mentions a
@@ -81,6 +90,8 @@ pub(crate) fn hook_output(home: &Home, agent: &str, input: &str) -> String {
     let event: Value = serde_json::from_str(input).unwrap();
     let context = if matches!(agent, "opencode" | "kilo" | "copilot-cli") {
         &answer["additionalContext"]
+    } else if agent == "cline" {
+        &answer["context"]
     } else {
         let output = &answer["hookSpecificOutput"];
         assert_eq!(output["hookEventName"], event["hook_event_name"]);
@@ -214,7 +225,7 @@ fn failing_hook_never_blocks_the_agent() {
         &home,
         "agent-x",
         "{}",
-        "Use one of: claude-code, codex, gemini-cli, opencode, copilot-cli, droid, kilo, qwen-code.",
+        "Use one of: claude-code, codex, gemini-cli, opencode, copilot-cli, droid, cline, kilo, qwen-code.",
     );
     // An unhandled event causes no message.
     assert_hook_is_harmless(&home, "codex", r#"{"hook_event_name":"Stop"}"#, "");

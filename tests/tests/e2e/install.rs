@@ -250,7 +250,7 @@ fn install_registers_the_hooks_of_each_further_agent() {
     let fixture = InstallFixture::new(
         "//- /home/.qwen/settings.json\n{\n  // Dark.\n  \"theme\": \"x\"\n}\n//- /home/.config/kilo/kilo.json\n{\"mcp\": {}}\n",
     );
-    for dir in [".copilot", ".factory"] {
+    for dir in [".cline", ".copilot", ".factory"] {
         fs::create_dir(fixture.home.path().join(dir)).unwrap();
     }
     let before = fixture.all();
@@ -264,6 +264,7 @@ fn install_registers_the_hooks_of_each_further_agent() {
         fs::read_to_string(path).unwrap()
     };
     let json = |name: &str| serde_json::from_str::<Value>(&published(name)).unwrap();
+    assert_eq!(fixture.read(".cline/hooks/PostToolUse.bash"), published("cline/PostToolUse.bash"));
     assert_eq!(fixture.json(".copilot/hooks/skillsd.json"), json("copilot-cli/skillsd.json"));
     assert_eq!(fixture.json(".factory/hooks.json"), json("droid/hooks.json"));
     let qwen = fixture.read(".qwen/settings.json");
@@ -280,6 +281,19 @@ fn install_registers_the_hooks_of_each_further_agent() {
     assert_eq!(fixture.all(), installed);
     fixture.run(&["uninstall", "--yes"], 0);
     assert_eq!(fixture.all(), before);
+}
+
+#[test]
+fn uninstall_keeps_the_version_of_a_hook_file_that_the_user_extended() {
+    let fixture = InstallFixture::new("//- /home/.copilot/config.json\n{}\n");
+    let file = ".copilot/hooks/skillsd.json";
+    fixture.run(&["install", "--yes", "--agent", "copilot-cli"], 0);
+    let mut hooks = fixture.json(file);
+    let own = json!({"type": "command", "bash": "fmt"});
+    hooks["hooks"]["PostToolUse"].as_array_mut().unwrap().push(own.clone());
+    fs::write(fixture.home.path().join(file), hooks.to_string()).unwrap();
+    fixture.run(&["uninstall", "--yes"], 0);
+    assert_eq!(fixture.json(file), json!({"version": 1, "hooks": {"PostToolUse": [own]}}));
 }
 
 #[test]

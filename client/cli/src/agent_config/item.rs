@@ -18,6 +18,11 @@ pub(crate) struct ConfigEntry {
 }
 
 impl ConfigEntry {
+    /// Returns true for the version of a file.
+    pub(crate) fn is_version(&self) -> bool {
+        self.at.is_empty() && self.key.as_deref() == Some("version")
+    }
+
     /// Returns an element of the list at `at`.
     pub(crate) fn element(at: &[&str], value: Value, mark: &str) -> Self {
         Self { at: owned(at), key: None, value, mark: mark.to_owned() }

@@ -47,6 +47,10 @@ pub(super) enum HookEventKind {
 pub(super) enum Input {
     /// A path, or a list of paths.
     Path(&'static str),
+    /// A list of objects with a `path`.
+    Files(&'static str),
+    /// A list of shell commands.
+    Commands(&'static str),
     /// A pattern, and the field with its base directory; the directory before the first wildcard is
     /// touched.
     Pattern(&'static str, &'static str),
@@ -63,6 +67,8 @@ pub(super) enum ReplyFormat {
     HookSpecific(&'static [&'static str]),
     /// `{"additionalContext":…}`, for our own plugin and for Copilot CLI.
     Plain,
+    /// `{"context":…}`, for Cline.
+    Context,
 }
 
 impl ReplyFormat {
@@ -70,7 +76,7 @@ impl ReplyFormat {
     pub(super) fn is_accepted(self, event: &str) -> bool {
         match self {
             Self::HookSpecific(events) => events.contains(&event),
-            Self::Plain => true,
+            Self::Plain | Self::Context => true,
         }
     }
 }
@@ -85,7 +91,7 @@ pub(crate) fn names() -> Vec<&'static str> {
     AGENTS.iter().map(|agent| agent.name).collect()
 }
 
-use Input::{Patch, Path, Pattern, Shell};
+use Input::{Commands, Files, Patch, Path, Pattern, Shell};
 
 const AGENTS: &[HookAgent] = &[
     HookAgent {
@@ -225,6 +231,21 @@ const AGENTS: &[HookAgent] = &[
             ("Skill", &[]),
         ],
         reply: ReplyFormat::HookSpecific(&["SessionStart", "PostToolUse"]),
+    },
+    HookAgent {
+        name: "cline",
+        profile: None,
+        started_in: None,
+        events: &[("tool_result", HookEventKind::Tool)],
+        tools: &[
+            ("read_files", &[Files("files")]),
+            ("editor", &[Path("path")]),
+            ("apply_patch", &[Patch("input")]),
+            ("search_codebase", &[]),
+            ("run_commands", &[Commands("commands")]),
+            ("skills", &[]),
+        ],
+        reply: ReplyFormat::Context,
     },
     // Kilo began as a copy of opencode, and takes the same plugin.
     HookAgent { name: "kilo", ..OPENCODE },

@@ -29,6 +29,33 @@ pub(super) struct Payload {
     tool_response: Value,
     source: Value,
     trigger: Value,
+    /// Members of Cline's payload.
+    #[serde(flatten)]
+    cline: ClinePayload,
+}
+
+/// Members of Cline's payload, which has a tool in an object and names no session of a subagent.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ClinePayload {
+    hook_name: Option<String>,
+    session_context: ClineSession,
+    workspace_roots: Vec<PathBuf>,
+    #[serde(rename = "tool_result")]
+    tool: ClineTool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ClineSession {
+    root_session_id: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ClineTool {
+    name: String,
+    input: Value,
 }
 
 /// Input fields that contain paths, for unknown tools.
@@ -54,6 +81,20 @@ const PATHS: &[&str] = &[
 const SHELLS: &[&str] = &["bash", "shell", "terminal", "exec", "run_command", "run_cmd"];
 
 impl Payload {
+    /// Moves the members of Cline's payload to those of the other agents.
+    pub(super) fn flattened(mut self) -> Self {
+        let Some(name) = self.cline.hook_name.take() else { return self };
+        let cline = std::mem::take(&mut self.cline);
+        self.hook_event_name = name;
+        self.session_id = cline.session_context.root_session_id;
+        // The main agent has an id too, but no parent.
+        self.agent_id = self.agent_id.filter(|_| self.parent_agent_id.is_some());
+        self.parent_agent_id = None;
+        self.cwd = cline.workspace_roots.into_iter().next();
+        (self.tool_name, self.tool_input) = (cline.tool.name, cline.tool.input);
+        self
+    }
+
     /// Returns the id of the session.
     pub(super) fn session(&self) -> Option<&str> {
         let id = self.parent_agent_id.as_deref().or(self.session_id.as_deref());
@@ -146,6 +187,13 @@ fn read(input: Input, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<Pa
         Input::Path(field) => {
             texts(fields, field).into_iter().filter_map(|text| path(&dirs.cwd, text)).collect()
         }
+        Input::Files(field) => {
+            let list = fields.get(field).and_then(Value::as_array).into_iter().flatten();
+            list.filter_map(|it| path(&dirs.cwd, it.get("path")?.as_str()?)).collect()
+        }
+        Input::Commands(field) => {
+            texts(fields, field).into_iter().flat_map(|it| files(it, dirs)).collect()
+        }
         Input::Pattern(field, dir) => {
             let dir = texts(fields, dir).first().and_then(|dir| path(&dirs.cwd, dir));
             let dir = dir.unwrap_or_else(|| dirs.cwd.clone());
@@ -195,6 +243,26 @@ mod tests {
         let files = payload.files(agent(name).expect("known"), &dirs);
         let shown: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn tool_of_cline_is_read_from_its_object() {
+        let text = json!({"hookName": "tool_result", "taskId": "t", "agent_id": "a",
+            "parent_agent_id": null, "sessionContext": {"rootSessionId": "s"},
+            "workspaceRoots": ["/w"], "tool_result": {"name": "read_files",
+            "input": {"files": [{"path": "a.txt", "start_line": 1}, {"path": "/x/b"}]}}});
+        let payload: Payload = serde_json::from_value(text).expect("fits");
+        let payload = payload.flattened();
+        assert_eq!((payload.session(), &payload.agent_id), (Some("s"), &None));
+        assert_eq!(payload.cwd, Some("/w".into()));
+        let agent = agent("cline").expect("known");
+        assert_eq!(payload.event(agent), Some(HookEventKind::Tool));
+        let dirs = CommandDirs { cwd: "/w".into(), top: "/w".into(), home: None };
+        let files = payload.files(agent, &dirs);
+        assert_eq!(files, [PathBuf::from("/w/a.txt"), "/x/b".into()]);
+        let commands = json!({"tool_name": "run_commands",
+            "tool_input": {"commands": ["cat c.txt", "cat d/e.txt"]}});
+        check("cline", &commands, &["/w/c.txt", "/w/d/e.txt"]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::install::target::{TargetContent, TargetFile};
 const CLAUDE_HOOKS: &str = include_str!("../../../../editors/agents/claude-code/settings.json");
 const CODEX_HOOKS: &str = include_str!("../../../../editors/agents/codex/hooks.json");
 const GEMINI_HOOKS: &str = include_str!("../../../../editors/agents/gemini-cli/settings.json");
+const CLINE_HOOK: &str = include_str!("../../../../editors/agents/cline/PostToolUse.bash");
 const COPILOT_HOOKS: &str = include_str!("../../../../editors/agents/copilot-cli/skillsd.json");
 const DROID_HOOKS: &str = include_str!("../../../../editors/agents/droid/hooks.json");
 const QWEN_HOOKS: &str = include_str!("../../../../editors/agents/qwen-code/settings.json");
@@ -154,7 +155,13 @@ const OTHERS: [OtherAgent; 7] = [
         place: |it| it.directory_of("CLINE_DIR", ".cline"),
         files: &["data/settings/cline_mcp_settings.json"],
         form: ServerForm::Transport,
-        hooks: None,
+        // A script for each event; other extensions leave the user's own scripts of the event alone.
+        hooks: Some(|environment, place| {
+            let command = format!("{} hook ", environment.shell_word());
+            let content = TargetContent::Whole(CLINE_HOOK.replace(LINE, &command));
+            let path = place.join("hooks/PostToolUse.bash");
+            TargetFile { part: InstallPart::Hooks, owner: "cline", path, content, note: None }
+        }),
     },
     OtherAgent {
         name: "copilot-cli",

@@ -22,8 +22,8 @@ pub struct InstallArgs {
     /// each skill twice, so it is registered only on request.
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true)]
     only: Vec<OnlyPart>,
-    /// Only this agent (repeatable): claude-code, codex, gemini-cli, opencode, copilot-cli, droid,
-    /// kilo, qwen-code; with `--only mcp` also cline, kimi-code, qoder
+    /// Only this agent (repeatable): claude-code, codex, gemini-cli, opencode, cline, copilot-cli,
+    /// droid, kilo, qwen-code; with `--only mcp` also kimi-code, qoder
     #[arg(long = "agent", value_name = "NAME", hide_possible_values = true,
         value_parser = PossibleValuesParser::new(agents::names()))]
     agents: Vec<String>,

@@ -188,8 +188,15 @@ fn take_items(
     form: FileFormat,
 ) -> Result<PlannedChange, EditError> {
     let mut document = ConfigDocument::parse(form, before)?;
-    let n_left = trace.items.iter().filter(|item| !document.remove(item)).count();
+    // The file's version belongs to the entries of others too.
+    let (versions, items): (Vec<_>, Vec<_>) = trace.items.iter().partition(|it| it.is_version());
+    let n_left = items.into_iter().filter(|item| !document.remove(item)).count();
     document.prune(&trace.made);
+    let mut without = ConfigDocument::parse(form, &document.text())?;
+    let n_versions = versions.into_iter().filter(|item| without.remove(item)).count();
+    if n_versions > 0 && without.is_empty() {
+        document = without;
+    }
     let mut notes = Vec::new();
     if n_left > 0 {
         notes.push(format!(
