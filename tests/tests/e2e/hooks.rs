@@ -160,8 +160,13 @@ fn files_read_by_shell_commands_activate_skills() {
         let line = lines.iter().find(|it| it.contains("shell.md")).unwrap();
         for (nth, (command, skill)) in COMMANDS.iter().enumerate() {
             let mut event: Value = serde_json::from_str(line).unwrap();
-            event["session_id"] = json!(format!("s{nth}"));
-            *event["tool_input"].get_mut("command").unwrap() = json!(command);
+            if agent == "cline" {
+                event["sessionContext"]["rootSessionId"] = json!(format!("s{nth}"));
+                event["tool_result"]["input"]["commands"] = json!([command]);
+            } else {
+                event["session_id"] = json!(format!("s{nth}"));
+                *event["tool_input"].get_mut("command").unwrap() = json!(command);
+            }
             let text = hook_output(&home, agent, &event.to_string());
             for name in ["on-shell", "on-search"] {
                 let is_told = text.contains(&format!("- {name}:"));

@@ -34,28 +34,18 @@ pub(super) struct Payload {
     cline: ClinePayload,
 }
 
-/// Members of Cline's payload, which has a tool in an object and names no session of a subagent.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ClinePayload {
-    hook_name: Option<String>,
-    session_context: ClineSession,
-    workspace_roots: Vec<PathBuf>,
-    #[serde(rename = "tool_result")]
-    tool: ClineTool,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ClineSession {
-    root_session_id: Option<String>,
-}
-
+/// Members of Cline's payload, which has the tool in an object. Other agents use some of these names
+/// for values of other types.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct ClineTool {
-    name: String,
-    input: Value,
+struct ClinePayload {
+    #[serde(rename = "hookName")]
+    hook_name: Value,
+    #[serde(rename = "sessionContext")]
+    session_context: Value,
+    #[serde(rename = "workspaceRoots")]
+    workspace_roots: Value,
+    tool_result: Value,
 }
 
 /// Input fields that contain paths, for unknown tools.
@@ -83,15 +73,17 @@ const SHELLS: &[&str] = &["bash", "shell", "terminal", "exec", "run_command", "r
 impl Payload {
     /// Moves the members of Cline's payload to those of the other agents.
     pub(super) fn flattened(mut self) -> Self {
-        let Some(name) = self.cline.hook_name.take() else { return self };
-        let cline = std::mem::take(&mut self.cline);
+        let text = |it: &Value| it.as_str().map(str::to_owned);
+        let mut cline = std::mem::take(&mut self.cline);
+        let Some(name) = text(&cline.hook_name) else { return self };
         self.hook_event_name = name;
-        self.session_id = cline.session_context.root_session_id;
+        self.session_id = text(&cline.session_context["rootSessionId"]);
         // The main agent has an id too, but no parent.
         self.agent_id = self.agent_id.filter(|_| self.parent_agent_id.is_some());
         self.parent_agent_id = None;
-        self.cwd = cline.workspace_roots.into_iter().next();
-        (self.tool_name, self.tool_input) = (cline.tool.name, cline.tool.input);
+        self.cwd = text(&cline.workspace_roots[0]).map(Into::into);
+        self.tool_name = text(&cline.tool_result["name"]).unwrap_or_default();
+        self.tool_input = cline.tool_result.get_mut("input").map(Value::take).unwrap_or_default();
         self
     }
 
