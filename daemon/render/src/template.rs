@@ -393,13 +393,12 @@ fn tokens(raw: &str) -> Vec<String> {
     for c in raw.chars() {
         match quote {
             Some(open) if c == open => quote = None,
-            Some(_) => current.get_or_insert_default().push(c),
             None if c == '"' || c == '\'' => {
                 quote = Some(c);
                 current.get_or_insert_default();
             }
             None if c.is_whitespace() => all.extend(current.take()),
-            None => current.get_or_insert_default().push(c),
+            Some(_) | None => current.get_or_insert_default().push(c),
         }
     }
     all.extend(current);

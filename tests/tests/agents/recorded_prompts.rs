@@ -228,13 +228,15 @@ impl PromptAgent {
         let Some(at) = found else { return ("?".to_owned(), String::new()) };
         let rest = &text[at..];
         let length = match end {
+            _ if start.is_empty() => rest.len(),
             "" => rest.len(),
             _ => {
                 rest[start.len()..].find(end).map_or(rest.len(), |it| it + start.len() + end.len())
             }
         };
         let whole = rest[..length].to_owned();
-        let end = if end.contains("available") || end == "." { "" } else { end };
+        let is_inside = start.is_empty() || end == "." || end.contains("available");
+        let end = if is_inside { "" } else { end };
         let whole = whole.strip_suffix(end).unwrap_or(&whole).to_owned();
         (whole.clone(), self.without_own(&whole))
     }

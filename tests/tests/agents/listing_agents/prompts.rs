@@ -150,7 +150,8 @@ pub(crate) const CONTINUE: PromptAgent = PromptAgent {
         let text = tool_description(request, "Skills");
         text.split_once("listed below:\n").map_or(String::new(), |it| it.1.to_owned())
     },
-    listing: ["", "", "\n,"],
+    listing: ["", "\n", "\n,"],
+    is_race: true,
     ..USUAL
 };
 

@@ -8,6 +8,7 @@ use crate::profile::{
 };
 
 const DEVIATIONS: &str = "\
+| The list has the order in which the files were read. | That of directories and names. | The agent's order differs between runs. |
 | Names that differ only in capitals are one name; white space around a name is taken off. | They are two names. | A rule of a profile would have to compare names differently. |
 | Of two skills with one name in a directory, the last in the order of the file system is listed. | The last in the order of names. | The order of a file system differs between machines. |
 | Its settings switch skills off. | They are not read. | Only fields, directories and files are measured. |

@@ -9,6 +9,7 @@ use crate::profile::{
 use crate::yaml_library::YamlLibrary;
 
 const DEVIATIONS: &str = "\
+| The list has the order of the file system. | That of names. | The order of a file system differs between machines. |
 | Skills of a folder that the user does not trust are not loaded. | They are listed. | Its list of trusted folders is not read. |
 | Of two skills with one name in a directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
 | Its bundled skills, its registry, `skill_paths`, `enabled_skills`, `disabled_skills` and `agents/openai.yaml` count. | They are not read. | Only directories and files are measured. |
