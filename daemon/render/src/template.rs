@@ -404,3 +404,34 @@ fn tokens(raw: &str) -> Vec<String> {
     all.extend(current);
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filled_value_is_not_searched_and_unknown_words_stay() {
+        let value = |word: &str| match word {
+            "name" => Some(Cow::Borrowed("{body}")),
+            "body" => Some("B {name}".into()),
+            _ => None,
+        };
+        assert_eq!(
+            fill("<{name}> {body} {other} { {name", value),
+            "<{body}> B {name} {other} { {name"
+        );
+    }
+
+    #[test]
+    fn arguments_are_split_at_white_space_outside_quotes() {
+        assert_eq!(tokens("a \"b c\" d'e f'  ''"), ["a", "b c", "de f", ""]);
+        assert_eq!(tokens(" \"open end"), ["open end"]);
+    }
+
+    #[test]
+    fn blank_lines_before_a_body_are_removed_and_indentation_stays() {
+        assert_eq!(without_blank_lines("\n \t\n  a\n\n"), "  a\n\n");
+        assert_eq!(without_blank_lines(" \n"), "");
+        assert_eq!(without_blank_lines("a"), "a");
+    }
+}
