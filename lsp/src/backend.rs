@@ -155,6 +155,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Returns the directory entry at each path, in order; `None` where nothing exists.
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>>;
 
+    /// Returns each path without symbolic links; `None` if nothing is there.
+    fn real_paths(&self, _paths: Vec<AbsPath>) -> Answer<Vec<Option<AbsPath>>> {
+        none()
+    }
+
     /// Returns the location of each document, in order.
     fn locate(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>>;
 

@@ -22,7 +22,7 @@ use crate::snapshot::OverlaySnapshot;
 pub(crate) struct Revision(pub(crate) u64);
 
 /// One version of an open document.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Document {
     uri: Uri,
     path: Option<AbsPath>,
@@ -36,6 +36,25 @@ pub(crate) struct Document {
     findings: FindingsCache,
 }
 
+impl Clone for Document {
+    /// Returns the text without its parts; a document is cloned to be changed.
+    fn clone(&self) -> Self {
+        let Self { uri, path, version, revision, text, lines, .. } = self;
+        Self {
+            uri: uri.clone(),
+            path: path.clone(),
+            version: *version,
+            revision: *revision,
+            text: text.clone(),
+            lines: lines.clone(),
+            parsed: OnceLock::new(),
+            record: OnceLock::new(),
+            parts: TextParts::default(),
+            findings: FindingsCache::default(),
+        }
+    }
+}
+
 /// The last findings of a document, and the values that they depend on.
 #[derive(Debug, Default)]
 struct FindingsCache(Mutex<Option<CachedFindings>>);
@@ -44,13 +63,16 @@ struct FindingsCache(Mutex<Option<CachedFindings>>);
 struct CachedFindings {
     generation: u64,
     snapshot: Arc<OverlaySnapshot>,
-    found: Vec<Finding>,
+    /// The findings of all rules. Their fixes are not verified.
+    unverified: Arc<[Finding]>,
+    /// The same findings with verified fixes, once they were needed.
+    verified: Option<Arc<[Finding]>>,
 }
 
-impl Clone for FindingsCache {
-    /// Returns an empty cache; a document is cloned to be changed.
-    fn clone(&self) -> Self {
-        Self::default()
+impl CachedFindings {
+    fn n_fixable(&self) -> usize {
+        let has_fix = |it: &&Finding| !(it.fixes.is_empty() && it.offers.is_empty());
+        self.unverified.iter().filter(has_fix).count()
     }
 }
 
@@ -150,30 +172,68 @@ impl Document {
         self.parts.links_at(&self.text, self.parsed(), offset)
     }
 
-    /// Returns all findings, based on the document and the cached context. Editors ask for actions at
-    /// each move of the cursor, so the last findings are kept.
-    pub(crate) fn findings(&self, analysis: &AnalysisContext) -> Vec<Finding> {
-        self.findings_within(analysis, usize::MAX)
+    /// Returns all findings, based on the document and the cached context.
+    pub(crate) fn findings(&self, analysis: &AnalysisContext) -> Arc<[Finding]> {
+        self.with_findings(analysis, |it| self.verify_all(it, analysis))
     }
 
-    /// Returns all findings, without fixes if more than `max_fixes` findings have some.
-    fn findings_within(&self, analysis: &AnalysisContext, max_fixes: usize) -> Vec<Finding> {
-        let cache = || self.findings.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |it: &&CachedFindings| {
+    /// Returns all findings. Their fixes are not verified.
+    pub(crate) fn unverified_findings(&self, analysis: &AnalysisContext) -> Arc<[Finding]> {
+        self.with_findings(analysis, |it| Arc::clone(&it.unverified))
+    }
+
+    /// Returns the findings whose spans overlap or touch a span.
+    pub(crate) fn findings_at(&self, span: Span, analysis: &AnalysisContext) -> Vec<Finding> {
+        let is_here = |it: &Finding| it.diagnostic.span.touches(span);
+        self.with_findings(analysis, |cached| match &cached.verified {
+            Some(known) => known.iter().filter(|it| is_here(it)).cloned().collect(),
+            None => self.verify(&cached.unverified, is_here, analysis),
+        })
+    }
+
+    /// Calls `with` on the findings. Editors ask for actions at each move of the cursor, so the last
+    /// findings are kept; a second caller waits for the first one's check.
+    fn with_findings<R>(
+        &self,
+        analysis: &AnalysisContext,
+        with: impl FnOnce(&mut CachedFindings) -> R,
+    ) -> R {
+        let mut cache = self.findings.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |it: &CachedFindings| {
             it.generation == analysis.generation && Arc::ptr_eq(&it.snapshot, &analysis.snapshot)
         };
-        if let Some(found) = cache().as_ref().filter(is_same).map(|it| it.found.clone()) {
-            return found;
+        if let Some(known) = cache.as_mut().filter(|it| is_same(it)) {
+            return with(known);
         }
-        let (found, is_verified) = self.as_subject(|it| {
-            skills_lint::check_within(it, &analysis.settings(), analysis, max_fixes)
-        });
+        let found =
+            self.as_subject(|it| skills_lint::check_unverified(it, &analysis.settings(), analysis));
+        let (generation, snapshot) = (analysis.generation, Arc::clone(&analysis.snapshot));
+        let mut found =
+            CachedFindings { generation, snapshot, unverified: found.into(), verified: None };
+        let result = with(&mut found);
         // With a missing answer, the next call must ask for it again.
-        if is_verified && analysis.root.is_some() && analysis.missing.borrow().is_empty() {
-            let (generation, snapshot) = (analysis.generation, Arc::clone(&analysis.snapshot));
-            *cache() = Some(CachedFindings { generation, snapshot, found: found.clone() });
-        }
-        found
+        let is_whole = analysis.root.is_some() && analysis.missing.borrow().is_empty();
+        *cache = is_whole.then_some(found);
+        result
+    }
+
+    fn verify_all(
+        &self,
+        cached: &mut CachedFindings,
+        analysis: &AnalysisContext,
+    ) -> Arc<[Finding]> {
+        let CachedFindings { unverified, verified, .. } = cached;
+        let verify = || self.verify(unverified, |_| true, analysis).into();
+        Arc::clone(verified.get_or_insert_with(verify))
+    }
+
+    fn verify(
+        &self,
+        findings: &[Finding],
+        is_wanted: impl Fn(&Finding) -> bool,
+        analysis: &AnalysisContext,
+    ) -> Vec<Finding> {
+        self.as_subject(|it| skills_lint::verify(findings, is_wanted, it, &analysis.settings()))
     }
 
     /// Returns the findings for `source.fixAll`, which applies every unambiguous fix.
@@ -184,11 +244,17 @@ impl Document {
     /// Returns the findings to show in the editor. Very many have no fixes until the editor asks for
     /// them, so that no letter waits for their verification.
     pub(crate) fn shown_findings(&self, analysis: &AnalysisContext) -> Vec<Finding> {
-        self.as_subject(|it| {
-            let settings = analysis.settings();
-            let found = self.findings_within(analysis, MAX_PUBLISHED_FIXES);
-            skills_lint::shown(found, it, &settings, analysis)
-        })
+        let found = self.with_findings(analysis, |it| {
+            if it.n_fixable() <= MAX_PUBLISHED_FIXES {
+                return self.verify_all(it, analysis).to_vec();
+            }
+            let without_fixes = |it: &Finding| {
+                let (fixes, offers) = Default::default();
+                Finding { fixes, offers, ..it.clone() }
+            };
+            it.unverified.iter().map(without_fixes).collect()
+        });
+        self.as_subject(|it| skills_lint::shown(found, it, &analysis.settings(), analysis))
     }
 
     /// Returns a copy with other text that was never sent by the client.

@@ -47,3 +47,6 @@ mod rename_edits;
 mod convert_command;
 
 pub(crate) mod workspace_diagnostic;
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,11 @@
 //!
 //! Used by handlers that work on several files, such as rename and references.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use skills_agents::references::{
-    Link, LinkBases, Reference, has_names, has_paths, path_references, path_steps,
+    Link, LinkBases, Reference, has_names, has_paths, path_references_in, path_steps,
 };
 use skills_discovery::discover::FileId;
 use skills_ide::rename::RenameKind;
@@ -31,7 +31,7 @@ pub(crate) struct Texts<'a> {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum FileKey {
     File(FileId),
-    /// The file is not on the disk, or its identity is unknown.
+    /// The file is not on the disk, its identity is unknown, or it is one of several hard links.
     Path(AbsPath),
 }
 
@@ -69,7 +69,7 @@ impl ReferencingFile {
             references.extend(named);
         }
         let links =
-            path_references(document.text(), document.parsed(), &snapshot.bases(&path), |it| {
+            path_references_in(document.text(), document.links(), &snapshot.bases(&path), |it| {
                 resolved.path_targets.contains(it).then_some(&*resolved.skill.name)
             });
         Self { path, identity, is_own, document, is_open, references, links }
@@ -204,19 +204,34 @@ impl Texts<'_> {
     }
 
     /// Returns each file once: by a path that is open, else by a `preferred` path, else by the
-    /// first.
+    /// first. Each hard link is a file of its own, because an edit of one leaves the others.
     pub(crate) async fn dedup_by_file(
         self,
         paths: BTreeSet<AbsPath>,
         preferred: impl Fn(&AbsPath) -> bool,
     ) -> BTreeMap<FileKey, AbsPath> {
         let paths: Vec<AbsPath> = paths.into_iter().collect();
-        let entries = self.session.backend().entries(paths.clone()).await.unwrap_or_default();
-        let ids = entries.into_iter().map(|it| it?.id).chain(std::iter::repeat(None));
+        let backend = self.session.backend();
+        let mut entries = backend.entries(paths.clone()).await.unwrap_or_default();
+        entries.resize(paths.len(), None);
+        let linked =
+            paths.iter().zip(&entries).filter(|(_, it)| it.is_some_and(|it| it.has_hard_links));
+        let linked: Vec<AbsPath> = linked.map(|(path, _)| path.clone()).collect();
+        let mut real: HashMap<AbsPath, Option<AbsPath>> = HashMap::new();
+        if !linked.is_empty()
+            && let Some(found) = backend.real_paths(linked.clone()).await
+        {
+            real.extend(linked.into_iter().zip(found));
+        }
         let rank = |it: &AbsPath| (self.session.document_at(it).is_none(), !preferred(it));
         let mut each: BTreeMap<FileKey, AbsPath> = BTreeMap::new();
-        for (path, id) in paths.into_iter().zip(ids) {
-            let identity = id.map_or_else(|| FileKey::Path(path.clone()), FileKey::File);
+        for (path, entry) in paths.into_iter().zip(entries) {
+            let real = real.get(&path).cloned().flatten();
+            let identity = match (entry.and_then(|it| it.id), real) {
+                (_, Some(real)) => FileKey::Path(real),
+                (Some(id), None) => FileKey::File(id),
+                (None, None) => FileKey::Path(path.clone()),
+            };
             match each.get_mut(&identity) {
                 Some(kept) if rank(kept) <= rank(&path) => {}
                 Some(kept) => *kept = path,

@@ -49,7 +49,7 @@ mod tests;
 use run_rules::unverified;
 use subject::Cx;
 use verify_fix::batch::keep_jointly_verified;
-use verify_fix::discard_failing_fixes;
+use verify_fix::{discard_failing_fixes, verify_fixes};
 
 pub use body::{is_amount, unreferenced_files};
 pub use bundled_texts::BundledTexts;
@@ -77,27 +77,25 @@ pub fn check(subject: &Subject<'_>, settings: &Settings<'_>, fs: &dyn FsContext)
     found
 }
 
-/// Returns the findings of [`check`], and true if their fixes are verified. If there are more than
-/// `max_fixes` findings with fixes, none carries a fix: verifying each parses the frontmatter again.
-pub fn check_within(
+/// Returns the findings of [`check`] with fixes that are not verified, for [`verify`].
+pub fn check_unverified(
     subject: &Subject<'_>,
     settings: &Settings<'_>,
     fs: &dyn FsContext,
-    max_fixes: usize,
-) -> (Vec<Finding>, bool) {
-    let cx = Cx::new(subject, &settings.profiles, fs);
-    let mut found = unverified(&cx, settings);
-    let has_fix = |it: &&Finding| !(it.fixes.is_empty() && it.offers.is_empty());
-    let is_verified = found.iter().filter(has_fix).count() <= max_fixes;
-    if is_verified {
-        discard_failing_fixes(&cx, settings, &mut found);
-    } else {
-        for finding in &mut found {
-            finding.fixes.clear();
-            finding.offers.clear();
-        }
-    }
-    (found, is_verified)
+) -> Vec<Finding> {
+    unverified(&Cx::new(subject, &settings.profiles, fs), settings)
+}
+
+/// Returns the wanted ones of the findings of [`check_unverified`], as [`check`] returns them.
+/// Verifying a fix parses the frontmatter again.
+pub fn verify(
+    findings: &[Finding],
+    is_wanted: impl Fn(&Finding) -> bool,
+    subject: &Subject<'_>,
+    settings: &Settings<'_>,
+) -> Vec<Finding> {
+    let cx = Cx::new(subject, &settings.profiles, &NoFs);
+    verify_fixes(&cx, settings, findings, is_wanted)
 }
 
 /// Returns the findings of a text for a caller that applies every unambiguous fix. Up to

@@ -46,32 +46,31 @@ pub(super) fn discard_failing_fixes(
     settings: &Settings<'_>,
     findings: &mut [Finding],
 ) {
-    let mut proof = FixVerifier::new(cx, settings);
+    let mut verifier = FixVerifier::new(cx, settings);
     let shown = most_severe(findings);
     for (index, finding) in findings.iter_mut().enumerate() {
         let is_shown = shown.as_ref().is_none_or(|it| it.contains(&index));
-        let was_choice = finding.fixes.len() > 1;
-        let mut fixes = std::mem::take(&mut finding.fixes);
-        fixes.retain(|fix| {
-            proof.is_in_body(fix) || is_shown && proof.passes(finding, fix, !was_choice)
-        });
-        if was_choice && fixes.len() == 1 {
-            finding.offers.extend(fixes.drain(..).map(Offer::Draft));
-        }
-        finding.fixes = fixes;
-        let mut offers = std::mem::take(&mut finding.offers);
-        offers.retain(|offer| match offer {
-            Offer::Draft(fix) => {
-                proof.is_in_body(fix) || is_shown && proof.passes(finding, fix, false)
-            }
-            Offer::MakeExecutable(_)
-            | Offer::CreateFile(_)
-            | Offer::RenameDirectory(_)
-            | Offer::RenameSkill(_)
-            | Offer::RemoveMark => true,
-        });
-        finding.offers = offers;
+        verifier.discard_failing(finding, is_shown);
     }
+}
+
+/// Returns the wanted findings without the fixes that [`discard_failing_fixes`] discards.
+pub(super) fn verify_fixes(
+    cx: &Cx<'_>,
+    settings: &Settings<'_>,
+    findings: &[Finding],
+    is_wanted: impl Fn(&Finding) -> bool,
+) -> Vec<Finding> {
+    let mut verifier = FixVerifier::new(cx, settings);
+    let shown = most_severe(findings);
+    let wanted = findings.iter().enumerate().filter(|(_, it)| is_wanted(it));
+    let verified = wanted.map(|(index, finding)| {
+        let mut finding = finding.clone();
+        let is_shown = shown.as_ref().is_none_or(|it| it.contains(&index));
+        verifier.discard_failing(&mut finding, is_shown);
+        finding
+    });
+    verified.collect()
 }
 
 struct FixVerifier<'c, 'a> {
@@ -86,6 +85,32 @@ struct FixVerifier<'c, 'a> {
 impl<'c, 'a> FixVerifier<'c, 'a> {
     fn new(cx: &'c Cx<'a>, settings: &'c Settings<'c>) -> Self {
         Self { cx, settings, head: None, n_parsed: 0, n_checked: 0 }
+    }
+
+    /// Discards the fixes of a finding that fail verification, and those of the frontmatter if the
+    /// finding is not shown.
+    fn discard_failing(&mut self, finding: &mut Finding, is_shown: bool) {
+        let was_choice = finding.fixes.len() > 1;
+        let mut fixes = std::mem::take(&mut finding.fixes);
+        fixes.retain(|fix| {
+            self.is_in_body(fix) || is_shown && self.passes(finding, fix, !was_choice)
+        });
+        if was_choice && fixes.len() == 1 {
+            finding.offers.extend(fixes.drain(..).map(Offer::Draft));
+        }
+        finding.fixes = fixes;
+        let mut offers = std::mem::take(&mut finding.offers);
+        offers.retain(|offer| match offer {
+            Offer::Draft(fix) => {
+                self.is_in_body(fix) || is_shown && self.passes(finding, fix, false)
+            }
+            Offer::MakeExecutable(_)
+            | Offer::CreateFile(_)
+            | Offer::RenameDirectory(_)
+            | Offer::RenameSkill(_)
+            | Offer::RemoveMark => true,
+        });
+        finding.offers = offers;
     }
 
     /// Returns whether all agents recognise the frontmatter.

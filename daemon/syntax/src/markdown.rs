@@ -16,8 +16,21 @@ pub use target::{link_path, percent_decode};
 impl Body {
     /// Splits the body of `text` at `span`.
     pub fn new(text: &str, span: Span) -> Self {
+        #[cfg(feature = "invariants")]
+        N_BODIES.with(|it| it.set(it.get() + 1));
         builder::build(text, span)
     }
+}
+
+#[cfg(feature = "invariants")]
+thread_local! {
+    static N_BODIES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Returns the number of bodies that this thread has split, for tests that count work.
+#[cfg(feature = "invariants")]
+pub fn n_bodies() -> usize {
+    N_BODIES.get()
 }
 
 #[cfg(test)]

@@ -74,6 +74,7 @@ fn path(text: &str) -> AbsPath {
 struct Input {
     text: String,
     document: Document,
+    body: Body,
     record: SkillRecord,
     path: AbsPath,
     fs: SmallDir,
@@ -83,13 +84,13 @@ struct Input {
 impl Input {
     fn new(text: String) -> Self {
         let document = parse(&text);
-        let record = record(&text, &document);
+        let (record, body) = (record(&text, &document), Body::new(&text, document.body));
         let beside =
             Neighbour { name: "skill-name".to_owned(), path: path("/w/b/SKILL.md"), file: None };
         let skill_set = SkillSet::new(vec![beside], Vec::new());
         let fs = SmallDir { files: vec!["references/b.md".to_owned()], skill_set };
         let places = [text.len() / 2, text.len() - 8, 12].map(|it| text.floor_char_boundary(it));
-        Self { text, document, record, path: path("/w/a/SKILL.md"), fs, places }
+        Self { text, document, body, record, path: path("/w/a/SKILL.md"), fs, places }
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -131,25 +132,31 @@ const OPERATIONS: [Operation; 13] = [
     ("check", |it| check(&it.subject(), &Settings::default(), &it.fs).len()),
     ("fix", |it| apply_fixes(&it.text, fixable(it, &it.text), |text| fixable(it, text)).n_made),
     ("complete", |it| {
-        let (body, names) = (Body::new(&it.text, it.document.body), ToolNames::default());
+        let (body, names) = (&it.body, ToolNames::default());
         let complete = |at: &usize| {
-            name_at(&it.text, &it.document, &body, *at);
-            complete_paths(&it.text, &it.document, &body, *at, &it.fs);
+            name_at(&it.text, &it.document, body, *at);
+            complete_paths(&it.text, &it.document, body, *at, &it.fs);
             let kind = FileKind::Skill(None);
-            let found = complete(&it.text, &it.document, &body, *at, kind, &names);
+            let found = complete(&it.text, &it.document, body, *at, kind, &names);
             found.map_or(0, |it| it.items.len())
         };
         it.places.iter().map(complete).sum()
     }),
-    ("hover", |it| it.places.iter().filter_map(|at| hover(&it.text, *at)).count()),
+    ("hover", |it| {
+        let hover = |at: &usize| hover(&it.text, &it.document, &it.body, *at);
+        it.places.iter().filter_map(hover).count()
+    }),
     ("select", |it| {
-        it.places.iter().map(|at| selection_ranges(&it.text, &it.document, *at).len()).sum()
+        it.places
+            .iter()
+            .map(|at| selection_ranges(&it.text, &it.document, &it.body, *at).len())
+            .sum()
     }),
     ("tokens", |it| {
         let references = references(&it.text, &it.document);
         let spans: Vec<Span> = references.iter().map(|it| it.span).collect();
         let lines = LineIndex::new(&it.text);
-        let tokens = tokens(&it.text, &it.document, &spans);
+        let tokens = tokens(&it.text, &it.document, &it.body, &spans);
         tokens.iter().map(|token| lines.utf16_column(&it.text, token.span.start) as usize).sum()
     }),
     ("links", |it| {
@@ -170,18 +177,15 @@ const OPERATIONS: [Operation; 13] = [
         let findings = Vec::new();
         hints(&it.subject(), &it.fs).len()
             + lenses(&it.subject(), &it.fs, None, &findings).len()
-            + refactorings(
-                &it.subject(),
-                &Body::new(&it.text, it.document.body),
-                &it.fs,
-                it.places[0],
-            )
-            .len()
+            + refactorings(&it.subject(), &it.body, &it.fs, it.places[0])
+                .iter()
+                .map(|it| it.change().edits.len())
+                .sum::<usize>()
     }),
     ("rename", |it| {
         let moves = Moves::new([Move { old: path("/w/a"), new: path("/w/c/a") }]);
         let bases = LinkBases::for_file(&it.path, None, None);
-        moves.edits(&it.path, &bases, &it.text, &it.document, |_| true).len()
+        moves.edits(&it.path, &bases, &it.text, &links(&it.text, &it.document), |_| true).len()
     }),
 ];
 

@@ -46,7 +46,12 @@ impl Argument {
 }
 
 /// Returns the reason why an argument cannot get a name, as a sentence for the user.
-pub fn argument_name_obstacle(text: &str, document: &Document, new: &str) -> Option<String> {
+pub fn argument_name_obstacle(
+    text: &str,
+    document: &Document,
+    body: &Body,
+    new: &str,
+) -> Option<String> {
     let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
     if !new.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
         || !new.chars().all(is_word)
@@ -54,18 +59,19 @@ pub fn argument_name_obstacle(text: &str, document: &Document, new: &str) -> Opt
     {
         return Some(format!("`{new}` is not a valid argument name: use letters, digits and `_`"));
     }
-    let arguments = DeclaredArguments::new(text, document);
+    let arguments = DeclaredArguments::new(text, document, body);
     let is_taken = arguments.names.iter().any(|it| it.text == new);
     is_taken.then(|| format!("the skill already has an argument `{new}`"))
 }
 
-/// Returns the argument declared or used at `offset`, with Claude Code's numbering.
-pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argument> {
+/// Returns the argument declared or used at `offset`, with Claude Code's numbering. Takes the parsed
+/// body.
+pub fn argument(text: &str, document: &Document, body: &Body, offset: usize) -> Option<Argument> {
     let is_body = offset >= document.body.start;
     if is_body && !has_mark(text, offset) {
         return None;
     }
-    let arguments = DeclaredArguments::new(text, document);
+    let arguments = DeclaredArguments::new(text, document, body);
     let uses = arguments.uses(PlaceholderSyntax::Claude { braced: false });
     let meets = |it: Span| it.start <= offset && offset <= it.end;
     let named = arguments.names.iter().position(|it| meets(it.span));
@@ -82,19 +88,29 @@ fn has_mark(text: &str, offset: usize) -> bool {
     text[start..].lines().next().is_some_and(|it| it.contains('$'))
 }
 
-/// Returns the spans of the argument placeholders in the body.
-pub(super) fn placeholder_spans(text: &str, document: &Document) -> Vec<Span> {
-    let arguments = DeclaredArguments::new(text, document);
-    let claude = arguments.uses(PlaceholderSyntax::Claude { braced: false });
+/// Returns the spans of the argument placeholders in whole lines of the body.
+pub(super) fn placeholder_spans(
+    text: &str,
+    document: &Document,
+    body: &Body,
+    within: Span,
+) -> Vec<Span> {
+    let arguments = DeclaredArguments::new(text, document, body);
+    let claude = arguments.uses_in(within, PlaceholderSyntax::Claude { braced: false });
     claude.into_iter().map(|it| it.span).collect()
 }
 
 /// Returns the hover text for the argument placeholder at `offset`, and its span.
-pub(super) fn hover_text(text: &str, document: &Document, offset: usize) -> Option<(Span, String)> {
+pub(super) fn hover_text(
+    text: &str,
+    document: &Document,
+    body: &Body,
+    offset: usize,
+) -> Option<(Span, String)> {
     if offset < document.body.start || !has_mark(text, offset) {
         return None;
     }
-    let arguments = DeclaredArguments::new(text, document);
+    let arguments = DeclaredArguments::new(text, document, body);
     let at = |placeholders: PlaceholderSyntax| {
         let uses = arguments.uses(placeholders).into_iter();
         let mut meeting = uses.filter(|it| it.span.start <= offset && offset <= it.span.end);
@@ -144,8 +160,8 @@ pub(super) fn hover_text(text: &str, document: &Document, offset: usize) -> Opti
 }
 
 /// Returns suggestions for argument placeholders, by name and by number.
-pub(super) fn suggestions(text: &str, document: &Document) -> Vec<Suggestion> {
-    let arguments = DeclaredArguments::new(text, document);
+pub(super) fn suggestions(text: &str, document: &Document, body: &Body) -> Vec<Suggestion> {
+    let arguments = DeclaredArguments::new(text, document, body);
     let item = |text: String, detail: String| Suggestion {
         label: text.clone(),
         kind: SuggestionKind::Variable,
@@ -191,26 +207,28 @@ struct DeclaredArguments<'t> {
     names: Vec<FieldItem>,
     /// The argument names in `argument-hint`, in order.
     hints: Vec<String>,
-    prose: Vec<Span>,
+    prose: &'t [Span],
 }
 
 impl<'t> DeclaredArguments<'t> {
-    fn new(text: &'t str, document: &Document) -> Self {
+    fn new(text: &'t str, document: &Document, body: &'t Body) -> Self {
         let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
         let mut names = fields.map(|it| it.list(&ARGUMENTS)).unwrap_or_default();
         names.truncate(MAX_NAMES);
         let hint = fields.and_then(|it| it.text(&ARGUMENT_HINT)).unwrap_or_default();
-        let prose = Body::new(text, document.body).prose;
-        Self { text, body: document.body, names, hints: hints(&hint), prose }
+        Self { text, body: document.body, names, hints: hints(&hint), prose: &body.prose }
     }
 
     /// Returns the argument placeholders in an agent's syntax, without amounts of money such as
     /// `$5`, which a lint rule covers.
     fn uses(&self, placeholders: PlaceholderSyntax) -> Vec<Placeholder<'t>> {
+        self.uses_in(self.body, placeholders)
+    }
+
+    fn uses_in(&self, within: Span, placeholders: PlaceholderSyntax) -> Vec<Placeholder<'t>> {
         let names: Vec<String> = self.names.iter().map(|it| it.text.clone()).collect();
-        let start = self.body.start;
-        let found = placeholders.arguments(self.body.slice(self.text), &names).into_iter();
-        let found = found.map(|it| Placeholder { span: it.span.moved(start), ..it });
+        let found = placeholders.arguments(within.slice(self.text), &names).into_iter();
+        let found = found.map(|it| Placeholder { span: it.span.moved(within.start), ..it });
         found.filter(|it| !self.is_amount(it)).collect()
     }
 

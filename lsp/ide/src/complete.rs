@@ -107,7 +107,7 @@ pub fn complete(
             }
         }
         CursorContext::Variable { word } => {
-            (word, variables(arguments::suggestions(text, document)))
+            (word, variables(arguments::suggestions(text, document, body)))
         }
         CursorContext::Other => (mcp_word(text, document, body, offset)?, mcp_items(names)),
     };

@@ -7,9 +7,11 @@ mod edits;
 mod file_name;
 mod links;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use skills_agents::command;
+use skills_agents::references::{Link, links_in};
 use skills_lint::{FsContext, Subject, unreferenced_files};
 use skills_syntax::edit::{Edit, apply};
 use skills_syntax::markdown::{Body, Definition};
@@ -19,9 +21,9 @@ use skills_syntax::text::{Span, after_line_end};
 
 use crate::anchors::{MovedAnchor, anchors};
 use crate::labels::Labels;
-use crate::refactoring::{RefactorKind, Refactoring};
+use crate::refactoring::{Change, RefactorKind, Refactoring};
 use crate::sections::{Section, sections};
-use crate::tokens::{TokenKind, tokens};
+use crate::tokens::variables;
 use edits::{apply_within, contains_definition, edits_within, is_replaced, raise_heading};
 use file_name::{free_name, slug};
 
@@ -29,50 +31,53 @@ use file_name::{free_name, slug};
 const MIN_LINES: usize = 10;
 
 /// Extracts the innermost long section around `offset` to a file below `references/`.
-pub(super) fn extract_section(
-    subject: &Subject<'_>,
-    body: &Body,
-    fs: &dyn FsContext,
+pub(super) fn extract_section<'a>(
+    subject: &Subject<'a>,
+    body: &'a Body,
+    fs: &'a dyn FsContext,
     offset: usize,
-) -> Option<Refactoring> {
+) -> Option<Refactoring<'a>> {
     let (text, document) = (subject.text, subject.document);
     let path = subject.path.filter(|it| !command::is_command(it))?;
     let all = sections(document, body);
-    let is_long = |it: &&Section| it.span.slice(text).lines().count() > MIN_LINES;
+    let is_long = |it: &&Section| it.span.slice(text).lines().nth(MIN_LINES).is_some();
     let around = |it: &&Section| it.span.start <= offset && offset <= it.span.end;
-    let section = all.iter().filter(around).rfind(is_long)?;
+    let section = all.iter().filter(around).rfind(is_long)?.clone();
     // Agents substitute variables in the body only, not in files that it links to.
-    let is_replaced = tokens(text, document, &[])
-        .iter()
-        .any(|it| it.kind == TokenKind::Variable && section.span.covers(it.span))
-        || section.span.slice(text).contains("!`");
-    if is_replaced {
+    if section.span.slice(text).contains("!`")
+        || !variables(text, document, body, section.span).is_empty()
+    {
         return None;
     }
     let title = section.title.slice(text);
     let file = format!("references/{}.md", free_name(&slug(title), fs)?);
     let below = Span::new(after_line_end(text, section.heading.end), section.span.end);
     let page = path.parent()?.child(&file);
-    let split = SectionSplit {
-        text,
-        document,
-        path,
-        page: &page,
-        file: &file,
-        section,
-        below,
-        anchors: anchors(text, &all, section.span, below),
-        labels: Labels::new(body),
-        body,
-        fs,
+    let title = format!("Extract `{title}` to `{file}`");
+    let parts = subject.parts;
+    let creates = Some(page.clone());
+    let change = move || {
+        let split = SectionSplit {
+            text,
+            document,
+            path,
+            page: &page,
+            file: &file,
+            section: &section,
+            below,
+            anchors: anchors(text, &all, section.span, below),
+            labels: Labels::new(body),
+            body,
+            links: parts.map_or_else(
+                || Cow::Owned(links_in(text, document, body)),
+                |it| Cow::Borrowed(it.links(text, document)),
+            ),
+            fs,
+        };
+        let [on_page, in_rest] = [Side::Page, Side::Rest].map(|it| split.link_edits(it));
+        Change { edits: split.rest_edits(&in_rest), created_text: split.page_text(&all, &on_page) }
     };
-    let [on_page, in_rest] = [Side::Page, Side::Rest].map(|it| split.link_edits(it));
-    Some(Refactoring {
-        title: format!("Extract `{title}` to `{file}`"),
-        kind: RefactorKind::Extract,
-        edits: split.rest_edits(&in_rest),
-        creates: Some((page.clone(), split.page_text(&all, &on_page))),
-    })
+    Some(Refactoring::new(title, RefactorKind::Extract, creates, change))
 }
 
 /// A text split into a page and the remaining text.
@@ -89,6 +94,7 @@ struct SectionSplit<'a> {
     anchors: HashMap<String, MovedAnchor>,
     labels: Labels,
     body: &'a Body,
+    links: Cow<'a, [Link]>,
     fs: &'a dyn FsContext,
 }
 

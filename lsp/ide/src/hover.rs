@@ -8,10 +8,10 @@ use skills_agents::field_table::tools::tools;
 use skills_agents::field_table::variables::find_variable;
 use skills_agents::field_table::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS, KeyKind, Shape};
 use skills_agents::profile::{self, Scope};
-use skills_agents::skill::parse;
 use skills_render::prompt_listing::{
     ListedSkill, ListingBudget, ListingFormat, write_listing as listing,
 };
+use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
@@ -30,18 +30,17 @@ pub struct Hover {
 /// Approximate number of bytes in a token of English text.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// Returns the hover at `offset`, if there is one.
-pub fn hover(text: &str, offset: usize) -> Option<Hover> {
+/// Returns the hover at `offset`, if there is one. Takes the parsed body.
+pub fn hover(text: &str, document: &Document, body: &Body, offset: usize) -> Option<Hover> {
     let offset = text.floor_char_boundary(offset);
-    let document = parse(text);
-    if let Some((span, text)) = arguments::hover_text(text, &document, offset) {
+    if let Some((span, text)) = arguments::hover_text(text, document, body, offset) {
         return Some(Hover { span, text });
     }
-    let (span, shown) = match context_at(text, &document, offset) {
+    let (span, shown) = match context_at(text, document, offset) {
         CursorContext::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
         CursorContext::Value { path, word, .. } => {
             let whole = match path[..] {
-                [key] => describe_description(text, &document, key),
+                [key] => describe_description(text, document, key),
                 _ => None,
             };
             whole.or_else(|| Some((word, value(&path, word.slice(text))?)))?

@@ -44,7 +44,7 @@ pub use hints::{Hint, hints};
 pub use hover::{Hover, hover};
 pub use lens::{Lens, LensTarget, lenses};
 pub use refactor::refactorings;
-pub use refactoring::{RefactorKind, Refactoring};
+pub use refactoring::{Change, RefactorKind, Refactoring};
 pub use sections::{Section, sections};
 pub use selection::selection_ranges;
 pub use suggestion::{Suggestion, SuggestionKind};

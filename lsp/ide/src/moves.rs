@@ -6,10 +6,9 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
-use skills_agents::references::{Link, LinkBase, LinkBases, LinkForm, PathStep, links, path_steps};
+use skills_agents::references::{Link, LinkBase, LinkBases, LinkForm, PathStep, path_steps};
 use skills_syntax::edit::{Edit, apply};
 use skills_syntax::markdown::percent_decode;
-use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
@@ -46,14 +45,14 @@ impl Moves {
         Some(moved.new.child(path.strip_prefix(&*moved.old).ok()?))
     }
 
-    /// Returns the edits of the text at `path`. `is_there` returns whether a path exists; it is
-    /// called for paths whose meaning depends on that.
+    /// Returns the edits of the text at `path` with these links. `is_there` returns whether a path
+    /// exists; it is called for paths whose meaning depends on that.
     pub fn edits(
         &self,
         path: &AbsPath,
         bases: &LinkBases,
         text: &str,
-        document: &Document,
+        links: &[Link],
         is_there: impl Fn(&AbsPath) -> bool,
     ) -> Vec<Edit> {
         if self.0.is_empty() {
@@ -69,10 +68,10 @@ impl Moves {
         let becomes_skill = !is_skill(path) && self.new_path(path).is_some_and(|it| is_skill(&it));
         let rewriter = PathRewriter { text, bases, after, becomes_skill, moves: self };
         let mut edits: Vec<Edit> = Vec::new();
-        for link in links(text, document) {
+        for link in links {
             let end = edits.last().map_or(0, |it| it.span.end);
             // A command in backticks is tried as one path and word by word, so links may overlap.
-            let found = rewriter.link_edits(&link, &is_there).into_iter();
+            let found = rewriter.link_edits(link, &is_there).into_iter();
             edits.extend(found.filter(|it| end <= it.span.start));
         }
         edits
@@ -228,6 +227,7 @@ pub fn relative(from: &Path, to: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use skills_agents::references::links;
     use skills_agents::skill::parse;
 
     use super::*;
@@ -244,7 +244,7 @@ mod tests {
         let moves = Moves::new(moves);
         let bases = LinkBases::for_file(&at(path), Some(&at("/w")), Some(&at("/home/me")));
         let is_there = |it: &AbsPath| it.to_str().unwrap().matches("/.claude").count() == 1;
-        let edits = moves.edits(&at(path), &bases, text, &parse(text), is_there);
+        let edits = moves.edits(&at(path), &bases, text, &links(text, &parse(text)), is_there);
         assert_eq!(apply(text, &edits), expected);
         if moves.all().iter().any(|it| moves.new_path(&it.new).is_some()) {
             return;
@@ -252,7 +252,8 @@ mod tests {
         // Applying the moves twice changes nothing.
         let then = moves.new_path(&at(path)).unwrap_or_else(|| at(path));
         let bases = LinkBases::for_file(&then, Some(&at("/w")), Some(&at("/home/me")));
-        let again = moves.edits(&then, &bases, expected, &parse(expected), is_there);
+        let again =
+            moves.edits(&then, &bases, expected, &links(expected, &parse(expected)), is_there);
         assert_eq!(again, [], "{expected}");
     }
 
@@ -285,7 +286,8 @@ mod tests {
         let text = "`~/.claude/skills/a/x.py` and ~/.claude/skills/ab/x.py\n";
         let bases =
             LinkBases::for_file(&at("/w/CLAUDE.md"), Some(&at("/w")), Some(&at("/home/me")));
-        let edits = home.edits(&at("/w/CLAUDE.md"), &bases, text, &parse(text), |_| false);
+        let edits =
+            home.edits(&at("/w/CLAUDE.md"), &bases, text, &links(text, &parse(text)), |_| false);
         assert_eq!(apply(text, &edits), "`~/.claude/skills/b/x.py` and ~/.claude/skills/ab/x.py\n");
     }
 
@@ -303,7 +305,8 @@ mod tests {
         let moves = [Move { old: at("/w/and"), new: at("/w/or") }];
         let bases = LinkBases::for_file(&at("/w/CLAUDE.md"), None, None);
         let path = at("/w/CLAUDE.md");
-        let edits = Moves::new(moves).edits(&path, &bases, text, &parse(text), |_| false);
+        let edits =
+            Moves::new(moves).edits(&path, &bases, text, &links(text, &parse(text)), |_| false);
         assert_eq!(apply(text, &edits), "For and/or, [x](or/x.md).\n");
     }
 
@@ -361,7 +364,7 @@ mod tests {
     fn check_text(old: &str, new: &str, text: &str, expected: &str) {
         let moves = Moves::new([Move { old: at(old), new: at(new) }]);
         let bases = LinkBases::for_file(&at(old), Some(&at("/w")), Some(&at("/w")));
-        let edits = moves.edits(&at(old), &bases, text, &parse(text), |_| true);
+        let edits = moves.edits(&at(old), &bases, text, &links(text, &parse(text)), |_| true);
         assert_eq!(apply(text, &edits), expected);
     }
 
@@ -396,7 +399,7 @@ mod tests {
             ["/w/.claude/commands/fix/notes.md", "/w/src/x.ts", "/w/.claude/skills/d/SKILL.md"];
         let is_there = |it: &AbsPath| there.iter().any(|path| at(path) == *it);
         assert_eq!(
-            apply(text, &moves.edits(&path, &bases, text, &parse(text), is_there)),
+            apply(text, &moves.edits(&path, &bases, text, &links(text, &parse(text)), is_there)),
             "[a](../../commands/fix/notes.md#x), [b](../../../src/x.ts), [c](../../skills/d/SKILL.md), `src/x.ts`, @src/x.ts, [m](SKILL.md), [n](no.md)\n"
         );
     }
@@ -410,7 +413,7 @@ mod tests {
         let text = "Run `${CLAUDE_SKILL_DIR}/scripts/x.py`.\n";
         let edits = |old: &str, new: &str| {
             let moves = Moves::new([Move { old: skill.child(old), new: skill.child(new) }]);
-            apply(text, &moves.edits(&path, &bases, text, &parse(text), |_| true))
+            apply(text, &moves.edits(&path, &bases, text, &links(text, &parse(text)), |_| true))
         };
         assert_eq!(edits("scripts", "bin"), "Run `${CLAUDE_SKILL_DIR}/bin/x.py`.\n");
         assert_eq!(edits("references/a.md", "a.md"), text);
@@ -433,7 +436,8 @@ mod tests {
         let moves =
             Moves::new([Move { old: at("/w/.claude/skills"), new: at("/w/.opencode/skills") }]);
         let bases = LinkBases::for_file(&at("/w/CLAUDE.md"), Some(&at("/w")), None);
-        let edits = moves.edits(&at("/w/CLAUDE.md"), &bases, text, &parse(text), |_| true);
+        let edits =
+            moves.edits(&at("/w/CLAUDE.md"), &bases, text, &links(text, &parse(text)), |_| true);
         assert_eq!(
             apply(text, &edits),
             "@.opencode/skills/pdf/SKILL.md [x](.opencode/skills/notes/x.md) .opencode/skills/\n"

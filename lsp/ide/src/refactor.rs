@@ -11,15 +11,15 @@ use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
 
 use super::extract::extract_section;
-use super::refactoring::{RefactorKind, Refactoring};
+use super::refactoring::{Change, RefactorKind, Refactoring};
 
 /// Returns the refactorings available at `offset`. Takes the parsed body.
-pub fn refactorings(
-    subject: &Subject<'_>,
-    body: &Body,
-    fs: &dyn FsContext,
+pub fn refactorings<'a>(
+    subject: &Subject<'a>,
+    body: &'a Body,
+    fs: &'a dyn FsContext,
     offset: usize,
-) -> Vec<Refactoring> {
+) -> Vec<Refactoring<'a>> {
     let offset = subject.text.floor_char_boundary(offset);
     let mut found = Vec::new();
     found.extend(extract_section(subject, body, fs, offset));
@@ -28,7 +28,7 @@ pub fn refactorings(
 }
 
 /// Converts a tool list between its one-line and its block form.
-fn convert_tool_list(subject: &Subject<'_>, offset: usize) -> Option<Refactoring> {
+fn convert_tool_list<'a>(subject: &Subject<'a>, offset: usize) -> Option<Refactoring<'a>> {
     let frontmatter = subject.document.frontmatter.as_ref()?;
     let fields = Fields::new(frontmatter, subject.text);
     let here = |it: &&&Field| {
@@ -65,12 +65,9 @@ fn convert_tool_list(subject: &Subject<'_>, offset: usize) -> Option<Refactoring
         | ValueKind::Null
         | ValueKind::Alias { .. } => return None,
     };
-    Some(Refactoring {
-        title: title.to_owned(),
-        kind: RefactorKind::Rewrite,
-        edits: vec![Edit { span, text }],
-        creates: None,
-    })
+    let change = Change { edits: vec![Edit { span, text }], created_text: String::new() };
+    let change = move || change.clone();
+    Some(Refactoring::new(title.to_owned(), RefactorKind::Rewrite, None, change))
 }
 
 /// Returns a text as a YAML scalar, quoted if needed.
@@ -98,8 +95,11 @@ mod tests {
         let at = marked.find('|').unwrap();
         let text = marked.replacen('|', "", 1);
         let shown = with_subject_at(path, &text, |subject| {
-            let found = refactorings(subject, &Body::new(&text, subject.document.body), &NoFs, at);
-            let show = |it: &Refactoring| format!("= {}\n{}", it.title, apply(&text, &it.edits));
+            let body = Body::new(&text, subject.document.body);
+            let found = refactorings(subject, &body, &NoFs, at);
+            let show = |it: &Refactoring<'_>| {
+                format!("= {}\n{}", it.title, apply(&text, &it.change().edits))
+            };
             found.iter().map(show).collect::<String>()
         });
         expected.assert_eq(&shown);

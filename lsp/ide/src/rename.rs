@@ -300,7 +300,7 @@ mod tests {
     use std::slice;
 
     use expect_test::{Expect, expect};
-    use skills_agents::references::{LinkBases, references};
+    use skills_agents::references::{LinkBases, links, references};
     use skills_agents::skill::parse;
     use skills_discovery::discover::FileId;
     use skills_syntax::edit::apply;
@@ -324,7 +324,7 @@ mod tests {
             &path(at),
             &bases,
             text,
-            &document,
+            &links(text, &document),
             |_| false,
         ));
         expected.assert_eq(&apply(text, &edits));
@@ -394,7 +394,11 @@ mod tests {
 
     #[test]
     fn directory_with_symlinks_or_hard_links_is_not_moved() {
-        let entry = |inode| Entry { id: Some(FileId { device: 1, inode }), is_link: false };
+        let entry = |inode| Entry {
+            id: Some(FileId { device: 1, inode }),
+            is_link: false,
+            has_hard_links: false,
+        };
         let link = |inode| Entry { is_link: true, ..entry(inode) };
         let skill = path("/w/a/pdf/SKILL.md");
         let way = |at: &str, file: Entry, directory: Entry| AccessPath {
@@ -427,7 +431,7 @@ mod tests {
         let shared = with(way("/w/b/pdf/SKILL.md", entry(1), entry(3)));
         assert!(shared.contains("is also the skill's file"), "{shared}");
 
-        for taken in [entry(3), link(2), Entry { id: None, is_link: true }] {
+        for taken in [entry(3), link(2), Entry { id: None, ..link(2) }] {
             assert_eq!(found(slice::from_ref(&own), Some(taken)), "`/w/a/paper` already exists");
         }
         assert_eq!(

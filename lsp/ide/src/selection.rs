@@ -8,8 +8,8 @@ use super::sections::sections;
 use crate::cursor_context::{CursorContext, context_at};
 
 /// Returns the ranges around `offset`, smallest first; each contains the previous one and is
-/// larger.
-pub fn selection_ranges(text: &str, document: &Document, offset: usize) -> Vec<Span> {
+/// larger. Takes the parsed body.
+pub fn selection_ranges(text: &str, document: &Document, body: &Body, offset: usize) -> Vec<Span> {
     let offset = text.floor_char_boundary(offset);
     let mut around = vec![word(text, offset), line(text, offset), Span::new(0, text.len())];
     match &document.frontmatter {
@@ -25,7 +25,7 @@ pub fn selection_ranges(text: &str, document: &Document, offset: usize) -> Vec<S
                 around.extend(inside_brackets(text, entry, offset));
             }
         }
-        Some(_) | None => in_body(text, document, offset, &mut around),
+        Some(_) | None => in_body(text, document, body, offset, &mut around),
     }
     nested_spans(around, offset)
 }
@@ -77,9 +77,8 @@ fn inside_brackets(text: &str, entry: &Entry, offset: usize) -> Option<Span> {
         .then(|| Span::new(value.start + 1, value.end - 1))
 }
 
-fn in_body(text: &str, document: &Document, offset: usize, around: &mut Vec<Span>) {
+fn in_body(text: &str, document: &Document, body: &Body, offset: usize, around: &mut Vec<Span>) {
     around.push(document.body);
-    let body = Body::new(text, document.body);
     around.extend(&body.links);
     for code in &body.codes {
         around.push(*code);
@@ -92,7 +91,7 @@ fn in_body(text: &str, document: &Document, offset: usize, around: &mut Vec<Span
         around
             .push(Span::new(fence.open.start, if fence.closed { end } else { fence.content.end }));
     }
-    around.extend(sections(document, &body).into_iter().map(|it| it.span));
+    around.extend(sections(document, body).into_iter().map(|it| it.span));
     around.extend(paragraph(text, document.body, offset));
 }
 
@@ -144,7 +143,9 @@ mod tests {
     fn check(marked: &str, expected: &Expect) {
         let at = marked.find('|').unwrap();
         let text = marked.replacen('|', "", 1);
-        let steps = selection_ranges(&text, &parse(&text), at);
+        let document = parse(&text);
+        let body = Body::new(&text, document.body);
+        let steps = selection_ranges(&text, &document, &body, at);
         assert!(steps.windows(2).all(|it| it[1].covers(it[0]) && it[0] != it[1]), "{steps:?}");
         let shown = steps.iter().map(|it| format!("{:?}\n", it.slice(&text)));
         expected.assert_eq(&shown.collect::<Vec<_>>().concat());

@@ -17,7 +17,13 @@ use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
-use super::{Completion, FileKind, SuggestionKind, documentation, hover};
+use super::{Completion, FileKind, Hover, SuggestionKind, documentation};
+
+/// Like [`crate::hover`], with the parsed text.
+fn hover(text: &str, offset: usize) -> Option<Hover> {
+    let document = parse(text);
+    crate::hover(text, &document, &Body::new(text, document.body), offset)
+}
 
 /// Completes without names of tools beyond the field table.
 fn complete(text: &str, offset: usize, written: FileKind<'_>) -> Option<Completion> {

@@ -2,6 +2,7 @@
 
 use skills_agents::field_table::variables::find_variable;
 use skills_agents::field_table::{self, KeyKind};
+use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Value, ValueKind};
 use skills_syntax::text::Span;
 
@@ -29,10 +30,10 @@ pub enum TokenKind {
     Reference,
 }
 
-/// Returns the tokens sorted by position; they do not overlap.
+/// Returns the tokens sorted by position; they do not overlap. Takes the parsed body.
 ///
 /// `references` are the spans of the references that resolve to a skill.
-pub fn tokens(text: &str, document: &Document, references: &[Span]) -> Vec<Token> {
+pub fn tokens(text: &str, document: &Document, body: &Body, references: &[Span]) -> Vec<Token> {
     let mut tokens = Vec::new();
     for entry in document.frontmatter.iter().flat_map(|it| &it.entries) {
         let kind = match field_table::classify_key(&entry.key.text) {
@@ -41,7 +42,8 @@ pub fn tokens(text: &str, document: &Document, references: &[Span]) -> Vec<Token
         };
         key(text, entry, kind, &mut tokens);
     }
-    variables(text, document, &mut tokens);
+    let variables = variables(text, document, body, document.body);
+    tokens.extend(variables.into_iter().map(|span| Token { span, kind: TokenKind::Variable }));
     let references = references.iter().map(|it| Token { span: *it, kind: TokenKind::Reference });
     tokens.extend(references.filter(|it| !it.span.slice(text).contains('\n')));
     tokens.sort_by_key(|it| (it.span, it.kind));
@@ -77,20 +79,21 @@ fn nested(text: &str, value: &Value, kind: TokenKind, tokens: &mut Vec<Token>) {
     }
 }
 
-fn variables(text: &str, document: &Document, tokens: &mut Vec<Token>) {
-    let body = document.body;
-    let written = body.slice(text);
-    let mut add = |span| tokens.push(Token { span, kind: TokenKind::Variable });
-    arguments::placeholder_spans(text, document).into_iter().for_each(&mut add);
+/// Returns the spans of the variables that an agent substitutes in whole lines of the body, in no
+/// order.
+pub(super) fn variables(text: &str, document: &Document, body: &Body, within: Span) -> Vec<Span> {
+    let written = within.slice(text);
+    let mut found = arguments::placeholder_spans(text, document, body, within);
     for (at, _) in written.match_indices("${") {
         let inner = &written[at + 2..];
         let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
         let name = &inner[..inner.find(|it| !is_name(it)).unwrap_or(inner.len())];
         let is_known = find_variable(name).is_some_and(|it| it.braces);
         if is_known && inner[name.len()..].starts_with('}') && !written[..at].ends_with('\\') {
-            add(Span::new(at, at + name.len() + 3).moved(body.start));
+            found.push(Span::new(at, at + name.len() + 3).moved(within.start));
         }
     }
+    found
 }
 
 #[cfg(test)]
@@ -107,7 +110,9 @@ mod tests {
             Span::new(at, at + it.len())
         };
         let references: Vec<Span> = references.iter().map(place).collect();
-        let shown = tokens(text, &parse(text), &references)
+        let document = parse(text);
+        let body = Body::new(text, document.body);
+        let shown = tokens(text, &document, &body, &references)
             .iter()
             .map(|it| format!("{:?} {}\n", it.kind, it.span.slice(text)))
             .collect::<Vec<_>>();

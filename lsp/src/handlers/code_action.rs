@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use skills_ide::rename::Renaming;
-use skills_ide::{Conversion, RefactorKind, Refactoring};
+use skills_ide::{Change, Conversion, RefactorKind, Refactoring};
 use skills_lint::{Finding, Fix, Offer};
 use skills_syntax::edit::Edit;
+use skills_syntax::path::AbsPath;
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams,
@@ -35,12 +36,20 @@ const MAX_SUPPRESSIONS: usize = 8;
 /// The actions found for a range of a document.
 #[derive(Default)]
 struct FoundActions {
-    actions: Vec<CodeAction>,
+    /// Each with the file that it would create.
+    actions: Vec<(CodeAction, Option<AbsPath>)>,
     /// New names for the skill or its directory, each with its action. The edit is added later,
     /// because it changes other files too.
     renamings: Vec<(String, CodeAction)>,
     /// The conversion of a command to a skill.
     conversion: Option<Conversion>,
+}
+
+impl FoundActions {
+    /// Adds actions that create no file.
+    fn extend(&mut self, actions: impl IntoIterator<Item = CodeAction>) {
+        self.actions.extend(actions.into_iter().map(|it| (it, None)));
+    }
 }
 
 /// Returns the actions for a range; `None` for documents that are not checked.
@@ -58,10 +67,10 @@ pub(crate) async fn code_action(
     let found = |analysis: &AnalysisContext| {
         find_actions(document, params.range, &params.context, analysis, settings)
     };
-    let FoundActions { mut actions, renamings, conversion } =
+    let FoundActions { actions, renamings, conversion } =
         texts.session.with_complete_analysis(document, found).await?;
+    let mut actions = drop_creations_outside(actions, texts).await;
     let is_automatic = params.context.trigger_kind == Some(CodeActionTriggerKind::AUTOMATIC);
-    drop_creations_outside(&mut actions, texts).await;
     for (name, action) in renamings {
         let Some(resolved) = texts.skill_of(document) else { continue };
         // Conflicting names, and renames that the client cannot do, are not offered.
@@ -73,7 +82,7 @@ pub(crate) async fn code_action(
         // The search for mentions walks the worktree, and some clients request actions at each
         // cursor move.
         if settings.resolves_actions {
-            let data = serde_json::json!({"skill": document.uri(), "name": name});
+            let data = json!({"skill": document.uri(), "name": name});
             actions.push(CodeAction { data: Some(data), ..action });
         } else if !is_automatic
             && let Ok(edit) = rename::rename_skill(&resolved, &name, texts).await
@@ -88,26 +97,17 @@ pub(crate) async fn code_action(
 }
 
 /// Drops actions that would create a file behind a symlink that leads out of the worktree.
-async fn drop_creations_outside(actions: &mut Vec<CodeAction>, texts: Texts<'_>) {
-    let created = |action: &CodeAction| {
-        let DocumentChanges::Operations(all) = action.edit.as_ref()?.document_changes.as_ref()?
-        else {
-            return None;
-        };
-        all.iter().find_map(|it| match it {
-            DocumentChangeOperation::Op(ResourceOp::Create(it)) => {
-                crate::document::file_path(&it.uri)
-            }
-            _ => None,
-        })
-    };
-    let paths: Vec<_> = actions.iter().filter_map(created).collect();
-    if paths.is_empty() {
-        return;
+async fn drop_creations_outside(
+    mut actions: Vec<(CodeAction, Option<AbsPath>)>,
+    texts: Texts<'_>,
+) -> Vec<CodeAction> {
+    let paths: Vec<_> = actions.iter().filter_map(|(_, created)| created.clone()).collect();
+    if !paths.is_empty() {
+        let escapes = texts.session.backend().escape_worktree(paths).await.unwrap_or_default();
+        let mut escapes = escapes.into_iter();
+        actions.retain(|(_, created)| created.is_none() || escapes.next() == Some(false));
     }
-    let escapes = texts.session.backend().escape_worktree(paths).await.unwrap_or_default();
-    let mut escapes = escapes.into_iter();
-    actions.retain(|it| created(it).is_none() || escapes.next() == Some(false));
+    actions.into_iter().map(|(action, _)| action).collect()
 }
 
 /// Returns an action in a form that the client accepts; `None` if the client accepts only commands
@@ -139,9 +139,24 @@ pub(crate) async fn resolve(action: CodeAction, texts: Texts<'_>) -> Result<Code
         let edit = convert_command::resolve(&document, texts).await?;
         return Ok(CodeAction { edit: Some(edit), ..action });
     }
+    if let Some(uri) = data_field("refactored") {
+        let number = |key: &str| data.get(key).and_then(Value::as_u64);
+        let (revision, offset) = (number("revision"), number("offset"));
+        let document = texts.session.document(uri);
+        let document = document.filter(|it| Some(it.revision().0) == revision);
+        let offset = offset.and_then(|it| usize::try_from(it).ok()).unwrap_or_default();
+        let edit = match document {
+            Some(document) => refactor(&document, offset, &action.title, texts).await,
+            None => None,
+        };
+        let changed = || rename::refusal("the document has changed; request the action again");
+        return Ok(CodeAction { edit: Some(edit.ok_or_else(changed)?), ..action });
+    }
     let (Some(skill), Some(name)) = (data_field("skill"), data_field("name")) else {
-        let why =
-            format!("the data of `{}` must be `{{skill, name}}` or `{{command}}`", action.title);
+        let why = format!(
+            "the data of `{}` must be `{{skill, name}}`, `{{command}}` or `{{refactored, revision, offset}}`",
+            action.title
+        );
         return Err(Error { message: why.into(), ..Error::invalid_params("") });
     };
     let document = texts.session.document(skill);
@@ -150,6 +165,24 @@ pub(crate) async fn resolve(action: CodeAction, texts: Texts<'_>) -> Result<Code
     };
     let edit = rename::rename_skill(&resolved, name, texts).await?;
     Ok(CodeAction { edit: Some(edit), ..action })
+}
+
+/// Returns the edit of the refactoring with a title at an offset.
+async fn refactor(
+    document: &Document,
+    offset: usize,
+    title: &str,
+    texts: Texts<'_>,
+) -> Option<WorkspaceEdit> {
+    let settings = texts.session.settings();
+    let edit = |analysis: &AnalysisContext| {
+        document.as_subject(|it| {
+            let offered = skills_ide::refactorings(it, document.body(), analysis, offset);
+            let chosen = offered.iter().find(|it| it.title == title)?;
+            refactoring_edit(document, chosen, settings)
+        })
+    };
+    texts.session.with_complete_analysis(document, edit).await
 }
 
 fn find_actions(
@@ -169,22 +202,22 @@ fn find_actions(
         }),
         None => true,
     };
-    let findings = document.findings(analysis);
     let mut found = FoundActions::default();
     if wanted(&CodeActionKind::QUICKFIX) {
         let requested = from_proto::span(document, range, settings.encoding);
         // A cursor next to a span counts.
-        let here = || findings.iter().filter(|it| it.diagnostic.span.touches(requested));
-        for finding in here() {
+        let here = document.findings_at(requested, analysis);
+        for finding in &here {
             push_quick_fixes(document, finding, analysis, settings, &mut found);
         }
+        let all = document.unverified_findings(analysis);
         let mut rules = BTreeSet::new();
-        for finding in here().filter(|it| rules.insert(it.rule.id)).take(MAX_SUPPRESSIONS) {
+        for finding in here.iter().filter(|it| rules.insert(it.rule.id)).take(MAX_SUPPRESSIONS) {
             let suppression = document.as_subject(|it| {
                 let levels = analysis.settings();
-                skills_lint::suppression(finding, &findings, it, &levels, analysis)
+                skills_lint::suppression(finding, &all, it, &levels, analysis)
             });
-            found.actions.extend(suppression.map(|it| CodeAction {
+            found.extend(suppression.map(|it| CodeAction {
                 edit: Some(edit(document, &it.edits, settings)),
                 is_preferred: Some(false),
                 ..quick_fix(document, finding, analysis, settings, &it.title)
@@ -196,23 +229,26 @@ fn find_actions(
     let is_cheap = context.only.is_some() || document.text().len() <= MAX_CHEAP_LEN;
     if wanted(&FIX_ALL) && is_cheap {
         let again = |text: &str| document.with_text(text).fixable_findings(analysis);
+        let findings = document.findings(analysis).to_vec();
         let settled = skills_lint::apply_fixes(document.text(), findings, again);
         if !settled.edits.is_empty() {
-            found.actions.push(CodeAction {
+            found.extend([CodeAction {
                 title: "Apply all unambiguous fixes".to_owned(),
                 kind: Some(FIX_ALL),
                 edit: Some(edit(document, &settled.edits, settings)),
                 ..CodeAction::default()
-            });
+            }]);
         }
     }
     let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
     if kinds.iter().any(wanted) && from_proto::is_skill(document.uri()) {
         let offset = from_proto::offset(document, range.start, settings.encoding);
-        let offered = document
-            .as_subject(|it| skills_ide::refactorings(it, document.body(), analysis, offset));
-        let offered = offered.iter().filter_map(|it| refactoring(document, it, settings));
-        found.actions.extend(offered.filter(|it| it.kind.as_ref().is_some_and(wanted)));
+        document.as_subject(|it| {
+            let offered = skills_ide::refactorings(it, document.body(), analysis, offset);
+            let offered = offered.iter().filter(|it| wanted(&kind_of(it)));
+            let action = |it| refactoring(document, it, offset, settings);
+            found.actions.extend(offered.filter_map(action));
+        });
     }
     if wanted(&CodeActionKind::REFACTOR_REWRITE) {
         found.conversion = document.as_subject(skills_ide::convert_command);
@@ -234,25 +270,28 @@ fn push_quick_fixes(
         let is_preferred = Some(finding.only_fix().is_some());
         CodeAction { edit, is_preferred, ..quick(&fix.title) }
     };
-    found.actions.extend(finding.fixes.iter().map(edited));
+    found.extend(finding.fixes.iter().map(edited));
     for offer in &finding.offers {
         let title = offer.title();
         match offer {
             Offer::Draft(fix) => {
-                found.actions.push(CodeAction { is_preferred: Some(false), ..edited(fix) });
+                found.extend([CodeAction { is_preferred: Some(false), ..edited(fix) }]);
             }
             Offer::MakeExecutable(file) => {
                 let command = make_executable(title.clone(), document.uri(), file);
-                found.actions.push(CodeAction { command: Some(command), ..quick(&title) });
+                found.extend([CodeAction { command: Some(command), ..quick(&title) }]);
             }
             Offer::CreateFile(file) => {
-                let create = create_in_skill(document, file).filter(|_| settings.creates_files);
-                let edit = create.map(|it| created(it, String::new(), Vec::new()));
-                found.actions.extend(edit.map(|it| CodeAction {
-                    edit: Some(it),
+                let path = document.path().and_then(AbsPath::parent).map(|it| it.join(file));
+                let path = path.and_then(|it| AbsPath::new(&it).ok());
+                let Some(path) = path.filter(|_| settings.creates_files) else { continue };
+                let Some(uri) = Uri::from_file_path(&*path) else { continue };
+                let action = CodeAction {
+                    edit: Some(created(uri, String::new(), Vec::new())),
                     is_preferred: Some(false),
                     ..quick(&title)
-                }));
+                };
+                found.actions.push((action, Some(path)));
             }
             Offer::RenameDirectory(name) | Offer::RenameSkill(name) => {
                 found.renamings.push((name.clone(), quick(&title)));
@@ -263,37 +302,47 @@ fn push_quick_fixes(
     }
 }
 
-/// Returns a refactoring as an action; `None` if the client cannot apply it.
+/// Returns a refactoring as an action with the file that it creates; `None` if the client cannot
+/// apply it. A client that resolves actions gets the edit once the action is chosen.
 fn refactoring(
     document: &Document,
-    refactoring: &Refactoring,
+    refactoring: &Refactoring<'_>,
+    offset: usize,
     settings: Settings,
-) -> Option<CodeAction> {
-    let Refactoring { title, kind, edits, creates } = refactoring;
-    let edit = if let Some((path, text)) = creates.as_ref().filter(|_| settings.creates_files) {
-        let uri = Uri::from_file_path(&**path)?;
-        let edits = edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding));
-        let own = changed(document.uri().clone(), Some(document.version()), edits.collect());
-        created(uri, text.clone(), vec![own])
-    } else if creates.is_some() {
+) -> Option<(CodeAction, Option<AbsPath>)> {
+    let creates = refactoring.creates.clone();
+    if creates.is_some() && !settings.creates_files {
         return None;
+    }
+    let (edit, data) = if settings.resolves_actions {
+        let (uri, revision) = (document.uri(), document.revision().0);
+        let data = json!({"refactored": uri, "revision": revision, "offset": offset});
+        (None, Some(data))
     } else {
-        edit(document, edits, settings)
+        (Some(refactoring_edit(document, refactoring, settings)?), None)
     };
-    Some(CodeAction {
-        title: title.clone(),
-        kind: Some(match kind {
-            RefactorKind::Extract => CodeActionKind::REFACTOR_EXTRACT,
-            RefactorKind::Rewrite => CodeActionKind::REFACTOR_REWRITE,
-        }),
-        edit: Some(edit),
-        ..CodeAction::default()
-    })
+    let (title, kind) = (refactoring.title.clone(), Some(kind_of(refactoring)));
+    Some((CodeAction { title, kind, edit, data, ..CodeAction::default() }, creates))
 }
 
-/// Returns the URI of a file of the skill.
-fn create_in_skill(document: &Document, file: &str) -> Option<Uri> {
-    Uri::from_file_path(document.path()?.parent()?.join(file))
+fn kind_of(refactoring: &Refactoring<'_>) -> CodeActionKind {
+    match refactoring.kind {
+        RefactorKind::Extract => CodeActionKind::REFACTOR_EXTRACT,
+        RefactorKind::Rewrite => CodeActionKind::REFACTOR_REWRITE,
+    }
+}
+
+fn refactoring_edit(
+    document: &Document,
+    refactoring: &Refactoring<'_>,
+    settings: Settings,
+) -> Option<WorkspaceEdit> {
+    let Change { edits, created_text } = refactoring.change();
+    let Some(path) = &refactoring.creates else { return Some(edit(document, &edits, settings)) };
+    let uri = Uri::from_file_path(&**path)?;
+    let edits = edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding));
+    let own = changed(document.uri().clone(), Some(document.version()), edits.collect());
+    Some(created(uri, created_text, vec![own]))
 }
 
 /// Returns the edit that creates a file with a text, which may be empty, before other changes.
@@ -362,6 +411,9 @@ mod tests {
         find_actions(&document, range, &context, &AnalysisContext::default(), Settings::default())
             .unwrap()
             .actions
+            .into_iter()
+            .map(|(action, _)| action)
+            .collect()
     }
 
     #[test]
@@ -392,7 +444,7 @@ mod tests {
             let analysis = AnalysisContext::default();
             let found =
                 find_actions(&document, Range::default(), &context, &analysis, settings).unwrap();
-            let edits = found.actions.into_iter().filter_map(|it| it.edit?.changes);
+            let edits = found.actions.into_iter().filter_map(|(it, _)| it.edit?.changes);
             edits.flat_map(HashMap::into_values).flatten().collect::<Vec<_>>()
         };
         let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
@@ -421,7 +473,8 @@ mod tests {
             let found =
                 find_actions(&document, range, &context, &AnalysisContext::default(), settings)
                     .unwrap();
-            serde_json::to_value(found.actions).unwrap()
+            let actions: Vec<_> = found.actions.into_iter().map(|(action, _)| action).collect();
+            serde_json::to_value(actions).unwrap()
         };
         assert_eq!(actions(false), serde_json::json!([]));
         let action = &actions(true)[0];

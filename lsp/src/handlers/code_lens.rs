@@ -22,7 +22,7 @@ pub(crate) fn code_lens(
     if !settings.features.code_lens || !from_proto::is_skill(document.uri()) {
         return None;
     }
-    let findings = document.findings(analysis);
+    let findings = document.unverified_findings(analysis);
     let n_usages = usages.map(<[Location]>::len);
     let lenses = document.as_subject(|it| skills_ide::lenses(it, analysis, n_usages, &findings));
     let shown = lenses.into_iter().map(|lens| {

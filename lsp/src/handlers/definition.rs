@@ -43,7 +43,7 @@ fn argument(document: &Document, offset: usize) -> Option<Span> {
     if !from_proto::is_skill(document.uri()) || offset < document.parsed().body.start {
         return None;
     }
-    skills_ide::argument(document.text(), document.parsed(), offset)?.declared
+    skills_ide::argument(document.text(), document.parsed(), document.body(), offset)?.declared
 }
 
 /// Returns all mentions of the skill at a position, with its own name if `with_declaration` is set.

@@ -22,7 +22,10 @@ pub(crate) fn document_highlight(
     };
     let is_skill = from_proto::is_skill(document.uri());
     let argument = is_skill
-        .then(|| skills_ide::argument(document.text(), document.parsed(), offset))
+        .then(|| {
+            let (text, parsed, body) = (document.text(), document.parsed(), document.body());
+            skills_ide::argument(text, parsed, body, offset)
+        })
         .flatten();
     if let Some(argument) = argument {
         let declared = argument.declared.map(|it| highlight(it, DocumentHighlightKind::WRITE));

@@ -29,8 +29,8 @@ pub(crate) fn document_link(
     };
     let mut found: Vec<DocumentLink> = Vec::new();
     let bases = document.path().map(|it| analysis.snapshot.bases(it));
-    // Long documents name the same few files many times.
-    let mut targets: HashMap<(&str, LinkForm), Option<Uri>> = HashMap::new();
+    // Long documents name the same few files many times, with different fragments.
+    let mut targets: HashMap<(&str, LinkBase, LinkForm), Option<Uri>> = HashMap::new();
     let mut end = 0;
     for file in document.links() {
         if found.len() == MAX_LINKS {
@@ -40,7 +40,7 @@ pub(crate) fn document_link(
         if end <= file.span.start
             && let Some(bases) = &bases
             && let Some(target) = targets
-                .entry((file.span.slice(document.text()), file.way))
+                .entry((&*file.path, file.start, file.way))
                 .or_insert_with(|| target_uri(document, file, bases, analysis))
         {
             end = file.span.end;

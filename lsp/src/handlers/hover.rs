@@ -29,7 +29,11 @@ pub(crate) fn hover(
         None if from_proto::is_skill(document.uri()) => {
             match hover_glob(document, offset, analysis) {
                 Some(found) => found,
-                None => skills_ide::hover(document.text(), offset).map(|it| (it.span, it.text))?,
+                None => {
+                    let (text, parsed) = (document.text(), document.parsed());
+                    let found = skills_ide::hover(text, parsed, document.body(), offset)?;
+                    (found.span, found.text)
+                }
             }
         }
         None => return None,

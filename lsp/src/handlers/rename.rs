@@ -75,7 +75,7 @@ fn argument_names(document: &Document, offset: usize) -> Option<Vec<Span>> {
         return None;
     }
     let text = document.text();
-    let names = skills_ide::argument(text, document.parsed(), offset)?.names(text);
+    let names = skills_ide::argument(text, document.parsed(), document.body(), offset)?.names(text);
     names.iter().any(|it| touches(*it, offset)).then_some(names)
 }
 
@@ -90,9 +90,10 @@ fn rename_argument(
     new: &str,
     settings: Settings,
 ) -> Result<WorkspaceEdit, Error> {
-    let (text, parsed) = (document.text(), document.parsed());
+    let (text, parsed, body) = (document.text(), document.parsed(), document.body());
     let is_same = names.iter().all(|it| it.slice(text) == new);
-    if let Some(why) = skills_ide::argument_name_obstacle(text, parsed, new).filter(|_| !is_same) {
+    let obstacle = skills_ide::argument_name_obstacle(text, parsed, body, new);
+    if let Some(why) = obstacle.filter(|_| !is_same) {
         return Err(refusal(why));
     }
     let edits = names.iter().map(|it| Edit { span: *it, text: new.to_owned() }).collect();
@@ -278,7 +279,7 @@ async fn text_edits(
         let mut found = edits(renaming, at, text, parsed, sure);
         let uncertain = name_edits(renaming, text, unsure);
         let bases = texts.bases(&referencing_file, resolved);
-        found.extend(moves.edits(path, &bases, text, parsed, |_| false));
+        found.extend(moves.edits(path, &bases, text, document.links(), |_| false));
         operations.extend(operation(document, *is_open, found, uncertain, settings));
     }
     Some((operations, own))

@@ -237,9 +237,9 @@ async fn path_edits(
     document: &Document,
     texts: Texts<'_>,
 ) -> Vec<Edit> {
-    let (text, parsed) = (document.text(), document.parsed());
+    let (text, links) = (document.text(), document.links());
     let lookups = RefCell::new(BTreeSet::new());
-    let found = moves.edits(path, bases, text, parsed, |it| {
+    let found = moves.edits(path, bases, text, links, |it| {
         lookups.borrow_mut().extend(relative(&bases.text, it));
         false
     });
@@ -248,7 +248,7 @@ async fn path_edits(
         return found;
     }
     let facts = texts.session.backend().facts(path.clone(), looks).await.unwrap_or_default();
-    moves.edits(path, bases, text, parsed, |it| {
+    moves.edits(path, bases, text, links, |it| {
         let look = relative(&bases.text, it).and_then(|it| facts.looks.get(&it).copied().flatten());
         matches!(look, Some(PathKind::File { .. } | PathKind::Directory))
     })
@@ -257,23 +257,17 @@ async fn path_edits(
 /// Returns the search for files to edit: those that contain the name of a moved file, and those
 /// that are moved.
 fn search(moves: &Moves, snapshot: &OverlaySnapshot) -> TextSearch {
-    let mut words = Vec::new();
+    let mut names = Vec::new();
     let mut below = Vec::new();
     for Move { old, .. } in moves.all() {
-        let name = old.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        // Alphanumeric parts of a name are the same in every escaping.
-        let plain = name.split(|it: char| !it.is_ascii_alphanumeric());
-        words.extend(plain.max_by_key(|it| it.len()).map(str::to_owned));
+        names.extend(old.file_name().map(|it| it.to_string_lossy().into_owned()));
         below.push(old.clone());
-    }
-    if words.iter().any(String::is_empty) {
-        words.clear();
     }
     TextSearch {
         top: snapshot.top.clone(),
         home: snapshot.home.clone(),
         skills: snapshot.skills.iter().map(|it| it.path.clone()).collect(),
-        words,
+        names,
         below,
     }
 }

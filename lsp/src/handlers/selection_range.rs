@@ -15,9 +15,10 @@ pub(crate) fn selection_range(
     if !from_proto::is_skill(document.uri()) {
         return None;
     }
+    let (text, parsed, body) = (document.text(), document.parsed(), document.body());
     let steps = positions.iter().map(|position| {
         let offset = from_proto::offset(document, *position, settings.encoding);
-        let spans = skills_ide::selection_ranges(document.text(), document.parsed(), offset);
+        let spans = skills_ide::selection_ranges(text, parsed, body, offset);
         // Built from the outside in, because each range contains its parent.
         let whole = spans.iter().rev().fold(None, |parent, span| {
             let range = to_proto::range(document, *span, settings.encoding);

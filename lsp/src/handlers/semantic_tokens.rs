@@ -50,7 +50,8 @@ pub(crate) fn semantic_tokens(
     let resolved =
         document.references().iter().filter(|it| analysis.snapshot.resolve(it).is_some());
     let resolved: Vec<Span> = resolved.map(|it| it.span).collect();
-    let tokens = skills_ide::tokens(document.text(), document.parsed(), &resolved);
+    let (text, parsed, body) = (document.text(), document.parsed(), document.body());
+    let tokens = skills_ide::tokens(text, parsed, body, &resolved);
     let (mut line, mut character) = (0, 0);
     let data = tokens.iter().filter(is_requested).map(|token| {
         let range = to_proto::range(document, token.span, settings.encoding);

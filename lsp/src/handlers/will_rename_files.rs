@@ -5,10 +5,11 @@
 //! its mentions change too, unless the new name is taken: the rename itself cannot be refused here.
 //! For a rename that is part of the server's own edit, the files already contain the new names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use skills_agents::references::is_referencing_file;
+use skills_discovery::discover::FileId;
 use skills_ide::moves::{Move, Moves};
 use skills_ide::rename::{RenameKind, Renaming, renamed_by_move};
 use skills_syntax::path::AbsPath;
@@ -16,7 +17,7 @@ use tower_lsp::ls_types::{FileRename, Uri, WorkspaceEdit};
 
 use super::rename::name_conflict;
 use super::rename_edits::{collect_edits, workspace_edit};
-use crate::snapshot::OverlaySnapshot;
+use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::texts::{ResolvedSkill, Texts};
 
 /// Returns the edits that go with files and directories that the client is about to rename.
@@ -115,10 +116,17 @@ async fn with_aliases(
 /// Returns other paths that may lead to the same file, derived from skills with several paths.
 fn aliases(path: &AbsPath, snapshots: &[(AbsPath, Arc<OverlaySnapshot>)]) -> BTreeSet<AbsPath> {
     let skills = || snapshots.iter().flat_map(|(_, it)| &it.skills);
+    let mut by_file: HashMap<FileId, Vec<&SkillEntry>> = HashMap::new();
+    for skill in skills() {
+        if let Some(file) = skill.file {
+            by_file.entry(file).or_default().push(skill);
+        }
+    }
     let mut others = BTreeSet::new();
     for skill in skills() {
         let Some(dir) = skill.path.parent() else { continue };
-        for alias in skills().filter(|it| it.path != skill.path && it.is_file_of(skill)) {
+        let same = skill.file.and_then(|it| by_file.get(&it)).into_iter().flatten();
+        for alias in same.filter(|it| it.path != skill.path) {
             let Some(alias_dir) = alias.path.parent() else { continue };
             if let Ok(rest) = path.strip_prefix(&*dir) {
                 others.insert(alias_dir.child(rest));

@@ -62,6 +62,34 @@ async fn section_is_extracted_if_the_client_creates_files() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn refactoring_is_computed_on_resolve_and_is_the_same_as_without() {
+    let actions = async |resolves: bool| {
+        let edits = json!({"documentChanges": true, "resourceOperations": ["create", "rename"]});
+        let mut action = action_literals();
+        if resolves {
+            action["dataSupport"] = json!(true);
+            action["resolveSupport"] = json!({"properties": ["edit"]});
+        }
+        let capabilities =
+            json!({"textDocument": {"codeAction": action}, "workspace": {"workspaceEdit": edits}});
+        let mut editor = Editor::with(capabilities).await;
+        editor.open(1, &format!("---\nname: pdf\n---\n# Forms\n{}", "line\n".repeat(12))).await;
+        let at = json!({"line": 5, "character": 0});
+        let params = json!({"range": {"start": at, "end": at}, "context": {"diagnostics": [], "only": ["refactor"]}});
+        let offered = request(&mut editor, "textDocument/codeAction", params).await;
+        (editor, offered[0].clone())
+    };
+    let (_, whole_action) = actions(false).await;
+    let (mut editor, offered) = actions(true).await;
+    assert_eq!(offered["title"], whole_action["title"]);
+    assert!(offered.get("edit").is_none(), "{offered}");
+    let resolved = editor.request("codeAction/resolve", offered.clone()).await.expect("resolved");
+    assert_eq!(resolved["edit"], whole_action["edit"]);
+    editor.change(2, &[whole("---\nname: pdf\n---\n# Forms\n")]).await;
+    assert_eq!(editor.request("codeAction/resolve", offered).await, Err(-32803));
+}
+
+#[tokio::test(start_paused = true)]
 async fn clients_without_action_literals_get_commands() {
     let params = json!({"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 9}},
         "context": {"diagnostics": []}});

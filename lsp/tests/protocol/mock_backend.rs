@@ -269,7 +269,7 @@ impl Backend for MockBackend {
         let entry = |it: AbsPath| {
             // No file has a second path.
             let is_there = dirs.iter().any(|dir| it.starts_with(dir));
-            is_there.then_some(Entry { id: None, is_link: false })
+            is_there.then_some(Entry { id: None, is_link: false, has_hard_links: false })
         };
         Box::pin(std::future::ready(Some(paths.into_iter().map(entry).collect())))
     }

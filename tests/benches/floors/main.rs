@@ -11,6 +11,8 @@ mod call;
 
 mod crowd;
 
+mod editor;
+
 mod index;
 
 mod load;
@@ -34,7 +36,7 @@ use table::Table;
 type Measure = fn(&mut Table);
 
 /// Groups of figures, by name.
-const GROUPS: [(&str, Measure); 9] = [
+const GROUPS: [(&str, Measure); 10] = [
     ("budgets", budgets::measure),
     ("call", call::measure),
     ("crowd", crowd::measure),
@@ -44,6 +46,7 @@ const GROUPS: [(&str, Measure); 9] = [
     ("load", load::measure),
     ("touch", touch::measure),
     ("memory", memory::measure),
+    ("editor", editor::measure),
 ];
 
 fn main() -> ExitCode {

@@ -40,7 +40,7 @@ pub enum LinkForm {
 }
 
 /// The base that a path's prefix selects.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LinkBase {
     /// No prefix: the text's directory, or the top of the worktree.
     Text,

@@ -44,6 +44,8 @@ pub struct Entry {
     pub id: Option<FileId>,
     /// True if the entry itself is a symbolic link.
     pub is_link: bool,
+    /// True if it is a file with several hard links.
+    pub has_hard_links: bool,
 }
 
 /// Type of the file at a path, with symbolic links followed.

@@ -237,6 +237,12 @@ pub(crate) fn stat_target(path: &Path) -> io::Result<Stat> {
     Ok(Stat::from_raw(&fs::statat(fs::CWD, path, AtFlags::empty())?))
 }
 
+/// Returns the metadata of `path`, links followed, and true if the file has several hard links.
+pub(crate) fn stat_hard_links(path: &Path) -> io::Result<(Stat, bool)> {
+    let raw = fs::statat(fs::CWD, path, AtFlags::empty())?;
+    Ok((Stat::from_raw(&raw), raw.st_nlink > 1))
+}
+
 /// Opens a directory by its physical path. Reports a path with a symbolic link as not found.
 fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     match open_without_links(path, flags) {

@@ -61,8 +61,8 @@ use crate::rpc::server::Server;
 /// Maximum size of a file that is read; larger ones are not edited by hand.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Maximum size of the cached texts of unopened files, in bytes.
-const MAX_CACHED_BYTES: usize = 8 * 1024 * 1024;
+/// Maximum size of the cached texts of unopened files, in bytes. Only a rename of files fills it.
+const MAX_CACHED_BYTES: usize = 32 * 1024 * 1024;
 
 /// Pause before trying to reach the daemon again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
@@ -386,8 +386,6 @@ impl Backend for LspBackend {
         let encoding = encoding_of([&*place]);
         let answer = self.ask_whole::<SkillsReferences>(ReferencesParams {
             name,
-            // A missed file would keep the skill's old name.
-            freshness: Some(Freshness::Verified),
             limit: Some(u32::MAX),
             cwd: Some(encode(&place, encoding)),
             path_encoding: encoding,
@@ -454,6 +452,12 @@ impl Backend for LspBackend {
         Box::pin(async move { spawn_blocking(look).await.ok() })
     }
 
+    fn real_paths(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<AbsPath>>> {
+        let real = |it: &AbsPath| AbsPath::new(&it.canonicalize().ok()?).ok();
+        let look = move || paths.iter().map(real).collect();
+        Box::pin(async move { spawn_blocking(look).await.ok() })
+    }
+
     fn locate(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
         let look = |it: &AbsPath| DocumentLocation {
             worktree: inspect::worktree_top(it),
@@ -470,7 +474,7 @@ impl Backend for LspBackend {
 
     fn find_texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>> {
         let inner = Arc::clone(&self.0);
-        let find = move || inspect::search(search, &inner.texts);
+        let find = move || inspect::search(&search, &inner.texts);
         Box::pin(async move { spawn_blocking(find).await.ok() })
     }
 

@@ -26,8 +26,13 @@ pub(super) fn slug(title: &str) -> String {
 /// Returns the first variant of `name` that is not known to exist below `references/`.
 pub(super) fn free_name(name: &str, fs: &dyn FsContext) -> Option<String> {
     let is_free = |name: &String| {
-        let found = fs.look(&format!("references/{name}.md"));
-        matches!(found, None | Some(PathKind::Missing))
+        let path = format!("references/{name}.md");
+        // Every section has another name, and editors request the refactoring at each move of the
+        // cursor, so the disk is asked only if the files are unknown.
+        match fs.files() {
+            Some(files) => !files.contains(&path),
+            None => matches!(fs.look(&path), None | Some(PathKind::Missing)),
+        }
     };
     let numbered = (2..=MAX_NAME_ATTEMPTS).map(|number| format!("{name}-{number}"));
     std::iter::once(name.to_owned()).chain(numbered).find(is_free)

@@ -67,7 +67,7 @@ impl SectionSplit<'_> {
             matches!(look, Some(PathKind::File { .. } | PathKind::Directory))
         };
         let edits = |is_there: &dyn Fn(&AbsPath) -> bool| {
-            moves.edits(&old, &bases, self.text, self.document, is_there)
+            moves.edits(&old, &bases, self.text, &self.links, is_there)
         };
         // Link targets are paths even if no file exists.
         let mut found = edits(&|_| true);

@@ -36,8 +36,9 @@ impl FsContext for SkillFiles {
 fn split(text: &str, at: usize, files: &[&str]) -> Option<(String, String)> {
     with_subject_at(SKILL, text, |subject| {
         let body = Body::new(subject.text, subject.document.body);
-        let found = extract_section(subject, &body, &SkillFiles::new(files), at)?;
-        Some((apply(text, &found.edits), found.creates?.1))
+        let fs = SkillFiles::new(files);
+        let change = extract_section(subject, &body, &fs, at)?.change();
+        Some((apply(text, &change.edits), change.created_text))
     })
 }
 

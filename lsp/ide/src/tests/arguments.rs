@@ -2,9 +2,10 @@
 
 use expect_test::{Expect, expect};
 use skills_agents::skill::parse;
+use skills_syntax::markdown::Body;
 
-use super::complete;
-use crate::{FileKind, argument, documentation, hover};
+use super::{complete, hover};
+use crate::{FileKind, argument, documentation};
 
 const CURSOR: &str = "<CURSOR>";
 
@@ -211,7 +212,9 @@ fn argument_names_and_numbers_complete() {
 #[track_caller]
 fn check_places(marked: &str, expected: &str) {
     let (text, offset) = unmarked(marked);
-    let shown = argument(&text, &parse(&text), offset).map_or("nothing".to_owned(), |it| {
+    let document = parse(&text);
+    let body = Body::new(&text, document.body);
+    let shown = argument(&text, &document, &body, offset).map_or("nothing".to_owned(), |it| {
         let uses: Vec<_> = it.uses.iter().map(|it| it.slice(&text)).collect();
         let declared = it.declared.map_or("nowhere", |it| it.slice(&text));
         format!("{declared}: {}", uses.join(" "))

@@ -5,11 +5,12 @@ use skills_agents::fields::Fields;
 use skills_agents::skill::parse;
 use skills_lint::FsContext;
 use skills_lint::testing::SPANNING;
+use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
-use super::{complete, complete_paths, name_at};
-use crate::{FileKind, SuggestionKind, hover, selection_ranges};
+use super::{complete, complete_paths, hover, name_at};
+use crate::{FileKind, SuggestionKind, selection_ranges};
 
 /// A worktree with three files.
 struct Tree;
@@ -306,6 +307,7 @@ fn skill_names_are_found_in_every_list_syntax() {
 /// Runs completion, hover and selection at each offset of a text.
 fn run_at_each_offset(text: &str) {
     let document = parse(text);
+    let body = Body::new(text, document.body);
     for offset in (0..=text.len()).filter(|it| text.is_char_boundary(*it)) {
         let is_in_end = text[..offset].ends_with('\r') && text[offset..].starts_with('\n');
         let is_sound = |it: Span| {
@@ -322,7 +324,7 @@ fn run_at_each_offset(text: &str) {
         if let Some(found) = hover(text, offset) {
             assert!(text.get(found.span.range()).is_some(), "{text:?} at {offset}");
         }
-        selection_ranges(text, &document, offset);
+        selection_ranges(text, &document, &body, offset);
         name_at(text, &document, offset);
     }
 }

@@ -12,10 +12,8 @@ use skills_syntax::markdown::Body;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
 
-use super::{complete, complete_paths, name_at, with_subject};
-use crate::{
-    FileKind, argument, format, hints, hover, lenses, refactorings, selection_ranges, tokens,
-};
+use super::{complete, complete_paths, hover, name_at, with_subject};
+use crate::{FileKind, argument, format, hints, lenses, refactorings, selection_ranges, tokens};
 use texts::texts;
 
 /// A directory that contains one file.
@@ -36,15 +34,16 @@ fn run_all(text: &str) {
     links(text, &document);
     path_references(text, &document, &LinkBases::for_file(&path, None, None), |_| None);
     let spans: Vec<Span> = found.iter().map(|it| it.span).collect();
-    tokens(text, &document, &spans);
+    let body = Body::new(text, document.body);
+    tokens(text, &document, &body, &spans);
     for at in [text.len() / 2, text.len() - 8, 12] {
         let at = text.floor_char_boundary(at);
         hover(text, at);
         complete(text, at, FileKind::Skill(None));
         complete_paths(text, &document, at, &fs);
         name_at(text, &document, at);
-        argument(text, &document, at);
-        selection_ranges(text, &document, at);
+        argument(text, &document, &body, at);
+        selection_ranges(text, &document, &body, at);
     }
     format(text, &document);
     with_subject(text, |subject| {
@@ -52,8 +51,9 @@ fn run_all(text: &str) {
         let findings = check(subject, &settings, &fs);
         hints(subject, &fs);
         lenses(subject, &fs, None, &findings);
-        let body = Body::new(text, subject.document.body);
-        refactorings(subject, &body, &fs, text.floor_char_boundary(text.len() / 2));
+        for it in refactorings(subject, &body, &fs, text.floor_char_boundary(text.len() / 2)) {
+            it.change();
+        }
         if findings.len() > MAX_SHOWN {
             check_for_fixing(subject, &Settings::default(), &fs);
         }

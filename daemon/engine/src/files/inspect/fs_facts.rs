@@ -247,7 +247,9 @@ pub fn worktree_top(path: &AbsPath) -> Option<AbsPath> {
 pub fn entry(path: &Path) -> Option<Entry> {
     let is_link = fs::symlink_metadata(path).ok()?.is_symlink();
     let id = |it: fs::Metadata| FileId { device: it.dev(), inode: it.ino() };
-    Some(Entry { id: fs::metadata(path).ok().map(id), is_link })
+    let target = fs::metadata(path).ok();
+    let has_hard_links = target.as_ref().is_some_and(|it| it.is_file() && it.nlink() > 1);
+    Some(Entry { id: target.map(id), is_link, has_hard_links })
 }
 
 /// Returns true if links lead from a path, or its nearest existing parent, out of the path's git

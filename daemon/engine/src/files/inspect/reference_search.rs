@@ -1,7 +1,7 @@
 //! Search for references to skills in the texts of a worktree.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -19,7 +19,7 @@ use super::parallel::in_parallel;
 use super::text_index::{Mentions, TextIndex};
 use super::worktree::{ListedDirs, directories, files_below};
 use crate::cancel::Cancel;
-use crate::files::disk::{Stat, stat_target};
+use crate::files::disk::{Stat, stat_hard_links};
 use crate::views::view::View;
 use crate::watch::backend::{WatchScope, watch_limit};
 use crate::watch::subscription::Subscription;
@@ -127,16 +127,16 @@ pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
 }
 
 /// Returns the texts that match a search, sorted by path. Blocks on the disk.
-pub fn search(search: TextSearch, index: &TextIndex) -> Vec<AbsPath> {
-    let TextSearch { top, home, skills, words, below } = search;
+pub fn search(search: &TextSearch, index: &TextIndex) -> Vec<AbsPath> {
+    let TextSearch { top, home, skills, below, .. } = search;
     let (cancel, fenced) = (Cancel::default(), Fenced::new(top.as_ref(), &[]));
+    let skills = skills.iter().cloned();
     let texts = texts(index, top.as_ref(), skills, home.as_ref(), &cancel).unwrap_or_default();
     let matches = |(path, stat): &(AbsPath, Stat)| {
-        let is_match = words.is_empty()
-            || below.iter().any(|dir| path.starts_with(dir))
+        let is_match = below.iter().any(|dir| path.starts_with(dir))
             || index
                 .text(&fenced, path, stat, READ_LIMIT)
-                .is_some_and(|it| words.iter().any(|word| it.text.contains(&**word)));
+                .is_some_and(|it| search.may_match(&it.text));
         is_match.then(|| path.clone())
     };
     let found = in_parallel(&texts, &cancel, matches).unwrap_or_default();
@@ -169,21 +169,39 @@ fn texts(
     for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
         instructions.extend(instruction_files(&home));
     }
-    let stat = |path: &AbsPath| stat_target(path).ok();
+    let stat = |path: &AbsPath| {
+        let (stat, is_hard_linked) = stat_hard_links(path).ok()?;
+        Some((stat, identity(path, &stat, is_hard_linked)))
+    };
     let stats = in_parallel(&listed, cancel, stat)?;
     let found = listed.iter().zip(stats).filter_map(|(path, stat)| Some((path.clone(), stat?)));
-    let mut all: BTreeMap<AbsPath, Stat> = found.collect();
+    let mut all: BTreeMap<AbsPath, (Stat, TextIdentity)> = found.collect();
     all.extend(instructions.into_iter().filter_map(|it| stat(&it).map(|stat| (it, stat))));
     // A text reachable by two paths is reported once, by a path that is searched for names if there
     // is one.
-    let mut chosen: HashMap<FileId, AbsPath> = HashMap::new();
-    for (path, stat) in &all {
-        let known = chosen.entry(stat.id).or_insert_with(|| path.clone());
+    let mut chosen: HashMap<&TextIdentity, &AbsPath> = HashMap::new();
+    for (path, (_, identity)) in &all {
+        let known = chosen.entry(identity).or_insert(path);
         if has_names(path) && !has_names(known) {
-            known.clone_from(path);
+            *known = path;
         }
     }
-    Some(all.into_iter().filter(|(path, stat)| chosen.get(&stat.id) == Some(path)).collect())
+    let chosen: HashSet<AbsPath> = chosen.into_values().cloned().collect();
+    let kept = all.into_iter().filter(|(path, _)| chosen.contains(path));
+    Some(kept.map(|(path, (stat, _))| (path, stat)).collect())
+}
+
+/// Identifies a text by whichever symbolic links a path leads to it.
+#[derive(PartialEq, Eq, Hash)]
+enum TextIdentity {
+    File(FileId),
+    /// One of several hard links: editing the text at one path leaves that at the others.
+    HardLink(PathBuf),
+}
+
+fn identity(path: &AbsPath, stat: &Stat, is_hard_linked: bool) -> TextIdentity {
+    let real = is_hard_linked.then(|| path.canonicalize().ok()).flatten();
+    real.map_or(TextIdentity::File(stat.id), TextIdentity::HardLink)
 }
 
 /// Lists the texts in a worktree and in skills that may refer to skills, in order; none if
@@ -295,4 +313,26 @@ fn references_in_file(
         bom: indexed.bom,
         references: found,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn each_hard_link_is_a_text_and_symbolic_links_are_not() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = AbsPath::new(&temp.path().canonicalize().unwrap()).unwrap();
+        fs::create_dir(top.child(".git")).unwrap();
+        fs::write(top.child("CLAUDE.md"), "Use /pdf.\n").unwrap();
+        fs::hard_link(top.child("CLAUDE.md"), top.child("AGENTS.md")).unwrap();
+        symlink(top.child("CLAUDE.md"), top.child("GEMINI.md")).unwrap();
+        let index = TextIndex::new(1 << 20);
+        let found = texts(&index, Some(&top), [], None, &Cancel::default()).unwrap();
+        let paths: Vec<AbsPath> = found.into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, [top.child("AGENTS.md"), top.child("CLAUDE.md")]);
+    }
 }

@@ -1,0 +1,450 @@
+//! Work of the language server, in its own process. The floor of a figure is the same work on a
+//! quarter of the size, and the bar limits the larger one: what grows faster than its input shows as
+//! a ratio above four.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use skills_testkit::Home;
+use skills_testkit::fixture::write_skill;
+
+use crate::table::{Bar, Figure, Table, median};
+
+/// Skills of a large worktree, and of a real one.
+const MANY: usize = 3_000;
+const SOME: usize = 181;
+
+/// Keys of a long frontmatter.
+const KEYS: usize = 500;
+
+/// Length of a long text.
+const LONG: usize = 1 << 20;
+
+/// A clock tick of `/proc/PID/stat`, which counts the processor time of all threads.
+const TICK: Duration = Duration::from_millis(10);
+
+/// The processor time after which a measurement ends, and the most rounds of one.
+const ENOUGH: Duration = Duration::from_millis(300);
+const MOST_ROUNDS: u32 = 300;
+
+/// Time for which a client waits without anything to do.
+const IDLE: Duration = Duration::from_secs(10);
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(crate) fn measure(table: &mut Table) {
+    let ms = |amount: u32| Bar::Limit(f64::from(amount) / 1e3);
+    let home = Home::new();
+    let few = worktree(&home, SOME / 4);
+    let keys = |n: usize| (0..n).map(|it| format!("unknown-{it}: x\n")).collect::<String>();
+    let [floor, measured] = [KEYS / 4, KEYS].map(|it| letter(&home, &few, &text(&keys(it), "x\n")));
+    table.add(Figure::time("a letter beside 500 unknown keys", floor, measured, ms(10)));
+    let anchors =
+        |n: usize| (0..n).map(|it| format!("unknown-{it}: &a{it} x\n")).collect::<String>();
+    let [floor, measured] =
+        [KEYS / 4, KEYS].map(|it| letter(&home, &few, &text(&anchors(it), "x\n")));
+    table.add(Figure::time("a letter beside 500 anchors", floor, measured, ms(10)));
+
+    let [floor, measured] = [LONG / 4, LONG].map(|it| long_text(&home, &few, it));
+    let bars = [15, 3, 3, 2, 2];
+    for ((name, floor), ((_, measured), bar)) in
+        floor.into_iter().zip(measured.into_iter().zip(bars))
+    {
+        table.add(Figure::time(&format!("text of 1 MiB: {name}"), floor, measured, ms(bar)));
+    }
+
+    let some = worktree(&home, SOME);
+    let [floor, measured] = [&few, &some].map(|it| letter_in_name(&home, it));
+    table.add(Figure::time("a letter in `name` with 181 open", floor, measured, ms(10)));
+
+    let quarter = worktree(&home, MANY / 4);
+    let many = worktree(&home, MANY);
+    let [floor, measured] = [&quarter, &many].map(|it| open_all(&home, it));
+    table.add(Figure::time("3,000 documents opened", floor, measured, Bar::Limit(10.0)));
+
+    let (floor, measured) = (searches(&home, &some), searches(&home, &many));
+    for ((name, floor), (_, measured)) in floor.into_iter().zip(measured) {
+        let name = format!("{name} among 3,000 skills, beside 181");
+        table.add(Figure::time(&name, floor, measured, ms(40)));
+    }
+
+    let name = "client that polls 3,000 unchanged skills, beside 0.1 % of a core";
+    table.add(Figure::time(name, IDLE / 1000, idle(&home, &many), Bar::Times(1.0)));
+
+    let [floor, measured] = [&quarter, &many].map(|it| check(&home, it));
+    table.add(Figure::time(
+        "skillsd check of 3,000 skills, warm",
+        floor,
+        measured,
+        Bar::Limit(1.5),
+    ));
+}
+
+/// Creates a worktree of skills that mention each other.
+fn worktree(home: &Home, n_skills: usize) -> PathBuf {
+    let top = home.worktree(&format!("e{n_skills}"), "");
+    for index in 0..n_skills {
+        let name = format!("skill-{index:04}");
+        let dir = top.join(".claude/skills").join(&name);
+        let file = write_skill(&dir, &name, "Does one thing. Use it when the thing is needed.");
+        let mut text = fs::read_to_string(&file).expect("it was written");
+        let other = (index + 1) % n_skills;
+        let _ = write!(text, "\nSee the `skill-{other:04}` skill.\n");
+        fs::write(&file, text).expect("it can be written");
+    }
+    top
+}
+
+fn text(keys: &str, body: &str) -> String {
+    let description = "Does one thing. Use it when the thing is needed.";
+    format!("---\nname: skill-0000\ndescription: {description}\n{keys}---\n\n{body}")
+}
+
+/// A text with sections, links and mentions.
+fn long_body(n_bytes: usize) -> String {
+    let mut body = String::new();
+    for section in 0.. {
+        if body.len() >= n_bytes {
+            break;
+        }
+        let _ = write!(body, "## Section {section}\n\n");
+        for line in 0..20 {
+            let (page, skill) = (section % 50, line % 10);
+            let _ = writeln!(
+                body,
+                "Line {line} of [it](references/a{page}.md#h{line}), `skill-000{skill}`, /skill-000{skill}, scripts/run{line}.py."
+            );
+        }
+    }
+    body
+}
+
+fn first_skill(top: &Path) -> PathBuf {
+    top.join(".claude/skills/skill-0000/SKILL.md")
+}
+
+/// Returns the processor time of a letter in the body until its diagnostics are published.
+fn letter(home: &Home, top: &Path, text: &str) -> Duration {
+    let mut editor = Editor::start(home, top, false);
+    let path = first_skill(top);
+    editor.open(&path, text);
+    let line = text.lines().count() - 1;
+    editor.rounds(|it| it.type_letter(&path, line))
+}
+
+/// Returns the processor time of requests about a text of this length, each after its diagnostics
+/// are published, with the name of each.
+fn long_text(home: &Home, top: &Path, n_bytes: usize) -> Vec<(&'static str, Duration)> {
+    let mut editor = Editor::start(home, top, false);
+    let path = first_skill(top);
+    let text = text("", &long_body(n_bytes));
+    editor.open(&path, &text);
+    let line = text[..text.len() / 2].matches('\n').count();
+    let column = |part: &str| text.lines().nth(line).and_then(|it| it.find(part)).unwrap_or(0) + 3;
+    let document = json!({"textDocument": {"uri": uri(&path)}});
+    let at = |part: &str| {
+        let position = json!({"line": line, "character": column(part)});
+        json!({"textDocument": {"uri": uri(&path)}, "position": position})
+    };
+    let here = json!({"line": line, "character": 0});
+    let range = json!({"start": here, "end": here});
+    let actions = json!({"textDocument": {"uri": uri(&path)}, "range": range, "context": {"diagnostics": []}});
+    let letter = editor.rounds(|it| it.type_letter(&path, line + 30));
+    let requests = [
+        ("documentLink", "textDocument/documentLink", document),
+        ("definition of a skill", "textDocument/definition", at("/skill-")),
+        ("codeAction", "textDocument/codeAction", actions),
+        ("hover", "textDocument/hover", at("/skill-")),
+    ];
+    let mut times = vec![("a letter", letter)];
+    for (name, method, params) in requests {
+        // The first answer may wait for facts about the disk.
+        editor.request(method, &params);
+        let with_letter = editor.rounds(|it| {
+            it.type_letter(&path, line + 30);
+            it.request(method, &params);
+        });
+        times.push((name, with_letter.saturating_sub(letter)));
+    }
+    times
+}
+
+/// Returns the processor time of a letter in the name of a skill while all skills are open.
+fn letter_in_name(home: &Home, top: &Path) -> Duration {
+    let mut editor = Editor::start(home, top, false);
+    editor.open_all(top);
+    let path = first_skill(top);
+    editor.rounds(|it| it.type_letter(&path, 1))
+}
+
+/// Returns the processor time of opening all skills.
+fn open_all(home: &Home, top: &Path) -> Duration {
+    let mut editor = Editor::start(home, top, false);
+    let before = editor.cpu();
+    editor.open_all(top);
+    editor.cpu() - before
+}
+
+/// Returns the response time of searches for the mentions of a skill, with the name of each.
+fn searches(home: &Home, top: &Path) -> Vec<(&'static str, Duration)> {
+    let mut editor = Editor::start(home, top, false);
+    let path = first_skill(top);
+    editor.open(&path, &fs::read_to_string(&path).expect("it was written"));
+    let with = |more: Value| {
+        let position = json!({"line": 1, "character": 8});
+        let mut params = json!({"textDocument": {"uri": uri(&path)}, "position": position});
+        if let (Value::Object(params), Value::Object(more)) = (&mut params, more) {
+            params.extend(more);
+        }
+        params
+    };
+    let directory = path.parent().expect("a directory");
+    let renamed =
+        json!({"oldUri": uri(directory), "newUri": uri(&directory.with_file_name("other"))});
+    let requests = [
+        (
+            "references",
+            "textDocument/references",
+            with(json!({"context": {"includeDeclaration": true}})),
+        ),
+        ("codeLens", "textDocument/codeLens", with(json!({}))),
+        ("rename", "textDocument/rename", with(json!({"newName": "other"}))),
+        ("willRenameFiles", "workspace/willRenameFiles", json!({"files": [renamed]})),
+    ];
+    let time = |(name, method, params): (&'static str, &str, Value)| {
+        editor.request(method, &params);
+        let times = (0..30).map(|_| {
+            let begin = Instant::now();
+            assert_ne!(editor.request(method, &params), Value::Null, "{method}");
+            begin.elapsed()
+        });
+        (name, median(times.collect()))
+    };
+    requests.into_iter().map(time).collect()
+}
+
+/// Returns the processor time of a held pull while nothing changes.
+fn idle(home: &Home, top: &Path) -> Duration {
+    let mut editor = Editor::start(home, top, true);
+    let report = editor.request("workspace/diagnostic", &json!({"previousResultIds": []}));
+    let previous: Vec<Value> = report["items"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|it| json!({"uri": it["uri"], "value": it["resultId"]}))
+        .collect();
+    assert!(previous.len() >= MANY, "{} reports", previous.len());
+    editor.begin("workspace/diagnostic", &json!({"previousResultIds": previous}));
+    // The first look compares the whole tree.
+    std::thread::sleep(Duration::from_secs(5));
+    let before = editor.cpu();
+    std::thread::sleep(IDLE);
+    editor.cpu() - before
+}
+
+/// Returns the run time of `skillsd check` beside a running daemon.
+fn check(home: &Home, top: &Path) -> Duration {
+    let program = env!("CARGO_BIN_EXE_test-skillsd");
+    let run = || {
+        let begin = Instant::now();
+        let mut command = home.command(program);
+        command.arg("check").current_dir(top).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().expect("the program can be run");
+        begin.elapsed()
+    };
+    run();
+    let times = (0..5).map(|_| run()).collect();
+    let mut stop: Command = home.command(program);
+    stop.arg("stop").stdout(Stdio::null()).status().expect("the program can be run");
+    median(times)
+}
+
+fn uri(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+/// A client of `skillsd lsp`.
+struct Editor {
+    child: Child,
+    input: ChildStdin,
+    messages: Receiver<Value>,
+    last_id: u64,
+    versions: HashMap<PathBuf, i64>,
+    /// The version of the last published diagnostics.
+    published: HashMap<String, i64>,
+}
+
+impl Editor {
+    fn start(home: &Home, top: &Path, pulls: bool) -> Self {
+        let mut command = home.command(env!("CARGO_BIN_EXE_test-skillsd"));
+        command.args(["lsp", "--no-daemon"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn().expect("the program can be run");
+        let input = child.stdin.take().expect("it is piped");
+        let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (sender, messages) = channel();
+        std::thread::spawn(move || {
+            while let Some(message) = read(&mut output)
+                && sender.send(message).is_ok()
+            {}
+        });
+        let (versions, published) = (HashMap::new(), HashMap::new());
+        let mut editor = Self { child, input, messages, last_id: 0, versions, published };
+        let edits =
+            json!({"documentChanges": true, "resourceOperations": ["create", "rename", "delete"]});
+        let mut document = json!({"codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix"]}},
+            "dataSupport": true,
+            "resolveSupport": {"properties": ["edit"]},
+        }});
+        if pulls {
+            document["diagnostic"] = json!({});
+        }
+        let capabilities = json!({"textDocument": document, "workspace": {"workspaceEdit": edits}});
+        let folders = json!([{"uri": uri(top), "name": "w"}]);
+        let params =
+            json!({"processId": null, "workspaceFolders": folders, "capabilities": capabilities});
+        editor.request("initialize", &params);
+        editor.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
+        editor
+    }
+
+    fn send(&mut self, message: &Value) {
+        let text = message.to_string();
+        let sent = write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len());
+        sent.and_then(|()| self.input.flush()).expect("it reads");
+    }
+
+    fn begin(&mut self, method: &str, params: &Value) -> u64 {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.begin(method, params);
+        loop {
+            let message = self.receive();
+            if message["id"] == id && message.get("method").is_none() {
+                assert_eq!(message.get("error"), None, "{method}");
+                return message["result"].clone();
+            }
+        }
+    }
+
+    /// Reads the next message, answers it if it is a request, and notes published diagnostics.
+    fn receive(&mut self) -> Value {
+        let message = self.messages.recv_timeout(PATIENCE).expect("a message arrives");
+        if message.get("method").is_some() && message.get("id").is_some() {
+            self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "result": null}));
+        }
+        if message["method"] == "textDocument/publishDiagnostics" {
+            let (uri, version) = (&message["params"]["uri"], &message["params"]["version"]);
+            let uri = uri.as_str().unwrap_or_default().to_owned();
+            self.published.insert(uri, version.as_i64().unwrap_or_default());
+        }
+        message
+    }
+
+    fn wait_for(&mut self, path: &Path) {
+        let version = self.versions[path];
+        while self.published.get(&uri(path)) != Some(&version) {
+            self.receive();
+        }
+    }
+
+    fn send_open(&mut self, path: &Path, text: &str) {
+        self.versions.insert(path.to_owned(), 1);
+        let item = json!({"uri": uri(path), "languageId": "markdown", "version": 1, "text": text});
+        let params = json!({"textDocument": item});
+        self.send(&json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": params}));
+    }
+
+    fn open(&mut self, path: &Path, text: &str) {
+        self.send_open(path, text);
+        self.wait_for(path);
+    }
+
+    /// Opens all skills of a worktree, and waits for the diagnostics of each.
+    fn open_all(&mut self, top: &Path) {
+        let skills = fs::read_dir(top.join(".claude/skills")).expect("a directory");
+        let files = skills.map(|it| it.expect("an entry").path().join("SKILL.md"));
+        let files: Vec<PathBuf> = files.collect();
+        for file in &files {
+            self.send_open(file, &fs::read_to_string(file).expect("it was written"));
+        }
+        for file in &files {
+            self.wait_for(file);
+        }
+    }
+
+    /// Types a letter after the first seven of a line, and waits for the diagnostics.
+    fn type_letter(&mut self, path: &Path, line: usize) {
+        let version = self.versions.get_mut(path).expect("it is open");
+        *version += 1;
+        let at = json!({"line": line, "character": if line == 1 { 7 } else { 0 }});
+        let change = json!({"range": {"start": at, "end": at}, "text": "x"});
+        let document = json!({"uri": uri(path), "version": *version});
+        let params = json!({"textDocument": document, "contentChanges": [change]});
+        self.send(&json!({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": params}));
+        self.wait_for(path);
+    }
+
+    /// Returns the mean processor time of a round.
+    fn rounds(&mut self, mut round: impl FnMut(&mut Self)) -> Duration {
+        round(self);
+        let before = self.cpu();
+        let mut n_rounds = 0;
+        loop {
+            round(self);
+            n_rounds += 1;
+            let taken = self.cpu() - before;
+            if taken >= ENOUGH || n_rounds == MOST_ROUNDS {
+                return taken / n_rounds;
+            }
+        }
+    }
+
+    /// Returns the processor time of the server.
+    fn cpu(&self) -> Duration {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let stat = stat.expect("the server runs");
+        // The name in parentheses may contain blanks.
+        let fields: Vec<&str> =
+            stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks: u32 = fields[11..13].iter().map(|it| it.parse().unwrap_or(0)).sum();
+        TICK * ticks
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        // Both fail if the process has already exited, which is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read(output: &mut BufReader<impl std::io::Read>) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if output.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line == "\r\n" {
+            break;
+        }
+        length = line.trim_end().strip_prefix("Content-Length: ")?.parse().ok()?;
+    }
+    let mut body = vec![0; length];
+    output.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}
