@@ -248,12 +248,19 @@ pub(super) fn misspelled_field(key: &str) -> Option<&'static Field> {
     }
     let keys = fields().iter().filter(|it| it.standing == FieldStatus::Read).map(|it| it.key);
     let normal = key.replace('_', "-").to_lowercase();
-    let near =
-        suggest::nearest(&normal, keys.clone(), MIN_SIMILARITY).first().copied().or_else(|| {
-            let letters = |it: &str| it.to_lowercase().replace(['-', '_'], "");
-            keys.clone().find(|it| letters(it) == letters(key) || is_swapped(key, it))
-        });
+    let near = suggest::nearest(&normal, keys.clone(), MIN_SIMILARITY)
+        .first()
+        .copied()
+        .or_else(|| keys.clone().find(|it| has_same_letters(key, it) || is_swapped(key, it)));
     near.and_then(field_table::find).filter(|it| is_slip(key, it.key))
+}
+
+/// Returns whether two words are equal except for case, hyphens and underscores.
+fn has_same_letters(word: &str, other: &str) -> bool {
+    fn letters(word: &str) -> impl Iterator<Item = char> {
+        word.chars().filter(|it| !matches!(it, '-' | '_')).flat_map(char::to_lowercase)
+    }
+    letters(word).eq(letters(other))
 }
 
 /// Returns whether two words differ only by two swapped letters. In a short word, that is the only

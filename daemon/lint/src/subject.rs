@@ -60,8 +60,13 @@ pub(super) struct Cx<'a> {
     /// frontmatter.
     pub(super) is_command: bool,
     pub(super) fields: Option<Fields<'a>>,
-    /// The active profiles that search the file's location, each with its reading of the file.
-    pub(super) readings: Vec<(&'a Profile, LoadOutcome)>,
+    /// The active profiles that search the file's location.
+    affected: Vec<&'a Profile>,
+    /// Name of the directory, also for a command.
+    own_directory: &'a str,
+    /// Each profile's reading of the file. Some profiles parse the frontmatter again, and not every
+    /// context is for a check.
+    readings: OnceCell<Vec<(&'a Profile, LoadOutcome)>>,
     pub(super) fs: &'a dyn FsContext,
     shared_parts: Option<&'a TextParts>,
     own_parts: TextParts,
@@ -92,7 +97,6 @@ impl<'a> Cx<'a> {
         } else {
             affected_agents::affected(active, path)
         };
-        let read = |it| (it, load_as(it, subject.record, subject.directory()));
         Self {
             text: subject.text,
             document: subject.document,
@@ -101,7 +105,9 @@ impl<'a> Cx<'a> {
             directory,
             is_command,
             fields: subject.document.frontmatter.as_ref().map(|it| Fields::new(it, subject.text)),
-            readings: affected.into_iter().map(read).collect(),
+            affected,
+            own_directory: subject.directory(),
+            readings: OnceCell::new(),
             fs,
             shared_parts: subject.parts,
             own_parts: TextParts::default(),
@@ -163,7 +169,15 @@ impl<'a> Cx<'a> {
 
     /// Returns the profiles that the file concerns.
     pub(super) fn profiles(&self) -> Vec<&'a Profile> {
-        self.readings.iter().map(|(profile, _)| *profile).collect()
+        self.affected.clone()
+    }
+
+    /// Returns the profiles that the file concerns, each with its reading of the file.
+    pub(super) fn readings(&self) -> &[(&'a Profile, LoadOutcome)] {
+        self.readings.get_or_init(|| {
+            let read = |it: &&'a Profile| (*it, load_as(it, self.record, self.own_directory));
+            self.affected.iter().map(read).collect()
+        })
     }
 
     /// Returns the skills visible together with this one.
@@ -184,7 +198,8 @@ impl<'a> Cx<'a> {
 
     /// Returns the profiles of these agents.
     pub(super) fn profiles_of(&self, agents: &[Agent]) -> Vec<&'a Profile> {
-        self.profiles_where(|it, _| it.reader.is_some_and(|it| agents.contains(&it)))
+        let is_reader = |it: &&Profile| it.reader.is_some_and(|it| agents.contains(&it));
+        self.affected.iter().copied().filter(is_reader).collect()
     }
 
     /// Sets the profiles of a finding whose rule is about certain agents.
@@ -201,7 +216,7 @@ impl<'a> Cx<'a> {
         &self,
         is: impl Fn(&Profile, &LoadOutcome) -> bool,
     ) -> Vec<&'a Profile> {
-        let them = self.readings.iter().filter(|(profile, reading)| is(profile, reading));
+        let them = self.readings().iter().filter(|(profile, reading)| is(profile, reading));
         them.map(|(profile, _)| *profile).collect()
     }
 
@@ -315,5 +330,30 @@ impl<'a> Cx<'a> {
     /// Returns whether the frontmatter is one map in braces.
     pub(super) fn is_in_braces(&self) -> bool {
         self.braces().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skills_agents::profile::builtin;
+    use skills_agents::skill::parse;
+
+    use super::*;
+    use crate::NoFs;
+    use crate::testing::record;
+
+    #[test]
+    fn agents_read_the_text_once_and_only_for_rules_that_ask() {
+        let text = "---\nname: a\nx: &y z\n---\n";
+        let (document, (_, record)) = (parse(text), record(text));
+        let subject =
+            Subject { text, document: &document, record: &record, path: None, parts: None };
+        let profiles: Vec<&Profile> = builtin().iter().map(|it| &**it).collect();
+        let cx = Cx::new(&subject, &profiles, &NoFs);
+        assert!(!cx.profiles().is_empty());
+        cx.applies_to(&[Agent::ClaudeCode]);
+        assert!(cx.readings.get().is_none());
+        let first = cx.readings().as_ptr();
+        assert_eq!(cx.readings().as_ptr(), first);
     }
 }

@@ -57,7 +57,7 @@ fn check_early_closing(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Fin
         return;
     }
     let mut ends: Vec<(usize, Vec<&Profile>)> = Vec::new();
-    for (profile, reading) in &cx.readings {
+    for (profile, reading) in cx.readings() {
         let Ok(fenced) = profile.fence.find(cx.text) else { continue };
         let end = fenced.content.end;
         // Agents differ about blank lines before the closing line.

@@ -12,11 +12,13 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>, bar: f6
 // Not generic, so that its sort is compiled once.
 fn nearest_of<'a>(name: &str, among: &mut dyn Iterator<Item = &'a str>, bar: f64) -> Vec<&'a str> {
     let length = letters(name);
-    // Names of very different length cannot reach the threshold; skipping them avoids quadratic
-    // time.
+    // Names of very different length or letters cannot reach the threshold; skipping them avoids
+    // quadratic time.
     let may_be = |it: &&str| {
         let other = letters(it);
-        length.min(other) >= bar * length.max(other)
+        let longer = length.max(other);
+        length.min(other) >= bar * longer
+            && f64::from(least_errors(name, it)) <= (1.0 - bar) * longer + 1e-9
     };
     let scored =
         among.filter(may_be).map(|it| (strsim::normalized_damerau_levenshtein(it, name), it));
@@ -24,6 +26,21 @@ fn nearest_of<'a>(name: &str, among: &mut dyn Iterator<Item = &'a str>, bar: f64
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     alike.dedup();
     alike.into_iter().map(|(_, it)| it).collect()
+}
+
+/// Returns a lower bound of the typing errors between two words: the letters of one that the other
+/// lacks.
+fn least_errors(word: &str, other: &str) -> u32 {
+    const KINDS: usize = 64;
+    // Letters that share a counter only lower the bound.
+    let kind = |it: char| it as usize % KINDS;
+    let mut counts = [0_i32; KINDS];
+    word.chars().for_each(|it| counts[kind(it)] += 1);
+    other.chars().for_each(|it| counts[kind(it)] -= 1);
+    let sum_of = |is: fn(i32) -> bool| {
+        counts.iter().filter(|it| is(**it)).map(|it| it.unsigned_abs()).sum::<u32>()
+    };
+    sum_of(i32::is_positive).max(sum_of(i32::is_negative))
 }
 
 /// Returns the number of typing errors between two words: letters inserted, left out, changed or
@@ -68,6 +85,17 @@ mod tests {
         assert_eq!(nearest("comit", among, 0.6), ["commit", "comet", "commits"]);
         assert_eq!(nearest("comit", among, 0.8), ["commit", "comet"]);
         assert_eq!(nearest("zzz", among, 0.6), [""; 0]);
+    }
+
+    #[test]
+    fn bound_is_never_above_the_errors() {
+        let words =
+            ["", "a", "godo", "good", "allowed-tools", "alowed-tols", "tools", "éclair", "日本"];
+        for (word, other) in words.iter().flat_map(|a| words.map(|b| (*a, b))) {
+            assert!(least_errors(word, other) as usize <= n_errors(word, other), "{word} {other}");
+        }
+        assert_eq!(least_errors("good", "godo"), 0);
+        assert_eq!(least_errors("unknown", "model"), 6);
     }
 
     #[test]

@@ -27,13 +27,12 @@ pub(crate) fn hover(
     let (span, value) = match hover_skill(document, offset, analysis) {
         Some(found) => found,
         None if from_proto::is_skill(document.uri()) => {
-            match hover_glob(document, offset, analysis) {
-                Some(found) => found,
-                None => {
-                    let (text, parsed) = (document.text(), document.parsed());
-                    let found = skills_ide::hover(text, parsed, document.body(), offset)?;
-                    (found.span, found.text)
-                }
+            if let Some(found) = hover_glob(document, offset, analysis) {
+                found
+            } else {
+                let (text, parsed) = (document.text(), document.parsed());
+                let found = skills_ide::hover(text, parsed, document.body(), offset)?;
+                (found.span, found.text)
             }
         }
         None => return None,

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use skills_lint::SkillDirFacts;
 use skills_syntax::markdown::n_bodies;
 use skills_syntax::path::AbsPath;
-use tower_lsp::ls_types::{CodeActionContext, CodeActionParams, Position, Range};
+use tower_lsp::ls_types::{
+    CodeActionContext, CodeActionParams, PartialResultParams, Position, Range,
+    TextDocumentIdentifier, WorkDoneProgressParams,
+};
 
 use super::{
     code_action, definition, diagnostic, document_highlight, document_link, document_symbol,
@@ -45,13 +48,11 @@ async fn all_requests_for_a_version_split_its_body_once() {
         let _ = rename::prepare_rename(&document, position, texts);
         let _ = rename::rename(&document, position, "ticket", texts).await;
         let params = CodeActionParams {
-            text_document: tower_lsp::ls_types::TextDocumentIdentifier {
-                uri: document.uri().clone(),
-            },
+            text_document: TextDocumentIdentifier { uri: document.uri().clone() },
             range,
             context: CodeActionContext::default(),
-            work_done_progress_params: Default::default(),
-            partial_result_params: Default::default(),
+            work_done_progress_params: WorkDoneProgressParams::default(),
+            partial_result_params: PartialResultParams::default(),
         };
         session.start_serving(settings);
         code_action::code_action(&document, &params, texts).await;
