@@ -1,5 +1,5 @@
-"""Measures two language servers for SKILL.md and their linters on the same worktree, one after the
-other, and prints a table. Started by `run`, with its own home: WORKTREE SKILLSD PEERS_BIN.
+"""Measures language servers for SKILL.md and their linters on the same worktree, one after the other,
+and prints a table. Started by `run`, with its own home: WORKTREE SKILLSD PEERS_BIN.
 
 Every change is sent after the previous one was answered. Its time ends when diagnostics of that
 version, or without a version, arrive. Changes are incremental if the server supports them, else the
@@ -52,7 +52,8 @@ class Server:
             },
         )
         self.initialized_in = time.perf_counter() - start
-        sync = agreed["capabilities"].get("textDocumentSync")
+        self.able = agreed["capabilities"]
+        sync = self.able.get("textDocumentSync")
         sync = sync.get("change") if isinstance(sync, dict) else sync
         self.takes_parts = sync == INCREMENTAL
         self.note("initialized", {})
@@ -106,9 +107,12 @@ class Server:
 
         return self.wait(is_wanted)["params"]["diagnostics"]
 
-    def open(self, path, text):
+    def send_open(self, path, text):
         item = {"uri": path.as_uri(), "languageId": "markdown", "version": 0, "text": text}
         self.note("textDocument/didOpen", {"textDocument": item})
+
+    def open(self, path, text):
+        self.send_open(path, text)
         return self.published(path.as_uri(), 0)
 
     def rest(self):
@@ -134,6 +138,12 @@ class Server:
         self.note("exit", None)
         self.process.stdin.close()
         self.process.kill()
+
+
+def chunks(text, size):
+    """Returns groups of `size` lines."""
+    lines = text.splitlines(keepends=True)
+    return ["".join(lines[at : at + size]) for at in range(0, len(lines), size)]
 
 
 def middle(times):
@@ -174,6 +184,48 @@ def completed(server, path, text):
     return times
 
 
+def requested(server, path, text, rounds):
+    """Returns the response times of requests in the middle of a text, each after a letter whose
+    diagnostics have arrived; none for requests that the server does not support."""
+    server.open(path, text)
+    lines = text.split("\n")
+    line = next(it for it in range(len(lines) // 2, len(lines)) if "](" in lines[it])
+    document = {"textDocument": {"uri": path.as_uri()}}
+    at = {"line": line, "character": lines[line].index("](") + 4}
+    here = {"start": at, "end": at}
+    requests = {
+        "codeAction": ("textDocument/codeAction", {**document, "range": here, "context": {"diagnostics": []}}),
+        "documentLink": ("textDocument/documentLink", document),
+        "definition": ("textDocument/definition", {**document, "position": at}),
+    }
+    times, version = {}, 0
+    for name, (method, params) in requests.items():
+        if not server.able.get(f"{name}Provider"):
+            continue
+        times[name] = []
+        for _ in range(rounds):
+            version += 1
+            place = {"line": line + 5, "character": 0}
+            lines[line + 5] = "x" + lines[line + 5]
+            change = {"range": {"start": place, "end": place}, "text": "x"}
+            if not server.takes_parts:
+                change = {"text": "\n".join(lines)}
+            changed = {"uri": path.as_uri(), "version": version}
+            server.note("textDocument/didChange", {"textDocument": changed, "contentChanges": [change]})
+            server.published(path.as_uri(), version)
+            start = time.perf_counter()
+            server.request(method, params)
+            times[name].append(time.perf_counter() - start)
+    server.close(path)
+    return times
+
+
+def with_keys(text, lines):
+    """Returns the text with more lines at the end of its frontmatter."""
+    head, rest = text.split("\n---", 1)
+    return f"{head}\n{lines}---{rest}"
+
+
 def sized(skills, size):
     """Returns the skill whose length is closest to `size`."""
     return min(skills, key=lambda it: abs(it.stat().st_size - size))
@@ -188,7 +240,24 @@ def measured(command, worktree, skills):
         rows[name] = middle(typed(server, skill, skill.read_text(), ROUNDS))
     huge = small.read_text() + "A line of some words, and `code` in it.\n" * 26_000
     rows["the same, 1 MB"] = middle(typed(server, small, huge, 20))
+    links = "".join(f"Line {it} of [it](references/a{it % 50}.md), and `code`.\n" for it in range(24_000))
+    sections = "".join(f"## Section {it}\n\n{part}" for it, part in enumerate(chunks(links, 20)))
+    for name, times in requested(server, small, small.read_text() + sections, 20).items():
+        rows[f"{name} in 1 MB, after a letter, p50 / p99 ms"] = middle(times)
+    for name, value in (("unknown keys", "x"), ("anchors", "&a{} x")):
+        keys = "".join(f"unknown-{it}: {value.format(it)}\n" for it in range(500))
+        text = with_keys(small.read_text(), keys)
+        rows[f"a letter beside 500 {name}, p50 / p99 ms"] = middle(typed(server, small, text, 30))
     rows["completion of a key, p50 / p99 ms"] = middle(completed(server, small, small.read_text()))
+    start = time.perf_counter()
+    for skill in skills:
+        server.send_open(skill, skill.read_text())
+    # The answer shows that the server reads on while it checks.
+    server.request("textDocument/hover", {"textDocument": {"uri": skills[0].as_uri()}, "position": {"line": 1, "character": 1}})
+    rows[f"hover behind {len(skills)} didOpen, ms"] = f"{(time.perf_counter() - start) * 1000:.0f}"
+    for skill in skills:
+        server.close(skill)
+    server.rest()
     silent = 0
     for skill in skills:
         try:
@@ -222,6 +291,7 @@ def main():
     servers = {
         "skillsd": [skillsd, "lsp", "--no-daemon"],
         "agnix": [peers / "agnix-lsp"],
+        "yaml-language-server": [peers / "yaml-language-server", "--stdio"],
     }
     linters = {"skillsd": [skillsd, "check", "."], "agnix": [peers / "agnix", "."]}
     columns, found = {}, {}
@@ -230,7 +300,8 @@ def main():
             print(f"LEFT OUT: {name}, because there is no {command[0].name}\n")
             continue
         columns[name], found[name] = measured(command, worktree, skills)
-        columns[name]["check of the worktree, whole process, ms"] = checked(linters[name], worktree)
+        if name in linters:
+            columns[name]["check of the worktree, whole process, ms"] = checked(linters[name], worktree)
     names = list(dict.fromkeys(row for rows in columns.values() for row in rows))
     print(f"| | {' | '.join(columns)} |")
     print(f"|---|{'---:|' * len(columns)}")
