@@ -37,17 +37,16 @@ const MOST_ROUNDS: u32 = 300;
 /// Time for which a client waits without anything to do.
 const IDLE: Duration = Duration::from_secs(10);
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) fn measure(table: &mut Table) {
     let ms = |amount: u32| Bar::Limit(f64::from(amount) / 1e3);
     let home = Home::new();
     let few = worktree(&home, SOME / 4);
-    let keys = |n: usize| (0..n).map(|it| format!("unknown-{it}: x\n")).collect::<String>();
+    let keys = |n: usize| lines(n, |it| format!("unknown-{it}: x"));
     let [floor, measured] = [KEYS / 4, KEYS].map(|it| letter(&home, &few, &text(&keys(it), "x\n")));
     table.add(Figure::time("a letter beside 500 unknown keys", floor, measured, ms(10)));
-    let anchors =
-        |n: usize| (0..n).map(|it| format!("unknown-{it}: &a{it} x\n")).collect::<String>();
+    let anchors = |n: usize| lines(n, |it| format!("unknown-{it}: &a{it} x"));
     let [floor, measured] =
         [KEYS / 4, KEYS].map(|it| letter(&home, &few, &text(&anchors(it), "x\n")));
     table.add(Figure::time("a letter beside 500 anchors", floor, measured, ms(10)));
@@ -100,6 +99,11 @@ fn worktree(home: &Home, n_skills: usize) -> PathBuf {
         fs::write(&file, text).expect("it can be written");
     }
     top
+}
+
+fn lines(n_lines: usize, line: impl Fn(usize) -> String) -> String {
+    let lines: Vec<String> = (0..n_lines).map(|it| line(it) + "\n").collect();
+    lines.concat()
 }
 
 fn text(keys: &str, body: &str) -> String {
@@ -189,7 +193,7 @@ fn open_all(home: &Home, top: &Path) -> Duration {
     let mut editor = Editor::start(home, top, false);
     let before = editor.cpu();
     editor.open_all(top);
-    editor.cpu() - before
+    editor.cpu().saturating_sub(before)
 }
 
 /// Returns the response time of searches for the mentions of a skill, with the name of each.
@@ -246,7 +250,7 @@ fn idle(home: &Home, top: &Path) -> Duration {
     std::thread::sleep(Duration::from_secs(5));
     let before = editor.cpu();
     std::thread::sleep(IDLE);
-    editor.cpu() - before
+    editor.cpu().saturating_sub(before)
 }
 
 /// Returns the run time of `skillsd check` beside a running daemon.
@@ -405,7 +409,7 @@ impl Editor {
         loop {
             round(self);
             n_rounds += 1;
-            let taken = self.cpu() - before;
+            let taken = self.cpu().saturating_sub(before);
             if taken >= ENOUGH || n_rounds == MOST_ROUNDS {
                 return taken / n_rounds;
             }
