@@ -139,10 +139,11 @@ pub(crate) fn longest_head(text: &str, end: usize) -> &str {
         Fence::AnyTwo,
         Fence::AnyOpening,
         Fence::TrimmedText,
-        Fence::BlankClosed,
     ];
     let ends = rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body);
-    let end = ends.fold(end, usize::max);
+    // Its blank lines stay out: other agents count them as a body.
+    let blank_closed = blank_closed(text).map(|it| next_line(text, it.content.end)).ok();
+    let end = ends.chain(blank_closed).fold(end, usize::max);
     let is_inside = end > 0 && !text[..end].ends_with('\n');
     &text[..if is_inside { next_line(text, end) } else { end }]
 }
@@ -380,6 +381,11 @@ mod tests {
         check("---\na: b\nx\n", [Some(("a: b\nx\n", "")), None, None, None]);
         assert_eq!(longest_head("---\na: b\nx\n", 0).len(), 11);
         assert_eq!(longest_head("# x\n", 0), "");
+    }
+
+    #[test]
+    fn head_ends_before_blank_lines_of_the_body() {
+        assert_eq!(longest_head("---\na: b\n---\n\n\nx\n", 0), "---\na: b\n---\n");
     }
 
     #[test]
