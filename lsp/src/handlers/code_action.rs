@@ -140,17 +140,8 @@ pub(crate) async fn resolve(action: CodeAction, texts: Texts<'_>) -> Result<Code
         return Ok(CodeAction { edit: Some(edit), ..action });
     }
     if let Some(uri) = data_field("refactored") {
-        let number = |key: &str| data.get(key).and_then(Value::as_u64);
-        let (revision, offset) = (number("revision"), number("offset"));
-        let document = texts.session.document(uri);
-        let document = document.filter(|it| Some(it.revision().0) == revision);
-        let offset = offset.and_then(|it| usize::try_from(it).ok()).unwrap_or_default();
-        let edit = match document {
-            Some(document) => refactor(&document, offset, &action.title, texts).await,
-            None => None,
-        };
-        let changed = || rename::refusal("the document has changed; request the action again");
-        return Ok(CodeAction { edit: Some(edit.ok_or_else(changed)?), ..action });
+        let edit = refactor(uri, data, &action.title, texts).await?;
+        return Ok(CodeAction { edit: Some(edit), ..action });
     }
     let (Some(skill), Some(name)) = (data_field("skill"), data_field("name")) else {
         let why = format!(
@@ -167,22 +158,43 @@ pub(crate) async fn resolve(action: CodeAction, texts: Texts<'_>) -> Result<Code
     Ok(CodeAction { edit: Some(edit), ..action })
 }
 
-/// Returns the edit of the refactoring with a title at an offset.
+/// Returns the edit of the refactoring with a title at the offset in `data`. The data come from the
+/// client, and the disk may have changed since the offer, so all checks of the offer are repeated.
 async fn refactor(
-    document: &Document,
-    offset: usize,
+    uri: &str,
+    data: &Value,
     title: &str,
     texts: Texts<'_>,
-) -> Option<WorkspaceEdit> {
+) -> Result<WorkspaceEdit, Error> {
     let settings = texts.session.settings();
+    let number = |key: &str| data.get(key).and_then(Value::as_u64);
+    let gone = || rename::refusal("the action is no longer available; request it again");
+    let changed = || rename::refusal("the document has changed; request the action again");
+    let document = texts.session.document(uri).filter(|it| from_proto::is_skill(it.uri()));
+    let document = document.ok_or_else(gone)?;
+    if Some(document.revision().0) != number("revision") {
+        return Err(changed());
+    }
+    if let Some(path) = document.path() {
+        rename::check_inside_worktree(path, texts).await?;
+    }
+    let offset = number("offset").and_then(|it| usize::try_from(it).ok()).ok_or_else(gone)?;
     let edit = |analysis: &AnalysisContext| {
         document.as_subject(|it| {
             let offered = skills_ide::refactorings(it, document.body(), analysis, offset);
             let chosen = offered.iter().find(|it| it.title == title)?;
-            refactoring_edit(document, chosen, settings)
+            if chosen.creates.is_some() && !settings.creates_files {
+                return None;
+            }
+            Some((refactoring_edit(&document, chosen, settings)?, chosen.creates.clone()))
         })
     };
-    texts.session.with_complete_analysis(document, edit).await
+    let found = texts.session.with_complete_analysis(&document, edit).await;
+    let (edit, creates) = found.ok_or_else(gone)?;
+    if let Some(path) = &creates {
+        rename::check_inside_worktree(path, texts).await?;
+    }
+    Ok(edit)
 }
 
 fn find_actions(

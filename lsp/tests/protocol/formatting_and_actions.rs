@@ -1,8 +1,13 @@
 //! Formatting, selection ranges, semantic tokens, inlay hints, code lenses and refactorings.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use skills_lsp::{Backend, NoBackend};
 
 use crate::editor::{Editor, URI, action_literals, framed, whole};
+use crate::mock_backend::MockBackend;
 
 const TEXT: &str = "---\nname:   pdf\ndescription: Reads. Use when asked.\npaths: 'src/**'\n---\nRead $ARGUMENTS.\n";
 
@@ -61,32 +66,50 @@ async fn section_is_extracted_if_the_client_creates_files() {
     assert_eq!(steps.len(), 3);
 }
 
+/// Opens a document with a long section, in a client that may resolve actions, and returns the
+/// offered refactoring.
+async fn offer(backend: Arc<dyn Backend>, resolves: bool) -> (Editor, Value) {
+    let edits = json!({"documentChanges": true, "resourceOperations": ["create", "rename"]});
+    let mut action = action_literals();
+    if resolves {
+        action["dataSupport"] = json!(true);
+        action["resolveSupport"] = json!({"properties": ["edit"]});
+    }
+    let capabilities =
+        json!({"textDocument": {"codeAction": action}, "workspace": {"workspaceEdit": edits}});
+    let mut editor = Editor::connect_over(64 * 1024, backend);
+    editor.initialize(capabilities).await;
+    editor.open(1, &format!("---\nname: pdf\n---\n# Forms\n{}", "line\n".repeat(12))).await;
+    let at = json!({"line": 5, "character": 0});
+    let params = json!({"range": {"start": at, "end": at}, "context": {"diagnostics": [], "only": ["refactor"]}});
+    let offered = request(&mut editor, "textDocument/codeAction", params).await;
+    (editor, offered[0].clone())
+}
+
 #[tokio::test(start_paused = true)]
 async fn refactoring_is_computed_on_resolve_and_is_the_same_as_without() {
-    let actions = async |resolves: bool| {
-        let edits = json!({"documentChanges": true, "resourceOperations": ["create", "rename"]});
-        let mut action = action_literals();
-        if resolves {
-            action["dataSupport"] = json!(true);
-            action["resolveSupport"] = json!({"properties": ["edit"]});
-        }
-        let capabilities =
-            json!({"textDocument": {"codeAction": action}, "workspace": {"workspaceEdit": edits}});
-        let mut editor = Editor::with(capabilities).await;
-        editor.open(1, &format!("---\nname: pdf\n---\n# Forms\n{}", "line\n".repeat(12))).await;
-        let at = json!({"line": 5, "character": 0});
-        let params = json!({"range": {"start": at, "end": at}, "context": {"diagnostics": [], "only": ["refactor"]}});
-        let offered = request(&mut editor, "textDocument/codeAction", params).await;
-        (editor, offered[0].clone())
-    };
-    let (_, whole_action) = actions(false).await;
-    let (mut editor, offered) = actions(true).await;
+    let (_, whole_action) = offer(Arc::new(NoBackend), false).await;
+    let (mut editor, offered) = offer(Arc::new(NoBackend), true).await;
     assert_eq!(offered["title"], whole_action["title"]);
     assert!(offered.get("edit").is_none(), "{offered}");
     let resolved = editor.request("codeAction/resolve", offered.clone()).await.expect("resolved");
     assert_eq!(resolved["edit"], whole_action["edit"]);
     editor.change(2, &[whole("---\nname: pdf\n---\n# Forms\n")]).await;
     assert_eq!(editor.request("codeAction/resolve", offered).await, Err(-32803));
+}
+
+#[tokio::test(start_paused = true)]
+async fn refactoring_that_escapes_the_worktree_since_its_offer_is_refused() {
+    let backend = Arc::new(MockBackend::default());
+    let (mut editor, offered) = offer(Arc::clone(&backend) as _, true).await;
+    let skill = Path::new(URI.trim_start_matches("file://"));
+    for escaping in [skill.with_file_name("references"), skill.to_owned()] {
+        *backend.escaping.lock().unwrap() = Some(escaping);
+        let answer = editor.request("codeAction/resolve", offered.clone()).await;
+        assert_eq!(answer, Err(-32803));
+    }
+    *backend.escaping.lock().unwrap() = None;
+    assert!(editor.request("codeAction/resolve", offered).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]

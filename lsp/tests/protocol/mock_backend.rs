@@ -1,7 +1,7 @@
 //! [`MockBackend`]: a backend with fixed answers and an optional delay, which counts its calls.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -59,6 +59,8 @@ pub(crate) struct MockBackend {
     pub(crate) targets: Mutex<Vec<WatchTarget>>,
     /// The tops of worktrees.
     pub(crate) tops: Vec<&'static str>,
+    /// The directory or file whose paths lead out of the worktree.
+    pub(crate) escaping: Mutex<Option<PathBuf>>,
     /// Incremented at each change.
     pub(crate) clock: Mutex<u64>,
 }
@@ -282,6 +284,12 @@ impl Backend for MockBackend {
             DocumentLocation { worktree, ..DocumentLocation::default() }
         };
         Box::pin(std::future::ready(Some(paths.iter().map(whereabouts).collect())))
+    }
+
+    fn escape_worktree(&self, paths: Vec<AbsPath>) -> Answer<Vec<bool>> {
+        let escaping = lock(&self.escaping).clone();
+        let escapes = |it: &AbsPath| escaping.as_ref().is_some_and(|prefix| it.starts_with(prefix));
+        Box::pin(std::future::ready(Some(paths.iter().map(escapes).collect())))
     }
 
     fn find_texts(&self, _: TextSearch) -> Answer<Vec<AbsPath>> {
