@@ -69,7 +69,7 @@ pub(crate) async fn code_action(
     };
     let FoundActions { actions, renamings, conversion } =
         texts.session.with_complete_analysis(document, found).await?;
-    let mut actions = drop_creations_outside(actions, texts).await;
+    let mut actions = drop_impossible_creations(actions, texts).await;
     let is_automatic = params.context.trigger_kind == Some(CodeActionTriggerKind::AUTOMATIC);
     for (name, action) in renamings {
         let Some(resolved) = texts.skill_of(document) else { continue };
@@ -96,18 +96,29 @@ pub(crate) async fn code_action(
     Some(actions.into_iter().filter_map(|it| for_client(it, document, settings)).collect())
 }
 
-/// Drops actions that would create a file behind a symlink that leads out of the worktree.
-async fn drop_creations_outside(
+/// Drops actions that would create a file at a path that is taken or leads out of the worktree.
+async fn drop_impossible_creations(
     mut actions: Vec<(CodeAction, Option<AbsPath>)>,
     texts: Texts<'_>,
 ) -> Vec<CodeAction> {
     let paths: Vec<_> = actions.iter().filter_map(|(_, created)| created.clone()).collect();
     if !paths.is_empty() {
-        let escapes = texts.session.backend().escape_worktree(paths).await.unwrap_or_default();
-        let mut escapes = escapes.into_iter();
-        actions.retain(|(_, created)| created.is_none() || escapes.next() == Some(false));
+        let backend = texts.session.backend();
+        let escapes = backend.escape_worktree(paths.clone()).await.unwrap_or_default();
+        let taken = taken(paths, texts).await;
+        let mut possible =
+            escapes.into_iter().zip(taken).map(|(escapes, taken)| !escapes && !taken);
+        actions.retain(|(_, created)| created.is_none() || possible.next() == Some(true));
     }
     actions.into_iter().map(|(action, _)| action).collect()
+}
+
+/// Returns for each path whether something is there. The known files of a skill leave out
+/// directories and what is behind symlinks, and the file system may ignore case.
+async fn taken(paths: Vec<AbsPath>, texts: Texts<'_>) -> Vec<bool> {
+    let unknown = vec![None; paths.len()];
+    let entries = texts.session.backend().entries(paths).await.unwrap_or(unknown);
+    entries.iter().map(Option::is_some).collect()
 }
 
 /// Returns an action in a form that the client accepts; `None` if the client accepts only commands
@@ -193,6 +204,10 @@ async fn refactor(
     let (edit, creates) = found.ok_or_else(gone)?;
     if let Some(path) = &creates {
         rename::check_inside_worktree(path, texts).await?;
+        if taken(vec![path.clone()], texts).await.contains(&true) {
+            let path = path.display();
+            return Err(rename::refusal(format!("`{path}` exists; rename it and try again")));
+        }
     }
     Ok(edit)
 }

@@ -113,6 +113,19 @@ async fn refactoring_that_escapes_the_worktree_since_its_offer_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn section_is_not_extracted_to_a_symlink_that_is_no_known_file() {
+    let symlink =
+        Path::new(URI.trim_start_matches("file://")).with_file_name("references/forms.md");
+    let backend = Arc::new(MockBackend::default());
+    let (mut editor, offered) = offer(Arc::clone(&backend) as _, true).await;
+    assert!(editor.request("codeAction/resolve", offered.clone()).await.is_ok());
+    *backend.symlink.lock().unwrap() = Some(symlink);
+    assert_eq!(editor.request("codeAction/resolve", offered).await, Err(-32803));
+    let (_, offered) = offer(backend, false).await;
+    assert_eq!(offered, Value::Null, "not offered with the edit either");
+}
+
+#[tokio::test(start_paused = true)]
 async fn clients_without_action_literals_get_commands() {
     let params = json!({"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 9}},
         "context": {"diagnostics": []}});

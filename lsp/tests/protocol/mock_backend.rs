@@ -61,6 +61,8 @@ pub(crate) struct MockBackend {
     pub(crate) tops: Vec<&'static str>,
     /// The directory or file whose paths lead out of the worktree.
     pub(crate) escaping: Mutex<Option<PathBuf>>,
+    /// A symlink that is in no list of files.
+    pub(crate) symlink: Mutex<Option<PathBuf>>,
     /// Incremented at each change.
     pub(crate) clock: Mutex<u64>,
 }
@@ -268,7 +270,11 @@ impl Backend for MockBackend {
             .iter()
             .flat_map(|(root, skills)| skills.iter().map(|it| dir(root, it.0)))
             .collect();
+        let symlink = lock(&self.symlink).clone();
         let entry = |it: AbsPath| {
+            if symlink.as_deref() == Some(&*it) {
+                return Some(Entry { id: None, is_link: true, has_hard_links: false });
+            }
             // No file has a second path.
             let is_there = dirs.iter().any(|dir| it.starts_with(dir));
             is_there.then_some(Entry { id: None, is_link: false, has_hard_links: false })

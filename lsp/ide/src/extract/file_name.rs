@@ -28,7 +28,8 @@ pub(super) fn free_name(name: &str, fs: &dyn FsContext) -> Option<String> {
     let is_free = |name: &String| {
         let path = format!("references/{name}.md");
         // Every section has another name, and editors request the refactoring at each move of the
-        // cursor, so the disk is asked only if the files are unknown.
+        // cursor, so the disk is asked only if the files are unknown. The list leaves out symlinks
+        // and directories: before an edit creates the file, the caller asks the disk for the path.
         match fs.files() {
             Some(files) => !files.contains(&path),
             None => matches!(fs.look(&path), None | Some(PathKind::Missing)),
