@@ -9,7 +9,7 @@ use std::sync::Arc;
 use skills_agents::references::{
     Link, LinkBases, Reference, has_names, has_paths, path_references_in, path_steps,
 };
-use skills_discovery::discover::FileId;
+use skills_discovery::discover::{Entry, FileId};
 use skills_ide::rename::RenameKind;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
@@ -31,8 +31,17 @@ pub(crate) struct Texts<'a> {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum FileKey {
     File(FileId),
-    /// The file is not on the disk, its identity is unknown, or it is one of several hard links.
+    /// The file is not on the disk, or its identity is unknown.
     Path(AbsPath),
+}
+
+/// Determines how often a file with several hard links is returned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HardLinks {
+    /// Once for each link. A list of mentions shows all paths.
+    Each,
+    /// Once. Most editors write in place, so a second edit would change the new text again.
+    Once,
 }
 
 /// A file that mentions a skill.
@@ -204,43 +213,42 @@ impl Texts<'_> {
     }
 
     /// Returns each file once: by a path that is open, else by a `preferred` path, else by the
-    /// first. Each hard link is a file of its own, because an edit of one leaves the others.
+    /// first. `hard_links` decides about the links of one file.
     pub(crate) async fn dedup_by_file(
         self,
         paths: BTreeSet<AbsPath>,
+        hard_links: HardLinks,
         preferred: impl Fn(&AbsPath) -> bool,
-    ) -> BTreeMap<FileKey, AbsPath> {
+    ) -> Vec<(FileKey, AbsPath)> {
         let paths: Vec<AbsPath> = paths.into_iter().collect();
         let backend = self.session.backend();
         let mut entries = backend.entries(paths.clone()).await.unwrap_or_default();
         entries.resize(paths.len(), None);
-        let linked =
-            paths.iter().zip(&entries).filter(|(_, it)| it.is_some_and(|it| it.has_hard_links));
-        let linked: Vec<AbsPath> = linked.map(|(path, _)| path.clone()).collect();
-        let mut real: HashMap<AbsPath, Option<AbsPath>> = HashMap::new();
-        if !linked.is_empty()
-            && let Some(found) = backend.real_paths(linked.clone()).await
+        let is_split = |it: &Entry| hard_links == HardLinks::Each && it.has_hard_links;
+        let split = paths.iter().zip(&entries).filter(|(_, it)| it.as_ref().is_some_and(is_split));
+        let split: Vec<AbsPath> = split.map(|(path, _)| path.clone()).collect();
+        let mut links: HashMap<AbsPath, Option<AbsPath>> = HashMap::new();
+        if !split.is_empty()
+            && let Some(found) = backend.real_paths(split.clone()).await
         {
-            real.extend(linked.into_iter().zip(found));
+            links.extend(split.into_iter().zip(found));
         }
         let rank = |it: &AbsPath| (self.session.document_at(it).is_none(), !preferred(it));
-        let mut each: BTreeMap<FileKey, AbsPath> = BTreeMap::new();
+        let mut each: BTreeMap<(FileKey, Option<AbsPath>), AbsPath> = BTreeMap::new();
         for (path, entry) in paths.into_iter().zip(entries) {
-            let real = real.get(&path).cloned().flatten();
-            let identity = match (entry.and_then(|it| it.id), real) {
-                (_, Some(real)) => FileKey::Path(real),
-                (Some(id), None) => FileKey::File(id),
-                (None, None) => FileKey::Path(path.clone()),
-            };
-            match each.get_mut(&identity) {
+            let link = links.remove(&path).flatten();
+            let id = entry.and_then(|it| it.id);
+            let identity = id.map_or_else(|| FileKey::Path(path.clone()), FileKey::File);
+            let key = (identity, link);
+            match each.get_mut(&key) {
                 Some(kept) if rank(kept) <= rank(&path) => {}
                 Some(kept) => *kept = path,
                 None => {
-                    each.insert(identity, path);
+                    each.insert(key, path);
                 }
             }
         }
-        each
+        each.into_iter().map(|((identity, _), path)| (identity, path)).collect()
     }
 
     /// Returns the skill that a document is.
@@ -264,7 +272,7 @@ impl Texts<'_> {
             Some(known) => known,
             None => self.closed_referrers(resolved).await?,
         };
-        Some(self.mentions_in(closed, resolved).await)
+        Some(self.mentions_in(closed, resolved, HardLinks::Each).await)
     }
 
     /// Like [`Self::mentions`], for edits. The disk is searched again: not every text is watched, a
@@ -274,7 +282,7 @@ impl Texts<'_> {
         resolved: &ResolvedSkill,
     ) -> Option<Vec<ReferencingFile>> {
         let closed = self.closed_referrers(resolved).await?;
-        Some(self.mentions_in(closed, resolved).await)
+        Some(self.mentions_in(closed, resolved, HardLinks::Once).await)
     }
 
     /// Returns the roots whose worktrees can mention a skill.
@@ -288,10 +296,11 @@ impl Texts<'_> {
         self,
         closed: Arc<[Arc<Document>]>,
         resolved: &ResolvedSkill,
+        hard_links: HardLinks,
     ) -> Vec<ReferencingFile> {
         let paths = closed.iter().filter_map(|it| it.path().cloned()).collect();
         let mut referencing_files = Vec::new();
-        for text in self.candidates(paths, resolved).await {
+        for text in self.candidates(paths, resolved, hard_links).await {
             let read = || closed.iter().find(|it| it.path() == Some(&text.path)).cloned();
             let document = match self.session.document_at(&text.path).or_else(read) {
                 Some(known) => Some(known),
@@ -351,6 +360,7 @@ impl Texts<'_> {
         self,
         mut paths: BTreeSet<AbsPath>,
         resolved: &ResolvedSkill,
+        hard_links: HardLinks,
     ) -> Vec<SearchCandidate> {
         // Unsaved text is searched too.
         let open = self.session.documents();
@@ -358,7 +368,7 @@ impl Texts<'_> {
             open.iter().filter_map(|it| it.path()).filter(|it| can_mention_skills(it));
         paths.extend(open_relevant_paths.cloned());
         paths.insert(resolved.skill.path.clone());
-        let each = self.dedup_by_file(paths, |it| *it == resolved.skill.path).await;
+        let each = self.dedup_by_file(paths, hard_links, |it| *it == resolved.skill.path).await;
         let found = |(identity, path): (FileKey, AbsPath)| {
             let is_own = resolved.all_paths.contains(&path)
                 || resolved.skill.file.is_some_and(|it| identity == FileKey::File(it));

@@ -21,7 +21,7 @@ use tower_lsp::ls_types::{
 use crate::document::Document;
 use crate::settings::Settings;
 use crate::snapshot::OverlaySnapshot;
-use crate::texts::{FileKey, ResolvedSkill, Texts, can_mention_skills};
+use crate::texts::{FileKey, HardLinks, ResolvedSkill, Texts, can_mention_skills};
 use crate::to_proto;
 
 /// The identifier of the annotation of uncertain edits.
@@ -211,7 +211,8 @@ async fn update_paths(
         }
     }
     let known = paths.keys().cloned().collect();
-    for (identity, path) in texts.dedup_by_file(known, |it| moves.new_path(it).is_some()).await {
+    let is_moved = |it: &AbsPath| moves.new_path(it).is_some();
+    for (identity, path) in texts.dedup_by_file(known, HardLinks::Once, is_moved).await {
         let before = edited.0.get(&identity).map(|it| (it.path.clone(), Arc::clone(&it.document)));
         let (path, document, is_open) = if let Some((path, document)) = before {
             (path, document, false)

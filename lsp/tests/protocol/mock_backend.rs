@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_agents::references::TextSearch;
-use skills_discovery::discover::Entry;
+use skills_discovery::discover::{Entry, FileId};
 use skills_lint::{PathKind, SkillDirFacts};
 use skills_lsp::{
     Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchHandle, WatchTarget,
@@ -63,6 +63,8 @@ pub(crate) struct MockBackend {
     pub(crate) escaping: Mutex<Option<PathBuf>>,
     /// A symlink that is in no list of files.
     pub(crate) symlink: Mutex<Option<PathBuf>>,
+    /// The hard links of one file.
+    pub(crate) hard_links: &'static [&'static str],
     /// Incremented at each change.
     pub(crate) clock: Mutex<u64>,
 }
@@ -275,11 +277,19 @@ impl Backend for MockBackend {
             if symlink.as_deref() == Some(&*it) {
                 return Some(Entry { id: None, is_link: true, has_hard_links: false });
             }
-            // No file has a second path.
+            if self.hard_links.iter().any(|link| *it == *Path::new(link)) {
+                let id = Some(FileId { device: 1, inode: 1 });
+                return Some(Entry { id, is_link: false, has_hard_links: true });
+            }
+            // No other file has a second path.
             let is_there = dirs.iter().any(|dir| it.starts_with(dir));
             is_there.then_some(Entry { id: None, is_link: false, has_hard_links: false })
         };
         Box::pin(std::future::ready(Some(paths.into_iter().map(entry).collect())))
+    }
+
+    fn real_paths(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<AbsPath>>> {
+        Box::pin(std::future::ready(Some(paths.into_iter().map(Some).collect())))
     }
 
     fn locate(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {

@@ -99,6 +99,33 @@ async fn renaming_a_skill_to_its_directory_updates_mentions() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn each_hard_link_is_listed_and_one_is_edited() {
+    const LINKS: &[&str] = &["/w/AGENTS.md", REFERENCING_FILE];
+    let backend = MockBackend { hard_links: LINKS, ..MockBackend::default() };
+    let (mut editor, backend) = start_with(capabilities(false), backend).await;
+    *backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner) = LINKS
+        .iter()
+        .map(|it| (*it, "Use the `pdf` skill, .claude/skills/pdf-tools/SKILL.md.\n".to_owned()))
+        .collect();
+    let is_link =
+        |it: &&Value| LINKS.iter().any(|link| it.as_str().is_some_and(|uri| uri.ends_with(link)));
+    let mut params = json!({"textDocument": {"uri": SKILL}, "position": {"line": 1, "character": 7},
+        "context": {"includeDeclaration": false}});
+    let found = editor.request("textDocument/references", params.clone()).await.expect("answered");
+    let listed = found.as_array().expect("a list").iter().map(|it| &it["uri"]).filter(is_link);
+    assert_eq!(listed.count(), 4, "{found}");
+    params["newName"] = json!("paper");
+    let edit = editor.request("textDocument/rename", params).await.expect("answered");
+    let steps = edit["documentChanges"].as_array().expect("steps").iter();
+    let edited = steps.map(|it| &it["textDocument"]["uri"]).filter(is_link);
+    assert_eq!(edited.count(), 1, "{edit}");
+    let edit = ask_will_rename(&mut editor).await;
+    let steps = edit["documentChanges"].as_array().expect("steps").iter();
+    let edited = steps.map(|it| &it["textDocument"]["uri"]).filter(is_link);
+    assert_eq!(edited.count(), 1, "{edit}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn renaming_a_directory_updates_imports_and_paths() {
     let (mut editor, backend) = start(capabilities(false)).await;
     let referencing_text =

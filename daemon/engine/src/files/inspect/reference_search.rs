@@ -195,7 +195,8 @@ fn texts(
 #[derive(PartialEq, Eq, Hash)]
 enum TextIdentity {
     File(FileId),
-    /// One of several hard links: editing the text at one path leaves that at the others.
+    /// One of several hard links. Each is listed, because a reader may know the text by any of
+    /// them; an edit must still change the file once.
     HardLink(PathBuf),
 }
 
