@@ -65,7 +65,8 @@ struct CachedFindings {
     snapshot: Arc<OverlaySnapshot>,
     /// The findings of all rules. Their fixes are not verified.
     unverified: Arc<[Finding]>,
-    /// The same findings with verified fixes, once they were needed.
+    /// The same findings with their fixes verified within one limit for the whole document; set
+    /// once they were needed.
     verified: Option<Arc<[Finding]>>,
 }
 
@@ -182,13 +183,15 @@ impl Document {
         self.with_findings(analysis, |it| Arc::clone(&it.unverified))
     }
 
-    /// Returns the findings whose spans overlap or touch a span.
-    pub(crate) fn findings_at(&self, span: Span, analysis: &AnalysisContext) -> Vec<Finding> {
-        let is_here = |it: &Finding| it.diagnostic.span.touches(span);
-        self.with_findings(analysis, |cached| match &cached.verified {
-            Some(known) => known.iter().filter(|it| is_here(it)).cloned().collect(),
-            None => self.verify(&cached.unverified, is_here, analysis),
-        })
+    /// Returns those of the unverified findings whose spans overlap or touch a span, with verified
+    /// fixes. Verification has a limit, which the fixes of other findings do not use up here.
+    pub(crate) fn findings_at(
+        &self,
+        span: Span,
+        unverified: &[Finding],
+        analysis: &AnalysisContext,
+    ) -> Vec<Finding> {
+        self.verify(unverified, |it| it.diagnostic.span.touches(span), analysis)
     }
 
     /// Calls `with` on the findings. Editors ask for actions at each move of the cursor, so the last

@@ -233,11 +233,11 @@ fn find_actions(
     if wanted(&CodeActionKind::QUICKFIX) {
         let requested = from_proto::span(document, range, settings.encoding);
         // A cursor next to a span counts.
-        let here = document.findings_at(requested, analysis);
+        let all = document.unverified_findings(analysis);
+        let here = document.findings_at(requested, &all, analysis);
         for finding in &here {
             push_quick_fixes(document, finding, analysis, settings, &mut found);
         }
-        let all = document.unverified_findings(analysis);
         let mut rules = BTreeSet::new();
         for finding in here.iter().filter(|it| rules.insert(it.rule.id)).take(MAX_SUPPRESSIONS) {
             let suppression = document.as_subject(|it| {

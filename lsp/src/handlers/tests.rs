@@ -1,8 +1,9 @@
 //! Tests that requests reuse the work done for the version of a document.
 
+use std::slice;
 use std::sync::Arc;
 
-use skills_lint::SkillDirFacts;
+use skills_lint::{Finding, SkillDirFacts};
 use skills_syntax::markdown::n_bodies;
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{
@@ -56,7 +57,6 @@ async fn all_requests_for_a_version_split_its_body_once() {
         };
         session.start_serving(settings);
         code_action::code_action(&document, &params, texts).await;
-        // The fix loop and suppressions check other texts.
         semantic_tokens::semantic_tokens(&document, None, &analysis, settings);
     }
     document_link::document_link(&document, &analysis, settings);
@@ -85,24 +85,53 @@ fn refactoring_asks_for_no_path_if_the_files_are_known() {
     assert_eq!(titles(&["references/a.md"]), ["Extract `A` to `references/a-2.md`"]);
 }
 
-#[test]
-fn findings_are_checked_once_and_verified_near_the_request() {
-    let keys: Vec<String> = (0..40).map(|it| format!("unknown-{it}: x\n")).collect();
+/// Returns a document with this many unknown keys, each with a value of this length and a fix, and a
+/// context whose findings are cached.
+fn unknown_keys(n_keys: usize, value_len: usize) -> (Document, AnalysisContext) {
+    let value = "x".repeat(value_len);
+    let keys: Vec<String> = (0..n_keys).map(|it| format!("unknown-{it}: {value}\n")).collect();
     let text =
         format!("---\nname: a\ndescription: Reads. Use when asked.\n{}---\nb\n", keys.concat());
-    let document = document(text);
     let analysis = AnalysisContext {
         root: AbsPath::new("/w".as_ref()).ok(),
         facts: Some(Arc::default()),
         ..AnalysisContext::default()
     };
+    (document(text), analysis)
+}
+
+fn n_fixes(findings: &[Finding]) -> usize {
+    findings.iter().map(|it| it.fixes.len() + it.offers.len()).sum()
+}
+
+#[test]
+fn findings_are_checked_once_and_have_the_same_fixes_near_a_request() {
+    let (document, analysis) = unknown_keys(40, 1);
     diagnostic::diagnostics(&document, &analysis, Settings::default().encoding);
     let checked = document.unverified_findings(&analysis);
     let span = document.parsed().frontmatter.as_ref().unwrap().entries[20].key.span;
-    let here = document.findings_at(span, &analysis);
-    assert_eq!(here.len(), 1);
-    let whole = &document.findings(&analysis)[18];
-    assert_eq!(here[0].diagnostic, whole.diagnostic);
-    assert_eq!(here[0].fixes, whole.fixes, "as in the whole verification");
+    let here = document.findings_at(span, &checked, &analysis);
+    let [finding] = &here[..] else { panic!("one finding: {here:?}") };
+    assert!(n_fixes(&here) > 0);
+    let whole = document.findings(&analysis);
+    let same = whole.iter().find(|it| it.diagnostic.span.touches(span)).unwrap();
+    assert_eq!(finding.diagnostic, same.diagnostic);
+    assert_eq!(finding.fixes, same.fixes);
+    assert_eq!(n_fixes(&here), n_fixes(slice::from_ref(same)));
     assert!(Arc::ptr_eq(&checked, &document.unverified_findings(&analysis)));
+}
+
+#[test]
+fn last_finding_of_very_many_has_fixes_before_and_after_the_whole_verification() {
+    let (document, analysis) = unknown_keys(80, 500);
+    let span = document.parsed().frontmatter.as_ref().unwrap().entries[81].key.span;
+    let here = || {
+        let all = document.unverified_findings(&analysis);
+        document.findings_at(span, &all, &analysis)
+    };
+    let before = here();
+    assert!(n_fixes(&before) > 0);
+    let whole = document.findings(&analysis);
+    assert!(n_fixes(&whole) < n_fixes(&document.unverified_findings(&analysis)), "not all fit");
+    assert_eq!(n_fixes(&here()), n_fixes(&before));
 }
