@@ -209,7 +209,9 @@ async fn refactor(
             return Err(rename::refusal(format!("`{path}` exists; rename it and try again")));
         }
     }
-    Ok(edit)
+    // A client may apply an edit without a version to any text.
+    let current = texts.session.document(uri).map(|it| it.revision());
+    if current == Some(document.revision()) { Ok(edit) } else { Err(changed()) }
 }
 
 fn find_actions(

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_lsp::{Backend, NoBackend};
 
-use crate::editor::{Editor, URI, action_literals, framed, whole};
+use crate::editor::{Editor, URI, action_literals, framed, message, whole};
 use crate::mock_backend::MockBackend;
 
 const TEXT: &str = "---\nname:   pdf\ndescription: Reads. Use when asked.\npaths: 'src/**'\n---\nRead $ARGUMENTS.\n";
@@ -110,6 +111,18 @@ async fn refactoring_that_escapes_the_worktree_since_its_offer_is_refused() {
     }
     *backend.escaping.lock().unwrap() = None;
     assert!(editor.request("codeAction/resolve", offered).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn refactoring_is_refused_if_the_document_changes_while_it_is_resolved() {
+    let backend = Arc::new(MockBackend::default());
+    let (mut editor, offered) = offer(Arc::clone(&backend) as _, true).await;
+    *backend.escape_delay.lock().unwrap() = Duration::from_secs(1);
+    editor.send(&framed(&message(Some(99), "codeAction/resolve", &offered))).await;
+    // The request has begun by then.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    editor.change(2, &[whole("---\nname: pdf\n---\n")]).await;
+    assert_eq!(editor.answer(&json!(99)).await, Err(-32803));
 }
 
 #[tokio::test(start_paused = true)]

@@ -61,6 +61,8 @@ pub(crate) struct MockBackend {
     pub(crate) tops: Vec<&'static str>,
     /// The directory or file whose paths lead out of the worktree.
     pub(crate) escaping: Mutex<Option<PathBuf>>,
+    /// The delay of `escape_worktree`.
+    pub(crate) escape_delay: Mutex<Duration>,
     /// A symlink that is in no list of files.
     pub(crate) symlink: Mutex<Option<PathBuf>>,
     /// The hard links of one file.
@@ -305,7 +307,12 @@ impl Backend for MockBackend {
     fn escape_worktree(&self, paths: Vec<AbsPath>) -> Answer<Vec<bool>> {
         let escaping = lock(&self.escaping).clone();
         let escapes = |it: &AbsPath| escaping.as_ref().is_some_and(|prefix| it.starts_with(prefix));
-        Box::pin(std::future::ready(Some(paths.iter().map(escapes).collect())))
+        let escapes = paths.iter().map(escapes).collect();
+        let delay = *lock(&self.escape_delay);
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            Some(escapes)
+        })
     }
 
     fn find_texts(&self, _: TextSearch) -> Answer<Vec<AbsPath>> {
