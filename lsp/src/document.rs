@@ -77,6 +77,12 @@ impl CachedFindings {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    /// The number of checks by all rules on this thread.
+    pub(crate) static N_CHECKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// The number of findings with fixes up to which published diagnostics carry them.
 const MAX_PUBLISHED_FIXES: usize = 16;
 
@@ -173,12 +179,8 @@ impl Document {
         self.parts.links_at(&self.text, self.parsed(), offset)
     }
 
-    /// Returns all findings, based on the document and the cached context.
-    pub(crate) fn findings(&self, analysis: &AnalysisContext) -> Arc<[Finding]> {
-        self.with_findings(analysis, |it| self.verify_all(it, analysis))
-    }
-
-    /// Returns all findings. Their fixes are not verified.
+    /// Returns all findings, based on the document and the cached context. Their fixes are not
+    /// verified.
     pub(crate) fn unverified_findings(&self, analysis: &AnalysisContext) -> Arc<[Finding]> {
         self.with_findings(analysis, |it| Arc::clone(&it.unverified))
     }
@@ -192,6 +194,19 @@ impl Document {
         analysis: &AnalysisContext,
     ) -> Vec<Finding> {
         self.verify(unverified, |it| it.diagnostic.span.touches(span), analysis)
+    }
+
+    /// Returns the unverified findings with verified fixes. They are kept if the findings are.
+    pub(crate) fn verified_findings(
+        &self,
+        unverified: &Arc<[Finding]>,
+        analysis: &AnalysisContext,
+    ) -> Arc<[Finding]> {
+        let mut cache = self.findings.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match cache.as_mut().filter(|it| Arc::ptr_eq(&it.unverified, unverified)) {
+            Some(known) => self.verify_all(known, analysis),
+            None => self.verify(unverified, |_| true, analysis).into(),
+        }
     }
 
     /// Calls `with` on the findings. Editors ask for actions at each move of the cursor, so the last
@@ -208,6 +223,8 @@ impl Document {
         if let Some(known) = cache.as_mut().filter(|it| is_same(it)) {
             return with(known);
         }
+        #[cfg(test)]
+        N_CHECKS.set(N_CHECKS.get() + 1);
         let found =
             self.as_subject(|it| skills_lint::check_unverified(it, &analysis.settings(), analysis));
         let (generation, snapshot) = (analysis.generation, Arc::clone(&analysis.snapshot));
@@ -342,7 +359,8 @@ mod tests {
                 generation,
                 ..AnalysisContext::default()
             };
-            let found = document.findings(&analysis);
+            let found =
+                document.verified_findings(&document.unverified_findings(&analysis), &analysis);
             found.iter().filter(|it| it.diagnostic.code == "body/broken-link").count()
         };
         assert_eq!(n_broken(1, PathKind::Missing), 1);
@@ -360,7 +378,8 @@ mod tests {
             let uri = "file:///w/a/SKILL.md".parse().unwrap();
             let document = Document::new(uri, 1, Revision::default(), text);
             let analysis = AnalysisContext::default();
-            let all = document.findings(&analysis);
+            let all =
+                document.verified_findings(&document.unverified_findings(&analysis), &analysis);
             let shown = document.shown_findings(&analysis);
             let without_fixes = |it: &Finding| it.diagnostic.clone();
             assert!(all.iter().map(without_fixes).eq(shown.iter().map(without_fixes)));

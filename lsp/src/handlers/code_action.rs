@@ -1,5 +1,6 @@
 //! `textDocument/codeAction`: quick fixes for findings, all fixes as one action, and refactorings.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
@@ -232,10 +233,11 @@ fn find_actions(
         None => true,
     };
     let mut found = FoundActions::default();
+    // The findings of some documents are not kept, so one check serves all actions.
+    let all = LazyCell::new(|| document.unverified_findings(analysis));
     if wanted(&CodeActionKind::QUICKFIX) {
         let requested = from_proto::span(document, range, settings.encoding);
         // A cursor next to a span counts.
-        let all = document.unverified_findings(analysis);
         let here = document.findings_at(requested, &all, analysis);
         for finding in &here {
             push_quick_fixes(document, finding, analysis, settings, &mut found);
@@ -258,7 +260,7 @@ fn find_actions(
     let is_cheap = context.only.is_some() || document.text().len() <= MAX_CHEAP_LEN;
     if wanted(&FIX_ALL) && is_cheap {
         let again = |text: &str| document.with_text(text).fixable_findings(analysis);
-        let findings = document.findings(analysis).to_vec();
+        let findings = document.verified_findings(&all, analysis).to_vec();
         let settled = skills_lint::apply_fixes(document.text(), findings, again);
         if !settled.edits.is_empty() {
             found.extend([CodeAction {
@@ -426,7 +428,7 @@ mod tests {
     use tower_lsp::ls_types::Position;
 
     use super::*;
-    use crate::document::Revision;
+    use crate::document::{N_CHECKS, Revision};
 
     const TEXT: &str =
         "---\nname: pdf\ndescription: Reads: PDFs. Use it when there is one.\n---\n\n# PDF\n";
@@ -454,6 +456,14 @@ mod tests {
         let texts: Vec<_> = edits.values().flatten().map(|it| &*it.new_text).collect();
         assert!(texts.concat().contains(['"', '\'']), "{texts:?}");
         assert_eq!(actions(5, quick), []);
+    }
+
+    #[test]
+    fn all_actions_of_a_document_without_kept_findings_take_one_check() {
+        let before = N_CHECKS.get();
+        let kinds: Vec<_> = actions(2, None).into_iter().filter_map(|it| it.kind).collect();
+        assert!(kinds.contains(&FIX_ALL) && kinds.contains(&CodeActionKind::QUICKFIX));
+        assert_eq!(N_CHECKS.get() - before, 1);
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn findings_are_checked_once_and_have_the_same_fixes_near_a_request() {
     let here = document.findings_at(span, &checked, &analysis);
     let [finding] = &here[..] else { panic!("one finding: {here:?}") };
     assert!(n_fixes(&here) > 0);
-    let whole = document.findings(&analysis);
+    let whole = document.verified_findings(&document.unverified_findings(&analysis), &analysis);
     let same = whole.iter().find(|it| it.diagnostic.span.touches(span)).unwrap();
     assert_eq!(finding.diagnostic, same.diagnostic);
     assert_eq!(finding.fixes, same.fixes);
@@ -131,7 +131,7 @@ fn last_finding_of_very_many_has_fixes_before_and_after_the_whole_verification()
     };
     let before = here();
     assert!(n_fixes(&before) > 0);
-    let whole = document.findings(&analysis);
+    let whole = document.verified_findings(&document.unverified_findings(&analysis), &analysis);
     assert!(n_fixes(&whole) < n_fixes(&document.unverified_findings(&analysis)), "not all fit");
     assert_eq!(n_fixes(&here()), n_fixes(&before));
 }
