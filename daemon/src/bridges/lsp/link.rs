@@ -61,7 +61,9 @@ use crate::rpc::server::Server;
 /// Maximum size of a file that is read; larger ones are not edited by hand.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Maximum size of the cached texts of unopened files, in bytes. Only a rename of files fills it.
+/// Maximum size of the cached texts of unopened files, in bytes. Searches for mentions and
+/// renames fill it. A text that is searched and then read has two entries, because the worktree
+/// that confines the search is part of the key.
 const MAX_CACHED_BYTES: usize = 32 * 1024 * 1024;
 
 /// Pause before trying to reach the daemon again.
