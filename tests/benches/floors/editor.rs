@@ -151,7 +151,7 @@ fn long_text(home: &Home, top: &Path, n_bytes: usize) -> Vec<(&'static str, Dura
     let text = text("", &long_body(n_bytes));
     editor.open(&path, &text);
     let line = text[..text.len() / 2].matches('\n').count();
-    let column = |part: &str| text.lines().nth(line).and_then(|it| it.find(part)).unwrap_or(0) + 3;
+    let column = |part: &str| text.lines().nth(line).and_then(|it| it.find(part)).expect(part) + 3;
     let document = json!({"textDocument": {"uri": uri(&path)}});
     let at = |part: &str| {
         let position = json!({"line": line, "character": column(part)});
@@ -170,7 +170,7 @@ fn long_text(home: &Home, top: &Path, n_bytes: usize) -> Vec<(&'static str, Dura
     let mut times = vec![("a letter", letter)];
     for (name, method, params) in requests {
         // The first answer may wait for facts about the disk.
-        editor.request(method, &params);
+        assert_ne!(editor.request(method, &params), Value::Null, "{method}");
         let with_letter = editor.rounds(|it| {
             it.type_letter(&path, line + 30);
             it.request(method, &params);
