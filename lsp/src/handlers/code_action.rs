@@ -115,7 +115,7 @@ async fn drop_impossible_creations(
 }
 
 /// Returns for each path whether something is there. The known files of a skill leave out
-/// directories and what is behind symlinks, and the file system may ignore case.
+/// directories and symlinked files, and the file system may ignore case.
 async fn taken(paths: Vec<AbsPath>, texts: Texts<'_>) -> Vec<bool> {
     let unknown = vec![None; paths.len()];
     let entries = texts.session.backend().entries(paths).await.unwrap_or(unknown);
