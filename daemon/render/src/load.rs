@@ -11,7 +11,7 @@ use super::expand::expand;
 use super::load_request::{Invoker, LoadRequest};
 use super::metadata::{Metadata, hook_faults, list, metadata};
 use super::placeholder::PlaceholderSyntax;
-use super::substitute::Substitutions;
+use super::substitute::{ARGUMENTS_TOO_LONG, Substitutions};
 use super::{invisible_chars, locale, template, xml};
 
 /// A rendered skill.
@@ -77,7 +77,7 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
         OutputFormat::Plugin => plugin(loading),
         OutputFormat::Raw => body.to_owned(),
         OutputFormat::Template(it) => match &it.load {
-            Some(load) => template::load(load, loading),
+            Some(load) => template::load(load, loading, &mut warnings),
             None => standard(loading),
         },
     };
@@ -168,7 +168,7 @@ fn fill(
     });
     let mut warnings: Vec<_> = warnings.collect();
     if values.is_full {
-        warnings.push("The arguments are too long to insert them at every place.".to_owned());
+        warnings.push(ARGUMENTS_TOO_LONG.to_owned());
     }
     FilledBody {
         text: expanded.text,

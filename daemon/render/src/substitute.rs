@@ -66,7 +66,11 @@ pub(super) struct Substitutions<'a> {
 }
 
 /// Maximum bytes that are inserted into one body; more than any message holds.
-const MAX_INSERTED: usize = 64 * 1024 * 1024;
+pub(super) const MAX_INSERTED: usize = 64 * 1024 * 1024;
+
+/// Warning about arguments of which more than [`MAX_INSERTED`] bytes would be inserted.
+pub(super) const ARGUMENTS_TOO_LONG: &str =
+    "The arguments are too long to insert them at every place.";
 
 impl<'a> Substitutions<'a> {
     /// Creates the values for the text `body`.

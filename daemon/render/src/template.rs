@@ -2,9 +2,10 @@
 //! ([`PromptTemplate`](skills_agents::profile::template::PromptTemplate)).
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use fancy_regex::Regex;
+use regex::Regex;
 use skills_agents::field_table;
 use skills_agents::listing::one_line;
 use skills_agents::profile::Scope;
@@ -19,6 +20,7 @@ use super::prompt_listing::{
     EntryCost, ListedSkill, ListingBudget, ListingCost, ListingForm, ListingUnit, ListingUse,
     PromptListing,
 };
+use super::substitute::{ARGUMENTS_TOO_LONG, MAX_INSERTED};
 use super::{locale, xml};
 
 /// Replaces each `{word}` that has a value. The values are not searched.
@@ -289,7 +291,11 @@ impl TemplateListing<'_> {
 }
 
 /// Returns a loaded skill.
-pub(super) fn load(template: &LoadTemplate, loading: &LoadRequest<'_>) -> String {
+pub(super) fn load(
+    template: &LoadTemplate,
+    loading: &LoadRequest<'_>,
+    warnings: &mut Vec<String>,
+) -> String {
     let body = match template.trim {
         BodyTrim::Both => loading.body.body().trim(),
         BodyTrim::BlankLinesBefore => without_blank_lines(loading.body.body()),
@@ -299,7 +305,13 @@ pub(super) fn load(template: &LoadTemplate, loading: &LoadRequest<'_>) -> String
         ArgumentsTemplate::Ignored => (body.into(), ""),
         ArgumentsTemplate::Filled(text) => (body.into(), text),
         ArgumentsTemplate::Placeholders { dir } => {
-            (expand(body, raw, dir, loading).into(), "{arguments}")
+            let names = list(loading.body, &field_table::ARGUMENTS);
+            let values = BodyValues { raw, names: &names, dir: (dir, loading.dir) };
+            let (text, is_full) = values.expand(body, MAX_INSERTED);
+            if is_full {
+                warnings.push(ARGUMENTS_TOO_LONG.to_owned());
+            }
+            (text.into(), "{arguments}")
         }
     };
     let filled = if raw.is_empty() { "" } else { filled };
@@ -340,49 +352,62 @@ fn files(template: &FilesTemplate, loading: &LoadRequest<'_>) -> String {
     format!("{}{}{}", template.head, files.join(template.separator), template.tail)
 }
 
-/// Replaces the placeholders in a body. Tags in the arguments are escaped.
-fn expand(body: &str, raw: &str, dir: &str, loading: &LoadRequest<'_>) -> String {
-    static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
-        let pattern = r"\$ARGUMENTS\[(\d+)\]|\$ARGUMENTS|\$(\d+)(?!\w)|\$(\w+)(?![\[\w])|\$\{\w+\}";
-        Regex::new(pattern).expect("the pattern is regular")
-    });
-    let escaped = |text: &str| text.replace('<', "&lt;").replace('>', "&gt;");
-    let tokens = tokens(raw);
-    let token =
-        |nth: Option<usize>| escaped(nth.and_then(|it| tokens.get(it)).map_or("", String::as_str));
-    let names = list(loading.body, &field_table::ARGUMENTS);
-    let mut text = String::new();
-    let (mut end, mut has_placeholder) = (0, false);
-    for found in PLACEHOLDER.captures_iter(body).flatten() {
-        let Some(all) = found.get(0) else { continue };
-        let number = found.get(1).or(found.get(2)).map(|it| it.as_str().parse().ok());
-        let name = found.get(3).map(|it| it.as_str());
-        let value = match (number, name) {
-            (Some(number), _) => token(number),
-            (None, Some(name)) => match names.iter().position(|it| it == name) {
-                Some(nth) => token(Some(nth)),
-                None => continue,
-            },
-            (None, None) if all.as_str() == "$ARGUMENTS" => escaped(raw),
-            (None, None) if all.as_str() == dir => {
-                text.push_str(&body[end..all.start()]);
-                text.push_str(loading.dir);
-                end = all.end();
-                continue;
-            }
-            (None, None) => continue,
-        };
-        has_placeholder = true;
-        text.push_str(&body[end..all.start()]);
-        text.push_str(&value);
-        end = all.end();
+/// The values for the placeholders of a body.
+pub(super) struct BodyValues<'a> {
+    pub(super) raw: &'a str,
+    pub(super) names: &'a [String],
+    /// The variable for the skill's directory, and its value.
+    pub(super) dir: (&'a str, &'a str),
+}
+
+impl BodyValues<'_> {
+    /// Replaces the placeholders in a body, until `left` bytes are inserted. Tags in the arguments
+    /// are escaped. Also returns true if a placeholder was kept because its value is too long.
+    pub(super) fn expand(&self, body: &str, mut left: usize) -> (String, bool) {
+        static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
+            let pattern = r"\$ARGUMENTS\[(\d+)\]|\$ARGUMENTS|\$(\d+)\b|\$(\w+)|\$\{\w+\}";
+            Regex::new(pattern).expect("the pattern is regular")
+        });
+        let escaped = |text: &str| text.replace('<', "&lt;").replace('>', "&gt;");
+        let raw = escaped(self.raw);
+        let tokens: Vec<_> = tokens(self.raw).iter().map(|it| escaped(it)).collect();
+        let token = |nth: Option<usize>| nth.and_then(|it| tokens.get(it)).map_or("", |it| it);
+        // The first of two equal names counts.
+        let names: HashMap<&str, usize> =
+            self.names.iter().enumerate().rev().map(|(nth, it)| (&**it, nth)).collect();
+        let (variable, dir) = self.dir;
+        let mut text = String::new();
+        let (mut end, mut has_placeholder, mut is_full) = (0, false, false);
+        for found in PLACEHOLDER.captures_iter(body) {
+            let Some(all) = found.get(0) else { continue };
+            let number = found.get(1).or(found.get(2)).map(|it| it.as_str().parse().ok());
+            // A name before a bracket is no placeholder.
+            let name = found.get(3).filter(|it| !body[it.end()..].starts_with('['));
+            let nth = name.and_then(|it| names.get(it.as_str()));
+            let value = match (number, nth, all.as_str()) {
+                (Some(number), _, _) => token(number),
+                (None, Some(nth), _) => token(Some(*nth)),
+                (None, None, "$ARGUMENTS") => &raw,
+                (None, None, text) if text == variable => dir,
+                (None, None, _) => continue,
+            };
+            let Some(rest) = left.checked_sub(value.len()) else {
+                is_full = true;
+                break;
+            };
+            left = rest;
+            has_placeholder |= all.as_str() != variable;
+            text.push_str(&body[end..all.start()]);
+            text.push_str(value);
+            end = all.end();
+        }
+        text.push_str(&body[end..]);
+        if !has_placeholder && !raw.is_empty() {
+            text.push_str("\n\nARGUMENTS: ");
+            text.push_str(&raw);
+        }
+        (text, is_full)
     }
-    text.push_str(&body[end..]);
-    if !has_placeholder && !raw.is_empty() {
-        text.push_str("\n\nARGUMENTS: ");
-        text.push_str(&escaped(raw));
-    }
-    text
 }
 
 /// Splits arguments at white space; quotes keep a part together.
@@ -420,6 +445,49 @@ mod tests {
             fill("<{name}> {body} {other} { {name", value),
             "<{body}> B {name} {other} { {name"
         );
+    }
+
+    fn expanded(body: &str, raw: &str, left: usize) -> (String, bool) {
+        let names = ["one", "two", "one"].map(str::to_owned);
+        let values = BodyValues { raw, names: &names, dir: ("${KIMI_SKILL_DIR}", "/s") };
+        values.expand(body, left)
+    }
+
+    #[test]
+    fn placeholders_are_replaced_by_arguments_that_are_not_searched() {
+        for (body, raw, expected) in [
+            ("<$ARGUMENTS>", "a <b>", "<a &lt;b&gt;>"),
+            ("$ARGUMENTS[1], $ARGUMENTS[2].", "a 'b c'", "b c, ."),
+            ("$ARGUMENTS[x] $ARGUMENTSx", "a", "a[x] ax"),
+            ("$0 $1 $2 $99999999999999999999999.", "a b", "a b  ."),
+            ("$0[0] $0a $0_ $0é", "a", "a[0] $0a $0_ $0é"),
+            ("$one $two $three $one[0] $ones", "a b", "a b $three $one[0] $ones"),
+            ("${KIMI_SKILL_DIR}/x ${HOME}", "", "/s/x ${HOME}"),
+            ("${KIMI_SKILL_DIR}/x", "a", "/s/x\n\nARGUMENTS: a"),
+            ("$0 $ARGUMENTS", "$1 b", "$1 $1 b"),
+            ("$0", "${KIMI_SKILL_DIR}", "${KIMI_SKILL_DIR}"),
+            ("$one", "$two b", "$two"),
+            ("a", "$0", "a\n\nARGUMENTS: $0"),
+            ("$ $- $$0", "a", "$ $- $a"),
+        ] {
+            let (text, is_full) = expanded(body, raw, usize::MAX);
+            assert_eq!((&*text, is_full), (expected, false), "{body}");
+        }
+    }
+
+    #[test]
+    fn placeholder_is_kept_when_nothing_more_may_be_inserted() {
+        assert_eq!(expanded("$0, $0, $0", "abcd", 9), ("abcd, abcd, $0".to_owned(), true));
+        assert_eq!(expanded("$0, $0", "abcd", 8), ("abcd, abcd".to_owned(), false));
+        let body = "${KIMI_SKILL_DIR}$one${KIMI_SKILL_DIR}";
+        assert_eq!(expanded(body, "a", 4), ("/sa${KIMI_SKILL_DIR}".to_owned(), true));
+    }
+
+    #[test]
+    fn placeholder_behind_long_text_is_replaced() {
+        let body = format!("${} ${}{{ $0", "a".repeat(2_000_000), "{x".repeat(100_000));
+        let (text, _) = expanded(&body, "abcd", usize::MAX);
+        assert!(text.ends_with("{ abcd"), "{}", &text[text.len() - 20..]);
     }
 
     #[test]

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use skills_agents::profile::{self, OutputFormat, Scope};
+use skills_agents::profile::{self, OutputFormat, Profile, Scope};
 use skills_agents::skill::FileFacts;
 
 use super::placeholder::PlaceholderSyntax;
-use super::substitute::Substitutions;
+use super::substitute::{ARGUMENTS_TOO_LONG, MAX_INSERTED, Substitutions};
+use super::template::BodyValues;
 use super::*;
 
 const FACTS: FileFacts = FileFacts { size: 0, truncated: false, hash: [0; 32] };
@@ -389,6 +390,7 @@ fn pieces() -> impl Strategy<Value = String> {
         "${",
         "}",
         "${CLAUDE_SKILL_DIR}",
+        "${KIMI_SKILL_DIR}",
         "${ARG1}",
         "${one}",
         "!`",
@@ -413,12 +415,18 @@ proptest! {
     #[test]
     fn substituted_values_are_never_scanned_again(body in pieces(), value in pieces()) {
         for placeholders in [
-            PlaceholderSyntax::Claude { braced: false },
-            PlaceholderSyntax::Claude { braced: true },
-            PlaceholderSyntax::Slash,
+            Some(PlaceholderSyntax::Claude { braced: false }),
+            Some(PlaceholderSyntax::Claude { braced: true }),
+            Some(PlaceholderSyntax::Slash),
+            None,
         ] {
             let fill = |raw: &str| {
                 let names = ["one".to_owned(), "two".to_owned()];
+                // The template of a format with placeholders.
+                let Some(placeholders) = placeholders else {
+                    let dir = ("${KIMI_SKILL_DIR}", raw);
+                    return BodyValues { raw, names: &names, dir }.expand(&body, usize::MAX).0;
+                };
                 let variables = Variables::default();
                 let mut values = Substitutions::new(placeholders, raw, &names, raw, &variables, &body);
                 values.fill(&body)
@@ -426,11 +434,11 @@ proptest! {
             // One word, and a word of the same length without any syntax.
             let word = value.replace(['\'', '"', '\\', '\n', ' '], ".");
             // opencode reads `$` in arguments as JavaScript's `replaceAll` does.
-            if placeholders == PlaceholderSyntax::Slash && word.contains('$') {
+            if placeholders == Some(PlaceholderSyntax::Slash) && word.contains('$') {
                 continue;
             }
             // Claude Code escapes a `!` at the start of a value.
-            let is_guarded = placeholders == PlaceholderSyntax::Claude { braced: false };
+            let is_guarded = placeholders == Some(PlaceholderSyntax::Claude { braced: false });
             let word = if is_guarded { word.replace('!', ".") } else { word };
             let marks: String = word.chars().map(|_| '\u{1}').collect();
             let (filled, marked) = (fill(&format!("'{word}'")), fill(&format!("'{marks}'")));
@@ -443,12 +451,11 @@ proptest! {
     #[test]
     fn substituted_values_cannot_create_commands(body in pieces(), value in pieces()) {
         let skill = |body: &str| format!("---\ndescription: d\narguments: one\n---\n{body}");
-        let count = |arguments: &str| {
-            let profile = profile::find("claude-code").unwrap();
+        let count = |profile: &'static Profile, arguments: &str| {
             let text = skill(&body);
             let read = SkillFile::read(text.as_bytes(), FACTS, profile, "n");
             let loading = LoadRequest {
-                format: OutputFormat::Claude,
+                format: profile.output,
                 by: Invoker::Model,
                 name: "n",
                 description: "d",
@@ -468,8 +475,24 @@ proptest! {
             };
             load(&loading).commands.len()
         };
-        prop_assert_eq!(count(&value), count(""));
+        for profile in profile::builtin() {
+            let is_template = matches!(profile.output, OutputFormat::Template(_));
+            if !is_template && profile.output != OutputFormat::Claude {
+                continue;
+            }
+            prop_assert_eq!(count(profile, &value), count(profile, ""));
+        }
     }
+}
+
+#[test]
+fn arguments_too_long_for_a_template_cause_a_warning() {
+    const MIB: usize = 1 << 20;
+    let kimi = profile::find("kimi-code").unwrap().output;
+    let body = "$0\n".repeat(MAX_INSERTED / MIB + 2);
+    let loaded = Case::body(kimi, &body).with("a".repeat(MIB).leak()).loaded();
+    assert_eq!(loaded.warnings, [ARGUMENTS_TOO_LONG]);
+    assert_eq!(loaded.output.matches("\n$0").count(), 2);
 }
 
 #[test]
