@@ -115,7 +115,7 @@ pub(super) fn listing<'a>(
     }
     let limit = template.limit.as_ref().map(|limit| {
         let most = characters(limit, room);
-        cut(template, limit, &mut entries, most);
+        cut(template, limit, &mut entries, most.saturating_add(limit.uncounted()));
         most
     });
     TemplateListing { template, entries, limit }
@@ -127,7 +127,7 @@ fn characters(limit: &ListingLimit, room: &ListingBudget) -> usize {
     let of_context =
         of_context.map(|(tokens, share)| (tokens as usize).saturating_mul(share) / 100);
     let all = of_context.unwrap_or(limit.characters).saturating_sub(limit.built_in);
-    room.characters.map_or(all, |it| it as usize) + usize::from(!limit.counts_last_break)
+    room.characters.map_or(all, |it| usize::try_from(it).unwrap_or(usize::MAX))
 }
 
 /// Returns a description as the agent shows it, and whether it is cut.
@@ -202,14 +202,14 @@ fn cut(
                 used += entry.length();
                 fits &= used <= most;
                 if !fits {
-                    entry.text = entry.skill.name.to_owned();
+                    entry.text = escape(template.escape, entry.skill.name).into_owned();
                     entry.form = ListingForm::Name;
                 }
             }
         }
         Overflow::NameOnly(short) => {
             let name = |it: &TemplateEntry<'_>| {
-                fill(short, |word| (word == "name").then(|| it.skill.name.into()))
+                fill(short, |word| (word == "name").then(|| escape(template.escape, it.skill.name)))
             };
             let mut used: usize = entries.iter().map(|it| units(&name(it)) + 1).sum();
             for entry in entries {
@@ -272,7 +272,9 @@ impl TemplateListing<'_> {
 
     /// Returns the costs of the entries.
     pub(super) fn cost(&self) -> ListingCost {
-        let used = self.entries.iter().map(|it| it.length() as u64).sum();
+        let used: usize = self.entries.iter().map(TemplateEntry::length).sum();
+        let uncounted = self.template.limit.as_ref().map_or(0, ListingLimit::uncounted);
+        let used = used.saturating_sub(uncounted) as u64;
         let budget = self.limit.map(|limit| ListingUse {
             unit: ListingUnit::Characters,
             limit: limit as u64,
@@ -324,9 +326,11 @@ pub(super) fn load(
             "dir" => escaped(loading.dir),
             "path" => escaped(loading.path),
             "body" => Some(body.clone()),
-            "files" => Some(
-                template.files.as_ref().map_or_else(String::new, |it| files(it, loading)).into(),
-            ),
+            "files" => {
+                let paths = &loading.files.paths;
+                let files = template.files.as_ref().map(|it| files(it, template.escape, paths));
+                Some(files.unwrap_or_default().into())
+            }
             "arguments" => {
                 Some(fill(filled, |it| (it == "arguments").then(|| escaped(raw)).flatten()).into())
             }
@@ -342,12 +346,11 @@ fn without_blank_lines(body: &str) -> &str {
     &body[start..]
 }
 
-fn files(template: &FilesTemplate, loading: &LoadRequest<'_>) -> String {
-    let paths = &loading.files.paths;
+fn files(template: &FilesTemplate, rule: EscapeRule, paths: &[String]) -> String {
     if paths.is_empty() {
         return String::new();
     }
-    let one = |it: &String| format!("{}{it}", template.before);
+    let one = |it: &String| format!("{}{}", template.before, escape(rule, it));
     let files: Vec<_> = paths.iter().map(one).collect();
     format!("{}{}{}", template.head, files.join(template.separator), template.tail)
 }
@@ -432,6 +435,8 @@ fn tokens(raw: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use skills_agents::profile::template::FilePaths;
+
     use super::*;
 
     #[test]
@@ -445,6 +450,23 @@ mod tests {
             fill("<{name}> {body} {other} { {name", value),
             "<{body}> B {name} {other} { {name"
         );
+    }
+
+    #[test]
+    fn files_of_an_escaped_template_are_escaped() {
+        let template = FilesTemplate {
+            head: "<",
+            before: "- ",
+            separator: "\n",
+            tail: ">",
+            paths: FilePaths::Absolute,
+            most: None,
+            order: ListingOrder::AsFound,
+        };
+        let paths = ["a&b".to_owned(), "c".to_owned()];
+        assert_eq!(files(&template, EscapeRule::Xml, &paths), "<- a&amp;b\n- c>");
+        assert_eq!(files(&template, EscapeRule::Never, &paths), "<- a&b\n- c>");
+        assert_eq!(files(&template, EscapeRule::Xml, &[]), "");
     }
 
     fn expanded(body: &str, raw: &str, left: usize) -> (String, bool) {

@@ -96,6 +96,13 @@ pub struct ListingLimit {
     pub overflow: Overflow,
 }
 
+impl ListingLimit {
+    /// Returns the length of the line break after the last entry if it does not count.
+    pub fn uncounted(&self) -> usize {
+        usize::from(!self.counts_last_break)
+    }
+}
+
 /// Treatment of skills over the limit of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {

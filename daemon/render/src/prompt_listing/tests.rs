@@ -374,3 +374,42 @@ fn codex_has_room_for_5440_tokens_if_the_model_is_unknown() {
     let more: Vec<_> = (0..60).map(|n| skill(&format!("k{n}"), &"x".repeat(500))).collect();
     assert!(write_listing(ListingFormat::Codex, &listed(&more), &room).n_shortened > 0);
 }
+
+/// Returns the listing format of an agent.
+fn template(profile: &str) -> ListingFormat {
+    ListingFormat::of(skills_agents::profile::find(profile).unwrap().output)
+}
+
+#[test]
+fn largest_limit_of_a_template_cuts_nothing() {
+    let room = ListingBudget { characters: Some(u64::MAX), ..ListingBudget::default() };
+    let (skills, droid) = (two(), template("droid"));
+    let whole = write_listing(droid, &listed(&skills), &room);
+    assert_eq!((whole.n_listed, whole.n_shortened), (2, 0));
+    let budget = listing_cost(droid, &listed(&skills), &room).budget.unwrap();
+    assert_eq!(budget.limit, u64::MAX);
+}
+
+#[test]
+fn budget_of_a_template_is_the_limit_as_stated() {
+    let skills = two();
+    let text = write_listing(template("droid"), &listed(&skills), &ListingBudget::default()).text;
+    let entries = text.split_once('\n').unwrap().1.chars().count() as u64;
+    let room = |most| ListingBudget { characters: Some(most), ..ListingBudget::default() };
+    for (most, n_cut) in [(entries, 0), (entries - 1, 1)] {
+        let cost = listing_cost(template("droid"), &listed(&skills), &room(most));
+        let is_cut = |it: &&EntryCost| it.form != ListingForm::Whole;
+        assert_eq!(cost.entries.iter().filter(is_cut).count(), n_cut);
+        let budget = cost.budget.unwrap();
+        assert_eq!(budget.limit, most);
+        assert!(budget.used <= most && (n_cut > 0 || budget.used == entries), "{budget:?}");
+    }
+}
+
+#[test]
+fn names_over_the_limit_of_a_template_are_escaped() {
+    let skills = two();
+    let room = ListingBudget { characters: Some(0), ..ListingBudget::default() };
+    let text = write_listing(template("copilot-cli"), &listed(&skills), &room).text;
+    assert!(text.contains("b&amp;c") && !text.contains("b&c"), "{text}");
+}
