@@ -86,7 +86,7 @@ fn answer(global: &GlobalArgs, name: &str) -> Result<Option<String>, CommandErro
     read.map_err(|error| unreadable(agent, &error.to_string()))?;
     let payload: Payload =
         serde_json::from_slice(&text).map_err(|error| unreadable(agent, &error.to_string()))?;
-    let payload = payload.flattened();
+    let payload = payload.flattened(agent);
     let Some(event) = payload.event(agent) else { return Ok(None) };
     let text = report(global, agent, event, &payload)?;
     Ok(text.and_then(|text| reply(agent, &payload.hook_event_name, &text)))

@@ -20,6 +20,8 @@ pub(super) struct HookAgent {
     pub(super) started_in: Option<&'static str>,
     pub(super) events: &'static [(&'static str, HookEventKind)],
     pub(super) tools: &'static [(&'static str, &'static [Input])],
+    /// True if the payload has the tool in an object, as Cline's.
+    pub(super) has_tool_object: bool,
     /// Format of the answer.
     pub(super) reply: ReplyFormat,
 }
@@ -125,6 +127,7 @@ const AGENTS: &[HookAgent] = &[
             ("Agent", &[]),
             ("Skill", &[]),
         ],
+        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&[
             "SessionStart",
             "PreToolUse",
@@ -153,6 +156,7 @@ const AGENTS: &[HookAgent] = &[
             ("Write", &[Patch("command"), Path("file_path")]),
             ("view_image", &[Path("path")]),
         ],
+        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&["SessionStart", "PreToolUse", "PostToolUse"]),
     },
     HookAgent {
@@ -179,6 +183,7 @@ const AGENTS: &[HookAgent] = &[
             ("activate_skill", &[]),
         ],
         // `BeforeTool` accepts no context.
+        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&["SessionStart", "AfterTool"]),
     },
     OPENCODE,
@@ -206,6 +211,7 @@ const AGENTS: &[HookAgent] = &[
             ("Agent", &[]),
             ("Skill", &[]),
         ],
+        has_tool_object: false,
         reply: ReplyFormat::Plain,
     },
     HookAgent {
@@ -230,6 +236,7 @@ const AGENTS: &[HookAgent] = &[
             ("Task", &[]),
             ("Skill", &[]),
         ],
+        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&["SessionStart", "PostToolUse"]),
     },
     HookAgent {
@@ -245,6 +252,7 @@ const AGENTS: &[HookAgent] = &[
             ("run_commands", &[Commands("commands")]),
             ("skills", &[]),
         ],
+        has_tool_object: true,
         reply: ReplyFormat::Context,
     },
     // Kilo began as a copy of opencode, and takes the same plugin.
@@ -272,6 +280,7 @@ const AGENTS: &[HookAgent] = &[
             ("agent", &[]),
             ("skill", &[]),
         ],
+        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&["SessionStart", "PostToolUse", "PostToolUseFailure"]),
     },
 ];
@@ -305,5 +314,6 @@ const OPENCODE: HookAgent = HookAgent {
         ("task", &[]),
         ("skill", &[]),
     ],
+    has_tool_object: false,
     reply: ReplyFormat::Plain,
 };

@@ -29,16 +29,8 @@ pub(super) struct Payload {
     tool_response: Value,
     source: Value,
     trigger: Value,
-    /// Members of Cline's payload.
-    #[serde(flatten)]
-    cline: ClinePayload,
-}
-
-/// Members of Cline's payload, which has the tool in an object. Other agents use some of these names
-/// for values of other types.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ClinePayload {
+    // Members of Cline's payload, which has the tool in an object. Other agents use some of these
+    // names for values of other types.
     #[serde(rename = "hookName")]
     hook_name: Value,
     #[serde(rename = "sessionContext")]
@@ -71,19 +63,20 @@ const PATHS: &[&str] = &[
 const SHELLS: &[&str] = &["bash", "shell", "terminal", "exec", "run_command", "run_cmd"];
 
 impl Payload {
-    /// Moves the members of Cline's payload to those of the other agents.
-    pub(super) fn flattened(mut self) -> Self {
+    /// Moves the members of a payload with the tool in an object to those of the other agents.
+    pub(super) fn flattened(mut self, agent: &HookAgent) -> Self {
         let text = |it: &Value| it.as_str().map(str::to_owned);
-        let mut cline = std::mem::take(&mut self.cline);
-        let Some(name) = text(&cline.hook_name) else { return self };
+        let Some(name) = text(&self.hook_name).filter(|_| agent.has_tool_object) else {
+            return self;
+        };
         self.hook_event_name = name;
-        self.session_id = text(&cline.session_context["rootSessionId"]);
+        self.session_id = text(&self.session_context["rootSessionId"]);
         // The main agent has an id too, but no parent.
         self.agent_id = self.agent_id.filter(|_| self.parent_agent_id.is_some());
         self.parent_agent_id = None;
-        self.cwd = text(&cline.workspace_roots[0]).map(Into::into);
-        self.tool_name = text(&cline.tool_result["name"]).unwrap_or_default();
-        self.tool_input = cline.tool_result.get_mut("input").map(Value::take).unwrap_or_default();
+        self.cwd = text(&self.workspace_roots[0]).map(Into::into);
+        self.tool_name = text(&self.tool_result["name"]).unwrap_or_default();
+        self.tool_input = self.tool_result.get_mut("input").map(Value::take).unwrap_or_default();
         self
     }
 
@@ -244,10 +237,10 @@ mod tests {
             "workspaceRoots": ["/w"], "tool_result": {"name": "read_files",
             "input": {"files": [{"path": "a.txt", "start_line": 1}, {"path": "/x/b"}]}}});
         let payload: Payload = serde_json::from_value(text).expect("fits");
-        let payload = payload.flattened();
+        let agent = agent("cline").expect("known");
+        let payload = payload.flattened(agent);
         assert_eq!((payload.session(), &payload.agent_id), (Some("s"), &None));
         assert_eq!(payload.cwd, Some("/w".into()));
-        let agent = agent("cline").expect("known");
         assert_eq!(payload.event(agent), Some(HookEventKind::Tool));
         let dirs = CommandDirs { cwd: "/w".into(), top: "/w".into(), home: None };
         let files = payload.files(agent, &dirs);
@@ -255,6 +248,17 @@ mod tests {
         let commands = json!({"tool_name": "run_commands",
             "tool_input": {"commands": ["cat c.txt", "cat d/e.txt"]}});
         check("cline", &commands, &["/w/c.txt", "/w/d/e.txt"]);
+    }
+
+    #[test]
+    fn payload_of_another_agent_with_a_member_of_cline_keeps_its_session() {
+        let text = json!({"session_id": "s", "hook_event_name": "PostToolUse", "cwd": "/w",
+            "hookName": "tool_result", "tool_name": "Read", "tool_input": {"file_path": "a"}});
+        let payload: Payload = serde_json::from_value(text).expect("fits");
+        let agent = agent("claude-code").expect("known");
+        let payload = payload.flattened(agent);
+        assert_eq!((payload.session(), &payload.cwd), (Some("s"), &Some("/w".into())));
+        assert_eq!(payload.event(agent), Some(HookEventKind::Tool));
     }
 
     #[test]
