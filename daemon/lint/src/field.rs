@@ -655,13 +655,14 @@ fn misspelled_agent(written: &str, words: &[&'static str]) -> Option<&'static st
 /// `claude-sonnet-4.5`, `sonnet-4-5`.
 fn model_id(written: &str, families: &[&str]) -> Option<String> {
     static VERSIONED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(?:claude-)?([a-z]+)-\d(?:[.-]\d)?(?:-\d{8})?$")
+        Regex::new(r"^(?:claude-)?([a-z]+)-\d(?:[.-]\d(?:-\d{8})?|-\d{8})$")
             .expect("the expression is valid")
     });
     let found = VERSIONED.captures(written)?;
     let id = written.replace('.', "-");
     let id = if id.starts_with("claude-") { id } else { format!("claude-{id}") };
-    (families.contains(&&found[1]) && id != written).then_some(id)
+    let is_family = families.contains(&&found[1]) && &found[1] != "inherit";
+    (is_family && id != written).then_some(id)
 }
 
 fn same_but_for_case(written: &str, words: &[&'static str]) -> Option<&'static str> {

@@ -312,15 +312,17 @@ fn check_case(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
     let shown = shorten_matcher(text);
     let message = format!("`{shown}` matches no tool; did you mean `{first}`?");
     let finding = Finding::new(&MATCHER, matcher.span, message).severity(Severity::Warning);
-    let mut fixed = text.to_owned();
-    for name in &meant {
-        let at = fixed.to_ascii_lowercase().find(&name.to_ascii_lowercase());
-        if let Some(at) = at {
-            fixed.replace_range(at..at + name.len(), name);
-        }
+    let mut fixed = String::new();
+    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    for part in text.split_inclusive(|it| !is_part(it)) {
+        let word = part.trim_end_matches(|it| !is_part(it));
+        let name = meant.iter().find(|it| it.eq_ignore_ascii_case(word));
+        fixed.push_str(name.copied().unwrap_or(word));
+        fixed.push_str(&part[word.len()..]);
     }
+    let is_whole = meant.iter().all(|it| matches_any(&fixed, std::iter::once(*it)));
     let span = span_in(cx, matcher, text);
-    out.push(match span.filter(|_| matches_any(&fixed, tool_names())) {
+    out.push(match span.filter(|_| is_whole) {
         Some(span) => finding.fix(format!("Change to `{}`", shorten_matcher(&fixed)), span, fixed),
         None => finding,
     });

@@ -59,13 +59,14 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
         self::check_link(mentions, cx, *link, out);
         check_backslashes(cx, &BROKEN_LINK, *link, out);
     }
-    for prose in &cx.body().prose {
-        check_imports(mentions, cx, *prose, out);
-        check_prose(mentions, cx, *prose, out);
-    }
+    // Paths in backticks come first, because only so many contexts are examined.
     for code in &cx.body().codes {
         check_path(mentions, cx, *code, false, out);
         check_backslashes(cx, &BROKEN_PATH, *code, out);
+    }
+    for prose in &cx.body().prose {
+        check_imports(mentions, cx, *prose, out);
+        check_prose(mentions, cx, *prose, out);
     }
     check_unreferenced(cx, out);
 }
@@ -202,8 +203,7 @@ fn check_path(
     // The rule about commands reports scripts by a variable.
     let is_script = written.contains('{') && name.starts_with("scripts/");
     // A link is checked by its target.
-    let behind = cx.text[span.end..].trim_start_matches(['`', '*']);
-    if !is_file(name) || is_script || behind.starts_with("](") {
+    if !is_file(name) || is_script || is_in_label(cx, span) {
         return;
     }
     let (normal, leaves) = normalise(name);
@@ -224,6 +224,14 @@ fn check_path(
         let finding = missing(mentions, cx, &BROKEN_PATH, span, name);
         out.push(finding.severity(Severity::Hint));
     }
+}
+
+/// Returns whether a span is in the label of a link.
+fn is_in_label(cx: &Cx<'_>, span: Span) -> bool {
+    const MAX_LABEL: usize = 256;
+    let end = cx.text.floor_char_boundary(span.end + MAX_LABEL);
+    let behind = &cx.text[span.end..end];
+    behind.find(['[', ']', '\n']).is_some_and(|at| behind[at..].starts_with("]("))
 }
 
 /// Reports a missing file of the skill. A file above the skill is only a hint, with its path.

@@ -344,6 +344,14 @@ fn matcher_that_matches_no_tool_is_reported() {
         ("Edit|Bash(git:*)", "Bash(git:*)", "`Bash(git:*)` matches no tool", None),
         ("^bash$", "\"^bash$\"", "did you mean `Bash`?", Some("^Bash$")),
         ("^(edit|write)$", "\"^(edit|write)$\"", "matches no tool", Some("^(Edit|Write)$")),
+        (
+            "^(notebookedit|edit)$",
+            "\"^(notebookedit|edit)$\"",
+            "matches no tool",
+            Some("^(NotebookEdit|Edit)$"),
+        ),
+        ("^bash$|^bash |edit$", "\"^bash$|^bash |edit$\"", "", Some("^Bash$|^Bash |Edit$")),
+        ("^edits?$", "\"^edits?$\"", "matches no tool", None),
         ("Edit Write", "Edit Write", "separate the names by `|`", Some("Edit|Write")),
     ] {
         let text = hook(&format!("\"{matcher}\""), "x");
@@ -495,9 +503,15 @@ fn values_of_claude_code_are_corrected() {
     }
     let text = front("model: claude-sonet-4-5");
     finds("field/value", &text, "claude-sonet-4-5", "did you mean `claude-sonnet-4-5`?");
-    for model in
-        ["claude-3-5-sonnet-latest", "claude-instant-1", "claude-opus-4-20250514", "gpt-4.1"]
-    {
+    for model in [
+        "claude-3-5-sonnet-latest",
+        "claude-instant-1",
+        "claude-opus-4-20250514",
+        "gpt-4.1",
+        "sonnet-4",
+        "inherit-4",
+        "inherit-4-5",
+    ] {
         silent("field/value", &Fixture::new(&front(&format!("model: {model}"))).check());
     }
     let text = front("disable-model-invocation: true\nuser-invocable: false");
@@ -617,6 +631,9 @@ fn path_of_the_skill_is_missing_in_prose_and_in_backticks() {
         ("Follow references/a.md.", None),
         ("See [references/missing.md](references/missing.md).", None),
         ("See [`references/missing.md`](references/missing.md).", None),
+        ("See [the file references/missing.md here](references/missing.md).", None),
+        ("See [`references/missing.md` here](references/missing.md).", None),
+        ("See `references/missing.md` or [a](references/a.md).", Some(Severity::Warning)),
         ("See `docs/missing.md`.", None),
         ("Read `output/missing.md`.", None),
         ("See src/references/missing.md and https://a.b/references/missing.md.", None),
@@ -633,6 +650,19 @@ fn path_of_the_skill_is_missing_in_prose_and_in_backticks() {
         let place = told.map_or("missing.md", |it| it.diagnostic.span.slice(&text));
         assert!(place.ends_with("missing.md"), "{place}");
     }
+}
+
+#[test]
+fn path_in_backticks_is_reported_beside_many_paths_in_prose() {
+    let prose: String =
+        (0..100).map(|nth| format!("Append it to references/{nth}.md.\n\n")).collect();
+    let text = body(&format!("{prose}See `references/missing.md`."));
+    let found = Fixture::new(&format!(
+        "//- /w/skills/pdf/SKILL.md\n{text}//- /w/skills/pdf/references/forms.md\nA\n"
+    ))
+    .check();
+    let is_told = |it: &&Finding| it.diagnostic.message.contains("references/missing.md");
+    assert_eq!(found.iter().filter(is_told).count(), 1, "{found:#?}");
 }
 
 #[test]
