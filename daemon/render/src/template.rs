@@ -160,9 +160,12 @@ fn entry(
     description: &str,
     when_to_use: Option<&str>,
 ) -> String {
-    let path = || match (&skill.location, template.tilde) {
-        (Some(location), true) => location.clone(),
-        _ => skill.path.to_string_lossy().into_owned(),
+    let path = || {
+        let home = skill.home.filter(|it| template.tilde && it.is_absolute());
+        match home.and_then(|it| skill.path.strip_prefix(it).ok()) {
+            Some(below) => format!("~/{}", below.display()),
+            None => skill.path.to_string_lossy().into_owned(),
+        }
     };
     fill(template.entry, |word| {
         let escaped = |text: &str| Some(Cow::Owned(escape(template.escape, text).into_owned()));

@@ -153,7 +153,7 @@ fn write_listings(name: &str, description: &str, is_hidden: bool, shown: &mut St
         description,
         when_to_use: None,
         path: &path,
-        location: None,
+        home: None,
         root: Path::new("/"),
         shown: None,
         scope: Scope::Project,

@@ -22,8 +22,8 @@ pub struct ListedSkill<'a> {
     pub when_to_use: Option<String>,
     /// Its SKILL.md.
     pub path: &'a Path,
-    /// The path with `~` for the home directory, if it is below it.
-    pub location: Option<String>,
+    /// The home directory, for paths with `~`.
+    pub home: Option<&'a Path>,
     /// The search root that contains it.
     pub root: &'a Path,
     /// The root and the path that the agent shows, if it shows others.

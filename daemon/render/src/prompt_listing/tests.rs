@@ -1,6 +1,6 @@
 //! Tests of the listings of each agent, with and without a budget.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect};
 use skills_agents::profile::Scope;
@@ -34,7 +34,7 @@ fn listed(skills: &[Skill]) -> Vec<ListedSkill<'_>> {
             description: &skill.description,
             when_to_use: None,
             path: &skill.path,
-            location: None,
+            home: None,
             root: &skill.root,
             shown: None,
             scope: skill.scope,
@@ -412,4 +412,21 @@ fn names_over_the_limit_of_a_template_are_escaped() {
     let room = ListingBudget { characters: Some(0), ..ListingBudget::default() };
     let text = write_listing(template("copilot-cli"), &listed(&skills), &room).text;
     assert!(text.contains("b&amp;c") && !text.contains("b&c"), "{text}");
+}
+
+#[test]
+fn path_below_an_absolute_home_begins_with_a_tilde() {
+    let skills = [skill("a", "Does a.")];
+    for (home, path) in [
+        (Some("/w"), ">~/s/a/SKILL.md<"),
+        (Some("/v"), ">/w/s/a/SKILL.md<"),
+        (Some(""), ">/w/s/a/SKILL.md<"),
+        (None, ">/w/s/a/SKILL.md<"),
+    ] {
+        let mut listed = listed(&skills);
+        listed[0].home = home.map(Path::new);
+        let text = |it| write_listing(template(it), &listed, &ListingBudget::default()).text;
+        assert!(text("openclaw").contains(path), "{home:?}");
+        assert!(text("pi").contains(">/w/s/a/SKILL.md<"), "{home:?}");
+    }
 }

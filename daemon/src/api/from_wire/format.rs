@@ -76,3 +76,29 @@ pub(crate) fn listing_budget(
 ) -> ListingBudget {
     ListingBudget { context_tokens, characters, empty_text: empty_text.unwrap_or_default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use skills_agents::profile;
+
+    use super::super::super::to_wire::rendered;
+    use super::*;
+
+    #[test]
+    fn id_of_each_template_is_a_word_of_both_formats_and_maps_back() {
+        let mut n_found = 0;
+        for profile in profile::builtin() {
+            let OutputFormat::Template(template) = profile.output else { continue };
+            n_found += 1;
+            let of = |word: &str| word == template.id;
+            let format = wire::LoadFormat::ALL.iter().find(|it| of(it.as_str()));
+            let format = *format.unwrap_or_else(|| panic!("no load format {}", template.id));
+            assert_eq!(load(format), profile.output);
+            assert_eq!(rendered::format(profile.output), format);
+            let style = wire::CatalogFormat::ALL.iter().find(|it| of(it.as_str()));
+            let style = *style.unwrap_or_else(|| panic!("no listing style {}", template.id));
+            assert_eq!(catalog(style), ListingFormat::Template(&template.listing));
+        }
+        assert!(n_found > 8, "{n_found}");
+    }
+}

@@ -316,19 +316,13 @@ fn one<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSk
         description: shown.and_then(|it| it.description.as_deref()).unwrap_or_default(),
         when_to_use: shown.and_then(|it| read_text(&view.ctx.profile, it.record()?, &WHEN_TO_USE)),
         path: &candidate.path,
-        location: below_home(view, &candidate.path),
+        home: view.ctx.environment.get("HOME").map(Path::new),
         root: &root.path,
         shown: candidate.shown.as_ref().map(|it| (&*it.root, &*it.path)),
         scope: root.scope,
         is_bundled: root.scope == Scope::Bundled || root.path.ends_with(SYSTEM),
         use_score,
     }
-}
-
-/// Returns a path with `~` for the home directory, if it is below it.
-fn below_home(view: &View, path: &Path) -> Option<String> {
-    let below = path.strip_prefix(view.ctx.environment.get("HOME")?).ok()?;
-    Some(format!("~/{}", below.display()))
 }
 
 /// Codex keeps its bundled skills in this directory among the user's.

@@ -11,6 +11,7 @@ use crate::yaml_library::YamlLibrary;
 const DEVIATIONS: &str = "\
 | If several links lead to one directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
 | `~/.agents/skills` is not read if `COPILOT_HOME` is another directory than `~/.copilot`. | It is read. | No rule of a profile depends on the value of a variable. |
+| A loaded skill names all its files. | It names 100, with a warning. | A list of any length fills the model's context. |
 ";
 
 /// Copilot CLI 1.0.102: run.

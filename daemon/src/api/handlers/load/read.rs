@@ -159,13 +159,18 @@ fn files(
             load: Some(LoadTemplate { files, .. }), ..
         }) => {
             let Some(template) = files else { return SkillFiles::default() };
-            let mut names = beneath.names().unwrap_or_default().names;
-            names.retain(|it| it.file_name() != Some(OsStr::new(SKILL_FILE)));
+            let ConfinedNames { mut names, truncated: mut is_cut } =
+                beneath.names().unwrap_or_default();
+            names.retain(|it| it != Path::new(SKILL_FILE));
             match template.order {
                 ListingOrder::AsFound => names.sort(),
                 ListingOrder::ByName => names.sort_by(|a, b| locale::compare(&text(a), &text(b))),
             }
-            names.truncate(template.most.unwrap_or(usize::MAX));
+            is_cut |= template.most.is_none() && names.len() > MANY;
+            names.truncate(template.most.unwrap_or(MANY));
+            if is_cut {
+                warnings.push(more_files(names.len()));
+            }
             let shown = |it: &PathBuf| match template.paths {
                 FilePaths::BelowSkill => text(it),
                 FilePaths::Absolute => text(&dir.join(it)),
@@ -184,10 +189,7 @@ fn files(
             let mut paths: Vec<_> = others.map(|it| text(it)).collect();
             if is_cut || paths.len() > MANY {
                 paths.truncate(MANY);
-                warnings.push(format!(
-                    "The skill has more files than the {} listed here; `skills/resources` lists all.",
-                    paths.len()
-                ));
+                warnings.push(more_files(paths.len()));
             }
             SkillFiles { paths, ..SkillFiles::default() }
         }
@@ -214,6 +216,47 @@ fn files(
     }
 }
 
+/// Returns the warning about files that are not listed.
+fn more_files(n_listed: usize) -> String {
+    format!(
+        "The skill has more files than the {n_listed} listed here; `skills/resources` lists all."
+    )
+}
+
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use skills_agents::profile;
+
+    use super::*;
+
+    #[test]
+    fn files_of_a_template_are_limited_with_a_warning() {
+        let dir = tempfile::tempdir().expect("made");
+        let write = |name: &str| std::fs::write(dir.path().join(name), "").expect("written");
+        std::fs::create_dir(dir.path().join("a")).expect("made");
+        for name in [SKILL_FILE, "a/SKILL.md"] {
+            write(name);
+        }
+        let beneath = ConfinedDir::open(dir.path()).expect("opened");
+        let found = |profile: &str| {
+            let mut warnings = Vec::new();
+            let format = profile::find(profile).expect("known").output;
+            let dirs = (dir.path(), Path::new("/"));
+            let files = files(format, Invoker::Model, dirs, &beneath, &mut warnings);
+            (files.paths, warnings)
+        };
+        let nested = text(&dir.path().join("a/SKILL.md"));
+        assert_eq!(found("copilot-cli"), (vec![nested], vec![]));
+        for nth in 0..MANY {
+            write(&format!("{nth}.md"));
+        }
+        let (paths, warnings) = found("copilot-cli");
+        assert_eq!((paths.len(), warnings), (MANY, vec![more_files(MANY)]));
+        let (paths, warnings) = found("mistral-vibe");
+        assert_eq!((paths.len(), warnings), (10, vec![]));
+    }
 }
