@@ -654,8 +654,9 @@ fn path_of_the_skill_is_missing_in_prose_and_in_backticks() {
 
 #[test]
 fn path_in_backticks_is_reported_beside_many_paths_in_prose() {
-    let prose: String =
+    let prose: Vec<_> =
         (0..100).map(|nth| format!("Append it to references/{nth}.md.\n\n")).collect();
+    let prose = prose.concat();
     let text = body(&format!("{prose}See `references/missing.md`."));
     let found = Fixture::new(&format!(
         "//- /w/skills/pdf/SKILL.md\n{text}//- /w/skills/pdf/references/forms.md\nA\n"
