@@ -92,7 +92,8 @@ fn list_detected(
             return Ok(Exit::Fine);
         }
     }
-    print_one(cx, args, server, context, &detected)?;
+    // Names the profile, so that no further call looks for agents again.
+    print_one(cx, args, server, &context.with_profile(&detected.profile), &detected)?;
     Ok(Exit::Fine)
 }
 

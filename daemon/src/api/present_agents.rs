@@ -3,9 +3,10 @@
 //! The signs are data in the profile table; this module looks for them on the disk. Nothing is
 //! kept between calls, because agents come and go without a change in a watched directory.
 
+use std::collections::HashSet;
 use std::env::split_paths;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use skills_agents::profile::{self, Evidence, PresenceRule};
@@ -29,10 +30,11 @@ pub(super) fn present_agents(environment: &Environment, cwd: &Path) -> Vec<Prese
     // The user's own directories lie below home.
     let dirs = [Some(cwd), worktree.filter(|it| *it != cwd)].into_iter().flatten();
     let dirs: Vec<_> = dirs.filter(|it| home.as_deref() != Some(it)).collect();
+    let program_dirs = program_dirs(environment);
     let mut found = Vec::new();
     for agent in profile::agents() {
         let Some(rule) = &agent.presence else { continue };
-        let installed = installed(rule, environment, home.as_deref());
+        let installed = installed(rule, environment, home.as_deref(), &program_dirs);
         let is_documented = agent.evidence == Evidence::Documentation;
         let in_worktree =
             in_worktree(rule, &dirs).filter(|_| !is_documented || installed.is_some());
@@ -47,11 +49,22 @@ pub(super) fn present_agents(environment: &Environment, cwd: &Path) -> Vec<Prese
     found.into_iter().map(|(_, agent)| agent).collect()
 }
 
+/// Returns the directories of `PATH` that exist, each once.
+fn program_dirs(environment: &Environment) -> Vec<PathBuf> {
+    let mut seen = HashSet::new();
+    let is_new = |dir: &PathBuf| {
+        dir.metadata().is_ok_and(|it| it.is_dir() && seen.insert((it.dev(), it.ino())))
+    };
+    let dirs = environment.get(PATH).into_iter().flat_map(split_paths);
+    dirs.filter(|it| it.is_absolute()).filter(is_new).collect()
+}
+
 /// Returns the sign that an agent is installed.
 fn installed(
     rule: &PresenceRule,
     environment: &Environment,
     home: Option<&Path>,
+    program_dirs: &[PathBuf],
 ) -> Option<String> {
     let base =
         absolute(environment, &rule.variable).or_else(|| home.map(|it| it.join(&*rule.below_home)));
@@ -62,9 +75,8 @@ fn installed(
     if let Some(directory) = directory.filter(|it| is_sign(it)) {
         return Some(exists(&directory));
     }
-    let path = environment.get(PATH)?;
-    split_paths(path)
-        .filter(|dir| dir.is_absolute())
+    program_dirs
+        .iter()
         .any(|dir| is_program(&dir.join(&*rule.program)))
         .then(|| format!("`{}` is in PATH", rule.program))
 }

@@ -86,7 +86,7 @@ pub(crate) fn measure(table: &mut Table) {
     ));
 }
 
-/// Creates a worktree of skills that mention each other.
+/// Creates a worktree of skills that mention each other, each with a finding.
 fn worktree(home: &Home, n_skills: usize) -> PathBuf {
     let top = home.worktree(&format!("e{n_skills}"), "");
     for index in 0..n_skills {
@@ -95,7 +95,8 @@ fn worktree(home: &Home, n_skills: usize) -> PathBuf {
         let file = write_skill(&dir, &name, "Does one thing. Use it when the thing is needed.");
         let mut text = fs::read_to_string(&file).expect("it was written");
         let other = (index + 1) % n_skills;
-        let _ = write!(text, "\nSee the `skill-{other:04}` skill.\n");
+        let _ =
+            write!(text, "\nSee the `skill-{other:04}` skill and [a page](references/no.md).\n");
         fs::write(&file, text).expect("it can be written");
     }
     top

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,7 +74,7 @@ pub fn skill_files(
     if !worktree.in_git {
         return found;
     }
-    let mut known: HashSet<PathBuf> = known.filter_map(|it| fs::canonicalize(it).ok()).collect();
+    let mut known: HashSet<FileKey> = known.filter_map(|it| file_key(it)).collect();
     let options = IgnoreOptions { names: &[], within_git: true };
     // Also counts the entries that are left out.
     let n_seen = Arc::new(AtomicUsize::new(0));
@@ -93,7 +94,7 @@ pub fn skill_files(
         }
         let is_skill_file = entry.file_name().eq_ignore_ascii_case(SKILL_FILE)
             && entry.file_type().is_some_and(|it| it.is_file());
-        if !is_skill_file || fs::canonicalize(entry.path()).is_ok_and(|it| !known.insert(it)) {
+        if !is_skill_file || file_key(entry.path()).is_some_and(|it| !known.insert(it)) {
             continue;
         }
         if let Ok(path) = AbsPath::new(entry.path()) {
@@ -102,6 +103,16 @@ pub fn skill_files(
     }
     found.met.sort_by(|a, b| a.path.cmp(&b.path));
     found
+}
+
+/// Identity of a file that links lead to: its device and number, and its real path if it has several
+/// hard links.
+type FileKey = (u64, u64, Option<PathBuf>);
+
+fn file_key(path: &Path) -> Option<FileKey> {
+    let stat = fs::metadata(path).ok()?;
+    let real = (stat.nlink() > 1).then(|| fs::canonicalize(path).ok()).flatten();
+    Some((stat.dev(), stat.ino(), real))
 }
 
 /// Searches for files and directories called `name`: in each of the agents' `places`, then in the
