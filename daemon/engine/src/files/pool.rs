@@ -3,7 +3,7 @@
 //! Each input is prepared on the caller's thread, in order, and then processed by any thread:
 //! directories are armed one after the other and read in parallel.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Below this many inputs, starting threads costs more than it saves.
@@ -11,6 +11,10 @@ const WORTH_THREADS: usize = 32;
 
 /// Maximum number of threads: a scan mostly waits for the disk.
 const MAX_THREADS: usize = 4;
+
+/// Number of threads; the standard library reads the control group's files at each call.
+static THREADS: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS));
 
 /// Positions of the caller's thread and the workers.
 #[derive(Default)]
@@ -37,7 +41,7 @@ pub(crate) fn map_after<I: Sync, O: Send>(
     mut prepare: impl FnMut(&I),
     work: impl Fn(&I) -> O + Sync,
 ) -> Vec<O> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let threads = *THREADS;
     if inputs.len() < WORTH_THREADS || threads < 2 {
         let both = |it: &I| {
             prepare(it);
