@@ -7,8 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use skills_agents::invariants;
-
 #[path = "../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "the fuzz targets see it as a library")]
 mod fuzz;
@@ -70,14 +68,14 @@ fn check(target: &str, holds: impl Fn(&[u8]) + std::panic::RefUnwindSafe) {
 
 #[test]
 fn frontmatter_seeds_keep_invariants() {
-    check("frontmatter", invariants::frontmatter);
+    check("frontmatter", fuzz::skill_files::frontmatter);
 }
 
 #[test]
 fn file_seeds_keep_invariants() {
-    check("file", invariants::file);
+    check("file", fuzz::skill_files::file);
     // A frontmatter block is also a file without dashes.
-    check("frontmatter", invariants::file);
+    check("frontmatter", fuzz::skill_files::file);
 }
 
 #[test]

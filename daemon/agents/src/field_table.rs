@@ -2,9 +2,9 @@
 //!
 //! A row states a field's key and shape, the agents that read it since which version and how, its
 //! default, and the sources of these facts. The typed reading ([`crate::fields`]), the JSON Schema
-//! ([`schema()`]) and the reference page ([`page()`]) are generated from it; no other code spells a
-//! key. Rows state facts about agents; judging a file is left to the rules. A fact that no source
-//! gives is left out: [`FieldReader::since`] is then `None`.
+//! and the reference page are generated from it; no other code spells a key. Rows state facts
+//! about agents; judging a file is left to the rules. A fact that no source gives is left out:
+//! [`FieldReader::since`] is then `None`.
 
 mod agent;
 mod citations;
@@ -13,9 +13,7 @@ mod coercion;
 pub mod commands;
 mod field;
 pub mod hooks;
-mod page;
 mod rows;
-mod schema;
 mod standard;
 pub mod tools;
 mod unread_fields;
@@ -35,9 +33,7 @@ pub use coercion::{Coercion, Separators, Shape};
 pub use field::{
     Field, FieldReader, FieldStatus, MapKey, NamedValue, OnMissing, OnViolation, Safety, TextLimit,
 };
-pub use page::page;
 pub use rows::{KeyKind, classify_key, fields, find};
-pub use schema::schema;
 pub use standard::{ALLOWED_TOOLS, COMPATIBILITY, DESCRIPTION, LICENSE, METADATA, NAME};
 
 #[cfg(test)]

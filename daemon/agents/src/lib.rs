@@ -10,8 +10,6 @@ pub mod fence;
 pub mod field_table;
 pub mod fields;
 pub mod hooks;
-#[cfg(any(test, feature = "invariants"))]
-pub mod invariants;
 pub mod keyword;
 pub mod listing;
 pub mod loaders;

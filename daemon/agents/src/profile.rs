@@ -11,7 +11,6 @@ mod definition;
 mod display;
 mod format;
 mod keywords;
-mod page;
 mod plugins;
 mod presence;
 mod prompts;
@@ -35,7 +34,6 @@ pub use definition::{
 };
 pub use format::OutputFormat;
 pub use keywords::{CHECKS, parse_name_check, parse_requirement};
-pub use page::{agent_sections, page};
 pub use plugins::{ExtensionRule, PluginRule};
 pub use presence::PresenceRule;
 pub use read_rules::{
@@ -46,7 +44,7 @@ pub use root::{
     AncestorStop, BuiltInSkill, DisableSwitch, LinkPolicy, LinkedWorktrees, Provider, RootBase,
     RootContent, RootRule, Scope, WalkBudget, WalkRule,
 };
-pub use rule::{ProfileRule, RULES, RuleValue, RuleValueKind};
+pub use rule::{ProfileRule, RULES, RuleValue, RuleValueKind, join_lines};
 pub use running::running_agent;
 pub use settings_rule::{OnBrokenSettings, SettingsItem, SettingsRule, SettingsSource};
 pub use text::Text;

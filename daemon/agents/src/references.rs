@@ -74,18 +74,8 @@ fn lines_around(text: &str, span: Span) -> Span {
     Span::new(start, end)
 }
 
-/// Returns the references by path, in text order: exactly those that change if a skill directory is
-/// renamed. `skill_in` returns the skill of a directory.
-pub fn path_references<'a>(
-    text: &str,
-    document: &Document,
-    bases: &LinkBases,
-    skill_in: impl Fn(&AbsPath) -> Option<&'a str>,
-) -> Vec<Reference> {
-    path_references_in(text, &links(text, document), bases, skill_in)
-}
-
-/// Like [`path_references`]. Takes the links of the text.
+/// Returns the references by path in a text with these links, in text order: exactly those that
+/// change if a skill directory is renamed. `skill_in` returns the skill of a directory.
 pub fn path_references_in<'a>(
     text: &str,
     links: &[Link],
@@ -305,7 +295,7 @@ mod tests {
         let found = |path: &str, text: &str| {
             let skill_in = |it: &AbsPath| (*it == dir).then_some("pdf");
             let bases = LinkBases::for_file(&at(path), Some(&at("/w")), None);
-            let found = path_references(text, &parse(text), &bases, skill_in);
+            let found = path_references_in(text, &links(text, &parse(text)), &bases, skill_in);
             let shown = found.iter().map(|it| {
                 assert_eq!(it.span.slice(text), it.name);
                 text[it.span.end..]

@@ -4,7 +4,6 @@
 //! some files win over entries for all files, and the later of two globs wins. The repository's
 //! file wins over the user's.
 
-use serde_json::{Value, json};
 use skills_agents::hooks::shorten_matcher;
 use skills_discovery::levels::{self, Level, is_glob};
 use toml::de::{DeTable, DeValue};
@@ -20,7 +19,7 @@ pub struct RuleLevels(pub(super) Vec<(String, Level)>);
 pub struct PathLevels(pub(super) Vec<(String, RuleLevels)>);
 
 /// Returns the patterns that match these rules: `*`, families and ids.
-fn patterns(rules: &[&str]) -> Vec<String> {
+pub fn rule_patterns(rules: &[&str]) -> Vec<String> {
     let family = |it: &&str| format!("{}/*", it.split('/').next().unwrap_or_default());
     let mut families: Vec<String> = rules.iter().map(family).collect();
     families.dedup();
@@ -103,7 +102,7 @@ fn breadth(rule: &str) -> u8 {
 }
 
 fn unknown(written: &str, known: &[&str]) -> ValueError {
-    let patterns = patterns(known);
+    let patterns = rule_patterns(known);
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
     let family = format!("{written}/*");
     let near = if patterns.contains(&&*family) {
@@ -116,18 +115,6 @@ fn unknown(written: &str, known: &[&str]) -> ValueError {
         |it| format!("Did you mean `{it}`?"),
     );
     ValueError { message: format!("contains the unknown rule `{written}`"), hint: Some(hint) }
-}
-
-/// Returns the JSON Schema of a table of rules.
-pub(super) fn rules_schema(rules: &[&str]) -> Value {
-    let level = json!({"type": "string", "enum": Level::WORDS});
-    let names = json!({"enum": patterns(rules)});
-    json!({"type": "object", "propertyNames": names, "additionalProperties": level})
-}
-
-/// Returns the JSON Schema of a table of globs.
-pub(super) fn paths_schema(rules: &[&str]) -> Value {
-    json!({"type": "object", "additionalProperties": rules_schema(rules)})
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
-//! Reader and JSON Schema of the table `permission.skill`: actions by pattern of skill names.
+//! Reader of the table `permission.skill`: actions by pattern of skill names.
 
-use serde_json::{Value, json};
 use skills_discovery::permission::{Action, SkillRule};
 use skills_syntax::text::LineColumn;
 use toml::Spanned;
@@ -10,21 +9,8 @@ use super::key::{ConfigKey, ConfigSource};
 use super::reader::ConfigReader;
 use super::value::{ValueError, nearest, type_name};
 
-/// Actions, the strictest first.
-const ACTIONS: [Action; 3] = [Action::Deny, Action::Ask, Action::Allow];
-
-/// Returns the accepted values for the reference page.
-pub(super) fn values() -> String {
-    let words = ACTIONS.map(|it| format!("`\"{}\"`", it.name()));
-    format!("a table by pattern with the values {}", words.join(", "))
-}
-
-/// Returns the JSON Schema of the table.
-pub(super) fn schema(source: ConfigSource) -> Value {
-    let may = |it: &&Action| source == ConfigSource::User || **it != Action::Allow;
-    let words: Vec<_> = ACTIONS.iter().filter(may).map(|it| it.name()).collect();
-    json!({"type": "object", "additionalProperties": {"type": "string", "enum": words}})
-}
+/// Actions of `permission.skill`, the strictest first.
+pub const ACTIONS: [Action; 3] = [Action::Deny, Action::Ask, Action::Allow];
 
 /// Reads the rules in text order. Mistakes are returned with their offsets; the other rules still
 /// apply.

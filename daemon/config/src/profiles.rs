@@ -23,7 +23,7 @@ use root::{every_root, roots};
 use value::{below, error, list, text, unknown, variables, word, yes_no};
 
 /// Keys of a profile that are not rules.
-pub(super) const PROFILE_KEYS: &[ProfileKey] = &[
+pub const PROFILE_KEYS: &[ProfileKey] = &[
     ProfileKey {
         name: "base",
         doc: "The profile to start from; keys that are not set keep its values.\n\nA built-in profile has no base: its table changes the profile itself.",

@@ -1,8 +1,7 @@
-//! Reader and JSON Schema of the table `mcp.servers`.
+//! Reader of the table `mcp.servers`.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -19,40 +18,12 @@ pub struct McpServer {
     pub env: BTreeMap<String, String>,
 }
 
-/// Keys of one server, each with its description.
-const KEYS: [(&str, &str); 3] = [
+/// Keys of an MCP server, each with its description.
+pub const SERVER_KEYS: [(&str, &str); 3] = [
     ("command", "The program: a path, or a name to search in `PATH`."),
     ("args", "Arguments of the program."),
     ("env", "Environment variables, in addition to the few that every program needs."),
 ];
-
-/// Returns the keys of one server for the reference page.
-pub(super) fn keys() -> String {
-    let keys = KEYS.map(|(name, _)| format!("`{name}`"));
-    format!("tables with {}", keys.join(", "))
-}
-
-/// Returns the JSON Schema of the table.
-pub(super) fn schema() -> Value {
-    let texts = json!({"type": "string"});
-    let mut properties = Map::new();
-    for (name, doc) in KEYS {
-        let mut property = match name {
-            "args" => json!({"type": "array", "items": texts}),
-            "env" => json!({"type": "object", "additionalProperties": texts}),
-            _ => json!({"type": "string", "minLength": 1}),
-        };
-        property["description"] = json!(doc);
-        properties.insert(name.to_owned(), property);
-    }
-    let server = json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["command"],
-        "properties": properties,
-    });
-    json!({"type": "object", "additionalProperties": server})
-}
 
 /// Reads the table. Any mistake is returned with its offset; the caller then ignores the table.
 pub(super) fn read(table: &DeTable<'_>) -> (BTreeMap<String, McpServer>, Vec<(usize, ValueError)>) {
@@ -107,7 +78,7 @@ fn one(name: &str, keys: &DeTable<'_>, errors: &mut Vec<(usize, ValueError)>) ->
                 .map(|env| server.env = env),
             ("env", _) => Err((at, wrong("a table of strings"))),
             (unknown, _) => {
-                let near = nearest(unknown, &KEYS.map(|(name, _)| name));
+                let near = nearest(unknown, &SERVER_KEYS.map(|(name, _)| name));
                 let message = format!("has the unknown key `{unknown}` for `{name}`");
                 let hint = near.map_or_else(
                     || format!("Use {}.", keys_listed()),
@@ -122,7 +93,7 @@ fn one(name: &str, keys: &DeTable<'_>, errors: &mut Vec<(usize, ValueError)>) ->
 }
 
 fn keys_listed() -> String {
-    KEYS.map(|(name, _)| format!("`{name}`")).join(", ")
+    SERVER_KEYS.map(|(name, _)| format!("`{name}`")).join(", ")
 }
 
 fn text(value: &Spanned<DeValue<'_>>) -> Option<String> {

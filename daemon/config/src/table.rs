@@ -110,7 +110,7 @@ macro_rules! config {
 }
 
 /// Maximum of numbers without a limit: the largest TOML integer.
-pub(super) const MAX_INTEGER: u64 = i64::MAX as u64;
+pub const MAX_INTEGER: u64 = i64::MAX as u64;
 
 config! {
     /// The default profile of calls that name none.

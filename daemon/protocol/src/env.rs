@@ -46,23 +46,8 @@ pub const QODER_CONFIG_DIR: &str = "QODER_CONFIG_DIR";
 /// Qwen Code's configuration directory; default `~/.qwen`.
 pub const QWEN_HOME: &str = "QWEN_HOME";
 
-/// Additional configuration file of opencode.
-pub const OPENCODE_CONFIG: &str = "OPENCODE_CONFIG";
-
-/// Configuration of opencode as text.
-pub const OPENCODE_CONFIG_CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
-
-/// Permissions of opencode as text.
-pub const OPENCODE_PERMISSION: &str = "OPENCODE_PERMISSION";
-
-/// Makes opencode ignore the skills of other agents.
-pub const OPENCODE_DISABLE_EXTERNAL_SKILLS: &str = "OPENCODE_DISABLE_EXTERNAL_SKILLS";
-
 /// Parent of Gemini CLI's directory `.gemini`; default the home directory.
 pub const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
-
-/// Makes Gemini CLI trust the folder it is started in.
-pub const GEMINI_CLI_TRUST_WORKSPACE: &str = "GEMINI_CLI_TRUST_WORKSPACE";
 
 /// Directories of programs, in which agents are looked for.
 pub const PATH: &str = "PATH";

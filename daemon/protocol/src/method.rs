@@ -320,30 +320,6 @@ requests! {
     "Returns the definition of the tool with which a model loads skills, with the names as an enum in its JSON Schema. Null if the agent's rules disable the tool, or if there are no skills; `opencode@founding` keeps its tool without skills, and its description says so. A definition that exceeds one message is refused with `-32007`.";
 }
 
-/// All notifications, in the order of the reference.
-pub const NOTIFICATIONS: &[Method] = &[
-    Method {
-        name: names::CANCEL_REQUEST,
-        params: "CancelParams",
-        result: "",
-        doc: CANCEL_DOC,
-        since: "1.0",
-        repeatable: true,
-        grants: false,
-    },
-    Method {
-        name: names::EVENTS_EVENT,
-        params: "EventParams",
-        result: "",
-        doc: EVENT_DOC,
-        since: "1.0",
-        repeatable: true,
-        grants: false,
-    },
-];
-
-const CANCEL_DOC: &str = "Cancels a running request of the same connection. The request is answered with -32800, unless it has finished. An unknown id is ignored.";
-
 #[doc = "Cancels a running request of the same connection."]
 #[derive(Debug, Clone, Copy)]
 pub struct CancelRequest;
@@ -352,8 +328,6 @@ impl Notification for CancelRequest {
     const METHOD: &'static str = names::CANCEL_REQUEST;
     type Params = CancelParams;
 }
-
-const EVENT_DOC: &str = "Sent by the daemon for an event of a subscription. At most one event per subscription and kind is waiting to be sent; a newer one replaces it, so that a client that does not read costs nothing. Request the content, for example with `skills/list` and `since`.";
 
 #[doc = "Sent by the daemon for an event of a subscription."]
 #[derive(Debug, Clone, Copy)]
@@ -371,7 +345,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_documented() {
         let mut seen = std::collections::BTreeSet::new();
-        for method in METHODS.iter().chain(NOTIFICATIONS) {
+        for method in METHODS {
             assert!(seen.insert(method.name), "{} twice", method.name);
             assert!(method.doc.ends_with('.'), "{}: a sentence", method.name);
         }

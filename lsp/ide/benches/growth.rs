@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use skills_agents::references::{LinkBases, links, path_references, references};
+use skills_agents::references::{LinkBases, links, path_references_in, references};
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_agents::text_parts::TextParts;
 use skills_agents::tool_names::ToolNames;
@@ -161,8 +161,8 @@ const OPERATIONS: [Operation; 13] = [
     }),
     ("links", |it| {
         let bases = LinkBases::for_file(&it.path, None, None);
-        path_references(&it.text, &it.document, &bases, |_| Some("b")).len()
-            + links(&it.text, &it.document).len()
+        let links = links(&it.text, &it.document);
+        path_references_in(&it.text, &links, &bases, |_| Some("b")).len() + links.len()
     }),
     ("definition", |it| {
         let at = |offset: &usize| {

@@ -1,8 +1,7 @@
 //! Assertions of the fuzz targets: one function for each untrusted format.
 //!
 //! Each function takes any bytes and panics if an invariant does not hold. The targets call them
-//! with fuzzer input; `tests/tests/seeds.rs` calls them with every seed. The parser's assertions
-//! are in `skills_agents::invariants`.
+//! with fuzzer input; `tests/tests/seeds.rs` calls them with every seed.
 
 pub mod agent_settings;
 pub mod configuration;
@@ -14,6 +13,7 @@ pub mod plugin_manifests;
 pub mod registry_index;
 pub mod requests;
 pub mod shell_paths;
+pub mod skill_files;
 
 use skills_syntax::text::LineIndex;
 

@@ -3,6 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skills_agents::invariants;
+use skills_fuzz::skill_files;
 
-fuzz_target!(|bytes: &[u8]| invariants::file(bytes));
+fuzz_target!(|bytes: &[u8]| skill_files::file(bytes));

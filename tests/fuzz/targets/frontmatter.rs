@@ -5,6 +5,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skills_agents::invariants;
+use skills_fuzz::skill_files;
 
-fuzz_target!(|block: &[u8]| invariants::frontmatter(block));
+fuzz_target!(|block: &[u8]| skill_files::frontmatter(block));

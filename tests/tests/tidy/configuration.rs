@@ -8,6 +8,7 @@ use skills_config::{ConfigSource, KEYS, KnownNames};
 use skills_protocol::env::RUN_VARIABLES;
 
 use crate::frontmatter::stale;
+use crate::pages::{config_page, profiles_page};
 use crate::tree::{none, text_of, top};
 
 const PAGE: &str = "docs/configuration.md";
@@ -25,15 +26,15 @@ fn text(schema: &Value) -> String {
 fn configuration_schema_and_page_are_up_to_date() {
     let write = std::env::var_os("CI").is_none();
     let schemas = SCHEMAS
-        .map(|(path, source)| (path, text(&skills_config::schema(source, &skills_lint::ids()))));
-    let files = schemas.into_iter().chain([(PAGE, skills_config::page())]);
+        .map(|(path, source)| (path, text(&config_page::schema(source, &skills_lint::ids()))));
+    let files = schemas.into_iter().chain([(PAGE, config_page::page())]);
     none(&files.filter_map(|(path, text)| stale(path, &text, write)).collect::<Vec<_>>());
 }
 
 #[test]
 fn profile_reference_is_up_to_date() {
     let write = std::env::var_os("CI").is_none();
-    none(&stale(PROFILE_PAGE, &profile::page(), write).into_iter().collect::<Vec<_>>());
+    none(&stale(PROFILE_PAGE, &profiles_page::page(), write).into_iter().collect::<Vec<_>>());
 }
 
 /// Returns the page about agents with its generated sections.
@@ -44,7 +45,7 @@ fn agents_page(page: &str) -> String {
     );
     let (before, rest) = page.split_once(start).expect("the page has the mark");
     let (_, after) = rest.split_once(end).expect("the page has the mark");
-    let sections = profile::agent_sections(|it| registered(page, it), recordings);
+    let sections = profiles_page::agent_sections(|it| registered(page, it), recordings);
     format!("{before}{start}{sections}\n{end}{after}")
 }
 
@@ -209,7 +210,7 @@ fn schema_accepts(source: ConfigSource, name: &str, value: &str) -> bool {
         Some((table, name)) => json!({table: {name: value}}),
         None => json!({name: value}),
     };
-    jsonschema::draft202012::is_valid(&skills_config::schema(source, &skills_lint::ids()), &file)
+    jsonschema::draft202012::is_valid(&config_page::schema(source, &skills_lint::ids()), &file)
 }
 
 #[test]

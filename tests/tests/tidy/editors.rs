@@ -35,7 +35,7 @@ fn generated_manifest(manifest: &str) -> String {
 /// Returns the settings that correspond to the configuration's keys `check.*`. Their defaults are
 /// empty, so that the configuration applies.
 fn check_settings() -> Vec<(String, Value)> {
-    let schema = skills_config::schema(ConfigSource::Repository, &skills_lint::ids());
+    let schema = crate::pages::config_page::schema(ConfigSource::Repository, &skills_lint::ids());
     let keys = schema["properties"]["check"]["properties"].as_object().expect("there are some");
     let setting = |(name, key): (&String, &Value)| {
         let mut setting = key.clone();

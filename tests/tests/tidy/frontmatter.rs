@@ -7,9 +7,13 @@ use std::fs;
 
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
+use skills_agents::field_table::fields as field_rows;
+use skills_agents::field_table::hooks::EVENTS;
+use skills_agents::fields;
 use skills_agents::skill::parse;
-use skills_agents::{field_table, fields};
 
+use crate::pages::frontmatter_page::page;
+use crate::pages::frontmatter_schema::schema;
 use crate::tree::top;
 
 const SCHEMA: &str = "docs/schema/skill-frontmatter.schema.json";
@@ -31,8 +35,7 @@ pub(crate) fn stale(path: &str, text: &str, write: bool) -> Option<String> {
 }
 
 fn schema_text() -> String {
-    let mut text =
-        serde_json::to_string_pretty(&field_table::schema()).expect("JSON can be written");
+    let mut text = serde_json::to_string_pretty(&schema()).expect("JSON can be written");
     text.push('\n');
     text
 }
@@ -40,7 +43,7 @@ fn schema_text() -> String {
 #[test]
 fn frontmatter_schema_and_page_are_up_to_date() {
     let write = std::env::var_os("CI").is_none();
-    let findings = [(SCHEMA, schema_text()), (PAGE, field_table::page())]
+    let findings = [(SCHEMA, schema_text()), (PAGE, page())]
         .into_iter()
         .filter_map(|(path, text)| stale(path, &text, write))
         .collect::<Vec<_>>();
@@ -56,7 +59,7 @@ fn stale_generated_file_is_reported() {
 
 #[test]
 fn frontmatter_schema_is_valid_json_schema() {
-    let schema = field_table::schema();
+    let schema = schema();
     let faults: Vec<_> = jsonschema::draft202012::meta::validator()
         .iter_errors(&schema)
         .map(|it| format!("{it} at {}", it.instance_path()))
@@ -66,7 +69,7 @@ fn frontmatter_schema_is_valid_json_schema() {
 
 /// Returns a validator for the schema.
 fn validator() -> Validator {
-    jsonschema::draft202012::new(&field_table::schema()).expect("the schema is valid")
+    jsonschema::draft202012::new(&schema()).expect("the schema is valid")
 }
 
 /// Returns a frontmatter as JSON, as an editor with a YAML library sees it.
@@ -154,4 +157,42 @@ fn frontmatter_schema_reports_the_faulty_path() {
     assert!(!validator().is_valid(&json!({ "name": "pdf" })), "a description is required");
     assert!(!validator().is_valid(&json!({ "description": "a" })), "a name is required");
     assert!(!validator().is_valid(&json!("text")), "it is a map");
+}
+
+#[test]
+fn page_and_schema_contain_every_key_value_and_event() {
+    let page = page();
+    let schema = schema();
+    for field in field_rows() {
+        assert!(page.contains(&format!("`{}`", field.key)), "{}", field.key);
+        assert!(schema["properties"][field.key].is_object(), "{}", field.key);
+        for value in field.values {
+            let options = schema["properties"][field.key]["anyOf"].as_array().unwrap();
+            assert!(options.iter().any(|it| it["const"] == value.name), "{}", value.name);
+        }
+        for misspelling in field.misspellings {
+            assert!(schema["properties"][misspelling].is_null(), "`{misspelling}` is offered");
+        }
+    }
+    for event in &EVENTS {
+        assert!(page.contains(&format!("| `{}` |", event.name)), "{}", event.name);
+        assert!(schema["properties"]["hooks"]["properties"][event.name].is_object());
+    }
+    assert_eq!(schema["required"], json!(["name", "description"]));
+}
+
+#[test]
+fn page_table_rows_match_their_headers() {
+    let page = page();
+    let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+    let mut head = 0;
+    for (index, line) in page.lines().enumerate() {
+        if !line.starts_with('|') {
+            head = 0;
+        } else if head == 0 {
+            head = cells(line);
+        } else {
+            assert_eq!(cells(line), head, "line {}: {line}", index + 1);
+        }
+    }
 }

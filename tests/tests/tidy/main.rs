@@ -12,6 +12,7 @@ mod forbidden_words;
 mod frontmatter;
 mod lists;
 mod manifests;
+mod pages;
 mod prose;
 mod protocol;
 mod rules;

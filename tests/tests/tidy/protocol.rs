@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use skills_protocol::PROTOCOL_VERSION;
-use skills_protocol::method::{METHODS, Method, NOTIFICATIONS};
+use skills_protocol::method::{METHODS, Method, names};
 use skills_testkit::fixture::lay_out;
 use skills_testkit::{Daemon, Framing, Home, Wire};
 
@@ -370,9 +370,9 @@ fn page() -> String {
         }
     }
     text.push_str("\n## Notifications\n");
-    for method in NOTIFICATIONS {
-        let _ = write!(text, "\n### `{}`\n\n{}\n\n", method.name, method.doc);
-        push_members(find(method.params).expect("as above"), &mut named, &mut text);
+    for (name, params, doc) in NOTIFICATIONS {
+        let _ = write!(text, "\n### `{name}`\n\n{doc}\n\n");
+        push_members(find(params).expect("as above"), &mut named, &mut text);
     }
     text.push_str("\n## Errors\n\n");
     push_members(find("RpcError").expect("it is there"), &mut named, &mut text);
@@ -390,6 +390,20 @@ fn page() -> String {
     }
     text
 }
+
+/// The notifications: each with its parameters and documentation.
+const NOTIFICATIONS: [(&str, &str, &str); 2] = [
+    (
+        names::CANCEL_REQUEST,
+        "CancelParams",
+        "Cancels a running request of the same connection. The request is answered with -32800, unless it has finished. An unknown id is ignored.",
+    ),
+    (
+        names::EVENTS_EVENT,
+        "EventParams",
+        "Sent by the daemon for an event of a subscription. At most one event per subscription and kind is waiting to be sent; a newer one replaces it, so that a client that does not read costs nothing. Request the content, for example with `skills/list` and `since`.",
+    ),
+];
 
 fn push_codes(source: &str, text: &mut String) {
     let mut doc = String::new();

@@ -338,7 +338,7 @@ impl ProfileRule {
 }
 
 /// Joins lines for display.
-pub(super) fn join_lines(lines: &[String]) -> String {
+pub fn join_lines(lines: &[String]) -> String {
     if lines.is_empty() { "none".to_owned() } else { lines.join(", ") }
 }
 

@@ -121,64 +121,6 @@ const CLAUDE_CODE: &[VariantRow] = &[
     },
 ];
 
-/// A statement of a founding document that its variant does not follow, on purpose.
-pub(super) struct Deviation {
-    /// The statement, in our words.
-    pub(super) statement: &'static str,
-    /// The behaviour of the variant.
-    pub(super) here: &'static str,
-    /// The reason.
-    pub(super) reason: &'static str,
-}
-
-const CLAUDE_CODE_DEVIATIONS: &[Deviation] = &[
-    Deviation {
-        statement: "The bundled skills are those of the agent, and each is registered by code that may depend on a feature.",
-        here: "skillsd bundles skills of its own; `bundled.disabled` names those to leave out.",
-        reason: "The texts of the agent's skills are only in its program.",
-    },
-    Deviation {
-        statement: "Skills of built-in plugins come between the bundled skills and those in directories.",
-        here: "No such source.",
-        reason: "They are only in the agent's program; the notes name no directory for them.",
-    },
-    Deviation {
-        statement: "Workflow commands come between skills in directories and commands of plugins.",
-        here: "No such source.",
-        reason: "They run code in the agent's program; the notes name no files and no format for them.",
-    },
-    Deviation {
-        statement: "The files of a bundled skill are written when it is first loaded.",
-        here: "The first use of a bundled skill writes the files of all of them.",
-        reason: "They share one directory that is named by a hash of its content and replaced as a whole.",
-    },
-    Deviation {
-        statement: "Arguments are inserted first, then variables; then the shell commands of the resulting text run.",
-        here: "All are found in the skill's own text; inserted text is never read again.",
-        reason: "An argument or a command's output could otherwise add a shell command.",
-    },
-    Deviation {
-        statement: "Shell commands in a skill run when it is loaded.",
-        here: "They are returned to the agent, and run only with `run.shell`, trust and `shell: execute`.",
-        reason: "A skill must not run programs before the user allows it.",
-    },
-];
-
-const OPENCODE_DEVIATIONS: &[Deviation] = &[Deviation {
-    statement: "A file is found by each path that leads to it.",
-    here: "Not by a path that leads through a directory twice; and only by the nearest one if links reach directories of a root more than 1,000 times again.",
-    reason: "A few links can make endlessly many paths.",
-}];
-
-/// Returns the deliberate deviations of a variant from its founding document.
-pub(super) fn deviations(id: &str) -> &'static [Deviation] {
-    match id {
-        "claude-code@founding" => CLAUDE_CODE_DEVIATIONS,
-        "opencode@founding" => OPENCODE_DEVIATIONS,
-        _ => &[],
-    }
-}
-
 /// Returns the variants of the agents' rows.
 pub(super) fn rows(agents: &[Arc<Profile>]) -> Vec<Profile> {
     let of = |id: &str| agents.iter().find(|it| it.id == id);
@@ -243,12 +185,6 @@ mod tests {
             let stated: Vec<_> = table.iter().map(|it| it.rule).collect();
             assert_eq!(found, stated, "{id}");
             assert!(variant.differences.iter().all(|it| it.source.ends_with('.')), "{id}");
-            for Deviation { statement, here, reason } in deviations(id) {
-                assert!(
-                    [statement, here, reason].iter().all(|it| it.ends_with('.')),
-                    "{statement}"
-                );
-            }
         }
     }
 

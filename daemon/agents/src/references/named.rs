@@ -400,7 +400,7 @@ mod tests {
 
     use skills_syntax::path::AbsPath;
 
-    use crate::references::{LinkBases, path_references, references};
+    use crate::references::{LinkBases, links, path_references_in, references};
     use crate::skill::parse;
 
     /// An entry of the file of judged mentions.
@@ -437,7 +437,7 @@ mod tests {
         let dir = top.join_lexically(entry.skill);
         let bases = LinkBases::for_file(&file, Some(&top), None);
         let skill_in = |it: &AbsPath| (*it == dir).then_some(name);
-        found.extend(path_references(&text, &document, &bases, skill_in));
+        found.extend(path_references_in(&text, &links(&text, &document), &bases, skill_in));
         found.iter().any(|it| it.span.start <= start && end <= it.span.end)
     }
 

@@ -2,19 +2,23 @@
 
 /// A key of a profile that is not a rule, or a key of a root.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ProfileKey {
-    pub(crate) name: &'static str,
-    pub(crate) doc: &'static str,
-    pub(crate) kind: ProfileKeyKind,
+pub struct ProfileKey {
+    /// Name.
+    pub name: &'static str,
+    /// Documentation.
+    pub doc: &'static str,
+    /// Accepted values.
+    pub kind: ProfileKeyKind,
 }
 
 /// The values that such a key accepts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ProfileKeyKind {
+pub enum ProfileKeyKind {
     /// A string.
     Text,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
+    /// `true` or `false`.
     YesNo,
     /// A string or a list of strings.
     Strings,

@@ -11,10 +11,10 @@ use super::key::{ProfileKey, ProfileKeyKind};
 use super::value::{Key, below, error, keyword, list, names, text, unknown, variables, yes_no};
 
 /// Number of keys at the end of [`ROOT_KEYS`] that control how a root is walked.
-pub(crate) const WALK_KEYS: usize = 8;
+const WALK_KEYS: usize = 8;
 
 /// Keys of a root.
-pub(crate) const ROOT_KEYS: &[ProfileKey] = &[
+pub const ROOT_KEYS: &[ProfileKey] = &[
     ProfileKey {
         name: "base",
         doc: "Start of the search root: `home`, `project` (the working directory and its ancestors), `added` (each directory of `--add-dir`), an absolute path, or `$NAME` for the directory in a variable.",
@@ -87,11 +87,16 @@ pub(crate) const ROOT_KEYS: &[ProfileKey] = &[
     },
 ];
 
+/// Returns the keys of a root that control how it is walked.
+pub fn walk_keys() -> &'static [ProfileKey] {
+    &ROOT_KEYS[ROOT_KEYS.len() - WALK_KEYS..]
+}
+
 /// Maximum depth that a profile can set.
-pub(crate) const DEEPEST: u64 = 64;
+pub const DEEPEST: u64 = 64;
 
 /// Keyword for unlimited depth.
-pub(crate) const ANY_DEPTH: &str = "any";
+pub const ANY_DEPTH: &str = "any";
 
 pub(super) fn roots(
     reader: &mut ConfigReader<'_>,
@@ -124,7 +129,7 @@ pub(super) fn every_root(
     };
     for (key, value) in table {
         if !walk_key(reader, &mut walk, key, value) {
-            let keys = ROOT_KEYS[ROOT_KEYS.len() - WALK_KEYS..].iter().map(|it| it.name);
+            let keys = walk_keys().iter().map(|it| it.name);
             unknown(reader, key, &keys.collect::<Vec<_>>(), "walk");
         }
     }

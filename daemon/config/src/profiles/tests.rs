@@ -1,9 +1,8 @@
 //! Tests of `[profiles.NAME]`.
 
 use expect_test::{Expect, expect};
-use skills_agents::profile::{DuplicatePolicy, Profile, builtin};
+use skills_agents::profile::Profile;
 
-use super::super::profile_page::EXAMPLE;
 use super::super::{ConfigSource, read as read_config};
 use super::*;
 
@@ -28,27 +27,6 @@ fn differences(profile: &Profile) -> String {
         format!("{}: {} -> {} ({})\n", it.rule, it.base, it.here, it.source)
     };
     profile.differences.iter().map(line).collect()
-}
-
-#[test]
-fn documented_example_has_the_documented_effect() {
-    let profiles = profiles(EXAMPLE);
-    let house = profiles.find("house").unwrap();
-    expect![[r#"
-        roots: /etc/claude-code/.claude/skills (managed; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced), $CLAUDE_CONFIG_DIR/skills, else ~/.claude/skills (user; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills up to the worktree's top, else to /, but below home (project; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills in each added directory (additional; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced) -> /etc/claude-code/.claude/skills (managed; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills up to the worktree's top, else to /, but below home (project; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills in each added directory (additional; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced), ~/house/skills (user; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced) (Your configuration, line 4.)
-        duplicates: first-wins -> last-wins (Your configuration, line 6.)
-    "#]]
-    .assert_eq(&differences(house));
-    assert_eq!(house.duplicates, DuplicatePolicy::LastWins);
-    assert_eq!(house.subject(), "Claude Code (`house`)");
-    let opencode = profiles.find("opencode").unwrap();
-    assert_eq!(
-        differences(opencode),
-        "description: else-unlisted -> required (Your configuration, line 2.)\n"
-    );
-    assert_eq!(opencode.subject(), "opencode");
-    assert_eq!(profiles.all().len(), builtin().len() + 1);
-    assert_eq!(profiles.find("codex"), skills_agents::profile::find("codex"));
 }
 
 #[test]

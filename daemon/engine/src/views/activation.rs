@@ -27,17 +27,6 @@ impl Activation {
         let hits = self.matcher.matches(relative).into_iter();
         hits.map(|it| (self.candidates[it.skill] as usize, it.pattern)).collect()
     }
-
-    /// Returns the patterns that can never match: candidate, pattern, error.
-    pub fn refused(&self) -> impl Iterator<Item = (usize, usize, String)> {
-        let refused = self.matcher.refused().iter();
-        refused.map(|it| (self.candidates[it.skill] as usize, it.pattern, it.error.to_string()))
-    }
-
-    /// Returns true if two views share one matcher.
-    pub fn shares_with(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.matcher, &other.matcher)
-    }
 }
 
 /// Matchers in use, by content hash.

@@ -5,7 +5,7 @@ mod texts;
 
 use std::path::Path;
 
-use skills_agents::references::{LinkBases, links, path_references, references};
+use skills_agents::references::{LinkBases, links, path_references_in, references};
 use skills_agents::skill::parse;
 use skills_lint::{FsContext, MAX_SHOWN, Settings, apply_fixes, check, check_for_fixing, shown};
 use skills_syntax::markdown::Body;
@@ -31,8 +31,12 @@ fn run_all(text: &str) {
     let document = parse(text);
     let path = AbsPath::new(Path::new("/w/a/SKILL.md")).unwrap();
     let found = references(text, &document);
-    links(text, &document);
-    path_references(text, &document, &LinkBases::for_file(&path, None, None), |_| None);
+    path_references_in(
+        text,
+        &links(text, &document),
+        &LinkBases::for_file(&path, None, None),
+        |_| None,
+    );
     let spans: Vec<Span> = found.iter().map(|it| it.span).collect();
     let body = Body::new(text, document.body);
     tokens(text, &document, &body, &spans);

@@ -2,15 +2,19 @@
 
 use std::fmt::Write;
 
+use expect_test::expect;
 use serde_json::{Map, Value, json};
-use skills_agents::profile::{CHECKS, ProfileRule, RULES, RuleValueKind};
+use skills_agents::profile::{
+    CHECKS, DuplicatePolicy, Profile, ProfileRule, RULES, RuleDifference, RuleValueKind, builtin,
+    find,
+};
+use skills_config::{
+    ANY_DEPTH, ConfigSource, DEEPEST, PROFILE_KEYS, ProfileKey, ProfileKeyKind, ROOT_KEYS,
+    walk_keys,
+};
 
-use super::profiles::PROFILE_KEYS;
-use super::profiles::key::{ProfileKey, ProfileKeyKind};
-use super::profiles::root::{ANY_DEPTH, DEEPEST, ROOT_KEYS, WALK_KEYS};
-
-/// An example that differs from the built-in profiles; a test reads it.
-pub(super) const EXAMPLE: &str = r#"[profiles.opencode]
+/// An example that differs from the built-in profiles, which a test reads.
+const EXAMPLE: &str = r#"[profiles.opencode]
 description = "required"
 
 [profiles.house]
@@ -53,7 +57,7 @@ pub(super) fn section() -> String {
     let _ = write!(
         text,
         "\nA root is a table with these keys; `every_root` accepts those from `{}` on.\n\n| Key | Value | Description |\n|---|---|---|\n",
-        ROOT_KEYS[ROOT_KEYS.len() - WALK_KEYS].name
+        walk_keys()[0].name
     );
     for part in ROOT_KEYS {
         let _ = writeln!(
@@ -159,7 +163,7 @@ fn part_schema(kind: ProfileKeyKind) -> Value {
         ProfileKeyKind::Roots => {
             json!({"type": "array", "items": table(parts(ROOT_KEYS), &["base", "relative"])})
         }
-        ProfileKeyKind::Walk => table(parts(&ROOT_KEYS[ROOT_KEYS.len() - WALK_KEYS..]), &[]),
+        ProfileKeyKind::Walk => table(parts(walk_keys()), &[]),
     }
 }
 
@@ -177,4 +181,33 @@ fn rule_schema(kind: RuleValueKind) -> Value {
         // `roots` is one of the other keys.
         RuleValueKind::Roots => json!({}),
     }
+}
+
+fn differences(profile: &Profile) -> String {
+    let line =
+        |it: &RuleDifference| format!("{}: {} -> {} ({})\n", it.rule, it.base, it.here, it.source);
+    profile.differences.iter().map(line).collect()
+}
+
+#[test]
+fn documented_example_has_the_documented_effect() {
+    let parsed = skills_config::read(EXAMPLE.as_bytes(), ConfigSource::User);
+    assert_eq!(parsed.problems, []);
+    let profiles = parsed.config.profiles;
+    let house = profiles.find("house").unwrap();
+    expect![[r#"
+        roots: /etc/claude-code/.claude/skills (managed; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced), $CLAUDE_CONFIG_DIR/skills, else ~/.claude/skills (user; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills up to the worktree's top, else to /, but below home (project; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills in each added directory (additional; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced) -> /etc/claude-code/.claude/skills (managed; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills up to the worktree's top, else to /, but below home (project; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills in each added directory (additional; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced), ~/house/skills (user; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced) (Your configuration, line 4.)
+        duplicates: first-wins -> last-wins (Your configuration, line 6.)
+    "#]]
+    .assert_eq(&differences(house));
+    assert_eq!(house.duplicates, DuplicatePolicy::LastWins);
+    assert_eq!(house.subject(), "Claude Code (`house`)");
+    let opencode = profiles.find("opencode").unwrap();
+    assert_eq!(
+        differences(opencode),
+        "description: else-unlisted -> required (Your configuration, line 2.)\n"
+    );
+    assert_eq!(opencode.subject(), "opencode");
+    assert_eq!(profiles.all().len(), builtin().len() + 1);
+    assert_eq!(profiles.find("codex"), find("codex"));
 }

@@ -1,21 +1,19 @@
-//! Assertions that hold for every text and every file.
-//!
-//! Property tests, fuzz targets and the replay of fuzz findings share them, so that all check the
-//! same. Compiled only for tests and with the feature `invariants`; no program includes it.
+//! Assertions about every frontmatter and every SKILL.md.
 //!
 //! The assertions do not judge what a text means. They check that positions exist, that a span
 //! slices to its token, that parts lie in order within their parents, and that a head parses the
 //! same without its body.
 
+use skills_agents::field_table;
+use skills_agents::fields::{FieldReading, FieldValue, Fields, HookGroup, HookSetting, json};
+use skills_agents::loaders::{
+    LoadVerdict, Repair, load_for_all_agents, quote_values, rewrite_as_blocks,
+};
+use skills_agents::profile::Quoting;
+use skills_agents::skill::{FileFacts, SkillRecord, parse};
 use skills_syntax::parse::invariants::{document, located};
 use skills_syntax::parse::{Document, Entry, Frontmatter, OpeningKind};
 use skills_syntax::text::{LineColumn, LineIndex, decode};
-
-use crate::field_table;
-use crate::fields::{FieldReading, FieldValue, Fields, HookGroup, HookSetting, json};
-use crate::loaders::{LoadVerdict, Repair, load_for_all_agents, quote_values, rewrite_as_blocks};
-use crate::profile::Quoting;
-use crate::skill::{FileFacts, SkillRecord, parse};
 
 /// Asserts the invariants of any bytes between two `---` lines.
 ///

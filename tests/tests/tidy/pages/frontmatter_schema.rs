@@ -6,16 +6,16 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::hooks::{
+use skills_agents::field_table::hooks::{
     COMMON, EVENTS, GROUP, HookEvent, HookKey, HookValueType, KINDS, MatcherSubject,
 };
-use super::{
+use skills_agents::field_table::{
     Agent, Field, FieldReader, FieldStatus, MapKey, NamedValue, OnMissing, OnViolation, Shape,
     fields,
 };
 
 /// Returns the schema.
-pub fn schema() -> Json {
+pub(crate) fn schema() -> Json {
     let properties: Map<_, _> =
         fields().iter().map(|it| (it.key.to_owned(), property(it))).collect();
     let required: Vec<_> = fields().iter().filter(|it| is_required(it)).map(|it| it.key).collect();

@@ -2,12 +2,10 @@
 
 use std::fmt::Write;
 
-use super::rule::join_lines;
-use super::template::{Overflow, PromptTemplate};
-use super::variant::{Deviation, deviations};
-use super::{
+use skills_agents::profile::template::{Overflow, PromptTemplate};
+use skills_agents::profile::{
     DuplicatePolicy, EncodingPolicy, Evidence, OnInvalidYaml, OutputFormat, Profile, RULES,
-    RuleValueKind, TrustRule, agents, builtin,
+    RuleValueKind, TrustRule, agents, builtin, join_lines,
 };
 
 const HEAD: &str = "# Profiles
@@ -47,7 +45,7 @@ Meaning of an entry's `scope`:
 ";
 
 /// Returns the reference page.
-pub fn page() -> String {
+pub(crate) fn page() -> String {
     let mut text = HEAD.to_owned();
     // Writing to a `String` cannot fail.
     for it in agents() {
@@ -70,7 +68,7 @@ pub fn page() -> String {
 
 /// Returns a section for each agent, for the page about agents. `registered` returns the
 /// files that `skillsd install` changes for an agent, and `recordings` the agent's recordings.
-pub fn agent_sections(
+pub(crate) fn agent_sections(
     registered: impl Fn(&Profile) -> Option<String>,
     recordings: impl Fn(&Profile) -> Option<String>,
 ) -> String {
@@ -251,4 +249,71 @@ fn variant(profile: &Profile, text: &mut String) {
     text.push_str(
         "\n[The founding documents](founding.md) has each statement that it follows, and the differences kept on purpose.\n",
     );
+}
+
+/// A statement of a founding document that its variant does not follow, on purpose.
+struct Deviation {
+    /// The statement, in our words.
+    statement: &'static str,
+    /// The behaviour of the variant.
+    here: &'static str,
+    /// The reason.
+    reason: &'static str,
+}
+
+const CLAUDE_CODE_DEVIATIONS: &[Deviation] = &[
+    Deviation {
+        statement: "The bundled skills are those of the agent, and each is registered by code that may depend on a feature.",
+        here: "skillsd bundles skills of its own; `bundled.disabled` names those to leave out.",
+        reason: "The texts of the agent's skills are only in its program.",
+    },
+    Deviation {
+        statement: "Skills of built-in plugins come between the bundled skills and those in directories.",
+        here: "No such source.",
+        reason: "They are only in the agent's program; the notes name no directory for them.",
+    },
+    Deviation {
+        statement: "Workflow commands come between skills in directories and commands of plugins.",
+        here: "No such source.",
+        reason: "They run code in the agent's program; the notes name no files and no format for them.",
+    },
+    Deviation {
+        statement: "The files of a bundled skill are written when it is first loaded.",
+        here: "The first use of a bundled skill writes the files of all of them.",
+        reason: "They share one directory that is named by a hash of its content and replaced as a whole.",
+    },
+    Deviation {
+        statement: "Arguments are inserted first, then variables; then the shell commands of the resulting text run.",
+        here: "All are found in the skill's own text; inserted text is never read again.",
+        reason: "An argument or a command's output could otherwise add a shell command.",
+    },
+    Deviation {
+        statement: "Shell commands in a skill run when it is loaded.",
+        here: "They are returned to the agent, and run only with `run.shell`, trust and `shell: execute`.",
+        reason: "A skill must not run programs before the user allows it.",
+    },
+];
+
+const OPENCODE_DEVIATIONS: &[Deviation] = &[Deviation {
+    statement: "A file is found by each path that leads to it.",
+    here: "Not by a path that leads through a directory twice; and only by the nearest one if links reach directories of a root more than 1,000 times again.",
+    reason: "A few links can make endlessly many paths.",
+}];
+
+/// Returns the deliberate deviations of a variant from its founding document.
+fn deviations(id: &str) -> &'static [Deviation] {
+    match id {
+        "claude-code@founding" => CLAUDE_CODE_DEVIATIONS,
+        "opencode@founding" => OPENCODE_DEVIATIONS,
+        _ => &[],
+    }
+}
+
+#[test]
+fn deviations_of_variants_are_sentences() {
+    for Deviation { statement, here, reason } in
+        CLAUDE_CODE_DEVIATIONS.iter().chain(OPENCODE_DEVIATIONS)
+    {
+        assert!([statement, here, reason].iter().all(|it| it.ends_with('.')), "{statement}");
+    }
 }

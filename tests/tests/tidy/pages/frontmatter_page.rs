@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 
-use super::hooks::{COMMON, EVENTS, GROUP, HookKey, HookValueType, KINDS, MatcherSubject};
-use super::{
+use skills_agents::field_table::hooks::{
+    COMMON, EVENTS, GROUP, HookKey, HookValueType, KINDS, MatcherSubject,
+};
+use skills_agents::field_table::{
     Agent, Coercion, Field, FieldReader, FieldStatus, OnMissing, OnViolation, Safety, Separators,
     Shape, TextLimit, fields,
 };
-use crate::yaml_library::YamlLibrary;
+use skills_agents::yaml_library::YamlLibrary;
 
 /// Returns the page.
-pub fn page() -> String {
+pub(crate) fn page() -> String {
     let mut page = String::from(
         "<!-- Generated from the field table in daemon/agents/src/field_table; a test rewrites it. -->\n\n\
          # Frontmatter of a SKILL.md\n\n\

@@ -3,13 +3,17 @@
 use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
+use skills_config::{
+    ACTIONS, Applies, ConfigKey, ConfigSource, KEYS, MAX_INTEGER, SERVER_KEYS, ValueKind,
+    rule_patterns,
+};
+use skills_discovery::levels::Level;
+use skills_discovery::permission::Action;
 
-use super::key::{Applies, ConfigKey, ConfigSource, ValueKind};
-use super::table::{KEYS, MAX_INTEGER};
-use super::{levels, permissions, profile_page, server};
+use super::config_profiles;
 
 /// Returns the reference page.
-pub fn page() -> String {
+pub(crate) fn page() -> String {
     let mut text = String::from(HEAD);
     for key in KEYS {
         let mut paragraphs = key.doc.trim().lines().map(str::trim);
@@ -28,7 +32,7 @@ pub fn page() -> String {
             example(key)
         );
     }
-    text.push_str(&profile_page::section());
+    text.push_str(&config_profiles::section());
     text
 }
 
@@ -61,11 +65,11 @@ fn values(kind: ValueKind) -> String {
             format!("a list of {}", words.join(", "))
         }
         ValueKind::Addresses => "a list of URLs".to_owned(),
-        ValueKind::Servers => format!("a table of {} by name", server::keys()),
+        ValueKind::Servers => format!("a table of {} by name", server_keys()),
         ValueKind::CustomProfiles => "a table of profiles by name".to_owned(),
         ValueKind::Rules => "a table of levels by rule".to_owned(),
         ValueKind::Paths => "a table by glob of tables of levels by rule".to_owned(),
-        ValueKind::Permissions => permissions::values(),
+        ValueKind::Permissions => permission_values(),
         ValueKind::Switch => "`true` or `false`".to_owned(),
         ValueKind::Number { min, max: MAX_INTEGER, unit } => {
             format!("a number of {unit} from {min}")
@@ -90,7 +94,7 @@ fn example(key: &ConfigKey) -> String {
 }
 
 /// Returns the JSON Schema of a file; `rules` contains all rule ids.
-pub fn schema(source: ConfigSource, rules: &[&str]) -> Value {
+pub(crate) fn schema(source: ConfigSource, rules: &[&str]) -> Value {
     let mut top = Map::new();
     for key in KEYS.iter().filter(|key| key.repository || source == ConfigSource::User) {
         match key.name.split_once('.') {
@@ -128,11 +132,11 @@ fn property(key: &ConfigKey, source: ConfigSource, rules: &[&str]) -> Value {
         ValueKind::Addresses => {
             json!({"type": "array", "items": {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}})
         }
-        ValueKind::Servers => server::schema(),
-        ValueKind::CustomProfiles => profile_page::schema(),
-        ValueKind::Rules => levels::rules_schema(rules),
-        ValueKind::Paths => levels::paths_schema(rules),
-        ValueKind::Permissions => permissions::schema(source),
+        ValueKind::Servers => servers_schema(),
+        ValueKind::CustomProfiles => config_profiles::schema(),
+        ValueKind::Rules => rules_schema(rules),
+        ValueKind::Paths => paths_schema(rules),
+        ValueKind::Permissions => permissions_schema(source),
         ValueKind::Switch => json!({"type": "boolean"}),
         ValueKind::Number { min, max, .. } => {
             json!({"type": "integer", "minimum": min, "maximum": max})
@@ -145,4 +149,57 @@ fn property(key: &ConfigKey, source: ConfigSource, rules: &[&str]) -> Value {
         property["default"] = default;
     }
     property
+}
+
+/// Returns the keys of an MCP server for the page.
+fn server_keys() -> String {
+    let keys = SERVER_KEYS.map(|(name, _)| format!("`{name}`"));
+    format!("tables with {}", keys.join(", "))
+}
+
+/// Returns the JSON Schema of the table `mcp.servers`.
+fn servers_schema() -> Value {
+    let texts = json!({"type": "string"});
+    let mut properties = Map::new();
+    for (name, doc) in SERVER_KEYS {
+        let mut property = match name {
+            "args" => json!({"type": "array", "items": texts}),
+            "env" => json!({"type": "object", "additionalProperties": texts}),
+            _ => json!({"type": "string", "minLength": 1}),
+        };
+        property["description"] = json!(doc);
+        properties.insert(name.to_owned(), property);
+    }
+    let server = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["command"],
+        "properties": properties,
+    });
+    json!({"type": "object", "additionalProperties": server})
+}
+
+/// Returns the values of `permission.skill` for the page.
+fn permission_values() -> String {
+    let words = ACTIONS.map(|it| format!("`\"{}\"`", it.name()));
+    format!("a table by pattern with the values {}", words.join(", "))
+}
+
+/// Returns the JSON Schema of the table `permission.skill`.
+fn permissions_schema(source: ConfigSource) -> Value {
+    let may = |it: &&Action| source == ConfigSource::User || **it != Action::Allow;
+    let words: Vec<_> = ACTIONS.iter().filter(may).map(|it| it.name()).collect();
+    json!({"type": "object", "additionalProperties": {"type": "string", "enum": words}})
+}
+
+/// Returns the JSON Schema of a table of rules.
+fn rules_schema(rules: &[&str]) -> Value {
+    let level = json!({"type": "string", "enum": Level::WORDS});
+    let names = json!({"enum": rule_patterns(rules)});
+    json!({"type": "object", "propertyNames": names, "additionalProperties": level})
+}
+
+/// Returns the JSON Schema of a table of globs.
+fn paths_schema(rules: &[&str]) -> Value {
+    json!({"type": "object", "additionalProperties": rules_schema(rules)})
 }
