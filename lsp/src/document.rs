@@ -320,7 +320,7 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
-    use skills_lint::{PathKind, SkillDirFacts};
+    use skills_lint::{PathKind, RuleId, SkillDirFacts};
 
     use super::*;
 
@@ -361,7 +361,7 @@ mod tests {
             };
             let found =
                 document.verified_findings(&document.unverified_findings(&analysis), &analysis);
-            found.iter().filter(|it| it.diagnostic.code == "body/broken-link").count()
+            found.iter().filter(|it| it.rule.id == RuleId::BodyBrokenLink).count()
         };
         assert_eq!(n_broken(1, PathKind::Missing), 1);
         let file = PathKind::File { executable: false, script: false };

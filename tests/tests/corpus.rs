@@ -358,7 +358,7 @@ fn invalid_spans(text: &str, document: &Document) -> impl Iterator<Item = String
     };
     check("body", document.body, true);
     for diagnostic in &document.diagnostics {
-        check(diagnostic.code, diagnostic.span, true);
+        check(diagnostic.code.as_str(), diagnostic.span, true);
     }
     if let Some(frontmatter) = &document.frontmatter {
         check("content", frontmatter.content, true);

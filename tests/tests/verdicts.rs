@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use serde_json::Value as Json;
+use skills_agents::keyword::Keyword as _;
 use skills_agents::loaders::{LoadVerdict, load_for_all_agents, parse_strict};
 use skills_agents::profile;
 use skills_agents::skill::{FileFacts, SkillRecord, parse};
@@ -79,7 +80,7 @@ fn every_profile_accepts_most_real_files() {
                 LoadVerdict::Repaired(rung) => format!("repaired by {rung:?}"),
                 LoadVerdict::WithoutFields => "without its fields".to_owned(),
                 LoadVerdict::Dropped => {
-                    let rule = reading.dropped.as_ref().map_or("", |it| it.rule);
+                    let rule = reading.dropped.as_ref().map_or("", |it| it.rule.keyword());
                     assert!(!rule.is_empty(), "{} {}", profile.id, case.path);
                     format!("dropped for {rule}")
                 }

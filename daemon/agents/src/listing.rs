@@ -6,15 +6,12 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use skills_syntax::diagnostic::{Diagnostic, Severity};
+use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::invisible_chars;
 use skills_syntax::parse::{Frontmatter, Value, ValueKind};
 use skills_syntax::text::Span;
 
 use crate::field_table::{DESCRIPTION, NAME, WHEN_TO_USE};
-
-/// The diagnostic's code.
-pub const INJECTION: &str = "security/listing-injection";
 
 /// Returns a text on one line: each run of white space and control characters becomes one space.
 pub fn one_line(text: &str) -> String {
@@ -68,7 +65,13 @@ fn find_within(
 }
 
 fn diagnostic(span: Span, message: String) -> Diagnostic {
-    Diagnostic { code: INJECTION, severity: Severity::Error, span, message, help: None }
+    Diagnostic {
+        code: ProblemCode::ListingInjection,
+        severity: Severity::Error,
+        span,
+        message,
+        help: None,
+    }
 }
 
 /// Returns whether a text forges a part of a listing.

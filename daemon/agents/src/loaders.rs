@@ -22,7 +22,9 @@ mod validate;
 pub use block_scalars::rewrite_as_blocks;
 pub use dialect::{Mapping, YamlRefusal, parse_strict};
 pub use line_fields::{LineFields, extract_lines};
-pub use outcome::{LoadOutcome, LoadVerdict, Remark, load_as, load_for_all_agents, read_text};
+pub use outcome::{
+    LoadOutcome, LoadRule, LoadVerdict, Remark, load_as, load_for_all_agents, read_text,
+};
 pub use quote_values::quote_values;
 pub use repair::{Repair, RepairEdit};
 

@@ -8,7 +8,7 @@ mod portable;
 
 use std::sync::Arc;
 
-use skills_syntax::diagnostic::{Diagnostic, Severity};
+use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::parse::{
     Closing, Document, Frontmatter, Keys, OpeningKind, ScalarStyle, ValueKind, find, parse_with,
 };
@@ -343,7 +343,7 @@ fn first_heading(body: &str) -> Option<Box<str>> {
 
 fn not_utf8(span: Span) -> Diagnostic {
     Diagnostic {
-        code: "yaml/not-utf8",
+        code: ProblemCode::NotUtf8,
         severity: Severity::Error,
         span,
         message: "the file is not UTF-8 from here on".into(),
@@ -353,7 +353,7 @@ fn not_utf8(span: Span) -> Diagnostic {
 
 fn too_large(read: usize, size: u64) -> Diagnostic {
     Diagnostic {
-        code: "body/too-large",
+        code: ProblemCode::BodyTooLarge,
         severity: Severity::Warning,
         span: Span::new(read, read),
         message: format!("only the first {read} of {size} bytes were read"),
@@ -398,7 +398,7 @@ mod tests {
         let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
         let record = SkillRecord::read(bytes, facts);
         assert_eq!(record.invalid_utf8, Some(LineColumn { line: 3, column: 17 }));
-        assert!(record.findings.iter().any(|it| it.diagnostic.code == "yaml/not-utf8"));
+        assert!(record.findings.iter().any(|it| it.diagnostic.code == ProblemCode::NotUtf8));
     }
 
     #[test]

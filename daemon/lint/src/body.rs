@@ -8,7 +8,8 @@ mod scripts;
 mod structure;
 mod variables;
 
-use skills_syntax::diagnostic::Severity;
+use skills_agents::loaders::LoadRule;
+use skills_syntax::diagnostic::{ProblemCode, Severity};
 use skills_syntax::text::Span;
 
 use super::finding::Finding;
@@ -36,7 +37,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let written = cx.document.body.slice(cx.text);
     if written.trim().is_empty() {
         // Some agents require a line ending after a final `---`.
-        let dropped = cx.profiles_that_drop(&["body/required", "frontmatter/delimited"]);
+        let dropped =
+            cx.profiles_that_drop(&[LoadRule::BodyRequired, LoadRule::FrontmatterDelimited]);
         out.push(match dropped.as_slice() {
             [] => Finding::new(&EMPTY, place, "the body is empty"),
             them => {
@@ -60,7 +62,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 fn check_size(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let large = cx.record.findings.iter().find(|it| it.diagnostic.code == "body/too-large");
+    let large =
+        cx.record.findings.iter().find(|it| it.diagnostic.code == ProblemCode::BodyTooLarge);
     if let Some(finding) = large {
         let end = cx.line(cx.text.len());
         let span = if end.is_empty() { Span::empty(cx.text.len()) } else { end };

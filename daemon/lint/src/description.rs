@@ -5,6 +5,7 @@ use skills_agents::field_table::{
     AUTHORING, Agent, CLAUDE_SKILLS, CODEX, DESCRIPTION, GEMINI, NAME, OPENCODE, OnViolation,
     PLUGIN, SPECIFICATION, WHEN_TO_USE,
 };
+use skills_agents::loaders::LoadRule;
 use skills_agents::profile::DescriptionRule;
 use skills_agents::scalar::YamlType;
 use skills_agents::yaml_library::YamlLibrary;
@@ -221,9 +222,10 @@ fn draft(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Fix {
 }
 
 fn missing(cx: &Cx<'_>, rule: &'static Rule, span: Span, what: &str) -> Finding {
-    let dropped = cx.profiles_that_drop(&["description/required", "description/text"]);
+    let dropped =
+        cx.profiles_that_drop(&[LoadRule::DescriptionRequired, LoadRule::DescriptionText]);
     let unlisted = cx.profiles_where(|_, it| {
-        it.unlisted.as_ref().is_some_and(|it| it.rule == "description/listed")
+        it.unlisted.as_ref().is_some_and(|it| it.rule == LoadRule::DescriptionListed)
     });
     let guessed = cx.profiles_where(|it, _| {
         matches!(
@@ -253,7 +255,8 @@ fn missing(cx: &Cx<'_>, rule: &'static Rule, span: Span, what: &str) -> Finding 
 }
 
 fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
-    let dropped = cx.profiles_that_drop(&["description/required", "description/text"]);
+    let dropped =
+        cx.profiles_that_drop(&[LoadRule::DescriptionRequired, LoadRule::DescriptionText]);
     let message = format!("`description` is {}, not a string", what.name());
     let (severity, message) = match dropped.as_slice() {
         [] => (Severity::Warning, message),

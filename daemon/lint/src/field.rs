@@ -12,6 +12,7 @@ use skills_agents::field_table::{
     SPECIFICATION, Shape, USER_INVOCABLE, fields,
 };
 use skills_agents::fields::{FieldReading, FieldValue, TypeMismatch};
+use skills_agents::loaders::LoadRule;
 use skills_agents::profile::Profile;
 use skills_agents::scalar::YamlType;
 use skills_syntax::diagnostic::Severity;
@@ -374,7 +375,7 @@ fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry, alike: &[&Entry
     let message = format!("no agent reads `{key}`; did you mean `{meant}`?");
     let finding = Finding::new(&MISSPELLED, entry.key.span, message);
     let severity = match field.key {
-        "name" if !cx.profiles_that_drop(&["name/required"]).is_empty() => Severity::Error,
+        "name" if !cx.profiles_that_drop(&[LoadRule::NameRequired]).is_empty() => Severity::Error,
         _ => Severity::Warning,
     };
     let finding = finding.severity(severity);
@@ -490,7 +491,7 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
             }
         }
     }
-    let dropped = cx.profiles_that_drop(&["field/type"]);
+    let dropped = cx.profiles_that_drop(&[LoadRule::FieldType]);
     for (span, (fault, ignored)) in faults {
         let dropping: Vec<_> =
             ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();

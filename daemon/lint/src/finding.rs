@@ -6,7 +6,7 @@ use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
-use crate::Rule;
+use crate::{Rule, RuleId};
 
 /// A rule's result for one place in a text.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct Finding {
     /// The rule that reported the finding.
     pub rule: &'static Rule,
     /// Message, location and severity.
-    pub diagnostic: Diagnostic,
+    pub diagnostic: Diagnostic<RuleId>,
     /// Fixes, the best first. A single fix is unambiguous and can be applied without asking.
     pub fixes: Vec<Fix>,
     /// Further remedies, applied only when the user chooses them.
@@ -90,7 +90,7 @@ pub enum Tag {
 impl Finding {
     pub(super) fn new(rule: &'static Rule, span: Span, message: impl Into<String>) -> Self {
         let diagnostic = Diagnostic {
-            code: rule.id.as_str(),
+            code: rule.id,
             severity: rule.severity,
             span,
             message: message.into(),

@@ -3,6 +3,7 @@
 use skills_agents::field_table::{
     AUTHORING, Agent, CLAUDE_SKILLS, CODEX, Citation, NAME, OPENCODE, PLUGIN, SPECIFICATION,
 };
+use skills_agents::loaders::LoadRule;
 use skills_agents::profile::{NameCheck, NameSource};
 use skills_agents::scalar::YamlType;
 use skills_agents::yaml_library::YamlLibrary;
@@ -170,7 +171,7 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
     if entry.is_none() && cx.frontmatter()?.entries.iter().any(near) {
         return None;
     }
-    let dropped = cx.profiles_that_drop(&["name/required"]);
+    let dropped = cx.profiles_that_drop(&[LoadRule::NameRequired]);
     let what = if entry.is_some() { "`name` is empty" } else { "`name` is missing" };
     let directory = cx.directory;
     let (about, severity, message) = if dropped.is_empty() {
@@ -200,7 +201,7 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
 }
 
 fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
-    let dropped = cx.profiles_that_drop(&["name/required"]);
+    let dropped = cx.profiles_that_drop(&[LoadRule::NameRequired]);
     let message = format!("`name` is {}, not a string", what.name());
     let (severity, message) = match dropped.as_slice() {
         [] => (Severity::Warning, message),
@@ -218,7 +219,7 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
 
 /// Checks a non-empty name.
 fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
-    let dropped = cx.profiles_that_drop(&["name/form", "name/length"]);
+    let dropped = cx.profiles_that_drop(&[LoadRule::NameForm, LoadRule::NameLength]);
     let standard = cx.profiles_where(|it, _| it.name.check == NameCheck::StandardWarn);
     let told = |message: &str| match (dropped.as_slice(), standard.as_slice()) {
         ([], []) => (Severity::Hint, message.to_owned()),

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_agents::field_table::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, OPENCODE, UNICODE};
-use skills_agents::listing::{INJECTION, has_injection};
-use skills_syntax::diagnostic::{Diagnostic, Severity};
+use skills_agents::listing::has_injection;
+use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::invisible_chars::{self, Run};
 use skills_syntax::parse::Value;
 use skills_syntax::text::Span;
@@ -193,7 +193,9 @@ fn add_forged(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let finding = Finding::new(&LISTING_INJECTION, cx.line(0), message);
         out.push(finding.help("Rename its directory: letters, digits and hyphens are enough."));
     }
-    for it in cx.record.findings.iter().filter(|it| it.diagnostic.code == INJECTION) {
+    for it in
+        cx.record.findings.iter().filter(|it| it.diagnostic.code == ProblemCode::ListingInjection)
+    {
         let Diagnostic { span, message, help, .. } = &it.diagnostic;
         let finding =
             Finding::new(&LISTING_INJECTION, cx.line(span.start).within(*span), message.clone());

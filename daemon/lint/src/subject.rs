@@ -8,7 +8,7 @@ use std::path::Path;
 use skills_agents::command;
 use skills_agents::field_table::{Agent, Field};
 use skills_agents::fields::{Fields, SpannedText};
-use skills_agents::loaders::{LoadOutcome, LoadVerdict, load_as};
+use skills_agents::loaders::{LoadOutcome, LoadRule, LoadVerdict, load_as};
 use skills_agents::profile::Profile;
 use skills_agents::references::{Link, Reference};
 use skills_agents::skill::SkillRecord;
@@ -220,12 +220,12 @@ impl<'a> Cx<'a> {
         them.map(|(profile, _)| *profile).collect()
     }
 
-    /// Returns the profiles that drop the file because of one of these faults.
-    pub(super) fn profiles_that_drop(&self, faults: &[&str]) -> Vec<&'a Profile> {
+    /// Returns the profiles that drop the file because it violates one of these rules.
+    pub(super) fn profiles_that_drop(&self, rules: &[LoadRule]) -> Vec<&'a Profile> {
         self.profiles_where(|_, reading| {
             let told = reading.dropped.iter().chain(&reading.notes);
             reading.verdict == LoadVerdict::Dropped
-                && told.into_iter().any(|it| faults.contains(&it.rule))
+                && told.into_iter().any(|it| rules.contains(&it.rule))
         })
     }
 

@@ -9,29 +9,32 @@ pub(super) mod rules;
 
 use skills_agents::fence::Fence;
 use skills_agents::field_table::fields;
-use skills_agents::loaders::LoadVerdict;
+use skills_agents::loaders::{LoadRule, LoadVerdict};
 use skills_agents::profile::Profile;
-use skills_syntax::diagnostic::{Diagnostic, Severity};
+use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::parse::{Closing, Entry, Frontmatter, OpeningKind, ScalarStyle, ValueKind};
 use skills_syntax::quote;
 use skills_syntax::text::Span;
 
 use super::affected_agents::{names, with_verb};
 use super::finding::Finding;
-use super::rule_id::RuleId;
 use super::subject::Cx;
-use rules::{ALIAS, AMBIGUOUS_SCALAR, FLOW_VALUE, NOT_A_MAPPING, ODD_CLOSING};
+use rules::{ALIAS, AMBIGUOUS_SCALAR, FLOW_VALUE, ODD_CLOSING};
 
 /// Load faults caused by invalid YAML or its delimiters.
-const FAULTS: [&str; 4] =
-    ["yaml/valid", "frontmatter/required", "frontmatter/delimited", "frontmatter/code"];
+const FAULTS: [LoadRule; 4] = [
+    LoadRule::YamlValid,
+    LoadRule::FrontmatterRequired,
+    LoadRule::FrontmatterDelimited,
+    LoadRule::FrontmatterCode,
+];
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let consequences = Consequences::new(cx, cx.profiles_that_drop(&FAULTS));
     // A command needs no frontmatter.
     let is_body = cx.is_command && cx.frontmatter().is_none();
     for diagnostic in cx.document.diagnostics.iter().filter(|_| !is_body) {
-        let told = if diagnostic.code == NOT_A_MAPPING.id.as_str() {
+        let told = if diagnostic.code == ProblemCode::NotAMapping {
             // If no field can be read, agents report a missing field.
             let dropped = cx.profiles_where(|_, it| it.verdict == LoadVerdict::Dropped);
             Consequences::new(cx, dropped).finding(cx, diagnostic)
@@ -110,14 +113,12 @@ impl<'a> Consequences<'a> {
 
     /// Converts a parser diagnostic to a finding; returns `None` if no rule has its code.
     fn finding(&self, cx: &Cx<'_>, found: &Diagnostic) -> Option<Finding> {
-        let id: RuleId = found.code.parse().ok()?;
-        let code = &super::security::FRONTMATTER_CODE;
-        let rule = rules::RULES.iter().chain([&code]).find(|it| it.id == id)?;
+        let rule = rules::rule_of(found.code)?;
         let message = match found.severity {
             Severity::Error => self.with_consequences(&found.message),
             Severity::Warning | Severity::Information | Severity::Hint => found.message.clone(),
         };
-        let is_code = id == RuleId::SecurityFrontmatterCode;
+        let is_code = found.code == ProblemCode::FrontmatterCode;
         let severity = match found.severity {
             Severity::Error if is_code => Severity::Error,
             Severity::Error if self.dropped.is_empty() && self.emptied.is_empty() => {

@@ -16,7 +16,6 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use skills_agents::fields::Fields;
-use skills_agents::listing::INJECTION;
 use skills_agents::profile::{self, NameSource, Profile, Provider};
 use skills_agents::skill::{LocatedDiagnostic, SkillRecord};
 use skills_config::Config;
@@ -26,7 +25,7 @@ use skills_engine::{Gone, SourcePhase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::error::{PermissionRule, RuleSource};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
-use skills_syntax::diagnostic::{Diagnostic, Severity};
+use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::parse::{Entry as YamlEntry, Frontmatter};
 use skills_syntax::text::LineColumn;
 
@@ -146,7 +145,7 @@ fn diagnostic_counts(candidate: &Candidate) -> wire::DiagnosticCounts {
 fn effective_severity(diagnostic: &Diagnostic, candidate: &Candidate) -> Severity {
     let is_dropped = candidate.state == SkillState::Invalid;
     // Injection harms because the agent reads the listing.
-    if is_dropped || diagnostic.code == INJECTION {
+    if is_dropped || diagnostic.code == ProblemCode::ListingInjection {
         diagnostic.severity
     } else {
         diagnostic.severity.max(Severity::Warning)
@@ -237,7 +236,7 @@ pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
     };
     let convert =
         |LocatedDiagnostic { diagnostic, start, end }: &LocatedDiagnostic| wire::Diagnostic {
-            code: diagnostic.code.to_owned(),
+            code: diagnostic.code.as_str().to_owned(),
             severity: severity(effective_severity(diagnostic, candidate)),
             message: diagnostic.message.clone(),
             help: diagnostic.help.clone(),

@@ -1,8 +1,11 @@
 //! The [`Diagnostic`] type: a problem in a text, with code, severity, span and help.
+//! [`ProblemCode`] has the codes of the problems that reading a file reports; rules have their own.
 //!
 //! Editors, `explain` and the command line render diagnostics. The position is a byte span, not a
 //! line, so that it is valid in every position encoding. A diagnostic does not say which agents it
 //! affects; the caller adds that.
+
+use std::fmt;
 
 use crate::text::Span;
 
@@ -21,11 +24,62 @@ pub enum Severity {
     Hint,
 }
 
+/// Declares [`ProblemCode`]: each code with its form in text.
+macro_rules! problem_codes {
+    ($($code:ident = $text:literal,)*) => {
+        /// The code of a problem that is found while a file is read.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum ProblemCode {
+            $(#[doc = concat!("`", $text, "`")] $code,)*
+        }
+
+        impl ProblemCode {
+            /// Returns the code as text, `family/kebab-name`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$code => $text,)*
+                }
+            }
+        }
+    };
+}
+
+problem_codes! {
+    NoFrontmatter = "yaml/no-frontmatter",
+    UnclosedFrontmatter = "yaml/unclosed-frontmatter",
+    MissingOpening = "yaml/missing-opening",
+    TextBeforeFrontmatter = "yaml/text-before-frontmatter",
+    OddClosing = "yaml/odd-closing",
+    Syntax = "yaml/syntax",
+    DuplicateKey = "yaml/duplicate-key",
+    TabIndentation = "yaml/tab-indentation",
+    UnquotedColon = "yaml/unquoted-colon",
+    CommentCutsValue = "yaml/comment-cuts-value",
+    UnquotedStart = "yaml/unquoted-start",
+    RecursiveAlias = "yaml/recursive-alias",
+    UnindentedContinuation = "yaml/unindented-continuation",
+    ControlCharacter = "yaml/control-character",
+    NotAMapping = "yaml/not-a-mapping",
+    TooDeep = "yaml/too-deep",
+    TooLarge = "yaml/too-large",
+    TooMany = "yaml/too-many",
+    NotUtf8 = "yaml/not-utf8",
+    BodyTooLarge = "body/too-large",
+    FrontmatterCode = "security/frontmatter-code",
+    ListingInjection = "security/listing-injection",
+}
+
+impl fmt::Display for ProblemCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
 /// A finding about one item of a text.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Diagnostic {
-    /// A stable name, `family/kebab-name`, such as `yaml/unquoted-colon`.
-    pub code: &'static str,
+pub struct Diagnostic<C = ProblemCode> {
+    /// The kind of problem.
+    pub code: C,
     /// The severity.
     pub severity: Severity,
     /// The affected item.
@@ -38,22 +92,22 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Creates an error.
-    pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+    pub fn error(code: ProblemCode, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, span, message.into())
     }
 
     /// Creates a warning.
-    pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+    pub fn warning(code: ProblemCode, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, span, message.into())
     }
 
     /// Creates an information.
-    pub fn information(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+    pub fn information(code: ProblemCode, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Information, span, message.into())
     }
 
     /// Creates a hint.
-    pub fn hint(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+    pub fn hint(code: ProblemCode, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Hint, span, message.into())
     }
 
@@ -64,7 +118,7 @@ impl Diagnostic {
         self
     }
 
-    fn new(code: &'static str, severity: Severity, span: Span, message: String) -> Self {
+    fn new(code: ProblemCode, severity: Severity, span: Span, message: String) -> Self {
         Self { code, severity, span, message, help: None }
     }
 }
@@ -85,7 +139,8 @@ mod tests {
 
     #[test]
     fn with_help_sets_the_help_text() {
-        let found = Diagnostic::warning("yaml/x", Span::new(1, 2), "odd").with_help("Do this.");
+        let found =
+            Diagnostic::warning(ProblemCode::Syntax, Span::new(1, 2), "odd").with_help("Do this.");
         assert_eq!(found.severity, Severity::Warning);
         assert_eq!(found.help.as_deref(), Some("Do this."));
     }

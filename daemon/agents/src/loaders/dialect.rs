@@ -5,6 +5,7 @@
 //! continues at column 0, tabs. They were found by comparing all libraries on 36,000 real
 //! frontmatters; a corpus test checks them.
 
+use skills_syntax::diagnostic::ProblemCode;
 use skills_syntax::parse::{
     Closing, Entry, Frontmatter, MAX_DEPTH, ScalarStyle, Value, ValueKind, YamlErrorKind, find,
 };
@@ -122,7 +123,7 @@ fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
             offset: offset(error.span.start),
         });
     }
-    let is_map = document.diagnostics.iter().all(|it| it.code != "yaml/not-a-mapping");
+    let is_map = document.diagnostics.iter().all(|it| it.code != ProblemCode::NotAMapping);
     if !is_map
         && matches!(
             library,

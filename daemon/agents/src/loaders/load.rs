@@ -7,7 +7,7 @@ use skills_syntax::text::LineColumn;
 use super::bun::scalar_text;
 use super::dialect::{Mapping, TypedValue, YamlRefusal, parse_strict};
 use super::line_fields::{LineValue, any_lines, colon_lines};
-use super::outcome::{FIX_YAML, RecordLoader, START, line_column, repair_description};
+use super::outcome::{FIX_YAML, LoadRule, RecordLoader, START, line_column, repair_description};
 use super::{extract_lines, quote_values, rewrite_as_blocks};
 use crate::fence::{Fence, Language};
 use crate::field_table::{Field, NAME};
@@ -170,11 +170,11 @@ impl RecordLoader<'_> {
         let next =
             "Add a line `---` at the start of the file and another one after the last field.";
         if self.needs_fields() {
-            self.drop_skill("frontmatter/delimited", message, Some(at), next);
+            self.drop_skill(LoadRule::FrontmatterDelimited, message, Some(at), next);
             // Name the skill in messages by our own reading.
             return self.own_fields(true);
         }
-        self.note("frontmatter/delimited", message, at, next);
+        self.note(LoadRule::FrontmatterDelimited, message, at, next);
         self.strategy = None;
         LoadedValues { name: None, description: None, mapping: None, is_own_reading: false }
     }
@@ -193,7 +193,7 @@ impl RecordLoader<'_> {
                 let at = LineColumn { line: before + error.at.line - 1, ..error.at };
                 let message = format!("the frontmatter is {}", error.message);
                 let next = "Correct the JSON, or write the fields in YAML.";
-                self.drop_skill("yaml/valid", message, Some(at), next);
+                self.drop_skill(LoadRule::YamlValid, message, Some(at), next);
                 self.own_fields(true)
             }
         }
@@ -206,7 +206,7 @@ impl RecordLoader<'_> {
             self.profile.subject()
         );
         let next = "Remove the skill if you do not trust its code; write the fields in YAML.";
-        self.drop_skill("frontmatter/code", message, Some(START), next);
+        self.drop_skill(LoadRule::FrontmatterCode, message, Some(START), next);
         self.own_fields(true)
     }
 
@@ -241,12 +241,12 @@ impl RecordLoader<'_> {
         let message = format!("the frontmatter is not valid YAML: {}", refusal.message);
         match self.profile.unreadable_yaml {
             OnInvalidYaml::Drop => {
-                self.drop_skill("yaml/valid", message, Some(at), FIX_YAML);
+                self.drop_skill(LoadRule::YamlValid, message, Some(at), FIX_YAML);
                 self.own_fields(true)
             }
             OnInvalidYaml::EmptyMetadata => {
                 let message = format!("{message}; the body is loaded without it");
-                self.note("yaml/valid", message, at, FIX_YAML);
+                self.note(LoadRule::YamlValid, message, at, FIX_YAML);
                 self.strategy = None;
                 LoadedValues { name: None, description: None, mapping: None, is_own_reading: false }
             }
@@ -269,14 +269,14 @@ impl RecordLoader<'_> {
             let at = line_column(&self.record.head, start + refusal.offset);
             let why = &refusal.message;
             let message = format!("the frontmatter is not valid YAML: {why}; {repair}");
-            self.note("yaml/valid", message, at, FIX_YAML);
+            self.note(LoadRule::YamlValid, message, at, FIX_YAML);
         } else if let Some(values) = before {
             let fields = [("name", &values.name), ("description", &values.description)];
             for (key, typed) in fields {
                 if let Some(typed) = typed.as_ref().filter(|it| it.kind != YamlType::Text) {
                     let message = format!("`{key}` is {}, not text; {repair}", typed.kind.name());
                     let at = self.position(key);
-                    self.note("yaml/text", message, at, "Put the value in quotes.");
+                    self.note(LoadRule::YamlText, message, at, "Put the value in quotes.");
                 }
             }
         }

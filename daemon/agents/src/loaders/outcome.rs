@@ -5,6 +5,7 @@ use std::sync::Arc;
 use skills_syntax::text::{LineColumn, LineIndex};
 
 use crate::field_table::Field;
+use crate::keyword::keyword_enum;
 use crate::profile::{
     self, EncodingPolicy, LoadStrategy, NameSource, Profile, Quoting, Requirement,
 };
@@ -23,11 +24,58 @@ pub enum LoadVerdict {
     Dropped,
 }
 
+keyword_enum! {
+    /// A rule of loading that a file violates, or that a remark is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    LoadRule {
+        /// The name exists.
+        NameRequired = "name/required",
+        /// The name is short enough.
+        NameLength = "name/length",
+        /// The name has the form that the agent accepts.
+        NameForm = "name/form",
+        /// The name has the standard's form.
+        NameStandard = "name/standard",
+        /// The description exists.
+        DescriptionRequired = "description/required",
+        /// The description exists; a skill without one is not listed.
+        DescriptionListed = "description/listed",
+        /// The description is text.
+        DescriptionText = "description/text",
+        /// The description is short enough.
+        DescriptionLength = "description/length",
+        /// A field has the type that the agent accepts.
+        FieldType = "field/type",
+        /// No field switches the skill off.
+        FieldOff = "field/off",
+        /// The body has text.
+        BodyRequired = "body/required",
+        /// The file has frontmatter.
+        FrontmatterRequired = "frontmatter/required",
+        /// The frontmatter has the delimiters that the agent accepts.
+        FrontmatterDelimited = "frontmatter/delimited",
+        /// The frontmatter is not code.
+        FrontmatterCode = "frontmatter/code",
+        /// The frontmatter is valid YAML.
+        YamlValid = "yaml/valid",
+        /// A value is text.
+        YamlText = "yaml/text",
+        /// The file is UTF-8.
+        EncodingUtf8 = "encoding/utf8",
+        /// The file has no byte order mark.
+        EncodingBom = "encoding/bom",
+        /// The frontmatter has LF line ends.
+        EncodingCrlf = "encoding/crlf",
+        /// The file is small enough to be read whole.
+        FileSize = "file/size",
+    }
+}
+
 /// A fault or repair of a file from one agent's point of view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// The stable name of the rule.
-    pub rule: &'static str,
+    /// The rule.
+    pub rule: LoadRule,
     /// The fault, as a sentence fragment.
     pub message: String,
     /// The position in the file.
@@ -166,7 +214,7 @@ impl<'a> RecordLoader<'a> {
     /// Records a fault that drops the file. Faults after the first become notes.
     pub(super) fn drop_skill(
         &mut self,
-        rule: &'static str,
+        rule: LoadRule,
         message: impl Into<String>,
         at: Option<LineColumn>,
         next: &str,
@@ -180,7 +228,7 @@ impl<'a> RecordLoader<'a> {
 
     pub(super) fn note(
         &mut self,
-        rule: &'static str,
+        rule: LoadRule,
         message: impl Into<String>,
         at: LineColumn,
         next: &str,
@@ -193,11 +241,11 @@ impl<'a> RecordLoader<'a> {
             && self.profile.bad_utf8 == EncodingPolicy::Drop
         {
             let next = "Save the file as UTF-8.";
-            self.drop_skill("encoding/utf8", "the file is not UTF-8", Some(at), next);
+            self.drop_skill(LoadRule::EncodingUtf8, "the file is not UTF-8", Some(at), next);
         }
         if self.record.bom && self.profile.bom == EncodingPolicy::Drop {
             self.drop_skill(
-                "encoding/bom",
+                LoadRule::EncodingBom,
                 "the file begins with a byte order mark",
                 None,
                 "Save the file without a byte order mark.",
@@ -205,7 +253,7 @@ impl<'a> RecordLoader<'a> {
         }
         if self.record.crlf && self.profile.crlf == EncodingPolicy::Drop {
             self.drop_skill(
-                "encoding/crlf",
+                LoadRule::EncodingCrlf,
                 "the frontmatter has CRLF line ends",
                 None,
                 "Save the file with LF line ends.",
@@ -217,7 +265,7 @@ impl<'a> RecordLoader<'a> {
         if self.record.facts.truncated {
             let size = self.record.facts.size;
             self.note(
-                "file/size",
+                LoadRule::FileSize,
                 format!("the file is too large ({size} bytes) and was only partly read"),
                 START,
                 "Move long material to files under `references/` that are read on demand.",
@@ -236,7 +284,7 @@ impl<'a> RecordLoader<'a> {
     fn without_frontmatter(&mut self) {
         if self.needs_fields() {
             self.drop_skill(
-                "frontmatter/required",
+                LoadRule::FrontmatterRequired,
                 "the file has no frontmatter",
                 None,
                 "Begin the file with a line `---`, then `name:` and `description:`, then `---`.",
@@ -265,7 +313,7 @@ pub(super) fn repair_description(strategy: LoadStrategy) -> &'static str {
 }
 
 pub(super) fn remark(
-    rule: &'static str,
+    rule: LoadRule,
     message: impl Into<String>,
     at: Option<LineColumn>,
     next: &str,

@@ -1,7 +1,7 @@
 //! Checks the fields, besides name and description, that an agent requires ([`Requirement`]).
 
 use super::dialect::{Mapping, TypedValue};
-use super::outcome::Remark;
+use super::outcome::{LoadRule, Remark};
 use crate::profile::Requirement;
 use crate::scalar::YamlType;
 use crate::skill::SkillRecord;
@@ -60,7 +60,7 @@ impl Requirement {
         if let Self::DescriptionAtMost(most) = *self {
             let length = description.map_or(0, |it| it.encode_utf16().count());
             return (length > most).then(|| Remark {
-                rule: "description/length",
+                rule: LoadRule::DescriptionLength,
                 message: format!(
                     "the description has {length} characters; at most {most} are read"
                 ),
@@ -71,7 +71,7 @@ impl Requirement {
         let Some(key) = self.key() else {
             let is_body = matches!(self, Self::Body | Self::BodyText | Self::Content);
             return (is_body && !has_body).then(|| Remark {
-                rule: "body/required",
+                rule: LoadRule::BodyRequired,
                 message: "the body is empty".to_owned(),
                 at: None,
                 next: "Write what the skill does below the frontmatter.".to_owned(),
@@ -86,7 +86,7 @@ impl Requirement {
             (Some(inner), _) => format!("`{key}.{inner}`"),
         };
         Some(Remark {
-            rule: "field/type",
+            rule: LoadRule::FieldType,
             message: format!("{place} is {}; {}", found.name(), remedy.0),
             at: record.key_position(key, inner.as_deref()),
             next: remedy.1.to_owned(),

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{
-    LoadVerdict, load_as, load_for_all_agents, parse_strict, quote_values, rewrite_as_blocks,
-};
+use super::*;
+use crate::keyword::Keyword as _;
 use crate::profile::{self, Quoting};
 use crate::scalar::YamlType;
 use crate::skill::{FileFacts, SkillRecord};
@@ -37,7 +36,7 @@ fn check_bytes(bytes: &[u8], expected: &Expect) {
         match reading.dropped.as_ref().or(reading.unlisted.as_ref()) {
             Some(it) => {
                 let at = it.at.map(|it| format!("{}:{} ", it.line, it.column)).unwrap_or_default();
-                writeln!(out, ", {at}{}: {}", it.rule, it.message).unwrap();
+                writeln!(out, ", {at}{}: {}", it.rule.keyword(), it.message).unwrap();
             }
             None => writeln!(out, " {:?} {:?}", reading.name, reading.description).unwrap(),
         }
@@ -773,9 +772,9 @@ fn frontmatter_in_json_is_read_and_in_javascript_is_not_run() {
     assert_eq!((&*json.name, json.description.as_deref()), ("a", Some("é")));
     assert_eq!(json.verdict, LoadVerdict::Accepted);
     let rule = |text: &str| opencode(text).dropped.map(|it| (it.rule, it.at.unwrap().line));
-    assert_eq!(rule("--- json\n{\"name\": \"a\",\n}\n---\n"), Some(("yaml/valid", 2)));
-    assert_eq!(rule("---json\n{\"name\": 5}\n---\n"), Some(("name/required", 1)));
-    assert_eq!(rule("---js\n{name: \"a\"}\n---\n"), Some(("frontmatter/code", 1)));
+    assert_eq!(rule("--- json\n{\"name\": \"a\",\n}\n---\n"), Some((LoadRule::YamlValid, 2)));
+    assert_eq!(rule("---json\n{\"name\": 5}\n---\n"), Some((LoadRule::NameRequired, 1)));
+    assert_eq!(rule("---js\n{name: \"a\"}\n---\n"), Some((LoadRule::FrontmatterCode, 1)));
 }
 
 #[test]

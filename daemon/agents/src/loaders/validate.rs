@@ -3,7 +3,7 @@
 use skills_syntax::text::LineColumn;
 
 use super::dialect::{Mapping, TypedValue};
-use super::outcome::{RecordLoader, START, remark};
+use super::outcome::{LoadRule, RecordLoader, START, remark};
 use crate::claude_text::line_description;
 use crate::profile::{
     DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, Requirement, ScalarRule,
@@ -66,7 +66,7 @@ impl RecordLoader<'_> {
                 };
                 if drops {
                     let next = format!("Add `name: {directory}` to the frontmatter.");
-                    self.drop_skill("name/required", what, at, &next);
+                    self.drop_skill(LoadRule::NameRequired, what, at, &next);
                 }
                 None
             }
@@ -85,7 +85,12 @@ impl RecordLoader<'_> {
             NameCheck::AtMost(max) if length > max => {
                 let message =
                     format!("the name has {length} characters; at most {max} are allowed");
-                self.drop_skill("name/length", message, Some(at), "Give the skill a shorter name.");
+                self.drop_skill(
+                    LoadRule::NameLength,
+                    message,
+                    Some(at),
+                    "Give the skill a shorter name.",
+                );
             }
             // Discovery checks the name with its prefix.
             NameCheck::Any | NameCheck::AtMost(_) | NameCheck::Visible => {}
@@ -96,7 +101,7 @@ impl RecordLoader<'_> {
                         "the name `{name}` may contain only lower-case letters, digits and `-`"
                     );
                     let next = "Rename the skill.";
-                    self.drop_skill("name/form", message, Some(at), next);
+                    self.drop_skill(LoadRule::NameForm, message, Some(at), next);
                 }
             }
             NameCheck::AsciiLowerCase => {
@@ -105,7 +110,7 @@ impl RecordLoader<'_> {
                     let message = format!(
                         "the name `{name}` may contain only `a-z`, `0-9` and `-`, and not `-` alone"
                     );
-                    self.drop_skill("name/form", message, Some(at), "Rename the skill.");
+                    self.drop_skill(LoadRule::NameForm, message, Some(at), "Rename the skill.");
                 }
             }
             NameCheck::AsciiLabel => {
@@ -115,7 +120,7 @@ impl RecordLoader<'_> {
                     let message = format!(
                         "the name `{name}` must be at most 64 ASCII letters, digits, `-`, `_`, `.` and `:`, beginning with a letter or digit"
                     );
-                    self.drop_skill("name/form", message, Some(at), "Rename the skill.");
+                    self.drop_skill(LoadRule::NameForm, message, Some(at), "Rename the skill.");
                 }
             }
             NameCheck::Word => {
@@ -124,13 +129,13 @@ impl RecordLoader<'_> {
                     let message = format!(
                         "the name `{name}` may contain only letters, digits, `-`, `_`, `.` and `:`"
                     );
-                    self.drop_skill("name/form", message, Some(at), "Rename the skill.");
+                    self.drop_skill(LoadRule::NameForm, message, Some(at), "Rename the skill.");
                 }
             }
             NameCheck::Standard => {
                 if let Some(fault) = standard_fault(name) {
                     let message = format!("the name `{name}` {fault}");
-                    self.drop_skill("name/form", message, Some(at), "Rename the skill.");
+                    self.drop_skill(LoadRule::NameForm, message, Some(at), "Rename the skill.");
                 }
             }
             NameCheck::StandardDirectory => {
@@ -138,7 +143,7 @@ impl RecordLoader<'_> {
                 if let Some(fault) = standard_fault(name).or(differs) {
                     let message = format!("the name `{name}` {fault}");
                     let next = format!("Rename the skill or its directory (`{directory}`).");
-                    self.drop_skill("name/form", message, Some(at), &next);
+                    self.drop_skill(LoadRule::NameForm, message, Some(at), &next);
                 }
             }
             NameCheck::StandardWarn => self.check_standard_name(name, directory, at),
@@ -151,7 +156,7 @@ impl RecordLoader<'_> {
         if let Some(fault) = fault {
             let message = format!("the name `{name}` {fault}, which the standard does not allow");
             let next = format!("Rename the skill or its directory (`{directory}`).");
-            self.note("name/standard", message, at, &next);
+            self.note(LoadRule::NameStandard, message, at, &next);
         }
     }
 
@@ -195,12 +200,12 @@ impl RecordLoader<'_> {
         match rule {
             Rule::Required | Rule::NotEmpty | Rule::Present => {
                 if !already_reported {
-                    self.drop_skill("description/required", what, at, next);
+                    self.drop_skill(LoadRule::DescriptionRequired, what, at, next);
                 }
             }
             Rule::Optional => {}
             Rule::ElseUnlisted if missing => {
-                self.reading.unlisted = Some(remark("description/listed", what, at, next));
+                self.reading.unlisted = Some(remark(LoadRule::DescriptionListed, what, at, next));
             }
             Rule::ElseBodyLines if missing => {
                 let lines = self.record.body_lines.as_deref();
@@ -214,7 +219,7 @@ impl RecordLoader<'_> {
                 self.reading.description = Some(line.unwrap_or_default().to_owned());
             }
             Rule::ElseUnlisted | Rule::ElseBodyLines | Rule::ElseBodyLine => {
-                self.drop_skill("description/text", what, at, next);
+                self.drop_skill(LoadRule::DescriptionText, what, at, next);
             }
             Rule::ElseFirstBodyLine | Rule::BlankElseFirstBodyLine => {
                 let line = first_line(&self.record.head[self.body..]);
@@ -254,7 +259,7 @@ impl RecordLoader<'_> {
                 let message = format!("`{key}: {off}` switches it off");
                 let at = self.record.key_position(key, None);
                 let next = format!("Remove `{key}` from the frontmatter.");
-                self.reading.unlisted = Some(remark("field/off", message, at, &next));
+                self.reading.unlisted = Some(remark(LoadRule::FieldOff, message, at, &next));
             }
             break;
         }

@@ -1,6 +1,7 @@
 //! Detects portable files: those that every agent reads alike, so that loading can skip the agent's
 //! parser.
 
+use skills_syntax::diagnostic::ProblemCode;
 use skills_syntax::parse::{Closing, Document, Entry, OpeningKind, ValueKind};
 
 /// Returns whether every library and every delimiter rule reads the same in a text, so that name
@@ -32,7 +33,7 @@ pub(crate) fn is_portable(text: &str, document: &Document) -> bool {
         && !content.contains(odd)
         && !content.contains("\\u")
         && ![" ", "[", "{", ","].into_iter().any(tagged)
-        && document.diagnostics.iter().all(|it| it.code != "yaml/duplicate-key")
+        && document.diagnostics.iter().all(|it| it.code != ProblemCode::DuplicateKey)
 }
 
 /// Returns whether the key is empty: only some libraries accept that.

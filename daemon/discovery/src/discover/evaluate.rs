@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use skills_agents::claude_text;
-use skills_agents::loaders::{LoadOutcome, Remark, load_as};
+use skills_agents::keyword::Keyword as _;
+use skills_agents::loaders::{LoadOutcome, LoadRule, Remark, load_as};
 use skills_agents::profile::Profile;
 use skills_agents::skill::RecordField;
 use skills_syntax::path::AbsPath;
@@ -104,7 +105,8 @@ pub(super) fn hide_undescribed(root: &SearchRoot, candidate: &mut Candidate) {
 /// Ignores a skill that a field of its own switches off. Until names are resolved it is hidden, because
 /// it claims its name (Cline 3.0.65 and Factory Droid 0.215.0, measured).
 pub(super) fn switch_off(candidate: &mut Candidate) {
-    let is_off = candidate.reason.as_ref().is_some_and(|it| it.rule == "field/off");
+    let is_off =
+        candidate.reason.as_ref().is_some_and(|it| it.rule == LoadRule::FieldOff.keyword());
     if is_off && candidate.state == SkillState::Hidden {
         candidate.state = SkillState::Ignored;
     }
@@ -119,7 +121,8 @@ pub(super) fn refuse_name(candidate: &mut Candidate) {
             claude_text::shown(&candidate.name)
         );
         let next = "Rename the file or directory.";
-        candidate.reason = Some(Box::new(reason("name/form", message, None, next)));
+        candidate.reason =
+            Some(Box::new(reason(LoadRule::NameForm.keyword(), message, None, next)));
     }
 }
 
@@ -180,7 +183,7 @@ fn verdict(
 
 fn reason_of(remark: Remark) -> Reason {
     let Remark { rule, message, at, next } = remark;
-    Reason { rule, message, at, file: None, next, winner: None }
+    Reason { rule: rule.keyword(), message, at, file: None, next, winner: None }
 }
 
 fn reason(rule: &'static str, message: String, at: Option<LineColumn>, next: &str) -> Reason {

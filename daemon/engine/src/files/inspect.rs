@@ -25,6 +25,7 @@ use skills_discovery::discover::{Fault, FaultKind, FileId};
 use skills_discovery::levels::ConfiguredLevels;
 use skills_discovery::ranking::Ranking;
 use skills_lint::{Finding, Neighbour, RuleId, Settings, SkillSet, Subject};
+use skills_syntax::diagnostic::ProblemCode;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
@@ -192,7 +193,8 @@ fn mended(
     beside: &FsFacts<'_>,
 ) -> Option<Mended> {
     // With invalid UTF-8, offsets in the text are not offsets in the file.
-    let is_text = source.record.findings.iter().all(|it| it.diagnostic.code != "yaml/not-utf8");
+    let is_text =
+        source.record.findings.iter().all(|it| it.diagnostic.code != ProblemCode::NotUtf8);
     // In a truncated file, text appended at the end would land in the middle.
     if !source.is_whole() || !is_text {
         return None;

@@ -16,6 +16,7 @@ use skills_syntax::text::{Span, line_end};
 
 use crate::Finding;
 use crate::rule_id::RuleId;
+use crate::yaml::rules::rule_of;
 
 /// Maximum nesting depth that is compared; deeper values count as changed.
 const MAX_LEVELS: usize = 64;
@@ -182,11 +183,12 @@ impl<'a> FixedText<'a> {
     /// Returns whether the parser reports more errors than before, or still reports a fixed one.
     pub(super) fn refuses_more(&self, before: &Document, after: &Document) -> bool {
         let (old, new) = (errors(before), errors(after));
-        let count = |of: &HashMap<&str, usize>, code: &str| of.get(code).copied().unwrap_or(0);
-        let mut fixed: HashMap<&str, usize> = HashMap::new();
+        let count = |of: &ErrorCounts, rule| of.get(&rule).copied().unwrap_or(0);
+        let mut fixed = ErrorCounts::new();
         for finding in self.findings {
-            if count(&old, finding.rule.id.as_str()) > 0 {
-                *fixed.entry(finding.rule.id.as_str()).or_default() += 1;
+            let rule = Some(finding.rule.id);
+            if count(&old, rule) > 0 {
+                *fixed.entry(rule).or_default() += 1;
             }
         }
         if before.n_left_out > 0 {
@@ -194,10 +196,10 @@ impl<'a> FixedText<'a> {
             let n_all = |it: &Document| it.diagnostics.len() + it.n_left_out;
             return n_all(after) + fixed.values().sum::<usize>() > n_all(before);
         }
-        let stays = |(code, n_fixed): (&&str, &usize)| {
-            count(&new, code) > count(&old, code).saturating_sub(*n_fixed)
+        let stays = |(rule, n_fixed): (&Option<RuleId>, &usize)| {
+            count(&new, *rule) > count(&old, *rule).saturating_sub(*n_fixed)
         };
-        fixed.iter().any(stays) || new.iter().any(|(code, it)| *it > count(&old, code))
+        fixed.iter().any(stays) || new.iter().any(|(rule, it)| *it > count(&old, *rule))
     }
 }
 
@@ -212,12 +214,15 @@ fn other_key(all: &[Entry], index: usize, rule: RuleId) -> Option<usize> {
     }
 }
 
-/// Returns the number of parser errors by code.
-fn errors(of: &Document) -> HashMap<&str, usize> {
-    let mut errors: HashMap<&str, usize> = HashMap::new();
+/// Numbers of parser errors, by the rule that reports them.
+type ErrorCounts = HashMap<Option<RuleId>, usize>;
+
+/// Counts the parser errors.
+fn errors(of: &Document) -> ErrorCounts {
+    let mut errors = ErrorCounts::new();
     let is_error = |it: &&Diagnostic| it.severity == Severity::Error;
     for diagnostic in of.diagnostics.iter().filter(is_error) {
-        *errors.entry(diagnostic.code).or_default() += 1;
+        *errors.entry(rule_of(diagnostic.code).map(|it| it.id)).or_default() += 1;
     }
     errors
 }

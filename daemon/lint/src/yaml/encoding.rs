@@ -3,7 +3,7 @@
 use skills_agents::loaders::{LoadVerdict, load_as};
 use skills_agents::profile::{EncodingPolicy, Profile};
 use skills_agents::skill::{DecodeFacts, SkillRecord, parse};
-use skills_syntax::diagnostic::Severity;
+use skills_syntax::diagnostic::{ProblemCode, Severity};
 use skills_syntax::text::Span;
 
 use super::super::affected_agents::with_verb;
@@ -20,7 +20,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 fn check_utf8(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let bad = cx.record.findings.iter().find(|it| it.diagnostic.code == NOT_UTF8.id.as_str());
+    let bad = cx.record.findings.iter().find(|it| it.diagnostic.code == ProblemCode::NotUtf8);
     let Some(bad) = bad else { return };
     let dropped = cx.profiles_where(|it, _| it.bad_utf8 == EncodingPolicy::Drop);
     let message = match dropped.as_slice() {

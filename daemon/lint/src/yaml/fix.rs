@@ -4,6 +4,7 @@
 //! fix.
 
 use skills_agents::field_table::{FieldStatus, KeyKind, METADATA, classify_key, fields};
+use skills_syntax::diagnostic::ProblemCode;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 use skills_syntax::quote;
@@ -240,7 +241,7 @@ fn is_worth_all(cx: &Cx<'_>, finding: &Finding) -> bool {
         .document
         .diagnostics
         .iter()
-        .filter(|it| it.code == finding.rule.id.as_str())
+        .filter(|it| it.code == ProblemCode::TabIndentation)
         .map(|it| it.span);
     tabs.next() == Some(finding.diagnostic.span) || tabs.count() < MANY
 }

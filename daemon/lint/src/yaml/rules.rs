@@ -3,10 +3,11 @@
 use skills_agents::field_table::{
     Agent, CLAUDE_CHANGES, CODEX, CORPUS, Citation, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, YAML,
 };
-use skills_syntax::diagnostic::Severity;
+use skills_syntax::diagnostic::{ProblemCode, Severity};
 
 use crate::rule::Rule;
 use crate::rule_id::RuleId;
+use crate::security::FRONTMATTER_CODE;
 
 const READERS: &[&Citation] = &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
 
@@ -50,6 +51,35 @@ pub(crate) static RULES: [&Rule; 23] = [
     &CRLF,
     &LONE_CR,
 ];
+
+/// Returns the rule that reports a problem of the parser; `None` for the problems that other
+/// checks report, and for notes about limits.
+pub(crate) fn rule_of(code: ProblemCode) -> Option<&'static Rule> {
+    Some(match code {
+        ProblemCode::NoFrontmatter => &NO_FRONTMATTER,
+        ProblemCode::UnclosedFrontmatter => &UNCLOSED_FRONTMATTER,
+        ProblemCode::MissingOpening => &MISSING_OPENING,
+        ProblemCode::TextBeforeFrontmatter => &TEXT_BEFORE_FRONTMATTER,
+        ProblemCode::OddClosing => &ODD_CLOSING,
+        ProblemCode::Syntax => &SYNTAX,
+        ProblemCode::DuplicateKey => &DUPLICATE_KEY,
+        ProblemCode::TabIndentation => &TAB_INDENTATION,
+        ProblemCode::UnquotedColon => &UNQUOTED_COLON,
+        ProblemCode::CommentCutsValue => &COMMENT_CUTS_VALUE,
+        ProblemCode::UnquotedStart => &UNQUOTED_START,
+        ProblemCode::RecursiveAlias => &RECURSIVE_ALIAS,
+        ProblemCode::UnindentedContinuation => &UNINDENTED_CONTINUATION,
+        ProblemCode::ControlCharacter => &CONTROL_CHARACTER,
+        ProblemCode::NotAMapping => &NOT_A_MAPPING,
+        ProblemCode::TooDeep => &TOO_DEEP,
+        ProblemCode::FrontmatterCode => &FRONTMATTER_CODE,
+        ProblemCode::TooLarge
+        | ProblemCode::TooMany
+        | ProblemCode::NotUtf8
+        | ProblemCode::BodyTooLarge
+        | ProblemCode::ListingInjection => return None,
+    })
+}
 
 pub(crate) static NO_FRONTMATTER: Rule = error(
     RuleId::YamlNoFrontmatter,

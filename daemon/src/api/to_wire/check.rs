@@ -75,7 +75,7 @@ fn check_finding(
         edits: it.edits.iter().map(|it| check_edit(it, places)).collect(),
     };
     wire::CheckFinding {
-        code: found.code.to_owned(),
+        code: found.code.as_str().to_owned(),
         href: page.map(|it| finding.rule.address(it)),
         severity: severity(found.severity),
         message: found.message.clone(),

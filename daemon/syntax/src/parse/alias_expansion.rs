@@ -76,13 +76,14 @@ impl Expansion {
 
 #[cfg(test)]
 mod tests {
+    use crate::diagnostic::ProblemCode;
     use crate::parse::parse;
 
     #[track_caller]
     fn check(yaml: &str, expected: Option<&str>) {
         let text = format!("---\n{yaml}---\nbody\n");
         let document = parse(&text);
-        let found = document.diagnostics.iter().find(|it| it.code == "yaml/too-deep");
+        let found = document.diagnostics.iter().find(|it| it.code == ProblemCode::TooDeep);
         assert_eq!(found.map(|it| it.span.slice(&text)), expected);
         let frontmatter = document.frontmatter.unwrap();
         assert_eq!(frontmatter.exceeds_alias_limit, expected.is_some());

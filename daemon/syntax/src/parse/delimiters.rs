@@ -4,7 +4,7 @@
 //! trailing white space is ignored. If that fails, the most likely intent is assumed and reported.
 //! This file looks at lines only and knows no YAML.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, ProblemCode};
 use crate::parse::keys::Keys;
 use crate::parse::line::{Line, is_key, lines, split_key};
 use crate::text::Span;
@@ -71,7 +71,7 @@ pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Di
         OpeningKind::FirstLine => {}
         OpeningKind::Later => diagnostics.push(
             Diagnostic::error(
-                "yaml/text-before-frontmatter",
+                ProblemCode::TextBeforeFrontmatter,
                 text_before(text, delims.open.start),
                 "the opening `---` is not on the first line",
             )
@@ -81,7 +81,7 @@ pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Di
         ),
         OpeningKind::Missing => diagnostics.push(
             Diagnostic::error(
-                "yaml/missing-opening",
+                ProblemCode::MissingOpening,
                 delims.open,
                 "the frontmatter has no opening `---`",
             )
@@ -93,7 +93,7 @@ pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Di
         Closing::Missing => {
             diagnostics.push(
                 Diagnostic::error(
-                    "yaml/unclosed-frontmatter",
+                    ProblemCode::UnclosedFrontmatter,
                     delims.open,
                     "the frontmatter is never closed",
                 )
@@ -108,7 +108,7 @@ pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Di
     };
     diagnostics.push(
         Diagnostic::error(
-            "yaml/odd-closing",
+            ProblemCode::OddClosing,
             delims.close.unwrap_or(delims.open),
             format!("the frontmatter is closed by {odd}"),
         )

@@ -1,6 +1,6 @@
 //! Classifies files without frontmatter, so that the diagnostic can name the remedy.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, ProblemCode};
 use crate::parse::line::lines;
 use crate::text::Span;
 
@@ -14,11 +14,11 @@ pub(super) fn diagnose(text: &str, start: usize) -> Diagnostic {
     let content = first.content(text);
     let (message, help) = explain(content, text.len());
     let code =
-        if [JAVASCRIPT, JSON].contains(&message) { "security/frontmatter-code" } else { CODE };
+        if [JAVASCRIPT, JSON].contains(&message) { ProblemCode::FrontmatterCode } else { CODE };
     Diagnostic::error(code, span, message).with_help(help)
 }
 
-const CODE: &str = "yaml/no-frontmatter";
+const CODE: ProblemCode = ProblemCode::NoFrontmatter;
 const JAVASCRIPT: &str = "the frontmatter is JavaScript, which opencode runs when it lists skills";
 const JSON: &str = "the frontmatter is JSON, which only opencode reads";
 const ADD: &str = "Start the file with `---`, lines of `name:` and `description:`, and `---`.";

@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 
+use crate::diagnostic::ProblemCode;
 use crate::parse::test_models::{Model, Writer, frontmatter, sentence};
 use crate::parse::test_render::document;
 use crate::parse::tree::{Entry, Value, ValueKind};
@@ -77,7 +78,7 @@ fn oversized_frontmatter_is_truncated() {
         Some("a")
     );
     assert_eq!(document.diagnostics.len(), 1);
-    assert_eq!(document.diagnostics[0].code, "yaml/too-large");
+    assert_eq!(document.diagnostics[0].code, ProblemCode::TooLarge);
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn number_of_diagnostics_is_limited() {
     let text = format!("---\n{}---\n", "a: b: c\n".repeat(2 * MAX_DIAGNOSTICS));
     let document = parse(&text);
     assert_eq!(document.diagnostics.len(), MAX_DIAGNOSTICS);
-    assert_eq!(document.diagnostics.last().unwrap().code, "yaml/too-many");
+    assert_eq!(document.diagnostics.last().unwrap().code, ProblemCode::TooMany);
     assert_eq!(entries(&document).len(), 2 * MAX_DIAGNOSTICS);
 }
 

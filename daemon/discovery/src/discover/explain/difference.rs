@@ -3,6 +3,7 @@
 //! For a variant or a user's profile, `explain` names the differences that changed the result for
 //! the skill. For a whole directory it names all of them.
 
+use skills_agents::keyword::Keyword as _;
 use skills_agents::loaders::{LoadOutcome, load_as};
 use skills_agents::profile::{Profile, RootBase, RuleDifference};
 use skills_syntax::path::AbsPath;
@@ -98,7 +99,7 @@ fn reads_otherwise(rule: &str, was: &LoadOutcome, is: &LoadOutcome) -> bool {
     }
     let blames = |it: &LoadOutcome, group: &str| {
         let remarks = it.dropped.iter().chain(&it.unlisted).chain(&it.notes);
-        remarks.into_iter().any(|it| it.rule.starts_with(group))
+        remarks.into_iter().any(|it| it.rule.keyword().starts_with(group))
     };
     match rule {
         "description" => {

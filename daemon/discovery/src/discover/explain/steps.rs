@@ -1,8 +1,9 @@
 //! Steps of an explanation, in the order of discovery.
 
-use skills_agents::listing::INJECTION;
+use skills_agents::keyword::Keyword as _;
 use skills_agents::loaders::load_for_all_agents;
 use skills_agents::profile::{Evidence, LinkedWorktrees, RootBase};
+use skills_syntax::diagnostic::ProblemCode;
 use skills_syntax::quote::quote_word;
 use skills_syntax::text::LineColumn;
 
@@ -111,9 +112,13 @@ impl Inquiry<'_> {
         steps.extend(candidate.notes.iter().map(|it| rule(false, it)));
         steps.extend(candidate.reason.iter().map(|it| rule(true, it)));
         let findings = candidate.record().into_iter().flat_map(|it| &it.findings);
-        let forged = findings.filter(|it| it.diagnostic.code == INJECTION);
+        let forged = findings.filter(|it| it.diagnostic.code == ProblemCode::ListingInjection);
         steps.extend(forged.map(|it| Step {
-            kind: StepKind::Rule { candidate: index, rule: INJECTION, decisive: false },
+            kind: StepKind::Rule {
+                candidate: index,
+                rule: it.diagnostic.code.as_str(),
+                decisive: false,
+            },
             reason: Some(it.diagnostic.message.clone()),
             at: Some(it.start),
             file: None,
@@ -143,7 +148,7 @@ impl Inquiry<'_> {
                     kind: StepKind::Other {
                         candidate: index,
                         profile: profile.id.clone(),
-                        rule: fault.rule,
+                        rule: fault.rule.keyword(),
                     },
                     reason: sentence.map(|it| it.trim_end_matches('.').to_owned()),
                     at: fault.at,

@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 
+use crate::diagnostic::ProblemCode;
 use crate::parse::test_render::check_yaml as check;
 
 #[test]
@@ -305,7 +306,7 @@ fn nesting_depth_is_limited() {
     assert!(crate::parse::parse(&deep(crate::parse::MAX_DEPTH - 1)).diagnostics.is_empty());
     let document = crate::parse::parse(&deep(crate::parse::MAX_DEPTH));
     assert_eq!(document.diagnostics.len(), 1);
-    assert_eq!(document.diagnostics[0].code, "yaml/too-deep");
+    assert_eq!(document.diagnostics[0].code, ProblemCode::TooDeep);
     assert_eq!(document.frontmatter.unwrap().get("b").unwrap().value.as_str(), Some("c"));
 }
 
