@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use skills_discovery::discover::{Candidate, FileId};
 use skills_engine::files::disk::content_hash_of;
 use skills_engine::sessions::store::trust::Content;
+use skills_engine::watch::stamp::FileVersion;
 use skills_platform::confined::ConfinedRoot;
 use skills_render::resources::DirEntries;
 
@@ -195,23 +196,24 @@ impl ConfinedDir {
         if known.is_some_and(|it| it != id_of(&found)) {
             return Err(ConfinedDirError::Replaced);
         }
-        let mut before = FileVersion::new(&found);
+        let mut before = file.metadata().map_err(ConfinedDirError::Io)?;
         for nth in 0..MAX_ATTEMPTS {
-            if before.size > most {
-                return Err(ConfinedDirError::TooLarge(before.size));
+            if before.len() > most {
+                return Err(ConfinedDirError::TooLarge(before.len()));
             }
             if nth > 0 {
                 file.seek(SeekFrom::Start(0)).map_err(ConfinedDirError::Io)?;
             }
             // Usually a single read. Later growth shows in the mark.
-            let mut bytes = vec![0; before.size as usize];
+            let mut bytes = vec![0; before.len() as usize];
             let is_whole = match file.read_exact(&mut bytes) {
                 Ok(()) => true,
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
                 Err(error) => return Err(ConfinedDirError::Io(error)),
             };
-            let after = FileVersion::new(&regular(&file)?);
-            if before == after && is_whole {
+            let after = file.metadata().map_err(ConfinedDirError::Io)?;
+            let is_same = FileVersion::from_metadata(&before) == FileVersion::from_metadata(&after);
+            if is_same && is_whole {
                 return Ok(bytes);
             }
             before = after;
@@ -379,25 +381,6 @@ impl ConfinedDir {
         let stat = regular_stat(self.root.stat_at(&relative, OFlags::empty()).ok()?).ok()?;
         let executable = stat.st_mode & 0o111 != 0;
         Some(ConfinedFile { relative, size: stat.st_size.cast_unsigned(), executable })
-    }
-}
-
-/// Identity of a file's version.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct FileVersion {
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl FileVersion {
-    #[expect(clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "platform types")]
-    fn new(stat: &Stat) -> Self {
-        Self {
-            size: stat.st_size.cast_unsigned(),
-            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
-            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
-        }
     }
 }
 

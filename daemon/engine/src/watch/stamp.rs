@@ -1,6 +1,6 @@
 //! Stamps: proof that a cached value of a file is still right.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -31,11 +31,14 @@ pub struct FileVersion(Option<(u64, u64, u64, i64, i64, i64, i64)>);
 impl FileVersion {
     /// Returns the version of the file at a path now. Follows links and blocks on the disk.
     pub fn of(path: &Path) -> Self {
-        let found = fs::metadata(path).ok();
-        Self(found.map(|it| {
-            let (modified, changed) = (it.mtime(), it.ctime());
-            (it.dev(), it.ino(), it.size(), modified, it.mtime_nsec(), changed, it.ctime_nsec())
-        }))
+        fs::metadata(path).map_or_else(|_| Self::default(), |it| Self::from_metadata(&it))
+    }
+
+    /// Returns the version of the file with this metadata.
+    pub fn from_metadata(it: &Metadata) -> Self {
+        let (modified, changed) = (it.mtime(), it.ctime());
+        let times = (modified, it.mtime_nsec(), changed, it.ctime_nsec());
+        Self(Some((it.dev(), it.ino(), it.size(), times.0, times.1, times.2, times.3)))
     }
 
     /// Returns true if the file was there.
