@@ -8,12 +8,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use skills_platform::lock::lock;
 use skills_protocol::error::RpcError;
 use skills_protocol::frame::{Frame, FrameCodec, Framing};
 use skills_protocol::message::{Call, Incoming, RequestId};
@@ -78,11 +79,8 @@ struct ConnectionState {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, ConnectionState> {
-        // Every update below is complete in itself, so a panic elsewhere leaves no inconsistent
-        // state.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
-
     fn close(&self) {
         let mut state = self.state();
         state.closed = true;

@@ -2,12 +2,13 @@
 //!
 //! The parts always belong to the same version of the text. All offsets are in bytes.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use skills_agents::references::{Link, Reference};
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_agents::text_parts::TextParts;
 use skills_lint::{Finding, Subject};
+use skills_platform::lock::lock;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse;
 use skills_syntax::path::AbsPath;
@@ -202,7 +203,7 @@ impl Document {
         unverified: &Arc<[Finding]>,
         analysis: &AnalysisContext,
     ) -> Arc<[Finding]> {
-        let mut cache = self.findings.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock(&self.findings.0);
         match cache.as_mut().filter(|it| Arc::ptr_eq(&it.unverified, unverified)) {
             Some(known) => self.verify_all(known, analysis),
             None => self.verify(unverified, |_| true, analysis).into(),
@@ -216,7 +217,7 @@ impl Document {
         analysis: &AnalysisContext,
         with: impl FnOnce(&mut CachedFindings) -> R,
     ) -> R {
-        let mut cache = self.findings.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock(&self.findings.0);
         let is_same = |it: &CachedFindings| {
             it.generation == analysis.generation && Arc::ptr_eq(&it.snapshot, &analysis.snapshot)
         };

@@ -15,7 +15,7 @@ pub(crate) mod workspace_pull;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::Value;
 use skills_syntax::path::AbsPath;
@@ -32,6 +32,7 @@ use crate::snapshot::{SkillBuffer, are_same};
 use disk_state::DiskState;
 use publish_queue::PublishQueue;
 use reports::Changes;
+use skills_platform::lock::lock;
 
 pub(crate) use reports::{FileReport, FolderReports};
 pub(crate) use task::Task;
@@ -459,15 +460,11 @@ impl Session {
     }
 
     fn lock(&self) -> MutexGuard<'_, SessionState> {
-        // Every update under the lock is complete before code that can panic, so poisoning is
-        // ignored.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn disk(&self) -> MutexGuard<'_, DiskState> {
-        // Every update under the lock is complete before code that can panic, so poisoning is
-        // ignored.
-        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.disk)
     }
 }
 

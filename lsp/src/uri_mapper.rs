@@ -9,9 +9,10 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use serde_json::{Map, Value};
+use skills_platform::lock::lock;
 use tower_lsp::ls_types::Uri;
 use tower_lsp::ls_types::notification::{DidChangeWorkspaceFolders, Notification as _};
 use tower_lsp::ls_types::request::{Initialize, Request as _};
@@ -48,12 +49,12 @@ impl UriMapper {
 
     /// Restores the client's form of the URIs in a message to the client.
     pub(crate) fn map_outgoing(&self, message: &mut Value) {
-        restore(message, &self.spellings());
+        restore(message, &lock(&self.0));
     }
 
     /// Returns true if any URI of the client needed encoding.
     pub(crate) fn has_mappings(&self) -> bool {
-        !self.spellings().is_empty()
+        !lock(&self.0).is_empty()
     }
 
     fn normalize(&self, value: &mut Value) {
@@ -82,15 +83,10 @@ impl UriMapper {
             return;
         }
         let own = std::mem::replace(uri, encoded.clone());
-        let mut spellings = self.spellings();
+        let mut spellings = lock(&self.0);
         if spellings.len() < MAX_MAPPINGS {
             spellings.insert(encoded, own);
         }
-    }
-
-    fn spellings(&self) -> MutexGuard<'_, HashMap<String, String>> {
-        // Each update inserts one entry, so poisoning is ignored.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

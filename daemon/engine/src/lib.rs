@@ -9,8 +9,6 @@
 
 pub mod cancel;
 
-mod lock;
-
 pub mod files;
 
 pub mod views;
@@ -26,12 +24,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use skills_discovery::discover::{DiscoveryContext, Policy, Repository, prompt_of};
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -433,7 +432,7 @@ impl Engine {
     pub fn stop(&self) {
         // The engine may have ended already.
         let _ = self.events.send(Event::Stop);
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = lock(&self.ended);
         if ended.recv_timeout(END) == Err(RecvTimeoutError::Timeout) {
             tracing::warn!("the engine did not stop in time: a disk does not answer");
         }

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
@@ -17,6 +17,7 @@ use skills_discovery::discover::DiscoveryContext;
 use skills_discovery::permission::Action;
 use skills_engine::ViewKey;
 use skills_engine::sessions::store::trust::Content;
+use skills_platform::lock::lock;
 use skills_protocol::error::PermissionRule;
 use skills_protocol::wire::Reply;
 use skills_syntax::path::AbsPath;
@@ -185,7 +186,7 @@ impl ApprovalQueue {
 
     /// Records an approval once.
     pub(crate) fn note_given(&self, subject: QuestionSubject) {
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut given = lock(&self.given);
         if given.len() >= MAX_PENDING {
             given.pop_front();
         }
@@ -194,7 +195,7 @@ impl ApprovalQueue {
 
     /// Records a reader that was given a skill and may read its files.
     pub(crate) fn note_reader(&self, reader: Reader) {
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut readers = lock(&self.readers);
         if readers.contains(&reader) {
             return;
         }
@@ -206,12 +207,12 @@ impl ApprovalQueue {
 
     /// Returns whether a reader was given the skill.
     pub(crate) fn is_reader(&self, reader: &Reader) -> bool {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner).contains(reader)
+        lock(&self.readers).contains(reader)
     }
 
     /// Takes an approval once; returns whether there was one.
     pub(crate) fn take_given(&self, subject: &QuestionSubject) -> bool {
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut given = lock(&self.given);
         let found = given.iter().position(|it| it == subject);
         found.and_then(|at| given.remove(at)).is_some()
     }
@@ -339,7 +340,7 @@ impl ApprovalQueue {
     /// Locks the queue and removes expired questions.
     fn table(&self) -> MutexGuard<'_, BTreeMap<u64, Pending>> {
         // Each critical section changes a single question.
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = lock(&self.table);
         let now = now();
         // A waiting caller reports its own timeout.
         table.retain(|_, it| it.is_waited_for() || it.expires > now);

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
+use skills_platform::lock::lock;
 use skills_platform::process::end_of_child;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
@@ -167,7 +168,7 @@ enum Group {
 
 impl ProcessGroup {
     fn begin(&self, pid: Pid) {
-        let mut group = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut group = lock(&self.0);
         match *group {
             Group::NotBegun => *group = Group::Running(pid),
             Group::Running(_) | Group::Over => kill_group(pid),
@@ -176,7 +177,7 @@ impl ProcessGroup {
 
     /// Kills the group, if it runs. Afterwards its id may be reused.
     fn kill(&self) {
-        let mut group = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut group = lock(&self.0);
         if let Group::Running(pid) = *group {
             kill_group(pid);
         }

@@ -4,12 +4,13 @@
 //! passed to the engine while the cache is locked, so that with concurrent updates the newest is
 //! passed last.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use skills_discovery::discover::{Environment, Policy, TrustDecisions};
 use skills_engine::Engine;
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::watch::stamp::Stamp;
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use crate::lifecycle::settings::{Settings, rules};
@@ -100,7 +101,7 @@ impl TrustCache {
 
     fn cached(&self) -> MutexGuard<'_, CachedTrust> {
         let cached = self.cached.get_or_init(Mutex::default);
-        cached.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(cached)
     }
 
     /// Passes the user's permission rules and trust decisions to the engine, for all later

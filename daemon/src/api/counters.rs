@@ -1,7 +1,8 @@
 //! Usage counters since the start; they never leave the machine.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use skills_platform::lock::lock;
 use skills_protocol::wire::Actions;
 
 /// The counters of this run.
@@ -12,11 +13,11 @@ impl Counters {
     /// Updates the counters.
     pub(crate) fn count(&self, count: impl FnOnce(&mut Actions)) {
         // A panic cannot leave a counter half updated.
-        count(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        count(&mut lock(&self.0));
     }
 
     /// Returns the current numbers.
     pub(crate) fn now(&self) -> Actions {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 }

@@ -13,12 +13,13 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::panic;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use skills_client::environment::state_directory;
 use skills_client::logs::{PREFIX, SUFFIX, files};
 use skills_config::Config;
+use skills_platform::lock::lock;
 use skills_protocol::env::SKILLSD_LOG;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::fmt::{self, MakeWriter};
@@ -175,7 +176,7 @@ impl Write for Output {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         match FILES.get() {
             Some(daily) => {
-                let mut daily = daily.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut daily = lock(daily);
                 daily.write_line(line, today())?;
                 Ok(line.len())
             }

@@ -2,8 +2,10 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
+
+use skills_platform::lock::lock;
 
 /// Time that a reading is reused. The kernel sums over all processors, so more frequent reads gain
 /// nothing.
@@ -20,7 +22,7 @@ impl Memory {
     /// Returns the resident bytes, up to `FRESH` old; none if the system does not report them.
     pub(crate) fn resident(&self) -> Option<u64> {
         // A panic cannot leave the value half written.
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         match *last {
             Some((when, resident)) if when.elapsed() < FRESH => resident,
             Some(_) | None => {

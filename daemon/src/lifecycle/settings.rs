@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skills_agents::profile::UnusableProfile;
@@ -24,6 +24,7 @@ use skills_engine::files::inspect::read_fenced;
 use skills_engine::watch::service::WatchService;
 use skills_engine::watch::stamp::{FileVersion, Stamp};
 use skills_engine::{Health, McpOptions, RemoteFsGuard, RemoteOptions, SourceConfig};
+use skills_platform::lock::lock;
 use skills_protocol::PROFILES;
 use skills_protocol::bounds::{ID_BYTES, LIST_ITEMS};
 use skills_protocol::env::DISCOVERY;
@@ -257,11 +258,6 @@ pub(crate) fn rules(settings: &Settings) -> Vec<Rule> {
 // The configuration table bounds the values so that they fit.
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No state is left half updated under these locks.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn health_of_file(path: &Path, kept: &CachedFile) -> Vec<Health> {

@@ -8,10 +8,11 @@ mod mailbox;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use skills_discovery::discover::Environment;
 use skills_engine::{Update, View, ViewKey, ViewLease};
+use skills_platform::lock::lock;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Context, Event, EventKind};
 use skills_syntax::path::AbsPath;
@@ -99,7 +100,7 @@ pub(crate) struct Subscription {
 impl Bus {
     /// Returns true if there is a subscription, or a call that waits for changes of views.
     pub(crate) fn is_followed(&self) -> bool {
-        self.changes.receiver_count() > 0 || !self.lock().followers.is_empty()
+        self.changes.receiver_count() > 0 || !lock(&self.table).followers.is_empty()
     }
 
     /// Returns a receiver that is notified when any view changes.
@@ -109,7 +110,7 @@ impl Bus {
 
     /// Delivers an event to its subscribers. Does not wait.
     pub(crate) fn publish(&self, about: EventSubject<'_>, event: &Event) {
-        let table = self.lock();
+        let table = lock(&self.table);
         for (id, follower) in &table.followers {
             if follower.kinds.has(event.kind) && follower.interest.covers(about) {
                 follower.mailbox.put(*id, event);
@@ -157,7 +158,7 @@ impl Bus {
         &self,
         session: &str,
     ) -> Vec<(u64, Arc<ViewKey>, Arc<FollowedSession>)> {
-        let table = self.lock();
+        let table = lock(&self.table);
         let all = table.followers.iter().filter_map(|(id, it)| match &it.interest {
             Interest::View { key, followed: Some(its), .. } if its.session == session => {
                 Some((*id, Arc::clone(key), Arc::clone(its)))
@@ -170,7 +171,7 @@ impl Bus {
     /// Moves a subscription to another view and keeps that view live. `shows_else` is the previous
     /// view if its skills differ; the subscriber then gets an event.
     pub(crate) fn turn(&self, id: u64, view: &View, hold: ViewLease, shows_else: Option<&View>) {
-        let mut table = self.lock();
+        let mut table = lock(&self.table);
         let Some(follower) = table.followers.get_mut(&id) else { return };
         if let Interest::View { key, worktree, .. } = &mut follower.interest {
             *key = Arc::clone(&view.key);
@@ -198,7 +199,7 @@ impl Bus {
         interest: Interest,
         mailbox: &Arc<Mailbox>,
     ) -> Subscription {
-        let mut table = self.lock();
+        let mut table = lock(&self.table);
         table.last += 1;
         let id = table.last;
         let mailbox = Arc::clone(mailbox);
@@ -207,11 +208,6 @@ impl Bus {
             .insert(id, Follower { kinds, interest, mailbox: Arc::clone(&mailbox), hold: None });
         drop(table);
         Subscription { id, bus: Arc::clone(self), mailbox }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Table> {
-        // Each critical section changes one entry, so a poisoned lock holds valid data.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -235,7 +231,7 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        let ended = self.bus.lock().followers.remove(&self.id);
+        let ended = lock(&self.bus.table).followers.remove(&self.id);
         drop(ended);
         self.mailbox.forget(self.id);
     }

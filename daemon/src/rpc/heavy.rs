@@ -9,10 +9,11 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use skills_engine::cancel::Cancel;
+use skills_platform::lock::lock;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::HeavyCallCounts;
 use tokio::sync::oneshot;
@@ -77,7 +78,7 @@ struct Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         if let Some(calls) = self.of.take() {
-            let mut queue = calls.queue();
+            let mut queue = lock(&calls.0);
             let running = queue.running.iter().position(|it| *it == self.caller);
             running.map(|it| queue.running.swap_remove(it));
             calls.begin_waiting(&mut queue);
@@ -96,7 +97,7 @@ impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if !self.is_done {
             self.cancel.cancel();
-            self.of.queue().n_cancelled += 1;
+            lock(&self.of.0).n_cancelled += 1;
         }
     }
 }
@@ -152,7 +153,7 @@ impl HeavyCalls {
 
     /// Returns how many there were and are.
     pub(crate) fn counts(&self) -> HeavyCallCounts {
-        let queue = self.queue();
+        let queue = lock(&self.0);
         let waiting = queue.waiting.iter().flat_map(|it| &it.1);
         HeavyCallCounts {
             running: queue.running.len() as u64,
@@ -165,7 +166,7 @@ impl HeavyCalls {
     async fn turn(&self, caller: Caller) -> Result<Turn, RpcError> {
         let (give, given) = oneshot::channel();
         {
-            let mut queue = self.queue();
+            let mut queue = lock(&self.0);
             queue.remove_cancelled();
             match queue.waiting.iter_mut().find(|it| it.0 == caller) {
                 Some((_, waiting)) => waiting.push_back(give),
@@ -202,11 +203,6 @@ impl HeavyCalls {
                 queue.waiting.push_back((caller, waiting));
             }
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        // Each change is whole before anything can panic.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -317,7 +313,7 @@ mod tests {
             // The first poll puts the call into the queue, and dropping it cancels the call.
             assert!(timeout(Duration::ZERO, calls.turn((HeavyKind::Agents, 1))).await.is_err());
         }
-        let n_queued: usize = calls.queue().waiting.iter().map(|it| it.1.len()).sum();
+        let n_queued: usize = lock(&calls.0).waiting.iter().map(|it| it.1.len()).sum();
         assert!(n_queued <= 1, "{n_queued} cancelled calls are queued");
     }
 

@@ -8,13 +8,14 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
+use skills_platform::lock::lock;
 use skills_protocol::error::RpcError;
 use tokio::time::sleep;
 
@@ -164,14 +165,14 @@ struct CachedResults {
 
 impl PageCache {
     fn of(&self, query_key: u64, cursor: &str) -> Option<Arc<PagedResult>> {
-        let kept = self.kept();
+        let kept = lock(&self.0);
         let mut of = kept.answers.iter().filter(|it| it.0 == query_key);
         let found = of.find(|(.., it)| Cursor::read(cursor, &it.revision).is_ok())?;
         Some(Arc::clone(&found.2))
     }
 
     fn keep(self: &Arc<Self>, query_key: u64, found: &Arc<PagedResult>) {
-        let mut kept = self.kept();
+        let mut kept = lock(&self.0);
         kept.remove(query_key, found);
         if kept.answers.len() == MOST {
             kept.answers.remove(0);
@@ -192,20 +193,15 @@ impl PageCache {
     }
 
     fn forget(&self, query_key: u64, found: &Arc<PagedResult>) {
-        self.kept().remove(query_key, found);
+        lock(&self.0).remove(query_key, found);
     }
 
     /// Removes expired results. Returns true if the cache is empty.
     fn tidy(&self) -> bool {
-        let mut kept = self.kept();
+        let mut kept = lock(&self.0);
         kept.answers.retain(|(_, since, _)| since.elapsed() < KEPT);
         kept.is_tidied = !kept.answers.is_empty();
         !kept.is_tidied
-    }
-
-    fn kept(&self) -> MutexGuard<'_, CachedResults> {
-        // Each critical section makes one change, so a poisoned lock holds valid data.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use jsonrpsee::ConnectionId;
 use skills_discovery::discover::Environment;
+use skills_platform::lock::lock;
 
 use crate::rpc::events::{Mailbox, Subscription};
 
@@ -87,7 +88,7 @@ impl Peer {
 
     /// Reserves a slot for a subscription; `None` if `limit` is reached.
     pub(crate) fn place_for_subscription(&self, limit: u32) -> Option<SubscriptionPlace<'_>> {
-        let mut subscriptions = self.subscriptions();
+        let mut subscriptions = lock(&self.subscriptions);
         let n_taken = subscriptions.by_id.len() + subscriptions.coming;
         (n_taken < limit as usize).then(|| {
             subscriptions.coming += 1;
@@ -98,13 +99,13 @@ impl Peer {
     /// Ends a subscription. Returns true if it existed.
     pub(crate) fn unsubscribe(&self, name: &str) -> bool {
         let Ok(id) = name.parse() else { return false };
-        let ended = self.subscriptions().by_id.remove(&id);
+        let ended = lock(&self.subscriptions).by_id.remove(&id);
         ended.is_some()
     }
 
     /// Ends all subscriptions.
     pub(crate) fn unsubscribe_all(&self) {
-        let ended = std::mem::take(&mut self.subscriptions().by_id);
+        let ended = std::mem::take(&mut lock(&self.subscriptions).by_id);
         drop(ended);
     }
 
@@ -117,11 +118,6 @@ impl Peer {
     /// Returns the number of calls that wait for approval.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
-    }
-
-    fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {
-        // Each critical section changes one entry, so a poisoned lock holds valid data.
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -139,7 +135,7 @@ impl SubscriptionPlace<'_> {
     /// Stores the subscription and returns its id, which the next answer carries.
     pub(crate) fn fill(self, subscription: Subscription) -> u64 {
         let id = subscription.id();
-        self.0.subscriptions().by_id.insert(id, subscription);
+        lock(&self.0.subscriptions).by_id.insert(id, subscription);
         self.0.mailbox.announce(id);
         id
     }
@@ -147,6 +143,6 @@ impl SubscriptionPlace<'_> {
 
 impl Drop for SubscriptionPlace<'_> {
     fn drop(&mut self) {
-        self.0.subscriptions().coming -= 1;
+        lock(&self.0.subscriptions).coming -= 1;
     }
 }

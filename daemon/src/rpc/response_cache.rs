@@ -3,12 +3,13 @@
 //! A view is immutable, so each entry is built at most once, on first use, and dropped with the
 //! view.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use serde_json::value::{RawValue, to_raw_value};
 use skills_discovery::discover::{Candidate, SkillState};
 use skills_engine::View;
 use skills_engine::views::search::{Document, SearchError, SearchIndex};
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use crate::api::snapshot_index::SnapshotIndex;
@@ -101,7 +102,7 @@ impl ResponseCache {
 
     /// Returns the full-text index of all candidates. Blocks while it is built.
     pub(crate) fn search_index(&self, view: &View) -> Result<Arc<SearchIndex>, SearchError> {
-        let mut kept = self.search.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.search);
         if let Some(index) = &*kept {
             return Ok(Arc::clone(index));
         }
@@ -122,7 +123,7 @@ impl ResponseCache {
         views: &[Arc<View>],
         make: impl FnOnce(&[Arc<View>]) -> Option<SnapshotIndex>,
     ) -> Option<Arc<SnapshotIndex>> {
-        let mut kept = self.snapshot_indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.snapshot_indexes);
         kept.retain(|it| it.of.iter().all(|it| it.strong_count() > 0));
         if let Some(kept) = kept.iter().find(|it| it.is_of(views)) {
             return Some(Arc::clone(&kept.snapshot_index));

@@ -45,6 +45,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
             "skills-config",
             "skills-lint",
             "skills-ide",
+            "skills-platform",
             "skills-protocol",
         ],
     ),

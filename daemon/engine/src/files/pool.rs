@@ -3,8 +3,10 @@
 //! Each input is prepared on the caller's thread, in order, and then processed by any thread:
 //! directories are armed one after the other and read in parallel.
 
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
 use std::thread;
+
+use skills_platform::lock::lock;
 
 /// Below this many inputs, starting threads costs more than it saves.
 const WORTH_THREADS: usize = 32;
@@ -84,20 +86,20 @@ struct EndOnDrop<'a>(&'a WorkQueue);
 
 impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.lock().ended = true;
+        lock(&self.0.progress).ended = true;
         self.0.more.notify_all();
     }
 }
 
 impl WorkQueue {
     fn put(&self) {
-        self.lock().prepared += 1;
+        lock(&self.progress).prepared += 1;
         self.more.notify_one();
     }
 
     /// Takes the next prepared input; none at the end of the queue.
     fn take(&self) -> Option<usize> {
-        let mut progress = self.lock();
+        let mut progress = lock(&self.progress);
         loop {
             if progress.taken < progress.prepared {
                 progress.taken += 1;
@@ -108,11 +110,6 @@ impl WorkQueue {
             }
             progress = self.more.wait(progress).unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, PoolProgress> {
-        // Each update is one assignment, so a panic leaves the numbers consistent.
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

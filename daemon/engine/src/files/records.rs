@@ -5,9 +5,10 @@
 //! with its last user.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use skills_agents::skill::{FileFacts, SkillRecord};
+use skills_platform::lock::lock;
 
 /// Number of entries below which the table is never swept.
 const FEW: usize = 256;
@@ -26,13 +27,13 @@ struct RecordTable {
 impl Records {
     /// Returns the record for these bytes.
     pub(crate) fn of(&self, bytes: &[u8], facts: FileFacts) -> Arc<SkillRecord> {
-        let known = self.lock().by_hash.get(&facts.hash).and_then(Weak::upgrade);
+        let known = lock(&self.0).by_hash.get(&facts.hash).and_then(Weak::upgrade);
         // Two truncated files of different sizes may have equal leading bytes.
         if let Some(record) = known.filter(|it| it.facts == facts) {
             return record;
         }
         let record = Arc::new(SkillRecord::read(bytes, facts));
-        let mut table = self.lock();
+        let mut table = lock(&self.0);
         table.by_hash.insert(facts.hash, Arc::downgrade(&record));
         if table.by_hash.len() > table.sweep_at.max(FEW) {
             // A dropped record's allocation lives as long as a weak reference to it.
@@ -41,11 +42,6 @@ impl Records {
             table.sweep_at = table.by_hash.len() * 2;
         }
         record
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RecordTable> {
-        // Each entry is inserted in one step, so a panic leaves the table consistent.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -67,6 +63,6 @@ mod tests {
         for n in 0..FEW * 3 {
             of(&n.to_string(), false);
         }
-        assert!(records.lock().by_hash.len() <= FEW + 1, "what nobody shows is let go of");
+        assert!(lock(&records.0).by_hash.len() <= FEW + 1, "what nobody shows is let go of");
     }
 }

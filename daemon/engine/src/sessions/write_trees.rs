@@ -20,13 +20,13 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use crate::files::ignored::{Git, IgnoreOptions, walk};
-use crate::lock::lock;
 use crate::views::view::Health;
 use crate::watch::backend::WatchScope;
 use crate::watch::backend::watch_limit;
 use crate::watch::service::WatchService;
 use crate::watch::subscription::Subscription;
 use crate::watch::writes::{MAX_PENDING, Writes};
+use skills_platform::lock::lock;
 
 /// Maximum number of directories of a tree that are compared instead of watched.
 const MAX_COMPARED: usize = 65_536;

@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use skills_discovery::activate::Matcher;
 use skills_discovery::discover::{Candidate, Resolution, SkillState};
+use skills_platform::lock::lock;
 
 /// Matcher of a view's conditional skills.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ impl Matchers {
         }
         let key = *hasher.finalize().as_bytes();
         // Each entry is inserted or removed in one step, so a panic leaves the map consistent.
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         let matcher = kept.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
             let matcher = Arc::new(Matcher::new(candidates.iter().map(patterns)));
             kept.retain(|_, it| it.strong_count() > 0);

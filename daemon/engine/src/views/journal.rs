@@ -7,10 +7,11 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use skills_agents::skill::LocatedDiagnostic;
 use skills_discovery::discover::{Candidate, Reason, Resolution, SkillFile, SkillState};
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 /// Maximum number of steps.
@@ -150,7 +151,7 @@ impl Journal {
 
     /// Records the step to the state at this tick.
     pub(crate) fn push(&self, tick: u64, changes: Changes) {
-        let mut log = self.lock();
+        let mut log = lock(&self.0);
         if changes.unclear {
             *log = Log { base: tick, steps: VecDeque::new(), n_changes: 0 };
             return;
@@ -178,7 +179,7 @@ impl Journal {
         resolution: &Resolution,
         shows: &dyn Fn(SkillState) -> bool,
     ) -> Option<Difference> {
-        let log = self.lock();
+        let log = lock(&self.0);
         let known = since == log.base || log.steps.iter().any(|it| it.tick == since);
         if !known || since > now {
             return None;
@@ -210,11 +211,6 @@ impl Journal {
         difference.removed.extend(gone.map(|(path, past)| past.gone(path)));
         difference.removed.sort_by(|a, b| a.path.cmp(&b.path));
         Some(difference)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Log> {
-        // Each change of the log is complete before anything can panic.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

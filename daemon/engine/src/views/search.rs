@@ -3,11 +3,12 @@
 //! Built by the first search of a view and dropped with the view. It stores words, not texts.
 //! [`skills_discovery::search`] parses queries and weighs names against texts.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rusqlite::{Connection, params};
 use skills_agents::skill::SkillRecord;
 use skills_discovery::search::{NameRating, TextScore, alternatives, blend, indexed, terms};
+use skills_platform::lock::lock;
 use skills_syntax::parse::{Frontmatter, Value};
 
 /// Searchable texts of one skill.
@@ -135,7 +136,7 @@ impl SearchIndex {
         wanted: &dyn Fn(usize) -> bool,
         use_score: &dyn Fn(usize) -> f64,
     ) -> Result<Vec<RankedHit>, SearchError> {
-        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = lock(&self.texts);
         let terms = terms(query);
         let share = 1.0 / f64::from(u32::try_from(terms.len().max(1)).unwrap_or(u32::MAX));
         let mut found: Vec<Option<TextScore>> = vec![None; self.names.len()];

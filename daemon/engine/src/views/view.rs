@@ -4,9 +4,10 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use skills_discovery::discover::{DiscoveryContext, Overlay, Resolution, SkillState};
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use crate::sources::source_uses::Uses;
@@ -103,7 +104,7 @@ impl View {
             return Arc::clone(self);
         }
         // The value is replaced in one step, so a panic leaves it consistent.
-        let mut unwell = self.unwell.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unwell = lock(&self.unwell);
         match &*unwell {
             Some(kept) if kept.health[self.health.len()..] == *more => Arc::clone(kept),
             Some(_) | None => {

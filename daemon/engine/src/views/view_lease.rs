@@ -4,7 +4,9 @@
 //! request leaves none behind.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use skills_platform::lock::lock;
 
 use crate::views::view::ViewKey;
 
@@ -22,27 +24,22 @@ pub struct ViewLease {
 impl ViewLeases {
     /// Returns a new lease of a view.
     pub(crate) fn take(&self, key: Arc<ViewKey>) -> ViewLease {
-        *self.lock().entry(Arc::clone(&key)).or_insert(0) += 1;
+        *lock(&self.0).entry(Arc::clone(&key)).or_insert(0) += 1;
         ViewLease { key, leases: self.clone() }
     }
 
     pub(crate) fn has(&self, key: &ViewKey) -> bool {
-        self.lock().contains_key(key)
+        lock(&self.0).contains_key(key)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.lock().is_empty()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<ViewKey>, usize>> {
-        // Each count is changed in one step.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).is_empty()
     }
 }
 
 impl Drop for ViewLease {
     fn drop(&mut self) {
-        let mut leases = self.leases.lock();
+        let mut leases = lock(&self.leases.0);
         if let Some(count) = leases.get_mut(&self.key) {
             *count -= 1;
             if *count == 0 {

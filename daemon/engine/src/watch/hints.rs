@@ -7,7 +7,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use skills_platform::lock::lock;
 
 use crate::watch::routes::Routes;
 use crate::watch::writes::Writes;
@@ -102,12 +104,12 @@ impl HintQueue {
     /// Queues a cookie without waking the event loop, which reads the queue right after this call.
     #[cfg(target_os = "linux")]
     pub(crate) fn cookie_at_once(&self, ticket: u64) {
-        self.lock().hints.cookie = Some(ticket);
+        lock(&self.shared).hints.cookie = Some(ticket);
     }
 
     /// Takes all hints.
     pub fn take(&self) -> Hints {
-        let mut shared = self.lock();
+        let mut shared = lock(&self.shared);
         shared.woken = false;
         std::mem::take(&mut shared.hints)
     }
@@ -118,7 +120,7 @@ impl HintQueue {
     /// Filtering by name is safe where filtering by path is not: after a directory is renamed, its
     /// events still carry the right entry under the wrong directory.
     pub fn set_interest(&self, dir: &Path, names: Option<BTreeSet<OsString>>) {
-        let mut shared = self.lock();
+        let mut shared = lock(&self.shared);
         match names {
             Some(names) => shared.interest.insert(dir.to_owned(), names),
             None => shared.interest.remove(dir),
@@ -127,7 +129,7 @@ impl HintQueue {
 
     fn put(&self, path: &Path, set: impl FnOnce(&mut Hints) -> &mut BTreeSet<PathBuf>) {
         self.writes.hear(path);
-        if !self.lock().matters(path) {
+        if !lock(&self.shared).matters(path) {
             return;
         }
         self.wake_after(|shared| {
@@ -142,18 +144,13 @@ impl HintQueue {
     }
 
     fn wake_after(&self, change: impl FnOnce(&mut Shared)) {
-        let mut shared = self.lock();
+        let mut shared = lock(&self.shared);
         change(&mut shared);
         let first = !std::mem::replace(&mut shared.woken, true);
         drop(shared);
         if first {
             (self.wake)();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Shared> {
-        // Each field is updated in one step, so a panic leaves the data consistent.
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

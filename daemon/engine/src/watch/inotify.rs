@@ -14,18 +14,18 @@ use std::collections::HashMap;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::thread::{self, JoinHandle};
 
 use ::inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionread;
 
-use crate::lock::lock;
 use crate::watch::backend::watch_limit;
 use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use crate::watch::hints::HintQueue;
 use crate::watch::mounts::Mounts;
+use skills_platform::lock::lock;
 
 /// Events that can change a listing.
 const NAMES: WatchMask = WatchMask::ATTRIB
@@ -246,7 +246,7 @@ impl WatchBackend for InotifyBackend {
     }
 
     fn cookie(&self, ticket: u64) -> io::Result<()> {
-        let mut events = self.reader.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut events = lock(&self.reader.events);
         self.reader.read_pending(&mut events, usize::MAX)?;
         drop(events);
         self.reader.hint_queue.cookie_at_once(ticket);
@@ -330,7 +330,7 @@ impl EventReader {
             let heard = match poll(&mut waited, None) {
                 Ok(_) if !waited[1].revents().is_empty() => return,
                 Ok(_) => {
-                    let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut events = lock(&self.events);
                     self.read_pending(&mut events, usize::MAX).map(drop)
                 }
                 Err(error) => Err(error.into()),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-use crate::lock::lock;
+use skills_platform::lock::lock;
 
 /// Changes that concern one subscription.
 #[derive(Debug, Default)]

@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 use tokio::sync::Notify;
 
@@ -51,7 +52,7 @@ impl Writes {
     pub(crate) fn follow(&self, dir: &AbsPath) {
         // The watcher uses physical paths. A directory that does not exist has no links to resolve.
         let real = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
-        let mut state = self.lock();
+        let mut state = lock(&self.0.state);
         state.below.insert(dir.clone(), Followed { real, is_heard: false });
         self.0.is_on.store(true, Ordering::Release);
     }
@@ -59,7 +60,7 @@ impl Writes {
     /// Records that the watcher's scope covers a directory.
     pub(crate) fn heard(&self, dir: &AbsPath) {
         // The directory may have been dropped meanwhile.
-        if let Some(it) = self.lock().below.get_mut(dir) {
+        if let Some(it) = lock(&self.0.state).below.get_mut(dir) {
             it.is_heard = true;
         }
     }
@@ -67,12 +68,12 @@ impl Writes {
     /// Returns true if every write below this directory is reported.
     pub fn follows(&self, dir: &AbsPath) -> bool {
         self.0.is_on.load(Ordering::Acquire)
-            && self.lock().below.get(dir).is_some_and(|it| it.is_heard)
+            && lock(&self.0.state).below.get(dir).is_some_and(|it| it.is_heard)
     }
 
     /// Stops following the directories for which `used` returns false.
     pub fn retain(&self, used: impl Fn(&AbsPath) -> bool) {
-        let mut state = self.lock();
+        let mut state = lock(&self.0.state);
         state.below.retain(|dir, _| used(dir));
         self.0.is_on.store(!state.below.is_empty(), Ordering::Release);
     }
@@ -80,7 +81,7 @@ impl Writes {
     /// Waits until something is written, and returns the physical paths.
     pub async fn next(&self) -> BTreeSet<PathBuf> {
         loop {
-            let met = std::mem::take(&mut self.lock().met);
+            let met = std::mem::take(&mut lock(&self.0.state).met);
             if !met.is_empty() {
                 return met;
             }
@@ -90,7 +91,7 @@ impl Writes {
 
     /// Returns the paths that are below a followed directory.
     pub fn below(&self, dir: &AbsPath, paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
-        let state = self.lock();
+        let state = lock(&self.0.state);
         let Some(followed) = state.below.get(dir) else { return Vec::new() };
         paths.iter().filter(|it| it.starts_with(&followed.real)).cloned().collect()
     }
@@ -100,7 +101,7 @@ impl Writes {
         if !self.0.is_on.load(Ordering::Acquire) {
             return;
         }
-        let mut state = self.lock();
+        let mut state = lock(&self.0.state);
         let is_wanted =
             state.below.values().map(|it| &it.real).any(|it| path.starts_with(it) && path != it);
         // Git's own files are not work of a session.
@@ -110,11 +111,6 @@ impl Writes {
             drop(state);
             self.0.written.notify_one();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, WritesState> {
-        // Each entry is inserted or removed in one step, so a panic leaves the state consistent.
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -146,6 +142,6 @@ mod tests {
         assert_eq!(writes.below(&dir, &met), [real.join("a"), real.join("sub/b")]);
         writes.retain(|_| false);
         writes.hear(&real.join("a"));
-        assert!(!writes.follows(&dir) && writes.lock().met.is_empty());
+        assert!(!writes.follows(&dir) && lock(&writes.0.state).met.is_empty());
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::net::UnixStream as StdStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -33,6 +33,7 @@ use skills_lint::SkillDirFacts;
 use skills_lsp::{
     Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchHandle, WatchTarget,
 };
+use skills_platform::lock::lock;
 use skills_platform::process::{ancestors, wait_for_end};
 use skills_protocol::env::CLAUDE_CONFIG_DIR;
 use skills_protocol::method::{
@@ -156,7 +157,7 @@ impl LspBackend {
 
     /// Closes the editor's sessions and stops the server in this process.
     pub(crate) async fn close(&self) {
-        let sessions = std::mem::take(&mut *self.0.sessions());
+        let sessions = std::mem::take(&mut *lock(&self.0.sessions));
         if let Some(caller) = self.0.caller.get() {
             let closing = async {
                 for session in sessions.into_values() {
@@ -211,16 +212,11 @@ fn log_failure<T>(method: &str, answer: Result<T, ClientError>) -> Option<T> {
 }
 
 impl Inner {
-    fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<AbsPath, String>> {
-        // Each critical section inserts a single entry.
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the session for a directory; none before a file was touched there.
     fn session(&self, place: &AbsPath) -> Option<String> {
         match self.client_sessions.get() {
             Some(name) => Some(format!("{name}:{}", place.display())),
-            None => self.sessions().get(place).cloned(),
+            None => lock(&self.sessions).get(place).cloned(),
         }
     }
 
@@ -519,7 +515,7 @@ impl Backend for LspBackend {
             return Box::pin(std::future::ready(None));
         }
         let session = {
-            let mut sessions = self.0.sessions();
+            let mut sessions = lock(&self.0.sessions);
             let number = sessions.len();
             let name = || format!("{}-{number}", self.0.name);
             sessions.entry(place.clone()).or_insert_with(name).clone()

@@ -5,11 +5,12 @@
 //! Invariant: at most one event per subscription and kind.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::task::AtomicWaker;
+use skills_platform::lock::lock;
 use skills_protocol::wire::{Event, EventKind, EventParams};
 
 /// Pending events of one connection.
@@ -31,7 +32,7 @@ struct State {
 impl Mailbox {
     /// Adds an event; replaces one of the same subscription and kind.
     pub(crate) fn put(&self, subscription: u64, event: &Event) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.waiting.insert((subscription, event.kind), event.clone());
         let wakes = state.announced.contains(&subscription);
         drop(state);
@@ -42,21 +43,21 @@ impl Mailbox {
 
     /// Allows the events of a subscription to be sent, since its id is in the next answer.
     pub(crate) fn announce(&self, subscription: u64) {
-        self.lock().announced.insert(subscription);
+        lock(&self.state).announced.insert(subscription);
         self.used.store(true, Ordering::Release);
         self.waker.wake();
     }
 
     /// Removes a subscription that has ended.
     pub(crate) fn forget(&self, subscription: u64) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.announced.remove(&subscription);
         state.waiting.retain(|(id, _), _| *id != subscription);
     }
 
     /// Returns true if a subscription is left.
     pub(crate) fn is_subscribed(&self) -> bool {
-        self.used.load(Ordering::Acquire) && !self.lock().announced.is_empty()
+        self.used.load(Ordering::Acquire) && !lock(&self.state).announced.is_empty()
     }
 
     /// Takes the events that may be sent; wakes the task when there are more.
@@ -67,17 +68,12 @@ impl Mailbox {
         }
         // Registers before the check, so that an event added later wakes the task.
         self.waker.register(cx.waker());
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let State { waiting, announced } = &mut *state;
         let ready = waiting.extract_if(.., |(id, _), _| announced.contains(id));
         let ready: Vec<_> = ready
             .map(|((id, _), result)| EventParams { subscription: id.to_string(), result })
             .collect();
         if ready.is_empty() { Poll::Pending } else { Poll::Ready(ready) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Each critical section makes one change, so a poisoned lock holds valid data.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

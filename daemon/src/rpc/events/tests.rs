@@ -52,7 +52,7 @@ fn mailbox_keeps_the_latest_event_per_subscription_and_kind() {
     assert_eq!(taken(&mailbox).len(), 1, "what has ended is told nothing");
     assert!(mailbox.is_subscribed());
     drop(all);
-    assert!(!mailbox.is_subscribed() && bus.lock().followers.is_empty());
+    assert!(!mailbox.is_subscribed() && lock(&bus.table).followers.is_empty());
 }
 
 #[test]

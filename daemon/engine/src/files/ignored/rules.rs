@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use ignore::WalkBuilder;
 use ignore::gitignore::Gitignore;
+use skills_platform::lock::lock;
 
 use super::global::excludes_file;
 use super::patterns::{Links, patterns, text};
@@ -103,9 +104,7 @@ impl Rules {
     }
 
     fn level(&self, dir: &Path) -> Option<Arc<DirRules>> {
-        let known = |it: &PathBuf| {
-            self.levels.lock().unwrap_or_else(PoisonError::into_inner).get(it).cloned()
-        };
+        let known = |it: &PathBuf| lock(&self.levels).get(it).cloned();
         let mut unknown = Vec::new();
         let mut level = None;
         for dir in dir.ancestors().map(Path::to_owned) {
@@ -117,7 +116,7 @@ impl Rules {
         }
         for dir in unknown.into_iter().rev() {
             level = self.read(&dir, level);
-            let mut levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut levels = lock(&self.levels);
             levels.insert(dir, level.clone());
         }
         level

@@ -6,11 +6,12 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use skills_discovery::discover::{Entry, Fault, FileId};
 use skills_lint::{BundledTexts, FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet};
+use skills_platform::lock::lock;
 use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
@@ -56,7 +57,7 @@ impl BundledTextsCache {
         let stat = |file: &str| RealDisk.stat(&dir.join(file)).ok();
         let is_valid = |(file, seen): &(String, Seen)| stat(file).is_some_and(|it| seen.holds(&it));
         // The lock is not held while files are looked at: a disk may hang.
-        let known = self.lock().get(dir).cloned();
+        let known = lock(&self.0).get(dir).cloned();
         if let Some(known) = known
             && known.files == files
             && known.read.iter().all(is_valid)
@@ -77,7 +78,7 @@ impl BundledTextsCache {
             }
             text
         });
-        let mut cached = self.lock();
+        let mut cached = lock(&self.0);
         cached.remove(dir);
         if let Some(read) = seen.into_inner() {
             if cached.len() >= MOST_CACHED {
@@ -87,11 +88,6 @@ impl BundledTextsCache {
             cached.insert(dir.clone(), Arc::new(known));
         }
         texts
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AbsPath, Arc<CachedTexts>>> {
-        // Each entry is inserted in one step, so a panic leaves the map consistent.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,9 +4,10 @@
 //! that know of a change request a new one.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use super::worktree::WorktreeFiles;
@@ -24,12 +25,12 @@ pub struct Walks(Mutex<HashMap<AbsPath, (Instant, Arc<WorktreeFiles>)>>);
 impl Walks {
     /// Forgets a worktree, so that its files are listed again.
     pub fn forget(&self, top: &AbsPath) {
-        self.lock().remove(top);
+        lock(&self.0).remove(top);
     }
 
     /// Returns a worktree, whose files are listed on first use.
     pub fn worktree(&self, top: &AbsPath) -> Arc<WorktreeFiles> {
-        let mut kept = self.lock();
+        let mut kept = lock(&self.0);
         kept.retain(|_, (since, _)| since.elapsed() < KEPT);
         if let Some((_, worktree)) = kept.get(top) {
             return Arc::clone(worktree);
@@ -43,10 +44,5 @@ impl Walks {
         let worktree = Arc::new(WorktreeFiles::new(Some(top.clone())));
         kept.insert(top.clone(), (Instant::now(), Arc::clone(&worktree)));
         worktree
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<AbsPath, (Instant, Arc<WorktreeFiles>)>> {
-        // Each entry is inserted in one step, so a panic leaves the map consistent.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use ignore::gitignore::Gitignore;
 use skills_discovery::activate::{self, Matcher};
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use crate::cancel::Cancel;
@@ -104,7 +105,7 @@ impl WorktreeFiles {
         }
         // The deepest `.gitignore` with a matching pattern decides.
         for dir in path.ancestors().skip(1).take_while(|it| it.starts_with(&**top)) {
-            let mut ignores = self.ignores.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ignores = lock(&self.ignores);
             let ignore = ignores.entry(dir.to_path_buf()).or_insert_with(|| gitignore_in(&dir));
             let Some(ignore) = ignore else { continue };
             let found = ignore.matched_path_or_any_parents(&**path, false);

@@ -7,9 +7,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use crate::sessions::session::{Session, SessionPart, USED_WITHIN};
@@ -199,8 +200,7 @@ impl Sessions {
     }
 
     pub(super) fn live(&self) -> MutexGuard<'_, Live> {
-        // Each session is replaced as a whole.
-        self.shared.live.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared.live)
     }
 }
 

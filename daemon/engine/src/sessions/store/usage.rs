@@ -13,7 +13,7 @@ use super::clock::now;
 use super::columns::path_of;
 use super::error::StoreError;
 use super::writer::{StoreJob, Use};
-use crate::lock::lock;
+use skills_platform::lock::lock;
 
 /// Usage of a skill.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -22,8 +22,8 @@ use super::external_writes::{ExternalWrites, Version};
 use super::file;
 use super::file_identity::FileIdentity;
 use super::problems::StoreProblems;
-use crate::lock::lock;
 use crate::views::view::Health;
+use skills_platform::lock::lock;
 
 /// Maximum number of jobs per commit.
 const MAX_JOBS: usize = 1024;

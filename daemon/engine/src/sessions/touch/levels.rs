@@ -9,9 +9,10 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use crate::files::dir_index::Seen;
@@ -77,7 +78,7 @@ impl ListedDirs {
             EntryKind::Link => return DirContents::Anything,
             EntryKind::File | EntryKind::Special(_) => return DirContents::Nothing,
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(level) = known.get(dir).filter(|it| it.seen.holds(&stat)) {
             return level.contents.clone();
         }
@@ -98,7 +99,7 @@ impl ListedDirs {
             return contents;
         }
         let level = ListedDir { seen, contents: contents.clone() };
-        known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known = lock(&self.known);
         if known.len() >= REMEMBERED {
             known.clear();
         }

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
+use skills_platform::lock::lock;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -109,19 +110,14 @@ impl MeterCounts {
 }
 
 impl Meter {
-    fn lock(&self) -> MutexGuard<'_, MeterCounts> {
-        // Each update under this lock is complete before anything can panic.
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the first limit that was exceeded.
     pub(super) fn excess(&self) -> Option<ExceededLimit> {
-        self.lock().excess
+        lock(&self.counts).excess
     }
 
     /// Records a limit exceeded elsewhere than on an output.
     pub(super) fn exceed(&self, excess: ExceededLimit) {
-        self.lock().excess.get_or_insert(excess);
+        lock(&self.counts).excess.get_or_insert(excess);
         self.exceeded.notify_one();
     }
 
@@ -138,7 +134,7 @@ impl Meter {
     /// Counts bytes of standard error. Returns whether more may be read.
     pub(super) fn count_errors(&self, length: usize) -> bool {
         let excess = {
-            let mut counts = self.lock();
+            let mut counts = lock(&self.counts);
             counts.count_errors(length, Instant::now());
             counts.excess
         };
@@ -150,7 +146,7 @@ impl Meter {
 
     fn count_output(&self, bytes: &[u8]) -> Result<(), ExceededLimit> {
         let excess = {
-            let mut counts = self.lock();
+            let mut counts = lock(&self.counts);
             counts.count_output(bytes, Instant::now());
             counts.excess
         };

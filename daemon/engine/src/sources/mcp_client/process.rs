@@ -5,11 +5,12 @@
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use skills_config::McpServer;
+use skills_platform::lock::lock;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
@@ -112,7 +113,7 @@ impl Process {
 
     /// Returns the last line of its standard error for a message; may be empty.
     pub(super) fn last_words(&self) -> String {
-        let text = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = lock(&self.complaint);
         let last = text.lines().rev().map(str::trim).find(|it| !it.is_empty());
         last.map(|it| format!(" (its last output: {it})")).unwrap_or_default()
     }
@@ -141,6 +142,6 @@ async fn listen(mut stderr: ChildStderr, complaint: Arc<Mutex<String>>, meter: A
             .chars()
             .filter(|it| !it.is_control() || *it == '\n')
             .collect();
-        *complaint.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        *lock(&complaint) = text;
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use skills_discovery::discover::ProvidedSkill;
+use skills_platform::lock::lock;
 
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::source_status::SourcePhase;
@@ -40,8 +41,7 @@ impl Shared {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ServerState>> {
-        // Each update under this lock is complete before anything can panic.
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.servers)
     }
 
     /// Records a use of the servers.
