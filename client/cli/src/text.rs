@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anstream::adapter::strip_str;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Returns the text on one line, with control and invisible characters escaped.
@@ -109,22 +110,14 @@ pub(super) fn series(things: &[String]) -> String {
     }
 }
 
+/// Characters of a path that a `file://` URL does not encode.
+const PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'_').remove(b'-').remove(b'~');
+
 /// Returns a path as the path of a `file://` URL: percent-encodes every byte outside of
 /// `A-Za-z0-9/._~-`.
 pub(super) fn address_path(path: &Path) -> String {
-    let mut address = String::new();
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => {
-                address.push(char::from(*byte));
-            }
-            other => {
-                // Writing to a string cannot fail.
-                let _ = write!(address, "%{other:02X}");
-            }
-        }
-    }
-    address
+    percent_encode(path.as_os_str().as_bytes(), PATH).to_string()
 }
 
 /// Returns the width of the text in columns, without colours.

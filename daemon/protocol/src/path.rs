@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use serde::{Deserialize, Serialize};
 
 /// Encoding of the paths in one object.
@@ -80,23 +81,10 @@ pub fn encode_os(text: &OsStr, encoding: Option<PathEncoding>) -> String {
 fn percent(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        for (n, plain) in chunk.valid().split('%').enumerate() {
-            if n > 0 {
-                text.push_str("%25");
-            }
-            text.push_str(plain);
-        }
-        for byte in chunk.invalid() {
-            text.push('%');
-            text.push(hex_digit(byte >> 4));
-            text.push(hex_digit(byte & 0xf));
-        }
+        text.push_str(&chunk.valid().replace('%', "%25"));
+        text.extend(percent_encode(chunk.invalid(), NON_ALPHANUMERIC));
     }
     text
-}
-
-fn hex_digit(nibble: u8) -> char {
-    char::from(b"0123456789ABCDEF"[usize::from(nibble)])
 }
 
 /// Decodes a path, which may be relative.

@@ -1,5 +1,7 @@
 //! Escapes text for XML and HTML, and paths for URLs.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 /// Escapes `&`, `<` and `>`.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -19,18 +21,34 @@ pub(super) fn escape_html(text: &str) -> String {
     escape(text).replace('"', "&quot;").replace('\'', "&#x27;")
 }
 
+/// Characters that `pathToFileURL` does not encode.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'!')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b';')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'&')
+    .remove(b'=')
+    .remove(b'+')
+    .remove(b'$')
+    .remove(b',')
+    .remove(b'[')
+    .remove(b']')
+    .remove(b'|')
+    .remove(b'^');
+
 /// Returns an absolute path as a `file://` URL, as JavaScript's `pathToFileURL` writes it.
 pub fn file_url(path: &str) -> String {
-    let mut url = String::from("file://");
-    for byte in path.bytes() {
-        let is_kept = byte.is_ascii_alphanumeric() || b"/-_.!~*'();:@&=+$,[]|^".contains(&byte);
-        if is_kept {
-            url.push(char::from(byte));
-        } else {
-            url.extend(format!("%{byte:02X}").chars());
-        }
-    }
-    url
+    format!("file://{}", utf8_percent_encode(path, KEPT))
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 //! Prompts of MCP servers and skills built into an agent's program get paths that no file can have,
 //! so that code keyed by path handles them too. Users and clients see the address.
 
-use std::fmt::Write;
-
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use skills_syntax::path::AbsPath;
 
 /// Directory part of prompt paths.
@@ -69,39 +68,18 @@ pub fn prompt_of(path: &AbsPath) -> Option<(String, String)> {
     Some((unescaped(server), unescaped(prompt)))
 }
 
+/// Characters of a name that are not encoded.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+
 /// Percent-encodes a name as one path component.
 fn escaped(name: &str) -> String {
-    let mut text = String::new();
+    let text = utf8_percent_encode(name, PLAIN).to_string();
     // `.` and `..` would climb, so a leading dot is encoded too.
-    let is_plain = |at: usize, it: u8| {
-        it.is_ascii_alphanumeric() || it == b'-' || it == b'_' || (it == b'.' && at > 0)
-    };
-    for (at, byte) in name.bytes().enumerate() {
-        if is_plain(at, byte) {
-            text.push(char::from(byte));
-        } else {
-            // Writing to a `String` cannot fail.
-            let _ = write!(text, "%{byte:02X}");
-        }
-    }
-    text
+    text.strip_prefix('.').map_or_else(|| text.clone(), |rest| format!("%2E{rest}"))
 }
 
 fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        let byte = code.and_then(|it| u8::from_str_radix(it, 16).ok());
-        if let Some(byte) = byte.filter(|_| *first == b'%') {
-            bytes.push(byte);
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

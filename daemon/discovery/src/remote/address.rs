@@ -2,7 +2,11 @@
 
 use core::net::Ipv6Addr;
 use std::fmt;
-use std::fmt::Write;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// Characters that the percent-encoding for all but unreserved characters keeps.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// URL of a registry: `http` or `https`, a host and a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,14 +121,7 @@ impl Address {
         let mut text = String::from(&*self.text);
         for name in relative.split('/') {
             text.push('/');
-            for byte in name.bytes() {
-                if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                    text.push(char::from(byte));
-                } else {
-                    // Writing to a `String` cannot fail.
-                    let _ = write!(text, "%{byte:02X}");
-                }
-            }
+            text.extend(utf8_percent_encode(name, UNRESERVED));
         }
         text
     }

@@ -3,9 +3,9 @@
 //! A skill's name is one segment: all reserved characters are percent-encoded, so that no two names
 //! share a URI and none is taken for a path.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use skills_protocol::path::{PathEncoding, decode};
 
 /// URI scheme with its separator.
@@ -19,8 +19,8 @@ pub(super) const TEMPLATE: &str = "skill://{name}/{+path}";
 
 /// Returns the URI of a file of a skill.
 pub(super) fn uri(name: &str, relative: &str) -> String {
-    let path: Vec<_> = relative.split('/').map(segment).collect();
-    format!("{SCHEME}{}/{}", segment(name), path.join("/"))
+    let name = utf8_percent_encode(name, UNRESERVED);
+    format!("{SCHEME}{name}/{}", utf8_percent_encode(relative, PATH))
 }
 
 /// Parses a URI into the skill's name and the file's path.
@@ -33,19 +33,11 @@ pub(super) fn parse_uri(uri: &str) -> Option<(String, String)> {
     Some((plain(name)?, plain(path)?)).filter(|(name, path)| !name.is_empty() && !path.is_empty())
 }
 
-/// Percent-encodes everything but unreserved characters.
-fn segment(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(escaped, "%{byte:02X}");
-        }
-    }
-    escaped
-}
+/// Characters that percent-encoding keeps: the unreserved ones.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The same for a path.
+const PATH: &AsciiSet = &UNRESERVED.remove(b'/');
 
 /// Returns the media type for a file name extension, if known.
 pub(super) fn media_type(path: &str) -> Option<&'static str> {

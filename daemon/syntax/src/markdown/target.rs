@@ -1,5 +1,9 @@
 //! Finds link targets in the source, and interprets them as paths.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
 use crate::text::Span;
 
 /// Returns the target of an inline link, and the span from its `](` to its end; `None` for other
@@ -61,20 +65,7 @@ pub fn link_path(target: &str) -> Option<String> {
 
 /// Returns a path with its `%XX` escapes decoded.
 pub fn percent_decode(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, others @ ..] = rest {
-        let hex = others.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        let escaped = hex.and_then(|it| u8::from_str_radix(it, 16).ok());
-        if let Some(byte) = escaped.filter(|_| *first == b'%') {
-            bytes.push(byte);
-            rest = &others[2..];
-        } else {
-            bytes.push(*first);
-            rest = others;
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
+    percent_decode_str(path).decode_utf8().map_or_else(|_| path.to_owned(), Cow::into_owned)
 }
 
 #[cfg(test)]
