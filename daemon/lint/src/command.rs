@@ -15,10 +15,7 @@ use crate::Tag;
 
 const PASSING: &str = "//- /w/.claude/commands/deploy.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n";
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 3] = [&UNTYPABLE_NAME, &NAME_FIELD, &SHADOWED];
-
-static UNTYPABLE_NAME: Rule = Rule::new(
+pub(super) static UNTYPABLE_NAME: Rule = Rule::new(
     RuleId::CommandName,
     Severity::Warning,
     "The file's name cannot be typed as a command.",
@@ -33,7 +30,7 @@ static UNTYPABLE_NAME: Rule = Rule::new(
     PASSING,
 );
 
-static NAME_FIELD: Rule = Rule::new(
+pub(super) static NAME_FIELD: Rule = Rule::new(
     RuleId::CommandNameField,
     Severity::Hint,
     "A command has a `name`.",
@@ -48,7 +45,7 @@ static NAME_FIELD: Rule = Rule::new(
     PASSING,
 );
 
-static SHADOWED: Rule = Rule::new(
+pub(super) static SHADOWED: Rule = Rule::new(
     RuleId::CommandShadowed,
     Severity::Warning,
     "A skill has the same name as the command.",

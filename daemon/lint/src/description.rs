@@ -23,11 +23,7 @@ use super::subject::Cx;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 9] =
-    [&MISSING, &EMPTY, &TYPE, &LENGTH, &LISTING, &MARKUP, &NO_USE_CASE, &UNWRITTEN, &PERSON];
-
-static MISSING: Rule = Rule::new(
+pub(super) static MISSING: Rule = Rule::new(
     RuleId::DescriptionMissing,
     Severity::Warning,
     "The skill has no description.",
@@ -39,7 +35,7 @@ static MISSING: Rule = Rule::new(
 .sources(&[&SPECIFICATION, &CODEX, &GEMINI, &OPENCODE])
 .texts("---\nname: pdf\n---\nRead the file.\n", PASSING);
 
-static EMPTY: Rule = Rule::new(
+pub(super) static EMPTY: Rule = Rule::new(
     RuleId::DescriptionEmpty,
     Severity::Warning,
     "The description is empty.",
@@ -49,7 +45,7 @@ static EMPTY: Rule = Rule::new(
 .sources(&[&SPECIFICATION, &CODEX])
 .texts("---\nname: pdf\ndescription: \"\"\n---\nRead the file.\n", PASSING);
 
-static TYPE: Rule = Rule::new(
+pub(super) static TYPE: Rule = Rule::new(
     RuleId::DescriptionType,
     Severity::Warning,
     "The description is not a string.",
@@ -60,7 +56,7 @@ static TYPE: Rule = Rule::new(
 .sources(&[&OPENCODE, &PLUGIN])
 .texts("---\nname: pdf\ndescription: 42\n---\nRead the file.\n", PASSING);
 
-static LENGTH: Rule = Rule::new(
+pub(super) static LENGTH: Rule = Rule::new(
     RuleId::DescriptionLength,
     Severity::Warning,
     "The description is longer than 1,024 characters.",
@@ -70,7 +66,7 @@ static LENGTH: Rule = Rule::new(
 .sources(&[&SPECIFICATION, &CODEX])
 .texts(LONG, PASSING);
 
-static LISTING: Rule = Rule::new(
+pub(super) static LISTING: Rule = Rule::new(
     RuleId::DescriptionListing,
     Severity::Warning,
     "Claude Code truncates the description and `when_to_use` in its skill listing.",
@@ -81,7 +77,7 @@ static LISTING: Rule = Rule::new(
 .sources(&[&CLAUDE_SKILLS])
 .texts(LISTED, PASSING);
 
-static MARKUP: Rule = Rule::new(
+pub(super) static MARKUP: Rule = Rule::new(
     RuleId::DescriptionMarkup,
     Severity::Information,
     "The description contains a tag in angle brackets.",
@@ -94,7 +90,7 @@ static MARKUP: Rule = Rule::new(
     PASSING,
 );
 
-static NO_USE_CASE: Rule = Rule::new(
+pub(super) static NO_USE_CASE: Rule = Rule::new(
     RuleId::DescriptionWhen,
     Severity::Hint,
     "The description does not say when to use the skill.",
@@ -104,7 +100,7 @@ static NO_USE_CASE: Rule = Rule::new(
 .sources(&[&AUTHORING])
 .texts("---\nname: pdf\ndescription: PDF reader.\n---\nRead the file.\n", PASSING);
 
-static UNWRITTEN: Rule = Rule::new(
+pub(super) static UNWRITTEN: Rule = Rule::new(
     RuleId::DescriptionUnwritten,
     Severity::Warning,
     "The description is a placeholder.",
@@ -117,7 +113,7 @@ static UNWRITTEN: Rule = Rule::new(
     PASSING,
 );
 
-static PERSON: Rule = Rule::new(
+pub(super) static PERSON: Rule = Rule::new(
     RuleId::DescriptionPerson,
     Severity::Hint,
     "The description uses the first person.",

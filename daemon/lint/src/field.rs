@@ -41,11 +41,7 @@ static FOREIGN: [(&str, &Field); 4] =
 /// Minimum similarity of a key to a field.
 const MIN_SIMILARITY: f64 = 0.8;
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 9] =
-    [&UNKNOWN, &MISSPELLED, &INERT, &UNREAD, &TYPE, &VALUE, &DEPRECATED, &CONTRADICTION, &LENGTH];
-
-static UNKNOWN: Rule = Rule::new(
+pub(super) static UNKNOWN: Rule = Rule::new(
     RuleId::FieldUnknown,
     Severity::Hint,
     "No agent reads the key.",
@@ -56,7 +52,7 @@ static UNKNOWN: Rule = Rule::new(
 .sources(&[&SPECIFICATION, &CORPUS])
 .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npriority: high\n---\nRead the file.\n", PASSING);
 
-static MISSPELLED: Rule = Rule::new(
+pub(super) static MISSPELLED: Rule = Rule::new(
     RuleId::FieldMisspelled,
     Severity::Warning,
     "The key looks like a misspelled field.",
@@ -70,7 +66,7 @@ static MISSPELLED: Rule = Rule::new(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: [Read]\n---\nRead the file.\n",
 );
 
-static INERT: Rule = Rule::new(
+pub(super) static INERT: Rule = Rule::new(
     RuleId::FieldInert,
     Severity::Hint,
     "No agent reads the key at the top level.",
@@ -81,7 +77,7 @@ static INERT: Rule = Rule::new(
 .sources(&[&SPECIFICATION, &CORPUS])
 .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", PASSING);
 
-static UNREAD: Rule = Rule::new(
+pub(super) static UNREAD: Rule = Rule::new(
     RuleId::FieldUnread,
     Severity::Hint,
     "No active agent reads the key.",
@@ -94,7 +90,7 @@ static UNREAD: Rule = Rule::new(
     "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
 );
 
-static TYPE: Rule = Rule::new(
+pub(super) static TYPE: Rule = Rule::new(
     RuleId::FieldType,
     Severity::Warning,
     "A value does not have the field's type.",
@@ -107,7 +103,7 @@ static TYPE: Rule = Rule::new(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ndisable-model-invocation: true\n---\nRead the file.\n",
 );
 
-static VALUE: Rule = Rule::new(
+pub(super) static VALUE: Rule = Rule::new(
     RuleId::FieldValue,
     Severity::Error,
     "The field does not accept the value.",
@@ -122,7 +118,7 @@ static VALUE: Rule = Rule::new(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
 );
 
-static DEPRECATED: Rule = Rule::new(
+pub(super) static DEPRECATED: Rule = Rule::new(
     RuleId::FieldDeprecated,
     Severity::Warning,
     "The value has a form that the agent reads but no longer documents.",
@@ -136,7 +132,7 @@ static DEPRECATED: Rule = Rule::new(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
 );
 
-static CONTRADICTION: Rule = Rule::new(
+pub(super) static CONTRADICTION: Rule = Rule::new(
     RuleId::FieldContradiction,
     Severity::Warning,
     "Two fields contradict each other.",
@@ -151,7 +147,7 @@ static CONTRADICTION: Rule = Rule::new(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ncontext: fork\nagent: Explore\n---\nRead the file.\n",
 );
 
-static LENGTH: Rule = Rule::new(
+pub(super) static LENGTH: Rule = Rule::new(
     RuleId::FieldLength,
     Severity::Warning,
     "`compatibility` is empty or longer than 500 characters.",

@@ -17,33 +17,25 @@ use skills_syntax::{quote, suggest};
 
 use super::finding::Finding;
 use super::finding::Tag;
-use super::rule::Rule;
+use super::rule::{Family, Rule};
 use super::rule_id::RuleId;
 use super::subject::Cx;
-
-const fn rule(
-    id: RuleId,
-    severity: Severity,
-    what: &'static str,
-    why: &'static str,
-    repair: &'static str,
-    failing: &'static str,
-) -> Rule {
-    let rule = Rule::new(id, severity, what, why, repair);
-    rule.agents(&[Agent::ClaudeCode]).sources(SOURCES).texts(failing, PASSING)
-}
 
 const SOURCES: &[&Citation] = &[&CLAUDE_HOOKS];
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n";
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 9] =
-    [&EVENT, &MATCHER, &IGNORED_MATCHER, &MISSING_KEY, &KIND, &KEY, &TYPE, &VARIABLE, &UNQUOTED];
+/// Values that most rules of this family share.
+const FAMILY: Family = Family {
+    severity: Severity::Error,
+    whole_file: false,
+    agents: &[Agent::ClaudeCode],
+    sources: SOURCES,
+    passing: PASSING,
+};
 
-static EVENT: Rule = rule(
+pub(super) static EVENT: Rule = FAMILY.rule(
     RuleId::HooksEvent,
-    Severity::Error,
     "The hook event is unknown.",
     "The hooks below the event never run.",
     "Write the event's exact name.",
@@ -51,9 +43,8 @@ static EVENT: Rule = rule(
 )
 .fixable();
 
-static MATCHER: Rule = rule(
+pub(super) static MATCHER: Rule = FAMILY.rule(
     RuleId::HooksMatcher,
-    Severity::Error,
     "The matcher matches no tool, or is not a valid regular expression.",
     "Claude Code compares the names of tools exactly, and reads any other matcher as a regular expression. A permission rule such as `Bash(git:*)` is neither. Hooks whose matcher matches nothing never run.",
     "Write the exact names of tools, separated by `|`. Close each group and bracket of an expression.",
@@ -61,28 +52,26 @@ static MATCHER: Rule = rule(
 )
 .fixable();
 
-static IGNORED_MATCHER: Rule = rule(
+pub(super) static IGNORED_MATCHER: Rule = FAMILY.rule(
     RuleId::HooksIgnoredMatcher,
-    Severity::Hint,
     "The hook event does not support a matcher.",
     "The agent ignores the matcher; the hooks run every time.",
     "Remove the matcher.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  Stop:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
 )
+.severity(Severity::Hint)
 .fixable();
 
-static MISSING_KEY: Rule = rule(
+pub(super) static MISSING_KEY: Rule = FAMILY.rule(
     RuleId::HooksMissingKey,
-    Severity::Error,
     "A required key of a hook is missing or empty.",
     "The hook does not run.",
     "Add the key.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n---\nRead the file.\n",
 );
 
-static KIND: Rule = rule(
+pub(super) static KIND: Rule = FAMILY.rule(
     RuleId::HooksKind,
-    Severity::Error,
     "The hook type is unknown.",
     "The hook does not run.",
     "Write `command`, `prompt`, `agent`, `http` or another supported type.",
@@ -90,43 +79,42 @@ static KIND: Rule = rule(
 )
 .fixable();
 
-static KEY: Rule = rule(
+pub(super) static KEY: Rule = FAMILY.rule(
     RuleId::HooksKey,
-    Severity::Warning,
     "The hook key is unknown.",
     "The key has no effect.",
     "Correct the key's spelling, or remove the key.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n          timout: 5\n---\nRead the file.\n",
 )
+.severity(Severity::Warning)
 .fixable();
 
-static TYPE: Rule = rule(
+pub(super) static TYPE: Rule = FAMILY.rule(
     RuleId::HooksType,
-    Severity::Error,
     "A value in `hooks` has the wrong type.",
     "The hooks that use the value do not run.",
     "Write a value of the expected type.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse: ./check.sh\n---\nRead the file.\n",
 );
 
-static VARIABLE: Rule = rule(
+pub(super) static VARIABLE: Rule = FAMILY.rule(
     RuleId::HooksVariable,
-    Severity::Warning,
     "A hook's command uses `CLAUDE_SKILL_DIR`, which Claude Code does not set for hooks.",
     "The variable is empty, so the path begins at the root directory. Claude Code replaces it only in the body and in `allowed-tools`; a skill's hooks get the directory as `CLAUDE_PLUGIN_ROOT`.",
     "Write `${CLAUDE_PLUGIN_ROOT}`.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: '\"${CLAUDE_SKILL_DIR}\"/check.sh'\n---\nRead the file.\n",
 )
+.severity(Severity::Warning)
 .fixable();
 
-static UNQUOTED: Rule = rule(
+pub(super) static UNQUOTED: Rule = FAMILY.rule(
     RuleId::HooksUnquoted,
-    Severity::Hint,
     "A directory in a hook's command is not in quotes.",
     "If the directory's path contains a space, the shell splits it and the hook fails.",
     "Put the variable in double quotes.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: $CLAUDE_PROJECT_DIR/check.sh\n---\nRead the file.\n",
 )
+.severity(Severity::Hint)
 .fixable();
 
 /// Variables with the path of a directory that Claude Code sets for a hook.

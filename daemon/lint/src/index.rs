@@ -16,7 +16,7 @@ use skills_syntax::text::Span;
 
 use super::affected_agents::{depth_below_root, names, with_verb};
 use super::finding::Finding;
-use super::rule::Rule;
+use super::rule::{Family, Rule};
 use super::rule_id::RuleId;
 use super::skill_set::{MAX_NAMED, length_in_list};
 use super::subject::Cx;
@@ -26,112 +26,92 @@ const SOURCES: &[&Citation] =
 
 const PASSING: &str = "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-const fn rule(
-    id: RuleId,
-    severity: Severity,
-    what: &'static str,
-    why: &'static str,
-    repair: &'static str,
-    failing: &'static str,
-) -> Rule {
-    let rule = Rule::new(id, severity, what, why, repair);
-    rule.whole_file().sources(SOURCES).texts(failing, PASSING)
-}
+/// Values that most rules of this family share.
+const FAMILY: Family = Family {
+    severity: Severity::Warning,
+    whole_file: true,
+    agents: &[],
+    sources: SOURCES,
+    passing: PASSING,
+};
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 9] = [
-    &SHADOWED,
-    &SHADOWING,
-    &DUPLICATE,
-    &TOO_DEEP,
-    &MISPLACED,
-    &GIT_IGNORED,
-    &LINK,
-    &UNREADABLE,
-    &OVER_BUDGET,
-];
-
-static SHADOWED: Rule = rule(
+pub(super) static SHADOWED: Rule = FAMILY.rule(
     RuleId::IndexShadowed,
-    Severity::Warning,
     "Another skill with the same name takes precedence.",
     "The agent shows the other skill and never uses this one.",
     "Rename or remove one of the two.",
     "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
 );
 
-static SHADOWING: Rule = rule(
+pub(super) static SHADOWING: Rule = FAMILY.rule(
     RuleId::IndexShadowing,
-    Severity::Information,
     "The skill shadows another skill with the same name.",
     "The agent never uses the other skill. This can be intended: a project's skill replaces the user's.",
     "Rename one of the two if you need both.",
     "//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
-);
+)
+.severity(Severity::Information);
 
-static DUPLICATE: Rule = rule(
+pub(super) static DUPLICATE: Rule = FAMILY.rule(
     RuleId::IndexDuplicate,
-    Severity::Warning,
     "A skill in a neighbouring directory has the same name.",
     "Agents keep one of them, and not all agents keep the same one.",
     "Rename one of the two.",
     "//- /w/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/skills/other/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
 );
 
-static TOO_DEEP: Rule = rule(
+pub(super) static TOO_DEEP: Rule = FAMILY.rule(
     RuleId::IndexTooDeep,
-    Severity::Warning,
     "The skill is nested deeper than an agent searches.",
     "Each agent searches a limited number of directory levels. A deeper skill does not exist for it, which is an error. Most agents do not search inside a skill. A skill inside another one can be intended as part of it, and is a warning.",
     "Move the skill's directory up.",
     "//- /w/.claude/skills/group/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
 );
 
-static MISPLACED: Rule = rule(
+pub(super) static MISPLACED: Rule = FAMILY.rule(
     RuleId::IndexMisplaced,
-    Severity::Warning,
     "The skill is in a place that an agent does not search.",
     "Agents skip a SKILL.md directly in the skills directory, and a file named `skill.md`; both are errors. A skill in a hidden or excluded directory can be intended, and is a warning.",
     "Move it to `skills/NAME/SKILL.md`.",
     "//- /w/.claude/skills/SKILL.md\n---\nname: skills\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
 );
 
-static GIT_IGNORED: Rule = rule(
+pub(super) static GIT_IGNORED: Rule = FAMILY.rule(
     RuleId::IndexGitIgnored,
-    Severity::Information,
     "Git ignores the skill.",
     "The skill stays on this machine, and agents that respect `.gitignore` do not find it.",
     "Remove it from `.gitignore`, or move the skill to your home directory.",
     "//- /w/.gitignore\n.claude\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
 )
+.severity(Severity::Information)
 .sources(&[&GIT_IGNORE]);
 
-static LINK: Rule = rule(
+pub(super) static LINK: Rule = FAMILY.rule(
     RuleId::IndexLink,
-    Severity::Information,
     "A symbolic link leads out of the skills directory, or the SKILL.md is a symbolic link.",
     "Some agents do not follow the link, and its target may be missing on other machines. Codex does not find a SKILL.md that is a symbolic link, which is an error.",
     "Copy the skill, or check that every agent you use follows links.",
     "//- /w/.claude/skills/pdf -> /opt/pdf\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-);
+)
+.severity(Severity::Information);
 
-static UNREADABLE: Rule = rule(
+pub(super) static UNREADABLE: Rule = FAMILY.rule(
     RuleId::IndexUnreadable,
-    Severity::Error,
     "The file or its directory cannot be read.",
     "It is a directory, a pipe, a device or a dangling symbolic link, or permission is denied. No agent shows the skill.",
     "Replace it with a regular file, or make it readable.",
     "//- /w/.claude/skills/pdf/SKILL.md fifo\n",
-);
+)
+.severity(Severity::Error);
 
-static OVER_BUDGET: Rule = rule(
+pub(super) static OVER_BUDGET: Rule = FAMILY.rule(
     RuleId::IndexBudget,
-    Severity::Information,
     "The agent's skill listing exceeds its budget.",
     "Claude Code drops the descriptions of rarely used skills, so that its model sees only their names; Codex shortens all of them. The finding is shown once for each agent, at the project's skill with the longest entry.",
     "Shorten descriptions, or hide skills that only users start from the model; `skillsd budget` shows what each skill costs.",
     "//- /w/.claude/skills/pdf/SKILL.md budget\n---\nname: pdf\ndescription: Reads PDF files, their text, tables, forms, pictures, notes, outlines and fonts, turns them into other files, joins and cuts them, and draws what is on a page. Use when asked about a PDF file, a form, a scan or a page of one.\n---\nRead the file.\n",
-);
+)
+.severity(Severity::Information);
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let span = name_span(cx);

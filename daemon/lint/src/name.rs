@@ -15,31 +15,25 @@ use skills_syntax::text::Span;
 use super::affected_agents::with_verb;
 use super::field;
 use super::finding::{Finding, Offer};
-use super::rule::Rule;
+use super::rule::{Family, Rule};
 use super::rule_id::RuleId;
 use super::skill_set::MAX_NAMED;
 use super::subject::Cx;
-
-const fn warning(
-    id: RuleId,
-    what: &'static str,
-    why: &'static str,
-    repair: &'static str,
-    failing: &'static str,
-) -> Rule {
-    let rule = Rule::new(id, Severity::Warning, what, why, repair);
-    rule.sources(SOURCES).texts(failing, PASSING)
-}
 
 const SOURCES: &[&Citation] = &[&SPECIFICATION, &CLAUDE_SKILLS];
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 9] =
-    [&MISSING, &TYPE, &CHARSET, &HYPHENS, &LENGTH, &DIRECTORY, &RESERVED, &CASE, &SIMILAR];
+/// Values that most rules of this family share.
+const FAMILY: Family = Family {
+    severity: Severity::Warning,
+    whole_file: false,
+    agents: &[],
+    sources: SOURCES,
+    passing: PASSING,
+};
 
-static MISSING: Rule = warning(
+pub(super) static MISSING: Rule = FAMILY.rule(
     RuleId::NameMissing,
     "The skill has no name.",
     "The Agent Skills specification requires a name. Claude Code and Codex use the directory's name; other agents drop the skill.",
@@ -50,7 +44,7 @@ static MISSING: Rule = warning(
 .whole_file()
 .sources(&[&SPECIFICATION, &OPENCODE, &PLUGIN]);
 
-static TYPE: Rule = warning(
+pub(super) static TYPE: Rule = FAMILY.rule(
     RuleId::NameType,
     "The name is not a string.",
     "`123`, `true` and lists are not strings in YAML. Agents that require a string drop the skill.",
@@ -60,7 +54,7 @@ static TYPE: Rule = warning(
 .fixable()
 .sources(&[&OPENCODE, &PLUGIN]);
 
-static CHARSET: Rule = warning(
+pub(super) static CHARSET: Rule = FAMILY.rule(
     RuleId::NameCharset,
     "The name contains characters other than `a-z`, `0-9` and `-`.",
     "The specification allows no others. A client may drop the skill or change its name, and a slash command cannot contain spaces.",
@@ -70,7 +64,7 @@ static CHARSET: Rule = warning(
 .fixable()
 .sources(&[&SPECIFICATION, &PLUGIN]);
 
-static HYPHENS: Rule = warning(
+pub(super) static HYPHENS: Rule = FAMILY.rule(
     RuleId::NameHyphens,
     "The name starts or ends with a hyphen, or contains two in a row.",
     "The specification does not allow such names.",
@@ -79,7 +73,7 @@ static HYPHENS: Rule = warning(
 )
 .fixable();
 
-static LENGTH: Rule = warning(
+pub(super) static LENGTH: Rule = FAMILY.rule(
     RuleId::NameLength,
     "The name is longer than 64 characters.",
     "Codex drops the skill, and the specification does not allow longer names.",
@@ -89,7 +83,7 @@ static LENGTH: Rule = warning(
 .fixable()
 .sources(&[&SPECIFICATION, &CODEX]);
 
-static DIRECTORY: Rule = warning(
+pub(super) static DIRECTORY: Rule = FAMILY.rule(
     RuleId::NameDirectory,
     "The name differs from the directory's name.",
     "The specification requires them to be equal. Claude Code calls the skill by its directory's name, other agents by `name`.",
@@ -98,7 +92,7 @@ static DIRECTORY: Rule = warning(
 )
 .choosable();
 
-static RESERVED: Rule = Rule::new(
+pub(super) static RESERVED: Rule = Rule::new(
     RuleId::NameReserved,
     Severity::Information,
     "The name contains a reserved word.",
@@ -112,7 +106,7 @@ static RESERVED: Rule = Rule::new(
     PASSING,
 );
 
-static CASE: Rule = Rule::new(
+pub(super) static CASE: Rule = Rule::new(
     RuleId::NameCase,
     Severity::Warning,
     "Another skill's name differs only in upper and lower case.",
@@ -125,7 +119,7 @@ static CASE: Rule = Rule::new(
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead.\n//- /w/write-pdf/SKILL.md\n---\nname: write-pdf\ndescription: Writes PDF files. Use when asked to.\n---\nWrite.\n",
 );
 
-static SIMILAR: Rule = Rule::new(
+pub(super) static SIMILAR: Rule = Rule::new(
     RuleId::NameSimilar,
     Severity::Hint,
     "Another skill's name differs by one letter.",

@@ -8,69 +8,60 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 
 use super::finding::Finding;
-use super::rule::Rule;
+use super::rule::{Family, Rule};
 use super::rule_id::RuleId;
 use super::subject::Cx;
-
-const fn rule(
-    id: RuleId,
-    severity: Severity,
-    what: &'static str,
-    why: &'static str,
-    repair: &'static str,
-    failing: &'static str,
-) -> Rule {
-    let rule = Rule::new(id, severity, what, why, repair);
-    rule.agents(&[Agent::ClaudeCode, Agent::VsCode]).sources(SOURCES).texts(failing, PASSING)
-}
 
 const SOURCES: &[&Citation] = &[&CLAUDE_SKILLS, &GIT_IGNORE];
 
 const PASSING: &str = "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n";
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 7] =
-    [&GLOB, &NOTHING, &EVERYTHING, &ABSOLUTE, &BACKSLASH, &BRACES, &NEGATION];
+/// Values that most rules of this family share.
+const FAMILY: Family = Family {
+    severity: Severity::Warning,
+    whole_file: false,
+    agents: &[Agent::ClaudeCode, Agent::VsCode],
+    sources: SOURCES,
+    passing: PASSING,
+};
 
-static GLOB: Rule = rule(
+pub(super) static GLOB: Rule = FAMILY.rule(
     RuleId::PathsGlob,
-    Severity::Error,
     "The glob never matches.",
     "The glob activates the skill for no file.",
     "Close the bracket or escape it with a backslash, and write paths without `./`.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: 'src/[a-z'\n---\nRead the file.\n",
-);
+)
+.severity(Severity::Error);
 
-static NOTHING: Rule = rule(
+pub(super) static NOTHING: Rule = FAMILY.rule(
     RuleId::PathsNothing,
-    Severity::Information,
     "The glob matches no file in this worktree.",
     "The skill stays hidden until a matching file is touched.",
     "Correct the glob, unless the files do not exist yet.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: scr/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n",
-);
+)
+.severity(Severity::Information);
 
-static EVERYTHING: Rule = rule(
+pub(super) static EVERYTHING: Rule = FAMILY.rule(
     RuleId::PathsEverything,
-    Severity::Information,
     "The glob matches every file.",
     "It only hides the skill until the first file is touched.",
     "Remove `paths`, or name the files that the skill is for.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: '**/*'\n---\nRead the file.\n",
-);
+)
+.severity(Severity::Information);
 
-static ABSOLUTE: Rule = rule(
+pub(super) static ABSOLUTE: Rule = FAMILY.rule(
     RuleId::PathsAbsolute,
-    Severity::Warning,
     "The glob is an absolute path or leaves the worktree.",
     "Agents match globs against paths relative to the session's working directory. This glob matches none of them.",
     "Write the path relative to the top of the worktree.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ../other/*.rs\n---\nRead the file.\n",
 );
 
-static BACKSLASH: Rule = rule(
+pub(super) static BACKSLASH: Rule = FAMILY.rule(
     RuleId::PathsBackslash,
-    Severity::Warning,
     "A backslash is used as a directory separator.",
     "In a glob, a backslash escapes the next character.",
     "Use `/` on every system.",
@@ -78,9 +69,8 @@ static BACKSLASH: Rule = rule(
 )
 .fixable();
 
-static BRACES: Rule = rule(
+pub(super) static BRACES: Rule = FAMILY.rule(
     RuleId::PathsBraces,
-    Severity::Warning,
     "Some agents do not expand these braces.",
     "All agents expand alternatives separated by commas. Some take ranges, single words and nested braces literally.",
     "List the alternatives, separated by commas.",
@@ -88,9 +78,8 @@ static BRACES: Rule = rule(
 )
 .fixable();
 
-static NEGATION: Rule = rule(
+pub(super) static NEGATION: Rule = FAMILY.rule(
     RuleId::PathsNegation,
-    Severity::Warning,
     "The negated glob excludes nothing, or everything.",
     "`!` excludes files that an earlier glob matches. It has no effect without such a glob, or if a glob matches the file's directory. If it matches every file, nothing is left.",
     "Put it after the glob that it restricts, and let that glob match files: `src/**/*.ts` instead of `src/`.",

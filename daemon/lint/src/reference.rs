@@ -18,10 +18,7 @@ use super::rule_id::RuleId;
 use super::skill_set::SkillSet;
 use super::subject::Cx;
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 2] = [&UNKNOWN, &BROKEN_LINK];
-
-static UNKNOWN: Rule = Rule::new(
+pub(super) static UNKNOWN: Rule = Rule::new(
     RuleId::RefUnknown,
     Severity::Warning,
     "A reference to a skill looks misspelled.",
@@ -35,7 +32,7 @@ static UNKNOWN: Rule = Rule::new(
     "//- /w/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nThen use the `release-notes` skill, in `/etc` or `/logs`.\n//- /w/skills/release-notes/SKILL.md\n---\nname: release-notes\ndescription: Writes notes. Use when asked to.\n---\nWrite.\n",
 );
 
-static BROKEN_LINK: Rule = Rule::new(
+pub(super) static BROKEN_LINK: Rule = Rule::new(
     RuleId::RefBrokenLink,
     Severity::Warning,
     "A link in an instruction file points to a missing file of a skill.",

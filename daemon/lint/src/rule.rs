@@ -40,6 +40,31 @@ pub struct Rule {
     pub passing: &'static str,
 }
 
+/// Values that most rules of a family share.
+pub(super) struct Family {
+    pub(super) severity: Severity,
+    pub(super) whole_file: bool,
+    pub(super) agents: &'static [Agent],
+    pub(super) sources: &'static [&'static Citation],
+    pub(super) passing: &'static str,
+}
+
+impl Family {
+    /// Creates a row with the family's values.
+    pub(super) const fn rule(
+        &self,
+        id: RuleId,
+        problem: &'static str,
+        consequence: &'static str,
+        remedy: &'static str,
+        failing: &'static str,
+    ) -> Rule {
+        let Self { severity, whole_file, agents, sources, passing } = *self;
+        let rule = Rule::new(id, severity, problem, consequence, remedy);
+        Rule { whole_file, agents, sources, failing, passing, ..rule }
+    }
+}
+
 impl Rule {
     /// Creates a row from its required columns.
     pub(super) const fn new(
@@ -93,6 +118,16 @@ impl Rule {
 
     pub(super) const fn texts(mut self, failing: &'static str, passing: &'static str) -> Self {
         self.failing = failing;
+        self.passing = passing;
+        self
+    }
+
+    pub(super) const fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    pub(super) const fn passing(mut self, passing: &'static str) -> Self {
         self.passing = passing;
         self
     }

@@ -19,11 +19,7 @@ use super::subject::Cx;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 6] =
-    [&HIDDEN_UNICODE, &FRONTMATTER_CODE, &LISTING_INJECTION, &SECRET, &PIPE_TO_SHELL, &HOME_PATH];
-
-static HIDDEN_UNICODE: Rule = Rule::new(
+pub(super) static HIDDEN_UNICODE: Rule = Rule::new(
     RuleId::SecurityHiddenUnicode,
     Severity::Warning,
     "The text contains invisible characters.",
@@ -52,7 +48,7 @@ pub(super) static FRONTMATTER_CODE: Rule = Rule::new(
     PASSING,
 );
 
-static LISTING_INJECTION: Rule = Rule::new(
+pub(super) static LISTING_INJECTION: Rule = Rule::new(
     RuleId::SecurityListingInjection,
     Severity::Error,
     "The name or the description imitates part of the skill listing.",
@@ -65,7 +61,7 @@ static LISTING_INJECTION: Rule = Rule::new(
     PASSING,
 );
 
-static SECRET: Rule = Rule::new(
+pub(super) static SECRET: Rule = Rule::new(
     RuleId::SecuritySecret,
     Severity::Warning,
     "The text seems to contain a key or a token.",
@@ -78,7 +74,7 @@ static SECRET: Rule = Rule::new(
     PASSING,
 );
 
-static PIPE_TO_SHELL: Rule = Rule::new(
+pub(super) static PIPE_TO_SHELL: Rule = Rule::new(
     RuleId::SecurityPipeToShell,
     Severity::Warning,
     "A command that an agent runs automatically pipes a download into a shell.",
@@ -91,7 +87,7 @@ static PIPE_TO_SHELL: Rule = Rule::new(
     PASSING,
 );
 
-static HOME_PATH: Rule = Rule::new(
+pub(super) static HOME_PATH: Rule = Rule::new(
     RuleId::SecurityHomePath,
     Severity::Information,
     "The text contains a user's home directory.",

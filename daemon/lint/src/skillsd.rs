@@ -7,9 +7,6 @@ use super::rule_id::RuleId;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 2] = [&UNKNOWN_RULE, &TOO_MANY];
-
 pub(super) static UNKNOWN_RULE: Rule = Rule::new(
     RuleId::SkillsdUnknownRule,
     Severity::Warning,

@@ -1,37 +1,24 @@
 //! The rule table: the rules of all families.
 
-use std::sync::LazyLock;
-
 use super::rule::Rule;
-use super::rule_id::RuleId;
+use super::rule_id::{RuleId, for_each_rule};
 use super::{
     body, command, description, field, hooks, index, name, paths, reference, security, skillsd,
     tools, yaml,
 };
 
-/// All rules, in the order of the reference page.
-pub(super) static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
-    let families: [&[&'static Rule]; 13] = [
-        &yaml::rules::RULES,
-        &name::RULES,
-        &description::RULES,
-        &field::RULES,
-        &tools::RULES,
-        &paths::RULES,
-        &hooks::RULES,
-        &body::rules::RULES,
-        &security::RULES,
-        &index::RULES,
-        &reference::RULES,
-        &command::RULES,
-        &skillsd::RULES,
-    ];
-    families.into_iter().flatten().copied().collect()
-});
+macro_rules! rules {
+    ($($rule:ident = $id:literal in $($place:ident)::+,)*) => {
+        /// All rules, in the order of [`RuleId`] and of the reference page.
+        static RULES: &[&Rule] = &[$(&$($place)::+,)*];
+    };
+}
+
+for_each_rule!(rules);
 
 /// Returns all rules, family by family.
 pub fn rules() -> &'static [&'static Rule] {
-    &RULES
+    RULES
 }
 
 /// Returns the ids of all rules, family by family.

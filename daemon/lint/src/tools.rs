@@ -20,10 +20,7 @@ use super::subject::Cx;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(pdftotext:*)\n---\nRead the file.\n";
 
-/// Rules of this family, in the order of the reference page.
-pub(super) static RULES: [&Rule; 5] = [&UNKNOWN, &RENAMED, &PATTERN, &SEPARATOR, &MCP];
-
-static UNKNOWN: Rule = Rule::new(
+pub(super) static UNKNOWN: Rule = Rule::new(
     RuleId::ToolsUnknown,
     Severity::Information,
     "No agent has a tool with this name.",
@@ -38,7 +35,7 @@ static UNKNOWN: Rule = Rule::new(
     PASSING,
 );
 
-static RENAMED: Rule = Rule::new(
+pub(super) static RENAMED: Rule = Rule::new(
     RuleId::ToolsRenamed,
     Severity::Hint,
     "The tool has a new name.",
@@ -53,7 +50,7 @@ static RENAMED: Rule = Rule::new(
     PASSING,
 );
 
-static PATTERN: Rule = Rule::new(
+pub(super) static PATTERN: Rule = Rule::new(
     RuleId::ToolsPattern,
     Severity::Warning,
     "The pattern after a tool's name is malformed.",
@@ -67,7 +64,7 @@ static PATTERN: Rule = Rule::new(
     PASSING,
 );
 
-static SEPARATOR: Rule = Rule::new(
+pub(super) static SEPARATOR: Rule = Rule::new(
     RuleId::ToolsSeparator,
     Severity::Information,
     "Tools are separated by commas.",
@@ -82,7 +79,7 @@ static SEPARATOR: Rule = Rule::new(
     PASSING,
 );
 
-static MCP: Rule = Rule::new(
+pub(super) static MCP: Rule = Rule::new(
     RuleId::ToolsMcp,
     Severity::Warning,
     "An MCP tool is not written as `mcp__server__tool`.",

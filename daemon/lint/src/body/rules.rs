@@ -6,7 +6,7 @@ use skills_agents::field_table::{
 };
 use skills_syntax::diagnostic::Severity;
 
-use crate::rule::Rule;
+use crate::rule::{Family, Rule};
 use crate::rule_id::RuleId;
 
 const SOURCES: &[&Citation] = &[&SPECIFICATION];
@@ -15,268 +15,229 @@ const HEAD: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 const LINKED: &str = "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [forms](references/forms.md), run `scripts/read.py`.\n//- /w/pdf/references/forms.md\n# Forms\n//- /w/pdf/scripts/read.py\nprint()\n";
 
-const fn rule(
-    id: RuleId,
-    severity: Severity,
-    what: &'static str,
-    why: &'static str,
-    repair: &'static str,
-    failing: &'static str,
-    passing: &'static str,
-) -> Rule {
-    Rule::new(id, severity, what, why, repair).sources(SOURCES).texts(failing, passing)
-}
+/// Values that most rules of this family share.
+const FAMILY: Family = Family {
+    severity: Severity::Warning,
+    whole_file: false,
+    agents: &[],
+    sources: SOURCES,
+    passing: PASSING,
+};
 
-/// Rules of this family, in the order of the reference page.
-pub(crate) static RULES: [&Rule; 20] = [
-    &LONG,
-    &EMPTY,
-    &TOO_LARGE,
-    &BROKEN_LINK,
-    &BROKEN_ANCHOR,
-    &BROKEN_PATH,
-    &MISSING_SCRIPT,
-    &ESCAPE,
-    &NOT_EXECUTABLE,
-    &UNREFERENCED_FILE,
-    &UNCLOSED_FENCE,
-    &CONFLICT_MARKER,
-    &UNBALANCED_TAG,
-    &EDITOR_REFERENCE,
-    &UNFINISHED,
-    &NO_HINT,
-    &UNKNOWN_VARIABLE,
-    &COMMAND_NOT_RUN,
-    &CURRENCY,
-    &CODE_ARGUMENT,
-];
-
-pub(crate) static LONG: Rule = rule(
+pub(crate) static LONG: Rule = FAMILY.rule(
     RuleId::BodyLong,
-    Severity::Information,
     "The body is longer than 500 lines or about 5,000 tokens.",
     "Agents put the whole body into the context. Models read the end of a long text less well, and Claude Code keeps only 5,000 tokens after a compaction.",
     "Move details to files under `references/` and say when to read them.",
     "(a body of 501 lines)",
-    PASSING,
 )
+.severity(Severity::Information)
 .whole_file()
 .sources(&[&SPECIFICATION, &AUTHORING]);
 
-pub(crate) static EMPTY: Rule = rule(
-    RuleId::BodyEmpty,
-    Severity::Warning,
-    "The body is empty.",
-    "The skill gives the model no instructions, and opencode-agent-skills drops it.",
-    "Write the instructions.",
-    HEAD,
-    PASSING,
-)
-.whole_file()
-.sources(&[&SPECIFICATION, &PLUGIN]);
+pub(crate) static EMPTY: Rule = FAMILY
+    .rule(
+        RuleId::BodyEmpty,
+        "The body is empty.",
+        "The skill gives the model no instructions, and opencode-agent-skills drops it.",
+        "Write the instructions.",
+        HEAD,
+    )
+    .whole_file()
+    .sources(&[&SPECIFICATION, &PLUGIN]);
 
-pub(crate) static TOO_LARGE: Rule = rule(
-    RuleId::BodyTooLarge,
-    Severity::Warning,
-    "The file is larger than the read limit.",
-    "skillsd ignores the text after the limit.",
-    "Move long material to files under `references/`, which agents read on demand.",
-    "(a file larger than `read_limit`)",
-    PASSING,
-)
-.whole_file();
+pub(crate) static TOO_LARGE: Rule = FAMILY
+    .rule(
+        RuleId::BodyTooLarge,
+        "The file is larger than the read limit.",
+        "skillsd ignores the text after the limit.",
+        "Move long material to files under `references/`, which agents read on demand.",
+        "(a file larger than `read_limit`)",
+    )
+    .whole_file();
 
-pub(crate) static BROKEN_LINK: Rule = rule(
+pub(crate) static BROKEN_LINK: Rule = FAMILY.rule(
     RuleId::BodyBrokenLink,
-    Severity::Warning,
     "A link points to a file that does not exist.",
     "The model wastes a turn trying to read it, or invents its content.",
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [forms](references/form.md).\n//- /w/pdf/references/forms.md\n# Forms\n",
-    LINKED,
 )
+.passing(LINKED)
 .fixable();
 
-pub(crate) static BROKEN_ANCHOR: Rule = rule(
+pub(crate) static BROKEN_ANCHOR: Rule = FAMILY.rule(
     RuleId::BodyBrokenAnchor,
-    Severity::Information,
     "A link leads to a heading that the body, or the linked file of the skill, does not have.",
     "The model looks for a section that does not exist.",
     "Correct the anchor, or add the heading. An anchor is the heading in lower case, with hyphens for spaces.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [fields](#form-feilds).\n\n## Form fields\n\nRead the file.\n",
-    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [fields](#form-fields).\n\n## Form fields\n\nRead the file.\n",
 )
+.severity(Severity::Information)
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [fields](#form-fields).\n\n## Form fields\n\nRead the file.\n")
 .fixable()
 .sources(&[&COMMON_MARK]);
 
-pub(crate) static BROKEN_PATH: Rule = rule(
+pub(crate) static BROKEN_PATH: Rule = FAMILY.rule(
     RuleId::BodyBrokenPath,
-    Severity::Warning,
     "A path in backticks, in prose or after `@` names a missing file of the skill.",
     "The model tries to read or run it, and fails. If the skill does not have the directory either, the finding is a hint.",
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun `scripts/raed.py`.\n//- /w/pdf/scripts/read.py\nprint()\n",
-    LINKED,
 )
+.passing(LINKED)
 .fixable();
 
-pub(crate) static MISSING_SCRIPT: Rule = rule(
+pub(crate) static MISSING_SCRIPT: Rule = FAMILY.rule(
     RuleId::BodyMissingScript,
-    Severity::Warning,
     "A command runs a script that the skill does not have.",
     "The command fails. If the command names no directory, or one that the skill does not have, the script may belong to the user's project, and the finding is a hint.",
     "Correct the path, or add the script.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun:\n\n```sh\npython scripts/raed.py a.pdf\n```\n//- /w/pdf/scripts/read.py\nprint()\n",
-    LINKED,
 )
+.passing(LINKED)
 .fixable();
 
-pub(crate) static ESCAPE: Rule = rule(
+pub(crate) static ESCAPE: Rule = FAMILY.rule(
     RuleId::BodyEscape,
-    Severity::Information,
     "A link points outside the skill's directory.",
     "Skills are copied and installed alone, without the files beside them.",
     "Copy the file into the skill, or refer to the other skill by name.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [other](../other/notes.md).\n//- /w/other/notes.md\n# Notes\n",
-    LINKED,
-);
+)
+.severity(Severity::Information)
+.passing(LINKED);
 
-pub(crate) static NOT_EXECUTABLE: Rule = rule(
+pub(crate) static NOT_EXECUTABLE: Rule = FAMILY.rule(
     RuleId::BodyNotExecutable,
-    Severity::Information,
     "A script that is run by its path is not executable.",
     "The shell answers `Permission denied`.",
     "Run `chmod +x` on the file, or name its interpreter: `python scripts/read.py`.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun:\n\n```sh\n./scripts/read.sh a.pdf\n```\n//- /w/pdf/scripts/read.sh\n#!/bin/sh\n",
-    LINKED,
 )
+.severity(Severity::Information)
+.passing(LINKED)
 .choosable();
 
-pub(crate) static UNREFERENCED_FILE: Rule = rule(
+pub(crate) static UNREFERENCED_FILE: Rule = FAMILY.rule(
     RuleId::BodyUnreferencedFile,
-    Severity::Hint,
     "Neither the body nor another file of the skill mentions a file.",
     "The model does not know that the file exists. Hooks count as mentions too.",
     "Say in the body when to use the file, or remove it.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/pdf/references/forms.md\n# Forms\n",
-    LINKED,
 )
+.severity(Severity::Hint)
+.passing(LINKED)
 .whole_file()
 .sources(&[&AUTHORING]);
 
-pub(crate) static UNCLOSED_FENCE: Rule = rule(
+pub(crate) static UNCLOSED_FENCE: Rule = FAMILY.rule(
     RuleId::BodyUnclosedFence,
-    Severity::Warning,
     "A code block is not closed.",
     "The rest of the body becomes code.",
     "Close the block with a line of the same characters.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdftotext a.pdf\n",
-    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdftotext a.pdf\n```\n",
 )
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdftotext a.pdf\n```\n")
 .fixable()
 .sources(&[&COMMON_MARK]);
 
-pub(crate) static CONFLICT_MARKER: Rule = rule(
+pub(crate) static CONFLICT_MARKER: Rule = FAMILY.rule(
     RuleId::BodyConflictMarker,
-    Severity::Warning,
     "The file contains an unresolved merge conflict.",
     "The model reads both versions and the markers. In the frontmatter, the YAML is usually invalid.",
     "Keep one version, and remove the lines with the markers.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n<<<<<<< HEAD\nRead the file.\n=======\nRead the whole file.\n>>>>>>> main\n",
-    PASSING,
 )
 .choosable()
 .sources(&[&GIT_MERGE]);
 
-pub(crate) static UNBALANCED_TAG: Rule = rule(
+pub(crate) static UNBALANCED_TAG: Rule = FAMILY.rule(
     RuleId::BodyUnbalancedTag,
-    Severity::Hint,
     "An opening tag on its own line, or a closing tag, has no counterpart.",
     "Tags such as `<rules>` tell the model which text belongs together; without the end, that is unclear.",
     "Add the missing tag, or remove this one.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n<rules>\nRead the file.\n",
-    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n<rules>\nRead the file.\n</rules>\n",
 )
+.severity(Severity::Hint)
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n<rules>\nRead the file.\n</rules>\n")
 .choosable()
 .sources(&[&AUTHORING]);
 
-pub(crate) static EDITOR_REFERENCE: Rule = rule(
+pub(crate) static EDITOR_REFERENCE: Rule = FAMILY.rule(
     RuleId::BodyEditorReference,
-    Severity::Hint,
     "The body contains a reference that only VS Code replaces.",
     "VS Code reads `#file:` and `#tool:` as references. Other agents show the text as it is.",
     "Write a link to the file, or the tool's name in backticks.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead #file:forms.md first.\n",
-    PASSING,
 )
+.severity(Severity::Hint)
 .choosable();
 
-pub(crate) static UNFINISHED: Rule = rule(
+pub(crate) static UNFINISHED: Rule = FAMILY.rule(
     RuleId::BodyUnfinished,
-    Severity::Information,
     "The body ends in the middle of a sentence.",
     "The end of the instructions is probably lost.",
     "Complete the last sentence.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file, and then open the\n",
-    PASSING,
 )
+.severity(Severity::Information)
 .whole_file();
 
-pub(crate) static NO_HINT: Rule = rule(
+pub(crate) static NO_HINT: Rule = FAMILY.rule(
     RuleId::BodyNoHint,
-    Severity::Hint,
     "The body uses arguments, but `argument-hint` is missing.",
     "Without a hint, the command menu does not show what to type.",
     "Add `argument-hint:` with a short example.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead $ARGUMENTS.\n",
-    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS.\n",
 )
+.severity(Severity::Hint)
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS.\n")
 .agents(&[Agent::ClaudeCode])
 .sources(&[&CLAUDE_SKILLS]);
 
-pub(crate) static UNKNOWN_VARIABLE: Rule = rule(
+pub(crate) static UNKNOWN_VARIABLE: Rule = FAMILY.rule(
     RuleId::BodyUnknownVariable,
-    Severity::Warning,
     "A variable or an argument looks misspelled.",
     "Claude Code leaves it as written: a path that contains it does not exist, and the model does not see the argument.",
     "Correct the variable's name.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun ${CLAUDE_SKILLS_DIR}/read.py.\n",
-    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun ${CLAUDE_SKILL_DIR}/read.py.\n",
 )
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun ${CLAUDE_SKILL_DIR}/read.py.\n")
 .fixable()
 .agents(&[Agent::ClaudeCode])
 .sources(&[&CLAUDE_SKILLS]);
 
-pub(crate) static COMMAND_NOT_RUN: Rule = rule(
+pub(crate) static COMMAND_NOT_RUN: Rule = FAMILY.rule(
     RuleId::BodyCommandNotRun,
-    Severity::Information,
     "Some agents do not replace a command by its output.",
     "Claude Code runs `` !`…` `` at the start of a line or after a space, before the model sees the body. opencode runs it when the user starts the skill with a slash. Other agents show the command itself.",
     "Put a space before the `!`. For other agents, describe the command in words.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nFiles: !`ls *.pdf`\n",
-    "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nFiles: `ls *.pdf`\n",
 )
+.severity(Severity::Information)
+.passing("//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nFiles: `ls *.pdf`\n")
 .sources(&[&CLAUDE_SKILLS, &OPENCODE]);
 
-pub(crate) static CURRENCY: Rule = rule(
+pub(crate) static CURRENCY: Rule = FAMILY.rule(
     RuleId::BodyCurrency,
-    Severity::Hint,
     "An amount of money looks like an argument.",
     "`$5` is the sixth argument in Claude Code and the fifth in opencode. Both replace it when the user passes arguments.",
     "Write `5 USD`, or `\\$5` if only Claude Code reads the skill.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs $5 a page.\n",
-    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs 5 USD a page.\n",
 )
+.severity(Severity::Hint)
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs 5 USD a page.\n")
 .choosable()
 .sources(&[&CLAUDE_SKILLS, &OPENCODE]);
 
-pub(crate) static CODE_ARGUMENT: Rule = rule(
+pub(crate) static CODE_ARGUMENT: Rule = FAMILY.rule(
     RuleId::BodyCodeArgument,
-    Severity::Information,
     "A number after `$` in a code block is read as an argument.",
     "If the user passes enough arguments, agents replace `$1` in code too: `awk '{print $1}'` then prints something else. Claude Code then no longer appends the arguments to the body.",
     "Move the code to a file under `scripts/`. If only Claude Code reads the skill, escape the `$` with a backslash.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdfinfo a.pdf | awk '/Pages/ {print $2}'\n```\n",
-    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdfinfo a.pdf | awk '/Pages/ {print $NF}'\n```\n",
 )
+.severity(Severity::Information)
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdfinfo a.pdf | awk '/Pages/ {print $NF}'\n```\n")
 .sources(&[&CLAUDE_SKILLS, &OPENCODE]);

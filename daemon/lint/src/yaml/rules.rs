@@ -5,52 +5,23 @@ use skills_agents::field_table::{
 };
 use skills_syntax::diagnostic::{ProblemCode, Severity};
 
-use crate::rule::Rule;
+use crate::rule::{Family, Rule};
 use crate::rule_id::RuleId;
 use crate::security::FRONTMATTER_CODE;
 
 const READERS: &[&Citation] = &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
 
-const fn error(
-    id: RuleId,
-    what: &'static str,
-    why: &'static str,
-    repair: &'static str,
-    failing: &'static str,
-    passing: &'static str,
-) -> Rule {
-    Rule::new(id, Severity::Error, what, why, repair).sources(READERS).texts(failing, passing)
-}
-
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 const REJECTED: &str = "YAML parsers reject the whole frontmatter. Some agents then drop the skill silently; others guess the meaning.";
 
-/// Rules of this family, in the order of the reference page.
-pub(crate) static RULES: [&Rule; 23] = [
-    &NO_FRONTMATTER,
-    &UNCLOSED_FRONTMATTER,
-    &MISSING_OPENING,
-    &TEXT_BEFORE_FRONTMATTER,
-    &ODD_CLOSING,
-    &SYNTAX,
-    &DUPLICATE_KEY,
-    &TAB_INDENTATION,
-    &UNQUOTED_COLON,
-    &COMMENT_CUTS_VALUE,
-    &UNQUOTED_START,
-    &FLOW_VALUE,
-    &AMBIGUOUS_SCALAR,
-    &ALIAS,
-    &RECURSIVE_ALIAS,
-    &UNINDENTED_CONTINUATION,
-    &CONTROL_CHARACTER,
-    &NOT_A_MAPPING,
-    &TOO_DEEP,
-    &NOT_UTF8,
-    &BYTE_ORDER_MARK,
-    &CRLF,
-    &LONE_CR,
-];
+/// Values that most rules of this family share.
+const FAMILY: Family = Family {
+    severity: Severity::Error,
+    whole_file: false,
+    agents: &[],
+    sources: READERS,
+    passing: PASSING,
+};
 
 /// Returns the rule that reports a problem of the parser; `None` for the problems that other
 /// checks report, and for notes about limits.
@@ -81,102 +52,97 @@ pub(crate) fn rule_of(code: ProblemCode) -> Option<&'static Rule> {
     })
 }
 
-pub(crate) static NO_FRONTMATTER: Rule = error(
-    RuleId::YamlNoFrontmatter,
-    "The file has no frontmatter.",
-    "Most agents do not load a file without a name and a description as a skill.",
-    "Start the file with `---`, then `name:` and `description:` lines, then `---`.",
-    "# PDF\n\nReads PDF files.\n",
-    PASSING,
-)
-.whole_file()
-.sources(&[&SPECIFICATION]);
+pub(crate) static NO_FRONTMATTER: Rule = FAMILY
+    .rule(
+        RuleId::YamlNoFrontmatter,
+        "The file has no frontmatter.",
+        "Most agents do not load a file without a name and a description as a skill.",
+        "Start the file with `---`, then `name:` and `description:` lines, then `---`.",
+        "# PDF\n\nReads PDF files.\n",
+    )
+    .whole_file()
+    .sources(&[&SPECIFICATION]);
 
-pub(crate) static UNCLOSED_FRONTMATTER: Rule = error(
+pub(crate) static UNCLOSED_FRONTMATTER: Rule = FAMILY.rule(
     RuleId::YamlUnclosedFrontmatter,
     "The frontmatter has no closing `---` line.",
     "Agents read fields only between two `---` lines.",
     "Add a `---` line after the last key.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n\n# PDF\n\nRead the file.\n",
-    PASSING,
 )
 .fixable()
 .whole_file()
 .sources(&[&SPECIFICATION]);
 
-pub(crate) static MISSING_OPENING: Rule = error(
-    RuleId::YamlMissingOpening,
-    "The fields have no `---` line above them.",
-    "Agents read the fields as part of the body.",
-    "Add a `---` line above the fields.",
-    "name: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    PASSING,
-)
-.fixable()
-.whole_file()
-.sources(&[&SPECIFICATION]);
+pub(crate) static MISSING_OPENING: Rule = FAMILY
+    .rule(
+        RuleId::YamlMissingOpening,
+        "The fields have no `---` line above them.",
+        "Agents read the fields as part of the body.",
+        "Add a `---` line above the fields.",
+        "name: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    )
+    .fixable()
+    .whole_file()
+    .sources(&[&SPECIFICATION]);
 
-pub(crate) static TEXT_BEFORE_FRONTMATTER: Rule = error(
+pub(crate) static TEXT_BEFORE_FRONTMATTER: Rule = FAMILY.rule(
     RuleId::YamlTextBeforeFrontmatter,
     "There is text before the opening `---` line.",
     "Agents expect `---` on the first line. Most do not even skip a blank line.",
     "Make `---` the first line of the file.",
     "\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    PASSING,
 )
 .fixable()
 .whole_file()
 .sources(&[&SPECIFICATION, &GEMINI, &OPENCODE]);
 
-pub(crate) static ODD_CLOSING: Rule = error(
+pub(crate) static ODD_CLOSING: Rule = FAMILY.rule(
     RuleId::YamlOddClosing,
     "The closing line of the frontmatter is not exactly `---`.",
     "`----`, `...` or an indented `---` end the frontmatter only for some agents.",
     "Close the frontmatter with a line that is exactly `---`.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n...\nRead the file.\n",
-    PASSING,
 )
 .fixable()
 .sources(&[&SPECIFICATION]);
 
-pub(crate) static SYNTAX: Rule = error(
+pub(crate) static SYNTAX: Rule = FAMILY.rule(
     RuleId::YamlSyntax,
     "The frontmatter is not valid YAML.",
     REJECTED,
     "Correct the line, or quote the value.",
     "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked.\nlicense: MIT\n---\nRead the file.\n",
-    PASSING,
 )
 .fixable();
 
-pub(crate) static DUPLICATE_KEY: Rule = error(
+pub(crate) static DUPLICATE_KEY: Rule = FAMILY.rule(
     RuleId::YamlDuplicateKey,
     "A key occurs twice.",
     "JavaScript and Rust parsers reject the frontmatter; Python's parser uses the last value.",
     "Keep one of the two.",
     "---\nname: pdf\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    PASSING,
 )
 .fixable();
 
-pub(crate) static TAB_INDENTATION: Rule = error(
+pub(crate) static TAB_INDENTATION: Rule = FAMILY.rule(
     RuleId::YamlTabIndentation,
     "A line is indented with a tab.",
     "YAML allows only spaces as indentation.",
     "Indent with spaces.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n\tauthor: me\n---\nRead the file.\n",
-    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  author: me\n---\nRead the file.\n",
 )
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  author: me\n---\nRead the file.\n")
 .fixable();
 
-pub(crate) static UNQUOTED_COLON: Rule = error(
+pub(crate) static UNQUOTED_COLON: Rule = FAMILY.rule(
     RuleId::YamlUnquotedColon,
     "An unquoted value contains `: `.",
     "YAML reads the text before the colon as a key and rejects the frontmatter. This is the most frequent mistake.",
     "Quote the whole value.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when: asked about one.\n---\nRead the file.\n",
-    "---\nname: pdf\ndescription: \"Reads PDF files. Use when: asked about one.\"\n---\nRead the file.\n",
 )
+.passing("---\nname: pdf\ndescription: \"Reads PDF files. Use when: asked about one.\"\n---\nRead the file.\n")
 .fixable();
 
 pub(crate) static COMMENT_CUTS_VALUE: Rule = Rule::new(
@@ -193,14 +159,14 @@ pub(crate) static COMMENT_CUTS_VALUE: Rule = Rule::new(
     "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about issue #12 or a file.\"\n---\nRead the file.\n",
 );
 
-pub(crate) static UNQUOTED_START: Rule = error(
+pub(crate) static UNQUOTED_START: Rule = FAMILY.rule(
     RuleId::YamlUnquotedStart,
     "An unquoted value starts with a special character of YAML.",
     "`[`, `{`, `@`, `*`, `&`, `!`, `%` and the backtick start lists, maps, aliases, anchors, tags and directives, or are reserved.",
     "Quote the whole value.",
     "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about one.\"\nargument-hint: [file] [page]\n---\nRead $ARGUMENTS.\n",
-    "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about one.\"\nargument-hint: \"[file] [page]\"\n---\nRead $ARGUMENTS.\n",
 )
+.passing("---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about one.\"\nargument-hint: \"[file] [page]\"\n---\nRead $ARGUMENTS.\n")
 .fixable();
 
 pub(crate) static FLOW_VALUE: Rule = Rule::new(
@@ -245,46 +211,43 @@ pub(crate) static ALIAS: Rule = Rule::new(
     PASSING,
 );
 
-pub(crate) static RECURSIVE_ALIAS: Rule = error(
+pub(crate) static RECURSIVE_ALIAS: Rule = FAMILY.rule(
     RuleId::YamlRecursiveAlias,
     "An alias refers to a value that contains the alias.",
     REJECTED,
     "Replace the alias with its value.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata: &m\n  self: *m\n---\nRead the file.\n",
-    PASSING,
 );
 
-pub(crate) static UNINDENTED_CONTINUATION: Rule = error(
+pub(crate) static UNINDENTED_CONTINUATION: Rule = FAMILY.rule(
     RuleId::YamlUnindentedContinuation,
     "A continuation line of a value is not indented.",
     REJECTED,
     "Indent every line of the value after the first.",
     "---\nname: pdf\ndescription: Reads PDF files.\nUse when asked about one.\n---\nRead the file.\n",
-    PASSING,
 )
 .fixable();
 
-pub(crate) static CONTROL_CHARACTER: Rule = error(
+pub(crate) static CONTROL_CHARACTER: Rule = FAMILY.rule(
     RuleId::YamlControlCharacter,
     "The frontmatter contains a character that YAML does not allow.",
     REJECTED,
     "Remove the character.",
     "---\nname: pdf\ndescription: Reads PDF\u{8} files. Use when asked about one.\n---\nRead the file.\n",
-    PASSING,
 )
 .fixable();
 
-pub(crate) static NOT_A_MAPPING: Rule = error(
-    RuleId::YamlNotAMapping,
-    "The frontmatter has no `key: value` lines.",
-    "Agents find no name and no description.",
-    "Write `name: …` and `description: …` lines.",
-    "---\n- pdf\n---\nRead the file.\n",
-    PASSING,
-)
-.whole_file();
+pub(crate) static NOT_A_MAPPING: Rule = FAMILY
+    .rule(
+        RuleId::YamlNotAMapping,
+        "The frontmatter has no `key: value` lines.",
+        "Agents find no name and no description.",
+        "Write `name: …` and `description: …` lines.",
+        "---\n- pdf\n---\nRead the file.\n",
+    )
+    .whole_file();
 
-pub(crate) static TOO_DEEP: Rule = error(
+pub(crate) static TOO_DEEP: Rule = FAMILY.rule(
     RuleId::YamlTooDeep,
     "Lists and maps are nested too deeply, or aliases expand to too much text.",
     "Parsers have limits; a frontmatter that reaches them is a mistake or an attack. skillsd follows no alias if aliases expand to more than a megabyte.",
@@ -295,16 +258,14 @@ pub(crate) static TOO_DEEP: Rule = error(
         "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
         "\n---\nRead the file.\n",
     ),
-    PASSING,
 );
 
-pub(crate) static NOT_UTF8: Rule = error(
+pub(crate) static NOT_UTF8: Rule = FAMILY.rule(
     RuleId::YamlNotUtf8,
     "The file is not valid UTF-8.",
     "Some agents drop the file; others show `\u{FFFD}` instead of the invalid bytes.",
     "Save the file as UTF-8.",
     "---\nname: pdf\ndescription: Reads PDF files in a caf\u{FFFD}. Use when asked about one.\n---\nRead the file.\n",
-    PASSING,
 )
 .whole_file();
 
