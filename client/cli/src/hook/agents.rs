@@ -95,20 +95,30 @@ pub(crate) fn names() -> Vec<&'static str> {
 
 use Input::{Commands, Files, Patch, Path, Pattern, Shell};
 
+// Events of Claude Code, which other agents share.
+const SESSION_START: (&str, HookEventKind) = ("SessionStart", HookEventKind::Start);
+const SESSION_END: (&str, HookEventKind) = ("SessionEnd", HookEventKind::End);
+const PRE_TOOL_USE: (&str, HookEventKind) = ("PreToolUse", HookEventKind::Tool);
+const POST_TOOL_USE: (&str, HookEventKind) = ("PostToolUse", HookEventKind::Tool);
+const POST_TOOL_USE_FAILURE: (&str, HookEventKind) = ("PostToolUseFailure", HookEventKind::Tool);
+const PRE_COMPACT: (&str, HookEventKind) = ("PreCompact", HookEventKind::Compacted);
+const POST_COMPACT: (&str, HookEventKind) = ("PostCompact", HookEventKind::Compacted);
+const SUBAGENT_STOP: (&str, HookEventKind) = ("SubagentStop", HookEventKind::AgentEnd);
+
 const AGENTS: &[HookAgent] = &[
     HookAgent {
         name: "claude-code",
         profile: Some("claude-code"),
         started_in: Some("CLAUDE_PROJECT_DIR"),
         events: &[
-            ("SessionStart", HookEventKind::Start),
-            ("SessionEnd", HookEventKind::End),
-            ("PreToolUse", HookEventKind::Tool),
-            ("PostToolUse", HookEventKind::Tool),
-            ("PostToolUseFailure", HookEventKind::Tool),
-            ("PreCompact", HookEventKind::Compacted),
-            ("PostCompact", HookEventKind::Compacted),
-            ("SubagentStop", HookEventKind::AgentEnd),
+            SESSION_START,
+            SESSION_END,
+            PRE_TOOL_USE,
+            POST_TOOL_USE,
+            POST_TOOL_USE_FAILURE,
+            PRE_COMPACT,
+            POST_COMPACT,
+            SUBAGENT_STOP,
         ],
         tools: &[
             ("Read", &[Path("file_path")]),
@@ -140,13 +150,13 @@ const AGENTS: &[HookAgent] = &[
         profile: None,
         started_in: None,
         events: &[
-            ("SessionStart", HookEventKind::Start),
-            ("SessionEnd", HookEventKind::End),
-            ("PreToolUse", HookEventKind::Tool),
-            ("PostToolUse", HookEventKind::Tool),
-            ("PreCompact", HookEventKind::Compacted),
-            ("PostCompact", HookEventKind::Compacted),
-            ("SubagentStop", HookEventKind::AgentEnd),
+            SESSION_START,
+            SESSION_END,
+            PRE_TOOL_USE,
+            POST_TOOL_USE,
+            PRE_COMPACT,
+            POST_COMPACT,
+            SUBAGENT_STOP,
         ],
         tools: &[
             // Codex sends a patch through the shell or through its own tool.
@@ -164,8 +174,8 @@ const AGENTS: &[HookAgent] = &[
         profile: None,
         started_in: Some("GEMINI_PROJECT_DIR"),
         events: &[
-            ("SessionStart", HookEventKind::Start),
-            ("SessionEnd", HookEventKind::End),
+            SESSION_START,
+            SESSION_END,
             ("BeforeTool", HookEventKind::Tool),
             ("AfterTool", HookEventKind::Tool),
             ("PreCompress", HookEventKind::CompactedManually),
@@ -194,12 +204,12 @@ const AGENTS: &[HookAgent] = &[
         // Events with these names have Claude Code's form and names of tools; the inputs of the
         // tools are Copilot CLI's own.
         events: &[
-            ("SessionStart", HookEventKind::Start),
-            ("SessionEnd", HookEventKind::End),
-            ("PreToolUse", HookEventKind::Tool),
-            ("PostToolUse", HookEventKind::Tool),
-            ("PostToolUseFailure", HookEventKind::Tool),
-            ("SubagentStop", HookEventKind::AgentEnd),
+            SESSION_START,
+            SESSION_END,
+            PRE_TOOL_USE,
+            POST_TOOL_USE,
+            POST_TOOL_USE_FAILURE,
+            SUBAGENT_STOP,
         ],
         tools: &[
             ("Read", &[Path("path")]),
@@ -218,12 +228,7 @@ const AGENTS: &[HookAgent] = &[
         name: "droid",
         profile: None,
         started_in: Some("FACTORY_PROJECT_DIR"),
-        events: &[
-            ("SessionStart", HookEventKind::Start),
-            ("SessionEnd", HookEventKind::End),
-            ("PostToolUse", HookEventKind::Tool),
-            ("SubagentStop", HookEventKind::AgentEnd),
-        ],
+        events: &[SESSION_START, SESSION_END, POST_TOOL_USE, SUBAGENT_STOP],
         tools: &[
             ("Read", &[Path("file_path")]),
             ("Edit", &[Path("file_path")]),
@@ -261,13 +266,7 @@ const AGENTS: &[HookAgent] = &[
         name: "qwen-code",
         profile: None,
         started_in: Some("QWEN_PROJECT_DIR"),
-        events: &[
-            ("SessionStart", HookEventKind::Start),
-            ("SessionEnd", HookEventKind::End),
-            ("PostToolUse", HookEventKind::Tool),
-            ("PostToolUseFailure", HookEventKind::Tool),
-            ("SubagentStop", HookEventKind::AgentEnd),
-        ],
+        events: &[SESSION_START, SESSION_END, POST_TOOL_USE, POST_TOOL_USE_FAILURE, SUBAGENT_STOP],
         tools: &[
             ("read_file", &[Path("file_path")]),
             ("write_file", &[Path("file_path")]),

@@ -1,94 +1,67 @@
 //! The agents whose reading of frontmatter the field table describes.
 
-/// A reader of frontmatter: an agent, a plugin, an editor, or the open standard itself.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Agent {
+/// Declares [`Agent`]: each agent with its id, its name, and the version that the field table
+/// describes.
+macro_rules! agents {
+    ($($(#[$doc:meta])* $agent:ident = $id:literal, $name:literal, $version:literal;)*) => {
+        /// A reader of frontmatter: an agent, a plugin, an editor, or the open standard itself.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Agent {
+            $($(#[$doc])* $agent,)*
+        }
+
+        impl Agent {
+            /// All agents, in the order of the reference page.
+            pub const ALL: &[Self] = &[$(Self::$agent),*];
+
+            /// Returns the name used on the wire and the command line: the profile's id.
+            pub const fn id(self) -> &'static str {
+                match self {
+                    $(Self::$agent => $id,)*
+                }
+            }
+
+            /// Returns the display name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$agent => $name,)*
+                }
+            }
+
+            /// Returns the version that the field table describes.
+            pub const fn version(self) -> &'static str {
+                match self {
+                    $(Self::$agent => $version,)*
+                }
+            }
+        }
+    };
+}
+
+agents! {
     /// The Agent Skills standard with its client guide.
-    AgentSkills,
+    AgentSkills = "agentskills", "Agent Skills standard", "69ef37e";
     /// Claude Code.
-    ClaudeCode,
+    ClaudeCode = "claude-code", "Claude Code", "2.1.330";
     /// opencode.
-    OpenCode,
+    OpenCode = "opencode", "opencode", "1.18.33";
     /// The opencode-agent-skills plugin.
-    OpenCodeAgentSkills,
+    OpenCodeAgentSkills = "opencode-agent-skills", "opencode-agent-skills", "0.7.0";
     /// Codex.
-    Codex,
+    Codex = "codex", "Codex", "0.169.0";
     /// Gemini CLI.
-    GeminiCli,
+    GeminiCli = "gemini-cli", "Gemini CLI", "0.61.0";
     /// VS Code with Copilot.
-    VsCode,
+    VsCode = "vscode", "VS Code", "documentation of May 2026";
     /// GitHub Copilot CLI.
-    CopilotCli,
+    CopilotCli = "copilot-cli", "Copilot CLI", "1.0.102";
     /// Qwen Code.
-    QwenCode,
+    QwenCode = "qwen-code", "Qwen Code", "0.24.4";
     /// Kilo.
-    Kilo,
+    Kilo = "kilo", "Kilo", "7.7.9";
 }
 
 impl Agent {
-    /// All agents, in the order of the reference page.
-    pub const ALL: [Self; 10] = [
-        Self::AgentSkills,
-        Self::ClaudeCode,
-        Self::OpenCode,
-        Self::OpenCodeAgentSkills,
-        Self::Codex,
-        Self::GeminiCli,
-        Self::VsCode,
-        Self::CopilotCli,
-        Self::QwenCode,
-        Self::Kilo,
-    ];
-
-    /// Returns the name used on the wire and the command line: the profile's id, if there is a
-    /// profile.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::AgentSkills => "agentskills",
-            Self::ClaudeCode => "claude-code",
-            Self::OpenCode => "opencode",
-            Self::OpenCodeAgentSkills => "opencode-agent-skills",
-            Self::Codex => "codex",
-            Self::GeminiCli => "gemini-cli",
-            Self::VsCode => "vscode",
-            Self::CopilotCli => "copilot-cli",
-            Self::QwenCode => "qwen-code",
-            Self::Kilo => "kilo",
-        }
-    }
-
-    /// Returns the display name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AgentSkills => "Agent Skills standard",
-            Self::ClaudeCode => "Claude Code",
-            Self::OpenCode => "opencode",
-            Self::OpenCodeAgentSkills => "opencode-agent-skills",
-            Self::Codex => "Codex",
-            Self::GeminiCli => "Gemini CLI",
-            Self::VsCode => "VS Code",
-            Self::CopilotCli => "Copilot CLI",
-            Self::QwenCode => "Qwen Code",
-            Self::Kilo => "Kilo",
-        }
-    }
-
-    /// Returns the version that the field table describes.
-    pub const fn version(self) -> &'static str {
-        match self {
-            Self::AgentSkills => "69ef37e",
-            Self::ClaudeCode => "2.1.330",
-            Self::OpenCode => "1.18.33",
-            Self::OpenCodeAgentSkills => "0.7.0",
-            Self::Codex => "0.169.0",
-            Self::GeminiCli => "0.61.0",
-            Self::VsCode => "documentation of May 2026",
-            Self::CopilotCli => "1.0.102",
-            Self::QwenCode => "0.24.4",
-            Self::Kilo => "7.7.9",
-        }
-    }
-
     /// Returns the budget of the agent's skill listing in characters, if it has one: Claude Code
     /// 2.1.330 with its default context window, and Codex 0.169.0 with a window of 272,000 tokens,
     /// which it assumes for an unknown model: 2 % of them, of four characters each.

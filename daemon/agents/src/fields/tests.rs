@@ -20,7 +20,7 @@ fn read(field: &Field, yaml: &str) -> String {
     let fields = Fields::new(&frontmatter, &text);
     let mut rendered = format!("{yaml}\n");
     let ours = fields.read(field).map(|it| ("ours", it));
-    let agents = Agent::ALL.into_iter();
+    let agents = Agent::ALL.iter().copied();
     let theirs = agents.filter_map(|it| Some((it.id(), fields.read_as(field, it)?)));
     for (who, outcome) in ours.into_iter().chain(theirs) {
         let _ = writeln!(rendered, "  {who}: {}", outcome_text(&outcome, &text));

@@ -8,6 +8,7 @@ use super::{
     Provider, RootBase, RootContent, RootRule, ScalarRule, Scope, Text, TrustRule, WalkRule,
 };
 use crate::fence::Fence;
+use crate::field_table::Agent;
 use crate::yaml_library::YamlLibrary;
 
 pub(super) fn root(
@@ -74,6 +75,11 @@ pub(super) fn present(
 
 pub(super) fn texts(list: &[&'static str]) -> Vec<Text> {
     list.iter().map(|it| Text::Borrowed(it)).collect()
+}
+
+/// Returns the rules that most agents share, for an agent that the field table describes.
+pub(super) fn usual_of(agent: Agent) -> Profile {
+    Profile { reader: Some(agent), ..usual(agent.id(), agent.name(), agent.version()) }
 }
 
 /// Returns the rules that most agents share: name and description are required, valid YAML alone is

@@ -3,7 +3,7 @@
 //! The evidence for a row is given with the agent's version; a comment states the source of a rule
 //! that has another one.
 
-use super::row::{built_in, present, provided, root, switch, texts, usual, variable};
+use super::row::{built_in, present, provided, root, switch, texts, usual_of, variable};
 use super::{
     AncestorStop, Compaction, DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy,
     Evidence, ExtensionRule, LinkPolicy, LinkedWorktrees, LoadStrategy, NameCheck, NameForm,
@@ -78,9 +78,8 @@ fn agentskills() -> Profile {
     let walk =
         WalkRule { max_depth: Some(6), skipped: texts(&["node_modules"]), ..WalkRule::plain() };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
-    let usual = usual("agentskills", "Agent Skills standard", "69ef37e");
+    let usual = usual_of(Agent::AgentSkills);
     Profile {
-        reader: Some(Agent::AgentSkills),
         evidence: Evidence::Standard,
         environment: texts(&["HOME", "XDG_CONFIG_HOME"]),
         roots: vec![
@@ -164,9 +163,8 @@ fn claude_code() -> Profile {
             beside_skills: true,
         })
     };
-    let usual = usual("claude-code", "Claude Code", "2.1.330");
+    let usual = usual_of(Agent::ClaudeCode);
     Profile {
-        reader: Some(Agent::ClaudeCode),
         deviations: CLAUDE_CODE_DEVIATIONS,
         own: ".claude/skills".into(),
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
@@ -242,9 +240,8 @@ fn opencode() -> Profile {
     };
     let upwards = || RootBase::Ancestors { stop: AncestorStop::WorktreeElseFilesystem };
     let own = [".opencode/skill", ".opencode/skills"];
-    let usual = usual("opencode", "opencode", "1.18.33");
+    let usual = usual_of(Agent::OpenCode);
     Profile {
-        reader: Some(Agent::OpenCode),
         deviations: OPENCODE_DEVIATIONS,
         own: ".opencode/skills".into(),
         environment: texts(&[
@@ -347,9 +344,8 @@ fn opencode_agent_skills() -> Profile {
     });
     let labelled = |rule, label: &'static str| RootRule { label: Some(label.into()), ..rule };
     let project = || RootBase::Ancestors { stop: AncestorStop::Cwd };
-    let usual = usual("opencode-agent-skills", "opencode-agent-skills", "0.7.0");
+    let usual = usual_of(Agent::OpenCodeAgentSkills);
     Profile {
-        reader: Some(Agent::OpenCodeAgentSkills),
         deviations: PLUGIN_DEVIATIONS,
         own: ".opencode/skills".into(),
         namespace: Some("namespace".into()),
@@ -401,9 +397,8 @@ fn codex() -> Profile {
     let system = WalkRule { directory_links: LinkPolicy::Never, ..walk.clone() };
     let upwards = || RootBase::Ancestors { stop: AncestorStop::Worktree };
     let home = || variable("CODEX_HOME", ".codex");
-    let usual = usual("codex", "Codex", "0.169.0");
+    let usual = usual_of(Agent::Codex);
     Profile {
-        reader: Some(Agent::Codex),
         own: ".codex/skills".into(),
         environment: texts(&["HOME", "CODEX_HOME"]),
         run_variable: Some("CODEX_THREAD_ID".into()),
@@ -461,9 +456,8 @@ fn gemini_cli() -> Profile {
     };
     let home = || variable("GEMINI_CLI_HOME", "");
     let project = || RootBase::Ancestors { stop: AncestorStop::Cwd };
-    let usual = usual("gemini-cli", "Gemini CLI", "0.61.0");
+    let usual = usual_of(Agent::GeminiCli);
     Profile {
-        reader: Some(Agent::GeminiCli),
         own: ".gemini/skills".into(),
         environment: texts(&["HOME", "GEMINI_CLI_HOME", "GEMINI_CLI_TRUST_WORKSPACE"]),
         run_variable: Some("GEMINI_CLI".into()),

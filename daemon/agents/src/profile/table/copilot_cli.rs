@@ -1,7 +1,7 @@
 //! The row of GitHub Copilot CLI.
 
 use crate::field_table::Agent;
-use crate::profile::row::{built_in, present, provided, root, texts, usual, variable};
+use crate::profile::row::{built_in, present, provided, root, texts, usual_of, variable};
 use crate::profile::{
     AncestorStop, DescriptionRule, NameCheck, NameForm, NameRule, NameSource, OutputFormat,
     Profile, Provider, Requirement, RootBase, Scope, WalkRule, prompts, settings,
@@ -26,10 +26,9 @@ pub(super) fn profile() -> Profile {
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     let upwards = |stop| RootBase::Ancestors { stop };
     let shared = || upwards(AncestorStop::WorktreeElseHome);
-    let usual = usual("copilot-cli", "Copilot CLI", "1.0.102");
+    let usual = usual_of(Agent::CopilotCli);
     Profile {
         deviations: DEVIATIONS,
-        reader: Some(Agent::CopilotCli),
         own: ".github/skills".into(),
         environment: texts(&["HOME", "COPILOT_HOME"]),
         settings: settings::copilot_cli(),

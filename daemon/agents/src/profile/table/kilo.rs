@@ -35,11 +35,11 @@ pub(super) fn profile() -> Profile {
     let upwards = |stop| RootBase::Ancestors { stop };
     Profile {
         deviations: DEVIATIONS,
-        id: "kilo".into(),
+        id: Agent::Kilo.id().into(),
         reader: Some(Agent::Kilo),
+        agent: Agent::Kilo.name().into(),
+        version: Agent::Kilo.version().into(),
         own: ".kilo/skills".into(),
-        agent: "Kilo".into(),
-        version: "7.7.9".into(),
         environment: texts(&[
             "HOME",
             "XDG_CONFIG_HOME",

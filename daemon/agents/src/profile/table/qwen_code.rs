@@ -2,7 +2,7 @@
 
 use crate::fence::Fence;
 use crate::field_table::Agent;
-use crate::profile::row::{present, provided, root, texts, usual, variable};
+use crate::profile::row::{present, provided, root, texts, usual_of, variable};
 use crate::profile::{
     AncestorStop, LoadStrategy, NameCheck, NameRule, OutputFormat, Profile, Provider, Requirement,
     RootBase, ScalarRule, Scope, WalkRule, prompts, settings,
@@ -20,10 +20,9 @@ pub(super) fn profile() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
     let walk = WalkRule { max_depth: Some(1), hidden: true, ..WalkRule::plain() };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
-    let usual = usual("qwen-code", "Qwen Code", "0.24.4");
+    let usual = usual_of(Agent::QwenCode);
     Profile {
         deviations: DEVIATIONS,
-        reader: Some(Agent::QwenCode),
         own: ".qwen/skills".into(),
         environment: texts(&["HOME", "QWEN_HOME"]),
         run_variable: Some("QWEN_CODE".into()),
