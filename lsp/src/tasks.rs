@@ -168,7 +168,8 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
             if let Some(subscribed) = subscribe_to {
                 // Subscribes before it reads the snapshot, so that no change in between is missed.
                 let on_change = on_change(session, &root);
-                session.set_subscription(&root, backend.subscribe(&root, &subscribed, on_change));
+                let subscription = backend.subscribe(&root, &subscribed, on_change);
+                session.with_workspace(|it| it.set_subscription(&root, subscription));
             }
             let answer = backend.snapshot(root.clone(), profiles.clone(), since);
             let answer = with_progress(session, client, "Reading skills", answer).await;
@@ -183,15 +184,15 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
                 fresh.map(|it| WorkspaceSnapshot::read(it, &levels)),
                 found,
             );
-            session.mark_answered(&root);
+            session.with_workspace(|it| it.mark_answered(&root));
         }
         Fetch::Locations { paths } => {
             let found = locate(session, paths).await;
-            session.set_locations(found);
+            session.with_workspace(|it| it.set_locations(found));
         }
         Fetch::Facts { path, looks } => {
             if let Some(facts) = backend.facts(path.clone(), looks).await {
-                session.set_facts(&path, facts);
+                session.with_workspace(|it| it.set_facts(&path, facts));
             }
         }
         Fetch::Globs { root, globs, options } => {
@@ -199,13 +200,15 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
             let begun = Instant::now();
             let found = with_progress(session, client, "Matching files", answer).await;
             session.record_walk(begun.elapsed());
-            session.set_globs(&root, glob_matches(found.unwrap_or_default()));
+            let found = glob_matches(found.unwrap_or_default());
+            session.with_workspace(|it| it.set_globs(&root, found));
         }
         Fetch::Listings { root, globs, options } => {
             let begun = Instant::now();
             let found = backend.match_globs(root.clone(), globs, options).await;
             session.record_walk(begun.elapsed());
-            session.set_listings(&root, glob_matches(found.unwrap_or_default()));
+            let found = glob_matches(found.unwrap_or_default());
+            session.with_workspace(|it| it.set_listings(&root, found));
         }
     }
 }

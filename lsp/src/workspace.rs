@@ -133,6 +133,10 @@ impl WorkspaceState {
         }
     }
 
+    fn root_mut(&mut self, root: &AbsPath) -> Option<&mut RootState> {
+        self.roots.iter_mut().find(|it| it.root == *root)
+    }
+
     /// Removes a workspace root.
     pub(crate) fn remove_root(&mut self, root: &AbsPath) {
         self.roots.retain(|it| it.root != *root);
@@ -280,7 +284,7 @@ impl WorkspaceState {
 
     /// Excludes unknown profiles of a root and requests a snapshot for the others.
     pub(crate) fn exclude_profiles(&mut self, root: &AbsPath, unknown_profiles: Vec<String>) {
-        if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
+        if let Some(state) = self.root_mut(root) {
             state.unknown_profiles.extend(unknown_profiles);
             state.reload();
         }
@@ -357,14 +361,14 @@ impl WorkspaceState {
 
     /// Stores the subscription of a root.
     pub(crate) fn set_subscription(&mut self, root: &AbsPath, subscription: WatchHandle) {
-        if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
+        if let Some(state) = self.root_mut(root) {
             state.subscription = Some(subscription);
         }
     }
 
     /// Records that the backend was asked about a root, with or without success.
     pub(crate) fn mark_answered(&mut self, root: &AbsPath) {
-        if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
+        if let Some(state) = self.root_mut(root) {
             state.has_answered = true;
         }
     }
@@ -402,7 +406,7 @@ impl WorkspaceState {
 
     /// Stores the matches of globs.
     pub(crate) fn set_globs(&mut self, root: &AbsPath, found: Vec<(String, GlobMatches)>) {
-        let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) else { return };
+        let Some(state) = self.root_mut(root) else { return };
         let mut globs = BTreeMap::clone(&state.globs);
         globs.extend(found);
         if globs != *state.globs {
@@ -413,7 +417,7 @@ impl WorkspaceState {
 
     /// Stores the files of globs for completions. They do not affect diagnostics.
     pub(crate) fn set_listings(&mut self, root: &AbsPath, found: Vec<(String, GlobMatches)>) {
-        if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
+        if let Some(state) = self.root_mut(root) {
             Arc::make_mut(&mut state.listings).extend(found);
         }
     }

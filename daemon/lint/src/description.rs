@@ -11,11 +11,11 @@ use skills_agents::scalar::YamlType;
 use skills_agents::yaml_library::YamlLibrary;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
-use skills_syntax::parse::{Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind};
-use skills_syntax::quote;
+use skills_syntax::parse::{Closing, Frontmatter, ScalarStyle, Value, ValueKind};
 use skills_syntax::text::Span;
 
 use super::affected_agents::with_verb;
+use super::field;
 use super::finding::{Finding, Fix, Offer};
 use super::rule::Rule;
 use super::rule_id::RuleId;
@@ -194,7 +194,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         text => {
             if what != YamlType::Text {
-                out.push(not_text(cx, entry, what));
+                out.push(field::not_text(cx, &TYPE, entry, what, DROPPED));
             }
             if let Some(text) = text {
                 check_length(cx, &entry.value, text, out);
@@ -217,9 +217,11 @@ fn draft(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Fix {
     Fix { title: "Add a description".to_owned(), edits }
 }
 
+/// Load rules that a skill without a textual description violates.
+const DROPPED: &[LoadRule] = &[LoadRule::DescriptionRequired, LoadRule::DescriptionText];
+
 fn missing(cx: &Cx<'_>, rule: &'static Rule, span: Span, what: &str) -> Finding {
-    let dropped =
-        cx.profiles_that_drop(&[LoadRule::DescriptionRequired, LoadRule::DescriptionText]);
+    let dropped = cx.profiles_that_drop(DROPPED);
     let unlisted = cx.profiles_where(|_, it| {
         it.unlisted.as_ref().is_some_and(|it| it.rule == LoadRule::DescriptionListed)
     });
@@ -248,28 +250,6 @@ fn missing(cx: &Cx<'_>, rule: &'static Rule, span: Span, what: &str) -> Finding 
         }
     };
     Finding::new(rule, span, message).severity(severity).about(about)
-}
-
-fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
-    let dropped =
-        cx.profiles_that_drop(&[LoadRule::DescriptionRequired, LoadRule::DescriptionText]);
-    let message = format!("`description` is {}, not a string", what.name());
-    let (severity, message) = match dropped.as_slice() {
-        [] => (Severity::Warning, message),
-        them => {
-            (Severity::Error, format!("{} this skill: {message}", with_verb(them, "drops", "drop")))
-        }
-    };
-    let span = entry.value.span;
-    let finding = Finding::new(&TYPE, span, message).severity(severity).about(&dropped);
-    match what {
-        YamlType::List | YamlType::Map | YamlType::Alias => finding,
-        _ => finding.fix(
-            "Quote the description",
-            span,
-            quote::double_quote_scalar(span.slice(cx.text)),
-        ),
-    }
 }
 
 fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {

@@ -719,3 +719,31 @@ fn check_contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
     }
 }
+
+/// Reports a value that is not a string, with the agents that drop the skill for it by one of
+/// `load_rules`.
+pub(super) fn not_text(
+    cx: &Cx<'_>,
+    rule: &'static Rule,
+    entry: &Entry,
+    what: YamlType,
+    load_rules: &[LoadRule],
+) -> Finding {
+    let (key, span) = (&entry.key.text, entry.value.span);
+    let dropped = cx.profiles_that_drop(load_rules);
+    let message = format!("`{key}` is {}, not a string", what.name());
+    let (severity, message) = match dropped.as_slice() {
+        [] => (Severity::Warning, message),
+        them => {
+            (Severity::Error, format!("{} this skill: {message}", with_verb(them, "drops", "drop")))
+        }
+    };
+    let finding = Finding::new(rule, span, message).severity(severity).about(&dropped);
+    match what {
+        YamlType::List | YamlType::Map | YamlType::Alias => finding,
+        _ => {
+            let quoted = quote::double_quote_scalar(span.slice(cx.text));
+            finding.fix(format!("Quote the {key}"), span, quoted)
+        }
+    }
+}

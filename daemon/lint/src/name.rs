@@ -9,7 +9,6 @@ use skills_agents::scalar::YamlType;
 use skills_agents::yaml_library::YamlLibrary;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::parse::{Closing, Entry, Value};
-use skills_syntax::quote;
 use skills_syntax::text::Span;
 
 use super::affected_agents::with_verb;
@@ -144,7 +143,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         (Some(entry), Some(value)) if !is_blank(value) => {
             let what = YamlType::of(value, YamlLibrary::JsYaml3);
             if what != YamlType::Text {
-                out.push(not_text(cx, entry, what));
+                out.push(field::not_text(cx, &TYPE, entry, what, &[LoadRule::NameRequired]));
             }
             if let Some(name) = value.as_str() {
                 check_value(cx, entry.value.span, name.trim(), out);
@@ -192,23 +191,6 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
     }
     let edits = cx.put_first(&format!("name: {directory}")).into_iter().collect();
     Some(finding.fix_all(title, edits))
-}
-
-fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
-    let dropped = cx.profiles_that_drop(&[LoadRule::NameRequired]);
-    let message = format!("`name` is {}, not a string", what.name());
-    let (severity, message) = match dropped.as_slice() {
-        [] => (Severity::Warning, message),
-        them => {
-            (Severity::Error, format!("{} this skill: {message}", with_verb(them, "drops", "drop")))
-        }
-    };
-    let span = entry.value.span;
-    let finding = Finding::new(&TYPE, span, message).severity(severity).about(&dropped);
-    match what {
-        YamlType::List | YamlType::Map | YamlType::Alias => finding,
-        _ => finding.fix("Quote the name", span, quote::double_quote_scalar(span.slice(cx.text))),
-    }
 }
 
 /// Checks a non-empty name.

@@ -8,19 +8,18 @@ use std::time::Duration;
 
 use skills_agents::references::is_referencing_file;
 use skills_agents::tool_names::ToolNames;
-use skills_lint::SkillDirFacts;
 use skills_syntax::path::AbsPath;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Session;
 use super::disk_state::{DiskState, Referrers};
 use super::task::Task;
-use crate::analysis::{AnalysisContext, GlobMatches};
+use crate::analysis::AnalysisContext;
 use crate::backend::{DocumentLocation, OnChange, WatchHandle, WatchTarget};
 use crate::document::Document;
 use crate::editor_settings::EditorSettings;
 use crate::snapshot::{OverlaySnapshot, SkillEntry, WorkspaceSnapshot};
-use crate::workspace::Fetch;
+use crate::workspace::{Fetch, WorkspaceState};
 
 /// Time limit of a request for missing answers; then it uses cached answers.
 const LOOKUP_TIMEOUT: Duration = Duration::from_millis(500);
@@ -175,6 +174,11 @@ impl Session {
     pub(crate) fn all_snapshots(&self) -> Vec<(AbsPath, Arc<OverlaySnapshot>)> {
         let buffers = self.buffers();
         self.disk().workspace.all_snapshots(&buffers)
+    }
+
+    /// Changes the state of the workspace.
+    pub(crate) fn with_workspace(&self, change: impl FnOnce(&mut WorkspaceState)) {
+        change(&mut self.disk().workspace);
     }
 
     /// Returns the client's workspace folders.
@@ -343,10 +347,6 @@ impl Session {
         self.disk().workspace.generation
     }
 
-    pub(crate) fn set_subscription(&self, root: &AbsPath, follow: WatchHandle) {
-        self.disk().workspace.set_subscription(root, follow);
-    }
-
     /// Stores the snapshot of a root and the locations of the open documents. Both are updated
     /// together, because a skill missing from the snapshot may be deleted.
     pub(crate) fn set_snapshot(
@@ -363,10 +363,6 @@ impl Session {
         disk.clear_referrers();
     }
 
-    pub(crate) fn set_locations(&self, found: Vec<(AbsPath, DocumentLocation)>) {
-        self.disk().workspace.set_locations(found);
-    }
-
     /// Returns the open files that may mention skills.
     pub(crate) fn open_relevant_paths(&self) -> Vec<AbsPath> {
         let open = self.documents();
@@ -375,22 +371,6 @@ impl Session {
             .filter(|it| is_referencing_file(it))
             .cloned()
             .collect()
-    }
-
-    pub(crate) fn mark_answered(&self, root: &AbsPath) {
-        self.disk().workspace.mark_answered(root);
-    }
-
-    pub(crate) fn set_facts(&self, path: &AbsPath, facts: SkillDirFacts) {
-        self.disk().workspace.set_facts(path, facts);
-    }
-
-    pub(crate) fn set_listings(&self, root: &AbsPath, found: Vec<(String, GlobMatches)>) {
-        self.disk().workspace.set_listings(root, found);
-    }
-
-    pub(crate) fn set_globs(&self, root: &AbsPath, found: Vec<(String, GlobMatches)>) {
-        self.disk().workspace.set_globs(root, found);
     }
 
     /// Marks the running task as finished and wakes waiters.
