@@ -124,19 +124,13 @@ const MAX_RUNNING: usize = 8;
 static SLOTS: Semaphore = Semaphore::const_new(MAX_RUNNING);
 
 /// A slot for a running program.
-#[derive(Clone, Debug)]
-pub(crate) struct RunSlot {
-    _permit: Arc<SemaphorePermit<'static>>,
-}
+pub(crate) type RunSlot = Arc<SemaphorePermit<'static>>;
 
-impl RunSlot {
-    /// Waits for a slot. Taken before anything is copied for a program, so that waiting programs
-    /// cost neither memory nor disk.
-    pub(crate) async fn take() -> io::Result<Self> {
-        // The semaphore is never closed, so this cannot fail.
-        let permit = SLOTS.acquire().await.map_err(io::Error::other)?;
-        Ok(Self { _permit: Arc::new(permit) })
-    }
+/// Waits for a slot. Taken before anything is copied for a program, so that waiting programs cost
+/// neither memory nor disk.
+pub(crate) async fn take_slot() -> io::Result<RunSlot> {
+    // The semaphore is never closed, so this cannot fail.
+    SLOTS.acquire().await.map(Arc::new).map_err(io::Error::other)
 }
 
 /// Runs a program to its end.
@@ -350,7 +344,7 @@ mod tests {
     }
 
     async fn run_now(job: Job) -> io::Result<Ran> {
-        run(job, RunSlot::take().await?).await
+        run(job, take_slot().await?).await
     }
 
     async fn ran(script: &str) -> Ran {

@@ -10,7 +10,6 @@ use skills_engine::files::inspect::{TextIndex, Walks};
 use crate::access::Access;
 use crate::api::request::Resolver;
 use crate::api::session::SessionCalls;
-use crate::lifecycle::resident_memory::Memory;
 use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::page_cache::PageCache;
 
@@ -53,7 +52,6 @@ pub(crate) struct ServerParts {
     /// Path of the socket; none for a server within another process.
     pub(crate) socket: Option<PathBuf>,
     pub(crate) started: Instant,
-    pub(crate) memory: Memory,
     /// Number of open connections.
     pub(crate) open: Arc<AtomicU32>,
 }

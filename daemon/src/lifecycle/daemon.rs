@@ -28,7 +28,6 @@ use crate::api::handlers;
 use crate::api::parts::{GuardedParts, Parts, QueryParts, ServerParts};
 use crate::api::request::Resolver;
 use crate::api::session::SessionCalls;
-use crate::lifecycle::resident_memory::Memory;
 use crate::lifecycle::settings::{Settings, source_config};
 use crate::lifecycle::shutdown::Shutdown;
 use crate::rpc::events::Bus;
@@ -143,7 +142,6 @@ impl Daemon {
             heavy,
             socket,
             started: Instant::now(),
-            memory: Memory::default(),
             open: Arc::default(),
         });
         Self { parts: Parts { resolver, sessions, queries, guarded, server } }

@@ -8,9 +8,6 @@ use std::thread;
 
 use skills_platform::lock::lock;
 
-/// Below this many inputs, starting threads costs more than it saves.
-const WORTH_THREADS: usize = 32;
-
 /// Maximum number of threads: a scan mostly waits for the disk.
 const MAX_THREADS: usize = 4;
 
@@ -37,14 +34,15 @@ struct WorkQueue {
 }
 
 /// Calls `prepare` for each input on this thread, in order, then `work` on any thread. Returns the
-/// results of `work` in the order of the inputs.
+/// results of `work` in the order of the inputs. Starts no thread for fewer than `worth` inputs.
 pub(crate) fn map_after<I: Sync, O: Send>(
     inputs: &[I],
+    worth: usize,
     mut prepare: impl FnMut(&I),
     work: impl Fn(&I) -> O + Sync,
 ) -> Vec<O> {
     let threads = *THREADS;
-    if inputs.len() < WORTH_THREADS || threads < 2 {
+    if inputs.len() < worth || threads < 2 {
         let both = |it: &I| {
             prepare(it);
             work(it)
@@ -60,7 +58,9 @@ pub(crate) fn map_after<I: Sync, O: Send>(
         done
     };
     let mut results: Vec<(usize, O)> = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        // With fewer threads than asked for, the work takes longer.
+        let start = |_| thread::Builder::new().spawn_scoped(scope, run).ok();
+        let others: Vec<_> = (1..threads).map_while(start).collect();
         // Ends the queue even if `prepare` panics, so that workers do not wait forever.
         let ending = EndOnDrop(&queue);
         for input in inputs {
@@ -126,6 +126,7 @@ mod tests {
             let prepared = AtomicUsize::new(0);
             let results = map_after(
                 &inputs,
+                32,
                 |it| assert_eq!(prepared.fetch_add(1, Ordering::SeqCst), *it),
                 |it| {
                     assert!(prepared.load(Ordering::SeqCst) > *it);
@@ -140,7 +141,7 @@ mod tests {
     fn panic_in_prepare_ends_the_workers() {
         let inputs = [0; 100];
         let panic =
-            std::panic::catch_unwind(|| map_after(&inputs, |_| panic!("on purpose"), |_| ()));
+            std::panic::catch_unwind(|| map_after(&inputs, 32, |_| panic!("on purpose"), |_| ()));
         assert!(panic.is_err());
     }
 }

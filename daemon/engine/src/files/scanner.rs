@@ -32,6 +32,9 @@ use crate::watch::service::WatchService;
 
 pub(crate) use self::read::read_fault;
 
+/// Below this many directories or files, starting threads costs more than it saves.
+const WORTH_THREADS: usize = 32;
+
 /// Number of needs that are loaded between two checks of the clock.
 const BATCH: usize = 128;
 
@@ -273,7 +276,7 @@ impl Scanner {
             self.hint_queue.set_interest(Path::new(dir), None);
         };
         // One directory may have very many entries.
-        let found = pool::map_after(&dirs, arm, |dir| {
+        let found = pool::map_after(&dirs, WORTH_THREADS, arm, |dir| {
             let is_due = is_first.swap(false, Ordering::Relaxed) || Instant::now() < until;
             is_due.then(|| list_directory(&*disk, &records, dir, limit))
         });
@@ -302,7 +305,7 @@ impl Scanner {
             self.arm(dir, WatchScope::Everything);
             self.widen_interest(dir, name);
         };
-        let found = pool::map_after(files, arm, |(dir, name)| {
+        let found = pool::map_after(files, WORTH_THREADS, arm, |(dir, name)| {
             read_skill(&*disk, &records, (dir, name), limit)
         });
         for ((dir, name), state) in files.iter().zip(found) {

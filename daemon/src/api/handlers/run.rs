@@ -19,7 +19,7 @@ use skills_render::resources::is_script;
 use crate::access::authorize;
 use crate::access::authorize::{Asking, Script};
 use crate::access::child_process;
-use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, RunSlot};
+use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, RunSlot, take_slot};
 use crate::access::confined_dir::ConfinedDir;
 use crate::access::programs::{InterpreterError, SearchPath};
 use crate::access::sealed_copy;
@@ -133,7 +133,7 @@ impl ScriptCall<'_> {
         let spellings = spellings(&content.path, &line, params);
         let script = Script { relative, args, content, spellings, files };
         let permit = authorize::run::script(&parts.access, asking, &script).await?;
-        let place = RunSlot::take().await.map_err(|error| failed(&params.relative, &error))?;
+        let place = take_slot().await.map_err(|error| failed(&params.relative, &error))?;
         let commands = script.spellings.clone();
         authorize::run::recheck(&parts.access, view, candidate, &permit, commands).await?;
         authorize::run::is_possible(&parts.access, view, candidate)?;

@@ -20,6 +20,7 @@ use crate::access::programs::UntrustedDirs;
 use crate::api::parts::ServerParts;
 use crate::api::request::RequestContext;
 use crate::api::{from_wire, to_wire};
+use crate::lifecycle::resident_memory;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
@@ -82,7 +83,7 @@ pub(crate) async fn status(parts: Arc<ServerParts>, _: Arc<Peer>, _: StatusParam
         protocol_version: PROTOCOL_VERSION.to_owned(),
         pid: std::process::id(),
         uptime: parts.started.elapsed().as_secs(),
-        rss: parts.memory.resident(),
+        rss: resident_memory::resident(),
         watches: Watches { used: status.watches as u64, limit: status.watch_limit },
         connections: parts.open.load(Ordering::Relaxed),
         worktrees: status.worktrees.iter().map(to_wire::worktree).collect(),

@@ -22,7 +22,7 @@ use super::read::SkillContent;
 use crate::access::authorize;
 use crate::access::authorize::{Asking, Commands};
 use crate::access::child_process;
-use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, Ran, RunSlot};
+use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, Ran, RunSlot, take_slot};
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
 use crate::api::from_wire::format;
@@ -170,7 +170,7 @@ impl PreparedLoad {
         let commands = Commands { text: self.material.hash(), all: all_here, filled, files };
         let access = &self.parts.access;
         let permit = authorize::run::shell(access, asking, &commands).await?;
-        let place = RunSlot::take().await.map_err(|error| cannot_run(&error))?;
+        let place = take_slot().await.map_err(|error| cannot_run(&error))?;
         let all = commands.all.clone();
         authorize::run::recheck(access, &self.view, candidate, &permit, all).await?;
         authorize::run::is_shell_possible(access, &self.view, candidate)?;
