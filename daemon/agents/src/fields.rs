@@ -226,38 +226,16 @@ impl<'a> Fields<'a> {
                 None => FieldReading::fault(span, "a switch", found),
             },
             Coercion::Boolean | Coercion::BooleanOnly | Coercion::BooleanWord => {
-                let is_plain = found == YamlType::Boolean;
-                let is_word = coercion == Coercion::BooleanWord && found == YamlType::Text;
-                match value.as_str() {
-                    Some(it) if is_plain => {
-                        FieldReading::of(FieldValue::Switch(it.eq_ignore_ascii_case("true")))
-                    }
-                    Some(it @ ("true" | "false")) if is_word => {
-                        FieldReading::of(FieldValue::Switch(it == "true"))
-                    }
-                    _ => FieldReading::fault(span, "`true` or `false`", found),
-                }
+                let may_quote = coercion == Coercion::BooleanWord;
+                boolean(value, found, may_quote).map_or_else(
+                    || FieldReading::fault(span, "`true` or `false`", found),
+                    |on| FieldReading::of(FieldValue::Switch(on)),
+                )
             }
             Coercion::Words(separators) => self.words(value, span, separators),
-            Coercion::StringWords(separators, library) => match value.items() {
-                Some(items) => {
-                    let mut reading = list(items, "a string", |it| self.string_item(it, library));
-                    let is_null = |it: &&Value| {
-                        YamlType::of(self.frontmatter.resolve(it), library) == YamlType::Null
-                    };
-                    let nulls = items.iter().filter(is_null);
-                    reading.faults.extend(nulls.map(|it| TypeMismatch {
-                        span: it.span,
-                        expected: "a string",
-                        found: YamlType::Null,
-                    }));
-                    reading
-                }
-                None if YamlType::of(value, library) == YamlType::Text => {
-                    self.words(value, span, separators)
-                }
-                None => FieldReading::fault(span, "a list or a string", found),
-            },
+            Coercion::StringWords(separators, library) => {
+                self.string_words(value, span, separators, library)
+            }
             Coercion::List => match value.items() {
                 Some(items) => list(items, "a text", |it| read_text(self.frontmatter, it)),
                 None => FieldReading::fault(span, "a list", found),
@@ -300,6 +278,34 @@ impl<'a> Fields<'a> {
                 }
             }
         }
+    }
+
+    /// Reads a list of strings, or splits a string. A null in the list is a fault.
+    fn string_words(
+        &self,
+        value: &Value,
+        span: Span,
+        separators: Separators,
+        library: YamlLibrary,
+    ) -> FieldReading {
+        let found = YamlType::of(value, library);
+        let Some(items) = value.items() else {
+            return match found {
+                YamlType::Text => self.words(value, span, separators),
+                _ => FieldReading::fault(
+                    span,
+                    "a list or a string",
+                    YamlType::of(value, YamlLibrary::Ours),
+                ),
+            };
+        };
+        let mut reading = list(items, "a string", |it| self.string_item(it, library));
+        let is_null =
+            |it: &&Value| YamlType::of(self.frontmatter.resolve(it), library) == YamlType::Null;
+        let nulls = items.iter().filter(is_null).map(|it| it.span);
+        let (expected, found) = ("a string", YamlType::Null);
+        reading.faults.extend(nulls.map(|span| TypeMismatch { span, expected, found }));
+        reading
     }
 
     fn choice(&self, written: &Value) -> FieldReading {
@@ -375,6 +381,15 @@ impl<'a> Fields<'a> {
         FieldReading::of(FieldValue::List(
             split::split(text, separators).into_iter().map(item).collect(),
         ))
+    }
+}
+
+/// Reads `true` or `false`, in quotes only if `may_quote`.
+fn boolean(value: &Value, found: YamlType, may_quote: bool) -> Option<bool> {
+    match (value.as_str()?, found) {
+        (it, YamlType::Boolean) => Some(it.eq_ignore_ascii_case("true")),
+        (it @ ("true" | "false"), YamlType::Text) if may_quote => Some(it == "true"),
+        _ => None,
     }
 }
 

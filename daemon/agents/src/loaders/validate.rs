@@ -80,80 +80,31 @@ impl RecordLoader<'_> {
     }
 
     fn check_name(&mut self, name: &str, directory: &str, at: LineColumn) {
-        let length = name.chars().count();
         match self.profile.name.check {
-            NameCheck::AtMost(max) if length > max => {
+            NameCheck::AtMost(max) if name.chars().count() > max => {
+                let length = name.chars().count();
                 let message =
                     format!("the name has {length} characters; at most {max} are allowed");
-                self.drop_skill(
-                    LoadRule::NameLength,
-                    message,
-                    Some(at),
-                    "Give the skill a shorter name.",
-                );
-            }
-            // Discovery checks the name with its prefix.
-            NameCheck::Any | NameCheck::AtMost(_) | NameCheck::Visible => {}
-            NameCheck::LowerCase => {
-                let fits = |it: char| it.is_lowercase() || it.is_numeric() || it == '-';
-                if !name.chars().all(fits) {
-                    let message = format!(
-                        "the name `{name}` may contain only lower-case letters, digits and `-`"
-                    );
-                    let next = "Rename the skill.";
-                    self.drop_skill(LoadRule::NameForm, message, Some(at), next);
-                }
-            }
-            NameCheck::AsciiLowerCase => {
-                let fits = |it: char| matches!(it, 'a'..='z' | '0'..='9' | '-');
-                if !name.chars().all(fits) || name.chars().all(|it| it == '-') {
-                    let message = format!(
-                        "the name `{name}` may contain only `a-z`, `0-9` and `-`, and not `-` alone"
-                    );
-                    self.drop_skill(LoadRule::NameForm, message, Some(at), "Rename the skill.");
-                }
-            }
-            NameCheck::AsciiLabel => {
-                let is_inner = |it: char| it.is_ascii_alphanumeric() || "-_.:".contains(it);
-                let is_label = name.starts_with(|it: char| it.is_ascii_alphanumeric());
-                if length > 64 || !is_label || !name.chars().all(is_inner) {
-                    let message = format!(
-                        "the name `{name}` must be at most 64 ASCII letters, digits, `-`, `_`, `.` and `:`, beginning with a letter or digit"
-                    );
-                    self.drop_skill(LoadRule::NameForm, message, Some(at), "Rename the skill.");
-                }
-            }
-            NameCheck::Word => {
-                let fits = |it: char| it.is_alphanumeric() || "-_.:".contains(it);
-                if !name.chars().all(fits) {
-                    let message = format!(
-                        "the name `{name}` may contain only letters, digits, `-`, `_`, `.` and `:`"
-                    );
-                    self.drop_skill(LoadRule::NameForm, message, Some(at), "Rename the skill.");
-                }
-            }
-            NameCheck::Standard => {
-                if let Some(fault) = standard_fault(name) {
-                    let message = format!("the name `{name}` {fault}");
-                    self.drop_skill(LoadRule::NameForm, message, Some(at), "Rename the skill.");
-                }
-            }
-            NameCheck::StandardDirectory => {
-                let differs = (name != directory).then_some("differs from its directory's name");
-                if let Some(fault) = standard_fault(name).or(differs) {
-                    let message = format!("the name `{name}` {fault}");
-                    let next = format!("Rename the skill or its directory (`{directory}`).");
-                    self.drop_skill(LoadRule::NameForm, message, Some(at), &next);
-                }
+                let next = "Give the skill a shorter name.";
+                self.drop_skill(LoadRule::NameLength, message, Some(at), next);
             }
             NameCheck::StandardWarn => self.check_standard_name(name, directory, at),
+            check => {
+                let Some(fault) = form_fault(check, name, directory) else { return };
+                let message = format!("the name `{name}` {fault}");
+                let next = match check {
+                    NameCheck::StandardDirectory => {
+                        format!("Rename the skill or its directory (`{directory}`).")
+                    }
+                    _ => "Rename the skill.".to_owned(),
+                };
+                self.drop_skill(LoadRule::NameForm, message, Some(at), &next);
+            }
         }
     }
 
     fn check_standard_name(&mut self, name: &str, directory: &str, at: LineColumn) {
-        let differs = (name != directory).then_some("differs from its directory's name");
-        let fault = standard_fault(name).or(differs);
-        if let Some(fault) = fault {
+        if let Some(fault) = form_fault(NameCheck::StandardDirectory, name, directory) {
             let message = format!("the name `{name}` {fault}, which the standard does not allow");
             let next = format!("Rename the skill or its directory (`{directory}`).");
             self.note(LoadRule::NameStandard, message, at, &next);
@@ -275,6 +226,41 @@ fn in_form(name: &str, form: NameForm) -> String {
         }
         NameForm::FileName => name.replace([':', '\\', '/', '<', '>', '*', '?', '"', '|'], "-"),
     }
+}
+
+/// Returns how a name differs from the form that a check asks for, as a sentence fragment.
+fn form_fault(check: NameCheck, name: &str, directory: &str) -> Option<&'static str> {
+    let (is_valid, fault) = match check {
+        // Discovery checks the name with its prefix.
+        NameCheck::Any | NameCheck::AtMost(_) | NameCheck::Visible | NameCheck::StandardWarn => {
+            return None;
+        }
+        NameCheck::LowerCase => (
+            name.chars().all(|it| it.is_lowercase() || it.is_numeric() || it == '-'),
+            "may contain only lower-case letters, digits and `-`",
+        ),
+        NameCheck::AsciiLowerCase => (
+            name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-'))
+                && name.chars().any(|it| it != '-'),
+            "may contain only `a-z`, `0-9` and `-`, and not `-` alone",
+        ),
+        NameCheck::AsciiLabel => (
+            name.len() <= 64
+                && name.starts_with(|it: char| it.is_ascii_alphanumeric())
+                && name.chars().all(|it| it.is_ascii_alphanumeric() || "-_.:".contains(it)),
+            "must be at most 64 ASCII letters, digits, `-`, `_`, `.` and `:`, beginning with a letter or digit",
+        ),
+        NameCheck::Word => (
+            name.chars().all(|it| it.is_alphanumeric() || "-_.:".contains(it)),
+            "may contain only letters, digits, `-`, `_`, `.` and `:`",
+        ),
+        NameCheck::Standard => return standard_fault(name),
+        NameCheck::StandardDirectory => {
+            let differs = (name != directory).then_some("differs from its directory's name");
+            return standard_fault(name).or(differs);
+        }
+    };
+    (!is_valid).then_some(fault)
 }
 
 /// Returns the fault of a name that has not the open standard's form, as a sentence fragment.

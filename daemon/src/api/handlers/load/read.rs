@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use skills_agents::field_table;
 use skills_agents::fields::Fields;
-use skills_agents::profile::template::{FilePaths, ListingOrder, LoadTemplate, PromptTemplate};
+use skills_agents::profile::template::{
+    FilePaths, FilesTemplate, ListingOrder, LoadTemplate, PromptTemplate,
+};
 use skills_agents::profile::{OutputFormat, Profile, Scope};
 use skills_agents::skill::FileFacts;
 use skills_discovery::discover::{Candidate, Plugin};
@@ -158,29 +160,8 @@ fn files(
         OutputFormat::Template(PromptTemplate {
             load: Some(LoadTemplate { files, .. }), ..
         }) => {
-            let Some(template) = files else { return SkillFiles::default() };
-            let ConfinedNames { mut names, truncated: mut is_cut } =
-                beneath.names().unwrap_or_default();
-            names.retain(|it| it != Path::new(SKILL_FILE));
-            match template.order {
-                ListingOrder::AsFound => names.sort(),
-                ListingOrder::ByName => names.sort_by(|a, b| locale::compare(&text(a), &text(b))),
-            }
-            is_cut |= template.most.is_none() && names.len() > MANY;
-            names.truncate(template.most.unwrap_or(MANY));
-            if is_cut {
-                warnings.push(more_files(names.len()));
-            }
-            let shown = |it: &PathBuf| match template.paths {
-                FilePaths::BelowSkill => text(it),
-                FilePaths::Absolute => text(&dir.join(it)),
-                FilePaths::BelowCwd => {
-                    let path = dir.join(it);
-                    text(path.strip_prefix(cwd).unwrap_or(&path))
-                }
-            };
-            let paths = names.iter().map(shown).collect();
-            SkillFiles { paths, ..SkillFiles::default() }
+            let paths = files.as_ref().map(|it| template_files(it, (dir, cwd), beneath, warnings));
+            SkillFiles { paths: paths.unwrap_or_default(), ..SkillFiles::default() }
         }
         OutputFormat::AgentSkills | OutputFormat::Template(PromptTemplate { load: None, .. }) => {
             // This format does not show file types, so none are read.
@@ -214,6 +195,35 @@ fn files(
         | OutputFormat::Codex
         | OutputFormat::Raw => SkillFiles::default(),
     }
+}
+
+/// Returns the files that a template lists; `cwd` is the agent's working directory.
+fn template_files(
+    template: &FilesTemplate,
+    (dir, cwd): (&Path, &Path),
+    beneath: &ConfinedDir,
+    warnings: &mut Vec<String>,
+) -> Vec<String> {
+    let ConfinedNames { mut names, truncated: mut is_cut } = beneath.names().unwrap_or_default();
+    names.retain(|it| it != Path::new(SKILL_FILE));
+    match template.order {
+        ListingOrder::AsFound => names.sort(),
+        ListingOrder::ByName => names.sort_by(|a, b| locale::compare(&text(a), &text(b))),
+    }
+    is_cut |= template.most.is_none() && names.len() > MANY;
+    names.truncate(template.most.unwrap_or(MANY));
+    if is_cut {
+        warnings.push(more_files(names.len()));
+    }
+    let shown = |it: &PathBuf| match template.paths {
+        FilePaths::BelowSkill => text(it),
+        FilePaths::Absolute => text(&dir.join(it)),
+        FilePaths::BelowCwd => {
+            let path = dir.join(it);
+            text(path.strip_prefix(cwd).unwrap_or(&path))
+        }
+    };
+    names.iter().map(shown).collect()
 }
 
 /// Returns the warning about files that are not listed.
