@@ -20,6 +20,7 @@ use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::session::{Invocation, SessionOptions, TouchDelta};
 use skills_engine::sessions::store::Store;
 use skills_engine::sessions::store::grant::Grant;
+use skills_engine::sessions::store::trust::TrustChange;
 use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
@@ -133,7 +134,7 @@ async fn full_disk_is_reported_and_changes_are_saved_later() {
     assert_eq!(live.store().grants(&disk, None).await.unwrap(), std::slice::from_ref(&grant));
     assert_eq!(unwell(&live), ["store"]);
     // A change reported as failed must not be saved later.
-    assert!(live.store().set_trust(&disk, Some(true), Vec::new()).await.is_err());
+    assert!(live.store().set_trust(&disk, TrustChange::Trust(Vec::new())).await.is_err());
     drop(file);
     fs::remove_file(filler).unwrap();
     // Without any further call.
@@ -161,7 +162,7 @@ async fn store_on_a_full_disk_is_written_once_it_has_room() {
     find(&live, "/w/b").await;
     assert_eq!(unwell(&live), ["store"]);
     // A success reply would not be reliable.
-    assert!(live.store().set_trust("/w".as_ref(), Some(true), Vec::new()).await.is_err());
+    assert!(live.store().set_trust("/w".as_ref(), TrustChange::Trust(Vec::new())).await.is_err());
     fs::remove_file(filler).unwrap();
     until(|| unwell(&live).is_empty());
     let kept = sessions(&disk).get("s").await.unwrap();

@@ -84,6 +84,49 @@ impl MatrixRow<'_> {
     }
 }
 
+/// Widths of the table.
+struct Layout {
+    /// Text between the cells.
+    gap: &'static str,
+    /// Columns of the names.
+    names: usize,
+    /// Columns between a name and its path.
+    after_names: usize,
+    /// Columns of a number of tokens; none without such numbers.
+    tokens: Option<usize>,
+    /// True if the terminal is too narrow for a number for each list: only the largest one is shown.
+    only_largest: bool,
+}
+
+impl Layout {
+    fn new(
+        rows: &[MatrixRow<'_>],
+        lists: &[Column],
+        has_tokens: bool,
+        terminal: &Terminal,
+    ) -> Self {
+        let tokens = rows.iter().flat_map(|row| row.tokens(lists)).map(|it| width(&it)).max();
+        let tokens = tokens.filter(|_| has_tokens);
+        let needed = |gap: &str, numbers: usize| {
+            let cells = ((1 + gap.len()) * lists.len()).saturating_sub(gap.len());
+            2 + cells + tokens.map_or(0, |it| (it + 1) * numbers) + 2
+        };
+        let is_too_narrow = |needed: usize| {
+            terminal.width.is_some_and(|it| it < needed + NARROWEST_NAME + NARROWEST_PATH)
+        };
+        // With many profiles there are no blanks between the cells.
+        let gap = if is_too_narrow(needed(" ", 0)) { "" } else { " " };
+        let only_largest = tokens.is_some() && is_too_narrow(needed(gap, lists.len()));
+        let after_names = needed(gap, if only_largest { 1 } else { lists.len() });
+        let names = rows.iter().map(|row| width(&plain(row.name))).max().unwrap_or(0);
+        let names = terminal.width.map_or(names, |it| {
+            let room = it.saturating_sub(after_names + NARROWEST_PATH);
+            names.min(room.clamp(NARROWEST_NAME, WIDEST_NAME))
+        });
+        Self { gap, names, after_names, tokens, only_largest }
+    }
+}
+
 /// Renders the table with its legend, with a column for each list.
 pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &Terminal) -> String {
     let MatrixOptions { all, detected, tokens: has_tokens, selection, cwd } = *options;
@@ -94,56 +137,13 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
     let counted = count(rows.len() as u64, "skill");
     let heading = detected.map(|it| heading::render_present(it, Some(counted.clone()), terminal));
     let mut text = heading.map_or_else(String::new, |it| it + "\n");
-    let tokens = rows.iter().flat_map(|row| row.tokens(lists)).map(|it| width(&it)).max();
-    let tokens = tokens.filter(|_| has_tokens);
-    let needed = |gap: &str, numbers: usize| {
-        let cells = ((1 + gap.len()) * lists.len()).saturating_sub(gap.len());
-        2 + cells + tokens.map_or(0, |it| (it + 1) * numbers) + 2
-    };
-    let is_too_narrow = |needed: usize| {
-        terminal.width.is_some_and(|it| it < needed + NARROWEST_NAME + NARROWEST_PATH)
-    };
-    // With many profiles there are no blanks between the cells.
-    let gap = if is_too_narrow(needed(" ", 0)) { "" } else { " " };
-    // Too many numbers for the terminal: only the largest one is shown.
-    let only_largest = tokens.is_some() && is_too_narrow(needed(gap, lists.len()));
-    let after_names = needed(gap, if only_largest { 1 } else { lists.len() });
-    let names = rows.iter().map(|row| width(&plain(row.name))).max().unwrap_or(0);
-    let names = terminal.width.map_or(names, |it| {
-        let room = it.saturating_sub(after_names + NARROWEST_PATH);
-        names.min(room.clamp(NARROWEST_NAME, WIDEST_NAME))
-    });
-    push_columns(lists, names, gap, terminal, &mut text);
+    let layout = Layout::new(&rows, lists, has_tokens, terminal);
+    push_columns(lists, layout.names, layout.gap, terminal, &mut text);
     for row in &rows {
-        let one = |(state, column): (&Option<State>, &Column)| match state {
-            Some(state) if state.is_listed() && row.is_cut(column) => paint(style::WAITING, CUT),
-            state => cell(*state),
-        };
-        let cells: Vec<String> = row.cells.iter().zip(lists).map(one).collect();
-        let mut cells = cells.join(gap);
-        if let Some(wide) = tokens {
-            let tokens = if only_largest { row.most_tokens(lists) } else { row.tokens(lists) };
-            cells.extend(tokens.iter().map(|it| format!(" {it:>wide$}")));
-        }
-        let mut name = plain(row.name);
-        if width(&name) > names {
-            let _ = writeln!(text, "{}", paint(style::NAME, std::mem::take(&mut name)));
-        }
-        let name = paint(style::NAME, pad(&name, names));
-        let mut path = terminal.path_from(cwd, row.path, row.encoding);
-        let room = terminal.width.map(|width| width.saturating_sub(names + after_names));
-        if room.is_some_and(|it| it < width(&path))
-            && let Some(directory) = path.strip_suffix("/SKILL.md")
-        {
-            path.truncate(directory.len());
-        }
-        // The end of a path differs most between rows.
-        let path = paint(style::FAINT, room.map_or(path.clone(), |room| cut_start(&path, room)));
-        let path = terminal.link(row.path, row.encoding, path);
-        let _ = writeln!(text, "{name}  {cells}  {path}");
+        push_row(row, lists, &layout, cwd, terminal, &mut text);
     }
     let mut marks = marks(&rows, lists);
-    let entry = if only_largest { "the largest entry" } else { "each entry" };
+    let entry = if layout.only_largest { "the largest entry" } else { "each entry" };
     marks.extend(has_tokens.then(|| format!("numbers: tokens of {entry}")));
     text.push_str(if rows.is_empty() { "" } else { "\n" });
     if detected.is_none() {
@@ -161,6 +161,44 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
     let is_narrow = terminal.width.is_some_and(|it| why[0].len() + 1 + why[1].len() > it);
     let _ = writeln!(text, "{}", why.join(if is_narrow { "\n" } else { " " }));
     text
+}
+
+/// Writes a skill's row: its name, its cells and its path.
+fn push_row(
+    row: &MatrixRow<'_>,
+    lists: &[Column],
+    layout: &Layout,
+    cwd: &Path,
+    terminal: &Terminal,
+    text: &mut String,
+) {
+    let Layout { gap, names, after_names, tokens, only_largest } = *layout;
+    let one = |(state, column): (&Option<State>, &Column)| match state {
+        Some(state) if state.is_listed() && row.is_cut(column) => paint(style::WAITING, CUT),
+        state => cell(*state),
+    };
+    let cells: Vec<String> = row.cells.iter().zip(lists).map(one).collect();
+    let mut cells = cells.join(gap);
+    if let Some(wide) = tokens {
+        let tokens = if only_largest { row.most_tokens(lists) } else { row.tokens(lists) };
+        cells.extend(tokens.iter().map(|it| format!(" {it:>wide$}")));
+    }
+    let mut name = plain(row.name);
+    if width(&name) > names {
+        let _ = writeln!(text, "{}", paint(style::NAME, std::mem::take(&mut name)));
+    }
+    let name = paint(style::NAME, pad(&name, names));
+    let mut path = terminal.path_from(cwd, row.path, row.encoding);
+    let room = terminal.width.map(|width| width.saturating_sub(names + after_names));
+    if room.is_some_and(|it| it < width(&path))
+        && let Some(directory) = path.strip_suffix("/SKILL.md")
+    {
+        path.truncate(directory.len());
+    }
+    // The end of a path differs most between rows.
+    let path = paint(style::FAINT, room.map_or(path.clone(), |room| cut_start(&path, room)));
+    let path = terminal.link(row.path, row.encoding, path);
+    let _ = writeln!(text, "{name}  {cells}  {path}");
 }
 
 /// Returns the meaning of each mark in the rows.

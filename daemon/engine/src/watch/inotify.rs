@@ -25,6 +25,7 @@ use crate::watch::backend::watch_limit;
 use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use crate::watch::hints::HintQueue;
 use crate::watch::mounts::Mounts;
+use crate::watch::routes::ChangeKind;
 use skills_platform::lock::lock;
 
 /// Events that can change a listing.
@@ -385,10 +386,11 @@ impl EventReader {
         }
         drop(table);
         let is_write = (EventMask::MODIFY | EventMask::CLOSE_WRITE).contains(event.mask);
+        let kind = if is_write { ChangeKind::Write } else { ChangeKind::Replacement };
         for ArmedWatches { path, index, files } in all {
             let path = event.name.map_or_else(|| path.to_path_buf(), |name| path.join(name));
             if files.is_some() {
-                self.hint_queue.routes().tell(&path, !is_write);
+                self.hint_queue.routes().tell(&path, kind);
                 self.hint_queue.writes().hear(&path);
             }
             if index.is_none() || event.mask == EventMask::CLOSE_WRITE {

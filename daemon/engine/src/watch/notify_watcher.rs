@@ -21,6 +21,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use crate::watch::cookie::{Awaited, CookieDir};
 use crate::watch::hints::HintQueue;
+use crate::watch::routes::ChangeKind;
 use skills_platform::lock::lock;
 
 /// True if the watcher restarts when a path is added or removed, and keeps its watches by path.
@@ -160,10 +161,12 @@ impl EventHandler {
         if event.kind.is_access() {
             return;
         }
-        let replaces = matches!(
-            event.kind,
-            EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
-        );
+        let kind = match event.kind {
+            EventKind::Create(_)
+            | EventKind::Remove(_)
+            | EventKind::Modify(ModifyKind::Name(_)) => ChangeKind::Replacement,
+            _ => ChangeKind::Write,
+        };
         for path in event.paths {
             if path.parent() == Some(&self.cookie_dir) {
                 self.cookie(&path);
@@ -171,10 +174,10 @@ impl EventHandler {
             }
             let [index, files] = self.subscribers(&path);
             if files {
-                self.hint_queue.routes().tell(&path, replaces);
+                self.hint_queue.routes().tell(&path, kind);
                 self.hint_queue.writes().hear(&path);
             }
-            if index && replaces {
+            if index && kind == ChangeKind::Replacement {
                 self.hint_queue.replaced(&path);
             } else if index {
                 self.hint_queue.changed(&path);

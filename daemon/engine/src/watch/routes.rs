@@ -37,11 +37,30 @@ impl Changes {
         self.told.notified().await;
     }
 
-    pub(crate) fn add(&self, replaces: bool) {
-        self.replacements.fetch_add(u64::from(replaces), Ordering::SeqCst);
+    pub(crate) fn add(&self, kind: ChangeKind) {
+        let is_replacement = kind == ChangeKind::Replacement;
+        self.replacements.fetch_add(u64::from(is_replacement), Ordering::SeqCst);
         self.count.fetch_add(1, Ordering::SeqCst);
         self.told.notify_one();
     }
+}
+
+/// What an event reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeKind {
+    /// The content of a file changed.
+    Write,
+    /// The file at a path may be another one.
+    Replacement,
+}
+
+/// What a subscription of a path is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The path itself.
+    Path,
+    /// All entries of the directory.
+    Entries,
 }
 
 /// Subscriptions by path; cheap to clone.
@@ -64,11 +83,14 @@ impl Route {
 }
 
 impl Routes {
-    /// Adds a subscription of a path, and of all entries if it is a directory and `entries` is set.
-    pub(crate) fn add(&self, path: &OsStr, entries: bool, changes: &Arc<Changes>) {
+    /// Adds a subscription of a path.
+    pub(crate) fn add(&self, path: &OsStr, subject: Subject, changes: &Arc<Changes>) {
         let mut routes = lock(&self.0);
         let route = routes.entry(path.to_owned()).or_default();
-        let list = if entries { &mut route.entries } else { &mut route.path };
+        let list = match subject {
+            Subject::Path => &mut route.path,
+            Subject::Entries => &mut route.entries,
+        };
         if !list.iter().any(|it| Arc::ptr_eq(it, changes)) {
             list.push(Arc::clone(changes));
         }
@@ -85,16 +107,16 @@ impl Routes {
     }
 
     /// Reports an event at a path, or of the entry `path` of a directory.
-    pub(crate) fn tell(&self, path: &Path, replaces: bool) {
+    pub(crate) fn tell(&self, path: &Path, kind: ChangeKind) {
         let routes = lock(&self.0);
         let own = routes.get(path.as_os_str()).into_iter().flat_map(Route::all);
         let above = path.parent().and_then(|it| routes.get(it.as_os_str()));
         let above = above.into_iter().flat_map(|it| &it.entries);
-        own.chain(above).for_each(|it| it.add(replaces));
+        own.chain(above).for_each(|it| it.add(kind));
     }
 
     /// Reports that anything may have changed.
     pub(crate) fn tell_all(&self) {
-        lock(&self.0).values().flat_map(Route::all).for_each(|it| it.add(true));
+        lock(&self.0).values().flat_map(Route::all).for_each(|it| it.add(ChangeKind::Replacement));
     }
 }

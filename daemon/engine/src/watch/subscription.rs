@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::watch::backend::{ArmError, Subscriber, WatchBackend, WatchScope};
-use crate::watch::routes::{Changes, Routes};
+use crate::watch::routes::{Changes, Routes, Subject};
 use skills_platform::lock::lock;
 
 /// Watches of all subscriptions over one backend.
@@ -76,7 +76,7 @@ impl Subscription {
     /// false if it is no directory or is not watched.
     pub fn entries(&mut self, dir: &Path, scope: WatchScope) -> bool {
         let Ok(real) = dir.canonicalize() else { return false };
-        self.arms.routes.add(real.as_os_str(), true, &self.changes);
+        self.arms.routes.add(real.as_os_str(), Subject::Entries, &self.changes);
         self.arm(&real, scope).is_ok()
     }
 
@@ -94,7 +94,7 @@ impl Subscription {
 
     /// Reports events at a path, once a directory that contains it is watched.
     pub(crate) fn route(&self, path: &OsStr) {
-        self.arms.routes.add(path, false, &self.changes);
+        self.arms.routes.add(path, Subject::Path, &self.changes);
     }
 
     /// Watches a physical path, again if it was watched before.

@@ -6,6 +6,7 @@ mod waiting;
 use std::sync::Arc;
 
 use skills_engine::cancel::Cancel;
+use skills_engine::sessions::store::trust::TrustChange;
 use skills_engine::watch::stamp::Stamp;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, encode, encoding_of};
@@ -128,7 +129,12 @@ pub(crate) async fn set(
         .with_hint("Run `skillsd trust` again and look at what it shows."));
     }
     let skills = covered.n_skills;
-    let kept = parts.resolver.sessions.store().set_trust(&dir, trusted, covered.contents).await;
+    let change = match trusted {
+        Some(true) => TrustChange::Trust(covered.contents),
+        Some(false) => TrustChange::Distrust,
+        None => TrustChange::Remove,
+    };
+    let kept = parts.resolver.sessions.store().set_trust(&dir, change).await;
     kept.map_err(|error| {
         RpcError::not_kept(format!(
             "failed to store the trust decision on `{}`: {error}",

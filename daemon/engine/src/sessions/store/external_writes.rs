@@ -79,6 +79,7 @@ pub(super) fn version(path: &Path) -> FileVersion {
 mod tests {
     use super::*;
     use crate::sessions::store::Store;
+    use crate::sessions::store::trust::TrustChange;
 
     async fn elsewhere(store: &Store) -> u64 {
         store.writes_elsewhere(&WatchService::default(), Stamp::default()).await
@@ -90,16 +91,17 @@ mod tests {
         let path = top.path().join("sessions.db");
         let [ours, theirs] = [(); 2].map(|()| Store::new(Some(path.clone())));
         let dir = Path::new("/w");
+        let trust = || TrustChange::Trust(Vec::new());
         assert_eq!(elsewhere(&ours).await, 0, "there is nothing yet");
-        theirs.set_trust(dir, Some(true), Vec::new()).await.expect("kept");
+        theirs.set_trust(dir, trust()).await.expect("kept");
         let first = elsewhere(&ours).await;
         assert_ne!(first, 0);
         assert_eq!(elsewhere(&ours).await, first, "nothing since");
-        ours.set_trust(dir, Some(false), Vec::new()).await.expect("kept");
+        ours.set_trust(dir, TrustChange::Distrust).await.expect("kept");
         assert_eq!(elsewhere(&ours).await, first, "it was this process");
-        for trusted in [None, Some(true)] {
+        for change in [TrustChange::Remove, trust()] {
             let before = elsewhere(&ours).await;
-            theirs.set_trust(dir, trusted, Vec::new()).await.expect("kept");
+            theirs.set_trust(dir, change).await.expect("kept");
             assert_ne!(elsewhere(&ours).await, before);
         }
         assert_eq!(ours.trust(dir).await.expect("read"), Some(true));

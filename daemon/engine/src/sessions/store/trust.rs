@@ -33,6 +33,17 @@ pub struct Content {
     pub hash: [u8; 32],
 }
 
+/// A change of the trust in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrustChange {
+    /// Trusts it, with these contents of its files.
+    Trust(Vec<Content>),
+    /// Distrusts it.
+    Distrust,
+    /// Removes the decision.
+    Remove,
+}
+
 /// Trust decisions at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredTrust {
@@ -112,19 +123,18 @@ fn in_commands(path: &Path) -> bool {
 }
 
 impl Store {
-    /// Sets or removes the trust decision for a directory, given by its canonical path. `contents`
-    /// are the trusted contents of its files.
-    pub async fn set_trust(
-        &self,
-        dir: &Path,
-        trusted: Option<bool>,
-        contents: Vec<Content>,
-    ) -> Result<(), StoreError> {
+    /// Sets or removes the trust decision for a directory, given by its canonical path.
+    pub async fn set_trust(&self, dir: &Path, change: TrustChange) -> Result<(), StoreError> {
         let dir = dir.as_os_str().as_bytes().to_vec();
         self.perform(move |connection| {
             let below = [&dir[..], b"/"].concat();
             let query = "DELETE FROM trusted_content WHERE substr(path, 1, length(?1)) = ?1";
             connection.execute(query, [below])?;
+            let (trusted, contents) = match change {
+                TrustChange::Trust(contents) => (Some(true), contents),
+                TrustChange::Distrust => (Some(false), Vec::new()),
+                TrustChange::Remove => (None, Vec::new()),
+            };
             match trusted {
                 Some(trusted) => connection.execute(
                     "INSERT INTO trust VALUES (?1, ?2, ?3)

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use skills_engine::sessions::store::trust::TrustChange;
 use skills_syntax::path::AbsPath;
 use tokio::task::yield_now;
 
@@ -26,7 +27,8 @@ async fn last_of_concurrent_trust_decisions_applies() {
         });
         let followers: Vec<_> = followers.collect();
         let trusted = round % 2 == 0;
-        resolver.sessions.store().set_trust(&top, Some(trusted), Vec::new()).await.unwrap();
+        let change = if trusted { TrustChange::Trust(Vec::new()) } else { TrustChange::Distrust };
+        resolver.sessions.store().set_trust(&top, change).await.unwrap();
         resolver.trusts.reload().await;
         is_said.store(true, Ordering::Relaxed);
         for follower in followers {
