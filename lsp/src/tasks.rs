@@ -74,35 +74,7 @@ async fn run_tasks(session: &Arc<Session>, client: &Client) {
             Task::Fetch(Fetch::Facts { path, .. }) => Some(path.clone()),
             _ => None,
         };
-        match task {
-            Task::Startup => startup(session, client).await,
-            Task::UpdateWatchers => client_watch::follow(session, client).await,
-            Task::FetchSettings => fetch_settings(session, client).await,
-            Task::ReportProblem(SettingsProblem::Invalid(text)) => {
-                client.show_message(MessageType::WARNING, text).await;
-            }
-            Task::ReportProblem(SettingsProblem::Unknown(text)) => {
-                client.log_message(MessageType::WARNING, text).await;
-            }
-            Task::Refresh => stale = stale.or_else(|| Some(Instant::now())),
-            Task::Show(Location { uri, range }) => {
-                let selection = Some(range);
-                let (external, take_focus) = (Some(false), Some(true));
-                let params = ShowDocumentParams { uri, external, take_focus, selection };
-                if let Ok(Err(error)) = timeout(CLIENT_TIMEOUT, client.show_document(params)).await
-                {
-                    tracing::debug!(%error, "the client did not open the document");
-                }
-            }
-            Task::Apply { title, edit } => apply(client, title, *edit).await,
-            Task::Touch { root, paths } => {
-                if session.backend().touch(root.clone(), paths).await.is_some() {
-                    // The next snapshot contains the skills that the touch activated.
-                    session.invalidate_root(&root);
-                }
-            }
-            Task::Fetch(fetch) => self::fetch(session, client, fetch).await,
-        }
+        perform(session, client, task, &mut stale).await;
         session.task_done();
         if session.generation() != before {
             match only {
@@ -111,6 +83,40 @@ async fn run_tasks(session: &Arc<Session>, client: &Client) {
             }
             stale = stale.or_else(|| Some(Instant::now()));
         }
+    }
+}
+
+/// Performs a task. `stale` is the time since which the client shows values that may be stale.
+async fn perform(session: &Arc<Session>, client: &Client, task: Task, stale: &mut Option<Instant>) {
+    match task {
+        Task::Startup => startup(session, client).await,
+        Task::UpdateWatchers => client_watch::follow(session, client).await,
+        Task::FetchSettings => fetch_settings(session, client).await,
+        Task::ReportProblem(SettingsProblem::Invalid(text)) => {
+            client.show_message(MessageType::WARNING, text).await;
+        }
+        Task::ReportProblem(SettingsProblem::Unknown(text)) => {
+            client.log_message(MessageType::WARNING, text).await;
+        }
+        Task::Refresh => {
+            stale.get_or_insert_with(Instant::now);
+        }
+        Task::Show(Location { uri, range }) => {
+            let selection = Some(range);
+            let (external, take_focus) = (Some(false), Some(true));
+            let params = ShowDocumentParams { uri, external, take_focus, selection };
+            if let Ok(Err(error)) = timeout(CLIENT_TIMEOUT, client.show_document(params)).await {
+                tracing::debug!(%error, "the client did not open the document");
+            }
+        }
+        Task::Apply { title, edit } => apply(client, title, *edit).await,
+        Task::Touch { root, paths } => {
+            if session.backend().touch(root.clone(), paths).await.is_some() {
+                // The next snapshot contains the skills that the touch activated.
+                session.invalidate_root(&root);
+            }
+        }
+        Task::Fetch(fetch) => self::fetch(session, client, fetch).await,
     }
 }
 
