@@ -162,10 +162,21 @@ impl Finding {
     }
 
     /// Adds the suggestion to the message and as a fix.
-    pub(super) fn suggest(mut self, span: Span, suggestion: &str) -> Self {
+    pub(super) fn suggest(self, span: Span, suggestion: &str) -> Self {
+        let finding = self.ask(suggestion);
+        finding.fix(format!("Change to `{suggestion}`"), span, suggestion)
+    }
+
+    /// Adds the suggestion to the message and as a draft.
+    pub(super) fn suggest_draft(self, span: Span, suggestion: &str) -> Self {
+        let finding = self.ask(suggestion);
+        finding.draft(format!("Change to `{suggestion}`"), span, suggestion)
+    }
+
+    fn ask(mut self, suggestion: &str) -> Self {
         self.diagnostic.message =
             format!("{}; did you mean `{suggestion}`?", self.diagnostic.message);
-        self.fix(format!("Change to `{suggestion}`"), span, suggestion)
+        self
     }
 
     /// Returns the unambiguous fix, which can be applied without asking.

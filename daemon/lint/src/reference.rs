@@ -107,7 +107,12 @@ fn suggest_skill(cx: &Cx<'_>, finding: Finding, link: &Link, dir: &str, rest: &s
         return finding;
     }
     let start = link.span.start + at;
-    finding.suggest(Span::new(start, start + dir.len()), meant)
+    let span = Span::new(start, start + dir.len());
+    if suggest::is_misspelling(dir, meant) {
+        finding.suggest(span, meant)
+    } else {
+        finding.suggest_draft(span, meant)
+    }
 }
 
 /// Maximum number of different unknown names of one text that are compared with the skills' names.
@@ -141,7 +146,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         let find_meant = || find_intended_skill(skill_set, &key.0, is_clear);
         let meant = *compared.entry(key.clone()).or_insert_with(find_meant);
-        let Some(meant) = meant.filter(|_| !is_explained(cx, span)) else { continue };
+        let Some(meant) = meant.filter(|it| !is_explained(cx, span, it)) else { continue };
         // After a slash, the name is often a path: `/components` beside a skill `Components`.
         if form == ReferenceForm::Called && meant.eq_ignore_ascii_case(name) {
             continue;
@@ -217,8 +222,11 @@ fn is_slip(name: &str, meant: &str) -> bool {
 /// Maximum number of bytes on each side of a name that can explain it.
 const EXPLANATION: usize = 128;
 
+/// Signs between another name of a skill and the skill.
+const ARROWS: [&str; 3] = ["→", "->", "=>"];
+
 /// Returns whether the text around a name, on its line, says that it is another name of a skill.
-fn is_explained(cx: &Cx<'_>, span: Span) -> bool {
+fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
     const WORDS: [&str; 19] = [
         "alias",
         "aliases",
@@ -244,6 +252,11 @@ fn is_explained(cx: &Cx<'_>, span: Span) -> bool {
     // The parts of a hyphenated name are no words.
     let is_part = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
     let line = cx.line(span.start);
+    let written = line.slice(cx.text).trim_start();
+    let is_row = written.starts_with('|') || ARROWS.iter().any(|it| written.contains(it));
+    if is_row && (written.contains(meant) || written.contains("this skill")) {
+        return true;
+    }
     let from = cx.text.floor_char_boundary(span.start.saturating_sub(EXPLANATION));
     let to = cx.text.floor_char_boundary(span.end + EXPLANATION);
     let mut before = Span::new(from.max(line.start), span.start).slice(cx.text);

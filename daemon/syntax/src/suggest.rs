@@ -49,6 +49,38 @@ pub fn n_errors(word: &str, meant: &str) -> usize {
     strsim::damerau_levenshtein(word, meant)
 }
 
+/// Returns whether two words differ only in case, or in hyphens, underscores and spaces.
+pub fn differs_in_form(word: &str, meant: &str) -> bool {
+    let plain = |it: &str| it.to_lowercase().replace(['_', ' '], "-");
+    plain(word) == plain(meant)
+}
+
+/// Returns whether two words differ only by two neighbouring letters in the other order, or in form.
+pub fn is_swapped(word: &str, meant: &str) -> bool {
+    let sorted = |it: &str| {
+        let mut letters: Vec<_> = it.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let swapped = || sorted(word) == sorted(meant) && n_errors(word, meant) == 1;
+    differs_in_form(word, meant) || word.len() > 3 && swapped()
+}
+
+/// Returns whether a word is another one with a typing error, and not a word of its own that is
+/// similar by chance: short words differ by swapped letters only, and numbers are equal.
+pub fn is_misspelling(word: &str, meant: &str) -> bool {
+    const ONE_ERROR: usize = 5;
+    const TWO_ERRORS: usize = 10;
+    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
+    let shorter = word.chars().count().min(meant.chars().count());
+    let allowed = match shorter {
+        TWO_ERRORS.. => 2,
+        ONE_ERROR.. => 1,
+        _ => 0,
+    };
+    is_swapped(word, meant) || digits(word) == digits(meant) && n_errors(word, meant) <= allowed
+}
+
 /// Minimum number of letters of a part; shorter ones are in too many names.
 const PART: usize = 3;
 
@@ -96,6 +128,20 @@ mod tests {
         }
         assert_eq!(least_errors("good", "godo"), 0);
         assert_eq!(least_errors("unknown", "model"), 6);
+    }
+
+    #[test]
+    fn words_that_are_similar_by_chance_are_no_misspellings() {
+        for (word, meant) in
+            [("raed", "read"), ("Form_fields", "form-fields"), ("refernce", "reference")]
+        {
+            assert!(is_misspelling(word, meant), "{word} {meant}");
+        }
+        for (word, meant) in
+            [("up", "rm"), ("test", "rest"), ("push", "pull"), ("gone", "go"), ("page-1", "page-2")]
+        {
+            assert!(!is_misspelling(word, meant), "{word} {meant}");
+        }
     }
 
     #[test]

@@ -297,7 +297,8 @@ fn check_backslashes(cx: &Cx<'_>, rule: &'static Rule, span: Span, out: &mut Vec
     }
 }
 
-/// Suggests a similar file of the skill.
+/// Suggests a similar file of the skill. It is a fix only if the path is misspelled beyond doubt:
+/// another file would be read, or another program run.
 fn suggest_file(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &str) -> Finding {
     if let Some(beside) = normal.strip_prefix("../") {
         return suggest_skill(cx, finding, span, beside);
@@ -307,16 +308,41 @@ fn suggest_file(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &
     // Without a directory, the only file of that name.
     let mut named = files.iter().filter(|it| it.rsplit_once('/').is_some_and(|it| it.1 == normal));
     let only = named.next().filter(|_| named.next().is_none());
-    let meant = match (&alike[..], only) {
-        ([meant], _) => *meant,
-        ([], Some(only)) => only,
+    let (meant, is_certain) = match (&alike[..], only) {
+        ([meant], _) => (*meant, is_misspelled(normal, meant)),
+        ([], Some(only)) => (only.as_str(), true),
         _ => return finding,
     };
     let written = span.slice(cx.text);
     let Some(at) = written.find(path) else { return finding };
     let span = Span::new(span.start + at, span.start + at + path.len());
-    finding.suggest(span, meant)
+    if is_certain { finding.suggest(span, meant) } else { finding.suggest_draft(span, meant) }
 }
+
+/// Returns whether a path is that of a file, with typing errors in one component. A program's name
+/// may only have swapped letters or another form.
+fn is_misspelled(path: &str, file: &str) -> bool {
+    let parts = |it: &str| it.split('/').map(str::to_owned).collect::<Vec<_>>();
+    let (path, file) = (parts(path), parts(file));
+    let split = |it: &str| match it.rsplit_once('.') {
+        Some((stem, extension)) => (stem.to_owned(), extension.to_owned()),
+        None => (it.to_owned(), String::new()),
+    };
+    let mut other = path.iter().zip(&file).filter(|(a, b)| a != b);
+    let (Some((written, meant)), None) = (other.next(), other.next()) else { return false };
+    let ((stem, extension), (meant, its_extension)) = (split(written), split(meant));
+    let is_slip = if extension.is_empty() || TEXT_EXTENSIONS.contains(&&*extension) {
+        suggest::is_misspelling
+    } else {
+        suggest::is_swapped
+    };
+    path.len() == file.len()
+        && extension.eq_ignore_ascii_case(&its_extension)
+        && is_slip(&stem, &meant)
+}
+
+/// Extensions of files that are read and not run.
+const TEXT_EXTENSIONS: [&str; 8] = ["md", "mdx", "txt", "json", "yaml", "yml", "toml", "csv"];
 
 /// Suggests a similar neighbouring skill that has the same file.
 fn suggest_skill(cx: &Cx<'_>, finding: Finding, span: Span, beside: &str) -> Finding {
@@ -329,7 +355,12 @@ fn suggest_skill(cx: &Cx<'_>, finding: Finding, span: Span, beside: &str) -> Fin
     match span.slice(cx.text).find(&format!("../{dir}")) {
         Some(at) if is_there => {
             let start = span.start + at + "../".len();
-            finding.suggest(Span::new(start, start + dir.len()), meant)
+            let span = Span::new(start, start + dir.len());
+            if suggest::is_misspelling(dir, meant) {
+                finding.suggest(span, meant)
+            } else {
+                finding.suggest_draft(span, meant)
+            }
         }
         Some(_) | None => finding,
     }

@@ -61,7 +61,7 @@ pub(crate) static BROKEN_LINK: Rule = FAMILY.rule(
     "A link points to a file that does not exist.",
     "The model wastes a turn trying to read it, or invents its content.",
     "Correct the path, or add the file.",
-    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [forms](references/form.md).\n//- /w/pdf/references/forms.md\n# Forms\n",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [forms](references/froms.md).\n//- /w/pdf/references/forms.md\n# Forms\n",
 )
 .passing(LINKED)
 .fixable();

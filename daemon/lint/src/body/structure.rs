@@ -76,7 +76,10 @@ fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             Vec::new()
         };
         out.push(match alike[..] {
-            [meant, ..] => finding.suggest(span, &format!("#{meant}")),
+            [meant] if suggest::is_misspelling(&target, meant) => {
+                finding.suggest(span, &format!("#{meant}"))
+            }
+            [meant, ..] => finding.suggest_draft(span, &format!("#{meant}")),
             [] => finding,
         });
     }

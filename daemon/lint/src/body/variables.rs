@@ -92,9 +92,11 @@ fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let message = format!("`${word}` is no argument; did you mean `${meant}`?");
             let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
             let title = format!("Change to `${meant}`");
-            // Code may have a variable of its own by that name.
+            // Code may have a variable of its own by that name, and a short word is often another one.
             out.push(if is_code {
                 finding.severity(Severity::Hint).draft(title, span, meant)
+            } else if word.len() < LONG_WORD {
+                finding.draft(title, span, meant)
             } else {
                 finding.fix(title, span, meant)
             });
@@ -102,14 +104,23 @@ fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
 }
 
+/// Minimum bytes of a word that is hardly another one by chance.
+const LONG_WORD: usize = 6;
+
 /// Maximum bytes of a compared word: the comparison takes quadratic time.
 const MAX_COMPARED: usize = 64;
 
-/// Returns whether a word is another one with a single typing error.
+/// Returns whether a word is another one with a single typing error after the first letter. A word
+/// with another ending is a word of its own, and often one with another letter.
 fn is_slip(word: &str, meant: &str) -> bool {
     meant.len() > 3
         && word.len().max(meant.len()) <= MAX_COMPARED
         && word.len().abs_diff(meant.len()) < 2
+        && (word.len() != meant.len()
+            || word.len() >= LONG_WORD
+            || suggest::is_swapped(word, meant))
+        && word.chars().next() == meant.chars().next()
+        && (meant == ALL_ARGUMENTS || !word.starts_with(meant) && !meant.starts_with(word))
         && suggest::n_errors(word, meant) == 1
 }
 

@@ -565,3 +565,29 @@ fn each_of_two_contradicting_keys_can_be_removed() {
     offers(&off, "Let the user start it");
     offers(&off, "Let the model start it");
 }
+
+#[test]
+fn similar_file_is_a_fix_only_for_a_path_misspelled_beyond_doubt() {
+    for (written, file, is_automatic) in [
+        ("references/froms.md", "references/forms.md", true),
+        ("references/Form_fields.md", "references/form-fields.md", true),
+        ("references/authentcation.md", "references/authentication.md", true),
+        ("scripts/raed.py", "scripts/read.py", true),
+        ("scripts/rotate_pge.py", "scripts/rotate_page.py", false),
+        ("scripts/up.js", "scripts/rm.js", false),
+        ("scripts/test.py", "scripts/rest.py", false),
+        ("scripts/push.py", "scripts/pull.py", false),
+        ("references/gcp.md", "references/aws.md", false),
+        ("references/page-1.md", "references/page-2.md", false),
+        ("assets/t2.txt", "assets/t.txt", false),
+    ] {
+        let text = format!(
+            "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead `{written}`.\n"
+        );
+        let fixture = format!("//- /w/pdf/SKILL.md\n{text}//- /w/pdf/{file}\nText.\n");
+        let found = Fixture::new(&fixture).check();
+        let finding = found.iter().find(|it| it.rule.id.as_str() == "body/broken-path");
+        let finding = finding.unwrap_or_else(|| panic!("{written}: {found:#?}"));
+        assert_eq!(finding.only_fix().is_some(), is_automatic, "{written}: {finding:#?}");
+    }
+}

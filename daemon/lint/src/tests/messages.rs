@@ -419,6 +419,7 @@ fn misspelled_argument_is_reported() {
         "```sh\nfor isue in a; do echo $isue; done\n```",
         "```sh\necho $ARGUMENT\n```",
         "Set `$HOME` and $user, or \\$isue.",
+        "Blow into a $tissue, take the $issues and the $issued.",
     ] {
         silent("body/unknown-variable", &Fixture::new(&text(body)).check());
     }
@@ -711,6 +712,8 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "See src/competitive-breif/x.md and https://x.org/competitive-breif.",
         "`competitive-breif` is a deprecated alias of this skill.",
         "It was previously called `competitive-breif`.",
+        "- `/competitive-breif` → this skill",
+        "| `/competitive-breif` | `/competitive-brief` |",
         "Pass --competitive-breif to the program.",
         "Put it into `/shop`, or make a `docx` skill.",
         "This is a review-core matter: the code-review-code.",

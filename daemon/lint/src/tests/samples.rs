@@ -32,7 +32,7 @@ const DEFECTS: [Defect; 84] = [
     (
         "release-notes",
         "(references/form.md)",
-        "(⟦references/forn.md⟧)",
+        "(⟦references/fomr.md⟧)",
         "body/broken-link",
         Restores,
     ),
@@ -234,7 +234,7 @@ const DEFECTS: [Defect; 84] = [
         "scripts/render.mjs slides.md",
         "⟦scripts/rendr.mjs⟧ slides.md",
         "body/missing-script",
-        Restores,
+        Offers("Change to `scripts/render.mjs`"),
     ),
     ("make-slides", "(assets/layout.md)", "(⟦assets/layuot.md⟧)", "body/broken-link", Restores),
     (
