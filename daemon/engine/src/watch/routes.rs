@@ -45,7 +45,7 @@ impl Changes {
     }
 }
 
-/// What an event reports.
+/// Kind of change that an event reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeKind {
     /// The content of a file changed.
@@ -54,7 +54,7 @@ pub(crate) enum ChangeKind {
     Replacement,
 }
 
-/// What a subscription of a path is about.
+/// Subject of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// The path itself.
