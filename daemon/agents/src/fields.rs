@@ -183,11 +183,6 @@ impl<'a> Fields<'a> {
         all
     }
 
-    /// Returns the values of keys that are not fields, as JSON.
-    pub fn unknown_as_json(&self) -> Map<String, Json> {
-        json(self.frontmatter, self.source, self.unknown_entries())
-    }
-
     /// Converts a value.
     pub fn coerce(&self, written: &Value, coercion: Coercion) -> FieldReading {
         let value = self.frontmatter.resolve(written);

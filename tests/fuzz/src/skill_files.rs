@@ -149,7 +149,6 @@ fn readings(text: &str, frontmatter: &Frontmatter) {
             fields.read_as(field, reader.agent).iter().for_each(|it| outcome(text, it));
         }
     }
-    fields.unknown_as_json();
     let converted = json(frontmatter, text, &frontmatter.entries);
     for entry in &frontmatter.entries {
         assert!(converted.contains_key(&entry.key.text), "{:?} of {text:?}", entry.key);

@@ -608,7 +608,8 @@ fn unknown_keys_are_kept_as_json() {
     let text = "---\nname: a\nuser-invokable: false\nrequires: {env: [HOME, 1]}\nrisk: ~\nsource: 1.10\n---\n";
     let frontmatter = parse(text).frontmatter.unwrap();
     let fields = Fields::new(&frontmatter, text);
-    let unknown = serde_json::Value::Object(fields.unknown_as_json());
+    let unknown =
+        serde_json::Value::Object(super::json(&frontmatter, text, fields.unknown_entries()));
     assert_eq!(
         unknown,
         json!({"user-invokable": false, "requires": {"env": ["HOME", 1]}, "risk": null}),
