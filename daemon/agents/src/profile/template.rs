@@ -52,6 +52,26 @@ pub struct ListingTemplate {
     pub limit: Option<ListingLimit>,
 }
 
+impl ListingTemplate {
+    /// Values that most lists share.
+    pub(super) const USUAL: Self = Self {
+        head: "",
+        entry: "",
+        separator: "\n",
+        tail: "",
+        order: ListingOrder::AsFound,
+        heading: "",
+        scopes: &[],
+        when_to_use: "",
+        no_description: "",
+        escape: EscapeRule::Never,
+        blanks: BlanksRule::Kept,
+        tilde: false,
+        longest: None,
+        limit: None,
+    };
+}
+
 /// Order of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListingOrder {
@@ -132,6 +152,18 @@ pub struct LoadTemplate {
     pub files: Option<FilesTemplate>,
     /// The treatment of arguments.
     pub arguments: ArgumentsTemplate,
+}
+
+impl LoadTemplate {
+    /// Values that most texts of loaded skills share.
+    pub(super) const USUAL: Self = Self {
+        text: "",
+        scopes: &[],
+        trim: BodyTrim::Both,
+        escape: EscapeRule::Never,
+        files: None,
+        arguments: ArgumentsTemplate::Ignored,
+    };
 }
 
 /// White space that is removed from a body.

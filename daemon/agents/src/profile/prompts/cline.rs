@@ -1,8 +1,7 @@
 //! The texts about skills of Cline.
 
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingOrder, ListingTemplate,
-    LoadTemplate, PromptTemplate, ToolTemplate,
+    ArgumentsTemplate, ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
 };
 
 /// The texts of Cline 3.0.65: recorded.
@@ -13,16 +12,7 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
         entry: "{name}",
         separator: ", ",
         tail: ".",
-        order: ListingOrder::AsFound,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
-        no_description: "",
-        escape: EscapeRule::Never,
-        blanks: BlanksRule::Kept,
-        tilde: false,
-        longest: None,
-        limit: None,
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: "<command-name>{name}</command-name>{arguments}
@@ -31,11 +21,8 @@ Description: {description}
 
 {body}
 </command-instructions>",
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
-        files: None,
         arguments: ArgumentsTemplate::Filled("\n<command-args>{arguments}</command-args>"),
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "skills",

@@ -2,8 +2,8 @@
 
 use crate::profile::Scope;
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingLimit,
-    ListingOrder, ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
+    BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingLimit, ListingOrder,
+    ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
 };
 
 /// The texts of Copilot CLI 1.0.102: recorded.
@@ -17,21 +17,14 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
   <description>{description}</description>
   <location>{scope}</location>
 </skill>",
-        separator: "\n",
         tail: "\n</available_skills>",
-        order: ListingOrder::AsFound,
-        heading: "",
         scopes: &[
             (Scope::Project, "project"),
             (Scope::User, "user"),
             (Scope::Additional, "custom"),
         ],
-        when_to_use: "",
-        no_description: "",
         escape: EscapeRule::Xml,
         blanks: BlanksRule::Trimmed,
-        tilde: false,
-        longest: None,
         limit: Some(ListingLimit {
             characters: 15_000,
             counts_last_break: true,
@@ -39,6 +32,7 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
             built_in: 0,
             overflow: Overflow::NamesAfter("Additional skills available (invoke by name): "),
         }),
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: r#"<skill-context name="{name}">
@@ -46,9 +40,7 @@ Base directory for this skill: {dir}
 {files}
 {body}
 </skill-context>"#,
-        scopes: &[],
         trim: BodyTrim::BlankLinesBefore,
-        escape: EscapeRule::Never,
         files: Some(FilesTemplate {
             head: "\nRelated files (use view tool to read):\n",
             before: "  - ",
@@ -58,7 +50,7 @@ Base directory for this skill: {dir}
             most: None,
             order: ListingOrder::AsFound,
         }),
-        arguments: ArgumentsTemplate::Ignored,
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "skill",

@@ -1,8 +1,7 @@
 //! The texts about skills of Factory Droid.
 
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingLimit, ListingOrder,
-    ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
+    BlanksRule, ListingLimit, ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
 };
 
 /// The texts of Factory Droid 0.215.0: recorded.
@@ -12,16 +11,8 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
         head: "Available skills (invoke by exact name when its description matches the request):
 ",
         entry: "{name}: {description}",
-        separator: "\n",
-        tail: "",
-        order: ListingOrder::AsFound,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
         no_description: "No description provided",
-        escape: EscapeRule::Never,
         blanks: BlanksRule::Collapsed,
-        tilde: false,
         longest: Some((1024, "…")),
         limit: Some(ListingLimit {
             characters: 15_000,
@@ -30,6 +21,7 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
             built_in: 5_276,
             overflow: Overflow::NameOnly("{name}"),
         }),
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: r#"Skill "{name}" is now active.
@@ -37,11 +29,7 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
 <skill name="{name}" filePath="{path}">
 {body}
 </skill>"#,
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
-        files: None,
-        arguments: ArgumentsTemplate::Ignored,
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "Skill",

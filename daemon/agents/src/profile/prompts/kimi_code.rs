@@ -2,8 +2,8 @@
 
 use crate::profile::Scope;
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingOrder, ListingTemplate,
-    LoadTemplate, PromptTemplate, ToolTemplate,
+    ArgumentsTemplate, BlanksRule, EscapeRule, ListingOrder, ListingTemplate, LoadTemplate,
+    PromptTemplate, ToolTemplate,
 };
 
 /// The texts of Kimi Code 2.1.0: recorded.
@@ -14,18 +14,13 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
 ",
         entry: "- {name}: {description}{when}
   Path: {path}",
-        separator: "\n",
-        tail: "",
         order: ListingOrder::ByName,
         heading: "### {scope}\n",
         scopes: &[(Scope::Project, "Project"), (Scope::User, "User")],
         when_to_use: "\n  When to use: {when}",
-        no_description: "",
-        escape: EscapeRule::Never,
         blanks: BlanksRule::Trimmed,
-        tilde: false,
         longest: Some((250, "...")),
-        limit: None,
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: r#"Skill tool loaded instructions for this request. Follow them.
@@ -34,10 +29,9 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
 {body}
 </skill-loaded>"#,
         scopes: &[(Scope::Project, "project"), (Scope::User, "user")],
-        trim: BodyTrim::Both,
         escape: EscapeRule::Xml,
-        files: None,
         arguments: ArgumentsTemplate::Placeholders { dir: "${KIMI_SKILL_DIR}" },
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "Skill",

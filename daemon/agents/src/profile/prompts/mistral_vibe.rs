@@ -1,8 +1,8 @@
 //! The texts about skills of Mistral Vibe.
 
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingOrder,
-    ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
+    EscapeRule, FilePaths, FilesTemplate, ListingOrder, ListingTemplate, LoadTemplate,
+    PromptTemplate, ToolTemplate,
 };
 
 /// The texts of Mistral Vibe 3.0.3: recorded.
@@ -16,18 +16,9 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
     <description>{description}</description>
     <path>{path}</path>
   </skill>",
-        separator: "\n",
         tail: "\n</available-skills>",
-        order: ListingOrder::AsFound,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
-        no_description: "",
         escape: EscapeRule::Xml,
-        blanks: BlanksRule::Kept,
-        tilde: false,
-        longest: None,
-        limit: None,
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: r#"<skill_content name="{name}">
@@ -43,9 +34,6 @@ Note: file list is sampled.
 {files}
 </skill_files>
 </skill_content>"#,
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
         files: Some(FilesTemplate {
             head: "",
             before: "<file>",
@@ -55,7 +43,7 @@ Note: file list is sampled.
             most: Some(10),
             order: ListingOrder::AsFound,
         }),
-        arguments: ArgumentsTemplate::Ignored,
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "skill",

@@ -19,18 +19,12 @@ When a skill file references a relative path, resolve it against the skill direc
     <description>{description}</description>
     <location>{path}</location>
   </skill>",
-        separator: "\n",
         tail: "\n</available_skills>",
         order: ListingOrder::ByName,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
-        no_description: "",
         escape: EscapeRule::Xml,
         blanks: BlanksRule::Trimmed,
         tilde: true,
-        longest: None,
-        limit: None,
+        ..ListingTemplate::USUAL
     },
     load: None,
     tool: None,

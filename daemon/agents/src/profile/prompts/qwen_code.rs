@@ -2,8 +2,8 @@
 
 use crate::profile::Scope;
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingLimit, ListingOrder,
-    ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
+    EscapeRule, ListingLimit, ListingOrder, ListingTemplate, LoadTemplate, Overflow, PromptTemplate,
+    ToolTemplate,
 };
 
 /// The texts of Qwen Code 0.24.4: recorded.
@@ -25,17 +25,11 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
 {scope}
 </location>
 </skill>",
-        separator: "\n",
         tail: "\n</available_skills>",
         order: ListingOrder::ByName,
-        heading: "",
         scopes: &[(Scope::Project, "project"), (Scope::User, "user")],
         when_to_use: " — {when}",
-        no_description: "",
         escape: EscapeRule::Xml,
-        blanks: BlanksRule::Kept,
-        tilde: false,
-        longest: None,
         limit: Some(ListingLimit {
             characters: 8_000,
             counts_last_break: false,
@@ -43,6 +37,7 @@ pub(crate) static PROMPTS: PromptTemplate = PromptTemplate {
             built_in: 5_857,
             overflow: Overflow::FirstLines,
         }),
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: "Base directory for this skill: {dir}
@@ -50,11 +45,7 @@ Important: ALWAYS resolve absolute paths from this base directory when working w
 
 {body}
 ",
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
-        files: None,
-        arguments: ArgumentsTemplate::Ignored,
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "skill",
