@@ -89,14 +89,19 @@ impl Drop for WatchHandle {
 ///
 /// A root is a directory that an agent would start in.
 pub trait Backend: Send + Sync + 'static {
-    /// Calls `on_change` whenever the skills that these profiles see from a root may have changed,
-    /// until the returned value is dropped. Must be called within a tokio runtime.
-    fn subscribe(&self, root: &AbsPath, profiles: &[String], on_change: OnChange) -> WatchHandle;
+    /// Subscribes before it returns: calls `on_change` whenever the skills that these profiles see
+    /// from a root may have changed, until the returned value is dropped. Must be called within a
+    /// tokio runtime.
+    fn subscribe(
+        &self,
+        root: &AbsPath,
+        profiles: &[String],
+        on_change: OnChange,
+    ) -> Answer<WatchHandle>;
 
-    /// Calls `on_change` whenever one of the targets may have changed, until the returned value is
-    /// dropped. Also calls it once when the watches are set up, because a target may have changed
-    /// before. Must be called within a tokio runtime.
-    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> WatchHandle;
+    /// Watches the targets before it returns: calls `on_change` whenever one of them may have changed
+    /// since, until the returned value is dropped. Must be called within a tokio runtime.
+    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Answer<WatchHandle>;
 
     /// Watches the texts in which [`Self::references`] searches for a root, before it returns. Calls
     /// `on_change` once when one may have changed. `None` if changes may go unreported.
@@ -202,12 +207,12 @@ fn none<T: Send + 'static>() -> Answer<T> {
 }
 
 impl Backend for NoBackend {
-    fn subscribe(&self, _: &AbsPath, _: &[String], _: OnChange) -> WatchHandle {
-        WatchHandle::default()
+    fn subscribe(&self, _: &AbsPath, _: &[String], _: OnChange) -> Answer<WatchHandle> {
+        none()
     }
 
-    fn watch(&self, _: Vec<WatchTarget>, _: OnChange) -> WatchHandle {
-        WatchHandle::default()
+    fn watch(&self, _: Vec<WatchTarget>, _: OnChange) -> Answer<WatchHandle> {
+        none()
     }
 
     fn snapshot(&self, _: AbsPath, _: Vec<String>, _: Option<String>) -> Answer<SnapshotResult> {

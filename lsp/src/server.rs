@@ -383,6 +383,7 @@ impl LanguageServer for Server {
             None => None,
         };
         let texts = self.texts().await;
+        self.session.wait_until_watching().await;
         let mut pull = self.session.begin_workspace_pull();
         let report = loop {
             pull.mark_seen();

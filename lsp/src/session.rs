@@ -435,7 +435,10 @@ impl Session {
 
     /// Requests new lookups of files outside the index; the throttle limits how often they run.
     pub(crate) fn request_rescan(&self) {
-        self.disk().throttle.request();
+        let mut disk = self.disk();
+        disk.throttle.request();
+        disk.is_doubtful = true;
+        drop(disk);
         self.task_wake.notify_one();
     }
 

@@ -6,7 +6,7 @@
 
 mod client_watch;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use skills_protocol::wire::PathMatches;
@@ -62,7 +62,7 @@ async fn run_tasks(session: &Arc<Session>, client: &Client) {
         }
         let next = if at_once.is_some() {
             at_once
-        } else if let Ok(task) = timeout(WATCH_DELAY, session.next_task()).await {
+        } else if let Ok(task) = timeout(watch_delay(session), session.next_task()).await {
             task
         } else {
             watch(session);
@@ -120,17 +120,31 @@ async fn perform(session: &Arc<Session>, client: &Client, task: Task, stale: &mu
     }
 }
 
+/// Returns the pause before watches are set. The first ones are set at once, because a check of the
+/// whole workspace waits for them.
+fn watch_delay(session: &Session) -> Duration {
+    if session.is_watching() { WATCH_DELAY } else { Duration::ZERO }
+}
+
 /// Watches the files that the open documents depend on, if they have changed.
 fn watch(session: &Arc<Session>) {
     let Some(targets) = session.watch_targets() else { return };
-    // The callback must not keep the session alive.
+    // Neither task must keep the session alive.
     let weak = Arc::downgrade(session);
+    let changed = Weak::clone(&weak);
     let on_change: OnChange = Arc::new(move || {
-        if let Some(session) = weak.upgrade() {
+        if let Some(session) = changed.upgrade() {
             session.invalidate_roots();
         }
     });
-    session.set_watch(session.backend().watch(targets, on_change));
+    let watch = session.backend().watch(targets.clone(), on_change);
+    // A directory that does not answer must not delay other tasks.
+    tokio::spawn(async move {
+        let watch = watch.await.unwrap_or_default();
+        if let Some(session) = weak.upgrade() {
+            session.set_watch(&targets, watch);
+        }
+    });
 }
 
 /// Asks the client to apply an edit, and shows a message if it does not.
@@ -174,7 +188,8 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
             if let Some(subscribed) = subscribe_to {
                 // Subscribes before it reads the snapshot, so that no change in between is missed.
                 let on_change = on_change(session, &root);
-                let subscription = backend.subscribe(&root, &subscribed, on_change);
+                let subscription = backend.subscribe(&root, &subscribed, on_change).await;
+                let subscription = subscription.unwrap_or_default();
                 session.with_workspace(|it| it.set_subscription(&root, subscription));
             }
             let answer = backend.snapshot(root.clone(), profiles.clone(), since);

@@ -60,7 +60,10 @@ struct RootState {
     wanted_listings: BTreeSet<String>,
     /// The last overlay, and the buffers it was built from.
     overlay: Option<(Arc<[SkillBuffer]>, Arc<OverlaySnapshot>)>,
+    /// The subscription; a new one replaces it once that has begun.
     subscription: Option<WatchHandle>,
+    /// True if the subscription is missing or for other profiles.
+    needs_subscription: bool,
     /// The profiles of the subscription.
     subscribed_profiles: Vec<String>,
 }
@@ -128,6 +131,7 @@ impl WorkspaceState {
                 wanted_listings: BTreeSet::new(),
                 overlay: None,
                 subscription: None,
+                needs_subscription: true,
                 subscribed_profiles: Vec::new(),
             }),
         }
@@ -319,7 +323,8 @@ impl WorkspaceState {
                 let needs_full_snapshot = std::mem::take(&mut state.needs_full_snapshot);
                 let since = state.snapshot.as_ref().filter(|_| !needs_full_snapshot);
                 let profiles = state.profiles(&self.editor_settings);
-                if state.subscription.is_none() {
+                let subscribes = std::mem::take(&mut state.needs_subscription);
+                if subscribes {
                     state.subscribed_profiles = match (&profiles[..], &state.snapshot) {
                         ([], Some(snapshot)) => snapshot.active_profiles.clone(),
                         ([], None) => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
@@ -330,10 +335,7 @@ impl WorkspaceState {
                     root: state.root.clone(),
                     profiles,
                     since: since.map(|it| it.clock.clone()),
-                    subscribe_to: state
-                        .subscription
-                        .is_none()
-                        .then(|| state.subscribed_profiles.clone()),
+                    subscribe_to: subscribes.then(|| state.subscribed_profiles.clone()),
                 });
             }
             if !state.wanted_globs.is_empty() {
@@ -437,7 +439,7 @@ impl RootState {
 
     /// Requests a new subscription, because the current one is for other profiles.
     fn resubscribe(&mut self) {
-        self.subscription = None;
+        self.needs_subscription = true;
         self.is_stale = true;
     }
 }

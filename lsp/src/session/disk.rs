@@ -286,11 +286,33 @@ impl Session {
         is_new.then_some(watch_targets)
     }
 
-    /// Replaces the current watch.
-    pub(crate) fn set_watch(&self, watch: WatchHandle) {
-        let before = std::mem::replace(&mut self.disk().watch, watch);
+    /// Replaces the current watch, unless other targets are wanted by now. New targets may have
+    /// changed before they were watched, so their cached values are looked up again.
+    pub(crate) fn set_watch(&self, targets: &[WatchTarget], watch: WatchHandle) {
+        let mut disk = self.disk();
+        if disk.watch_targets != targets {
+            return;
+        }
+        let before = disk.watch.replace(watch);
+        disk.workspace.invalidate_roots();
+        disk.throttle.request();
+        drop(disk);
         // Dropped outside the lock, because the drop runs the backend's code.
         drop(before);
+        self.task_wake.notify_one();
+        self.task_finished.notify_waiters();
+    }
+
+    /// Returns true once the first targets are watched.
+    pub(crate) fn is_watching(&self) -> bool {
+        self.disk().watch.is_some()
+    }
+
+    /// Waits until the first targets are watched; not for a disk that does not answer.
+    pub(crate) async fn wait_until_watching(&self) {
+        let has_no_targets = |it: &Self| it.disk().workspace.watch_targets().is_empty();
+        let reports = |it: &Self| it.is_watching() || has_no_targets(it);
+        let _ = timeout(LOOKUP_TIMEOUT, self.wait_until(reports)).await;
     }
 
     /// Marks the snapshot of a root as stale.
@@ -310,7 +332,7 @@ impl Session {
         disk.workspace.clear_listings();
         disk.throttle.request();
         drop(disk);
-        self.count_disk_change();
+        self.count_possible_change();
         self.task_wake.notify_one();
     }
 
@@ -426,12 +448,13 @@ impl Session {
         let reports_changes = self.settings().registers_watchers;
         let is_owned = {
             let mut disk = self.disk();
-            let DiskState { workspace, tasks, is_running, throttle, owned, .. } = &mut *disk;
+            let DiskState { workspace, tasks, is_running, throttle, owned, is_doubtful, .. } =
+                &mut *disk;
             if throttle.take_if_due() {
                 workspace.invalidate_files();
-                // Nothing else tells of changes on the disk.
-                if !reports_changes {
-                    self.count_disk_change();
+                // No watch reports all changes on the disk.
+                if std::mem::take(is_doubtful) && !reports_changes {
+                    self.count_possible_change();
                 }
             }
             if let Some(task) = tasks.pop_front() {

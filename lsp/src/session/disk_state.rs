@@ -23,6 +23,8 @@ pub(super) struct DiskState {
     /// True while a task is running.
     pub(super) is_running: bool,
     pub(super) throttle: RescanThrottle,
+    /// True if a message of the client requested the rescan: any file may have changed.
+    pub(super) is_doubtful: bool,
     /// The unopened files that mention a skill, by the skill's file. Cached because code lenses ask
     /// at each keystroke; cleared when a document is closed or the disk may have changed.
     pub(super) referrers: BTreeMap<AbsPath, Referrers>,
@@ -32,9 +34,9 @@ pub(super) struct DiskState {
     pub(super) invalidations: u64,
     /// The diagnostics of unopened files, for `workspace/diagnostic`.
     pub(super) reports: ReportCache,
-    /// The watched targets; `watch` ends their watches when dropped.
+    /// The targets to watch; `watch` ends the watches of the last ones when dropped.
     pub(super) watch_targets: Vec<WatchTarget>,
-    pub(super) watch: WatchHandle,
+    pub(super) watch: Option<WatchHandle>,
 }
 
 /// The unopened files that mention a skill.

@@ -1,23 +1,41 @@
 //! The cached diagnostics of unopened files, and [`Changes`], which tells when to make them again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use skills_syntax::path::AbsPath;
+use tokio::time::Instant;
 use tower_lsp::ls_types::{Diagnostic, Uri};
 
 use super::rescan::RescanThrottle;
+
+/// The wait before reports are made again for a reported change, as a multiple of the duration of
+/// the last walk.
+const INTERVAL_PER_WALK: u32 = 3;
+
+/// The maximum of that wait.
+const MAX_INTERVAL: Duration = Duration::from_secs(3);
 
 /// Counters of what the diagnostics of a workspace depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Changes {
     /// Changes of open documents, and of what their findings depend on.
     pub(super) documents: u64,
-    /// Possible changes on the disk.
-    pub(super) disk: u64,
+    /// Changes on the disk: reported ones and possible ones.
+    pub(super) disk: DiskChanges,
     /// Requests; a new one ends those that are held open.
     pub(super) pulls: u64,
     /// True after `shutdown` or the end of the input.
     pub(super) is_ended: bool,
+}
+
+/// Counters of changes on the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct DiskChanges {
+    /// Changes of skills, of files near them or of settings.
+    pub(super) reported: u64,
+    /// Messages of the client that can mean a change: text typed, or any file created.
+    pub(super) possible: u64,
 }
 
 /// The diagnostics of one file as it is on the disk.
@@ -40,7 +58,34 @@ pub(crate) struct FolderReports {
 /// The last [`FolderReports`], and the limit on how often they are made.
 #[derive(Debug, Default)]
 pub(super) struct ReportCache {
-    /// The count of disk changes before the reports were made.
-    pub(super) cached: Option<(u64, Arc<FolderReports>)>,
+    /// The counts of disk changes before the reports were made.
+    pub(super) cached: Option<(DiskChanges, Arc<FolderReports>)>,
     pub(super) throttle: RescanThrottle,
+    /// The earliest time for new reports after a reported change.
+    reported_earliest: Option<Instant>,
+}
+
+impl ReportCache {
+    /// Returns the cached reports, if nothing has changed since; otherwise requests new ones, and
+    /// returns when they are due.
+    pub(super) fn cached_or_deadline(
+        &mut self,
+        now: DiskChanges,
+    ) -> Result<Arc<FolderReports>, Option<Instant>> {
+        let before = self.cached.as_ref().map(|it| it.0);
+        if let Some((_, reports)) = self.cached.as_ref().filter(|it| it.0 == now) {
+            return Ok(Arc::clone(reports));
+        }
+        self.throttle.request();
+        let is_reported = before.is_none_or(|it| it.reported != now.reported);
+        let deadline = self.throttle.deadline();
+        Err(if is_reported { deadline.min(self.reported_earliest) } else { deadline })
+    }
+
+    /// Records the duration of the walk that made reports.
+    pub(super) fn record_walk(&mut self, took: Duration) {
+        let wait = took.saturating_mul(INTERVAL_PER_WALK).min(MAX_INTERVAL);
+        self.reported_earliest = Some(Instant::now() + wait);
+        self.throttle.record_walk(took);
+    }
 }

@@ -39,10 +39,15 @@ impl RescanThrottle {
     pub(super) fn take_if_due(&mut self) -> bool {
         let is_due = self.is_due();
         if is_due {
-            self.is_requested = false;
-            self.earliest = Some(Instant::now() + MIN_INTERVAL);
+            self.start();
         }
         is_due
+    }
+
+    /// Marks a rescan as started.
+    pub(super) fn start(&mut self) {
+        self.is_requested = false;
+        self.earliest = Some(Instant::now() + MIN_INTERVAL);
     }
 
     /// Records the duration of a rescan's walk.

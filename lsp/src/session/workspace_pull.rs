@@ -42,9 +42,14 @@ impl Session {
         self.changes.send_modify(|it| it.documents += 1);
     }
 
-    /// Counts a possible change on the disk.
+    /// Counts a reported change on the disk.
     pub(super) fn count_disk_change(&self) {
-        self.changes.send_modify(|it| it.disk += 1);
+        self.changes.send_modify(|it| it.disk.reported += 1);
+    }
+
+    /// Counts a possible change on the disk.
+    pub(super) fn count_possible_change(&self) {
+        self.changes.send_modify(|it| it.disk.possible += 1);
     }
 
     /// Returns true after `shutdown` or the end of the input.
@@ -106,30 +111,30 @@ impl WorkspacePull<'_> {
         has_results: bool,
         make: impl Future<Output = FolderReports>,
     ) -> Option<Arc<FolderReports>> {
-        let deadline = {
-            let mut disk = self.session.disk();
-            let count = self.changes.borrow().disk;
-            if let Some((_, reports)) = disk.reports.cached.as_ref().filter(|it| it.0 == count) {
-                return Some(Arc::clone(reports));
-            }
-            disk.reports.throttle.request();
-            disk.reports.throttle.deadline().filter(|_| has_results)
-        };
-        if let Some(at) = deadline {
-            let mut changes = self.changes.clone();
-            let is_over = |it: &Changes| it.is_ended || it.pulls != self.number;
+        let mut changes = self.changes.clone();
+        loop {
+            let now = changes.borrow_and_update().disk;
+            let deadline = match self.session.disk().reports.cached_or_deadline(now) {
+                Ok(reports) => return Some(reports),
+                Err(deadline) => deadline.filter(|_| has_results),
+            };
+            let Some(at) = deadline else { break };
             tokio::select! {
-                () = sleep_until(at) => {}
-                _ = changes.wait_for(is_over) => return None,
+                () = sleep_until(at) => break,
+                // A reported change is due earlier than a possible one.
+                _ = changes.changed() => {}
+            }
+            if self.is_superseded() || self.is_over() {
+                return None;
             }
         }
         // Counted before the files are read, so that a change meanwhile makes the reports stale.
         let count = self.changes.borrow().disk;
-        self.session.disk().reports.throttle.take_if_due();
+        self.session.disk().reports.throttle.start();
         let begun = Instant::now();
         let reports = Arc::new(make.await);
         let mut disk = self.session.disk();
-        disk.reports.throttle.record_walk(begun.elapsed());
+        disk.reports.record_walk(begun.elapsed());
         self.is_incomplete = !reports.unanswered.is_empty();
         if !self.is_incomplete {
             disk.reports.cached = Some((count, Arc::clone(&reports)));

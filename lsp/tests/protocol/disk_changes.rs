@@ -275,6 +275,54 @@ async fn workspace_pull_is_held_open_until_something_changes() {
     assert_eq!(ended, [104, 105]);
 }
 
+/// Starts a client that pulls the diagnostics of a workspace with one broken skill. Returns it with
+/// the parameters of its next pull.
+async fn start_pulling(backend: &Arc<MockBackend>) -> (Editor, Value) {
+    let skill = "/w/.claude/skills/a/SKILL.md";
+    *backend.broken_skill.lock().unwrap() = Some(skill);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(backend) as _);
+    editor.initialize_in(&["/w"], json!({"textDocument": {"diagnostic": {}}})).await;
+    let first = editor.request(PULL, json!({"previousResultIds": []})).await.expect("it answers");
+    let item = &first["items"][0];
+    let known = json!({"previousResultIds": [{"uri": item["uri"], "value": item["resultId"]}]});
+    (editor, known)
+}
+
+#[tokio::test(start_paused = true)]
+async fn workspace_pull_is_answered_once_changes_are_reported() {
+    let roots = [("/w", &[("a", "a")][..])].into();
+    let watch_delay = Duration::from_millis(400);
+    let backend = Arc::new(MockBackend { roots, watch_delay, ..MockBackend::default() });
+    let (mut editor, known) = start_pulling(&backend).await;
+    assert_eq!(backend.callbacks.lock().unwrap().len(), 2, "the skills and the configuration");
+    editor.send(&framed(&message(Some(101), PULL, &known))).await;
+    *backend.broken_skill.lock().unwrap() = Some("/w/.claude/skills/b/SKILL.md");
+    backend.notify_change();
+    let report = editor.answer(&json!(101)).await.expect("it answers");
+    assert_eq!(report["items"].as_array().map(Vec::len), Some(2), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn reported_change_is_checked_soon_after_a_slow_check() {
+    let roots = [("/w", &[("a", "a")][..])].into();
+    let check_delay = Duration::from_secs(5);
+    let backend = Arc::new(MockBackend { roots, check_delay, ..MockBackend::default() });
+    let (mut editor, known) = start_pulling(&backend).await;
+    let begun = tokio::time::Instant::now();
+    editor.send(&framed(&message(Some(101), PULL, &known))).await;
+    // A created file can mean a change; the check for it may come late.
+    let other = json!({"changes": [{"uri": "file:///w/target/x.o", "type": 1}]});
+    editor.note("workspace/didChangeWatchedFiles", other).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(backend.n_checks_and_reads().0, 1);
+    *backend.broken_skill.lock().unwrap() = Some("/w/.claude/skills/b/SKILL.md");
+    backend.notify_change();
+    let report = editor.answer(&json!(101)).await.expect("it answers");
+    assert_eq!(report["items"].as_array().map(Vec::len), Some(2), "{report}");
+    let taken = begun.elapsed() - check_delay;
+    assert!(taken <= Duration::from_secs(4), "{taken:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn build_outputs_do_not_repeat_the_search_for_mentions() {
     let roots = [("/w", &[("pdf", "pdf")][..])].into();

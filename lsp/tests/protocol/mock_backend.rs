@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -53,8 +53,12 @@ pub(crate) struct MockBackend {
     pub(crate) watches_texts: bool,
     /// The delay of `references`.
     pub(crate) search_delay: Duration,
+    /// The delay of `check`.
+    pub(crate) check_delay: Duration,
+    /// The delay after which a subscription or a watch reports changes.
+    pub(crate) watch_delay: Duration,
     /// The callbacks of subscriptions and watches.
-    pub(crate) callbacks: Mutex<Vec<OnChange>>,
+    pub(crate) callbacks: Arc<Mutex<Vec<OnChange>>>,
     /// The current watch targets.
     pub(crate) targets: Mutex<Vec<WatchTarget>>,
     /// The tops of worktrees.
@@ -99,6 +103,16 @@ impl MockBackend {
         *lock(&self.reference_requests)
     }
 
+    /// Reports later changes to a callback after [`Self::watch_delay`].
+    fn report_to(&self, on_change: OnChange) -> Answer<WatchHandle> {
+        let (callbacks, delay) = (Arc::clone(&self.callbacks), self.watch_delay);
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            lock(&callbacks).push(on_change);
+            Some(WatchHandle::default())
+        })
+    }
+
     /// Returns the number of checks and of files read.
     pub(crate) fn n_checks_and_reads(&self) -> (usize, usize) {
         (*lock(&self.check_count), *lock(&self.read_count))
@@ -139,16 +153,14 @@ impl Backend for MockBackend {
         Box::pin(std::future::ready(Some(RULES_PAGE.to_owned())))
     }
 
-    fn subscribe(&self, _: &AbsPath, _: &[String], on_change: OnChange) -> WatchHandle {
-        lock(&self.callbacks).push(on_change);
-        WatchHandle::default()
+    fn subscribe(&self, _: &AbsPath, _: &[String], on_change: OnChange) -> Answer<WatchHandle> {
+        self.report_to(on_change)
     }
 
-    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> WatchHandle {
+    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Answer<WatchHandle> {
         *lock(&self.targets) = targets;
         *lock(&self.watch_count) += 1;
-        lock(&self.callbacks).push(on_change);
-        WatchHandle::default()
+        self.report_to(on_change)
     }
 
     fn watch_texts(&self, _: AbsPath, on_change: OnChange) -> Answer<WatchHandle> {
@@ -241,7 +253,11 @@ impl Backend for MockBackend {
         let files = json!([{"path": path, "findings": [finding]}]);
         let checked = json!({"clock": "1", "checked": 1, "files": files});
         let checked = serde_json::from_value(checked).expect("it is what a check finds");
-        Box::pin(std::future::ready(Some(checked)))
+        let delay = self.check_delay;
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            Some(checked)
+        })
     }
 
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<SkillDirFacts> {

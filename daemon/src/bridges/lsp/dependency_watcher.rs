@@ -3,8 +3,8 @@
 //!
 //! Watches are bounded by the documents: a skill's directory, those of the files it refers to, and
 //! the base directories of its globs with at most [`MAX_GLOB_DIRS`] directories below each. Ignored
-//! files (git) are skipped. An event means only that something may have changed; the caller then
-//! creates a new watcher, since a watched path may now be a different file.
+//! files (git) are skipped. An event means only that something may have changed; the targets are then
+//! watched again, since a watched path may now be a different file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,25 +25,36 @@ const DEBOUNCE: Duration = Duration::from_millis(100);
 /// Maximum number of directories watched below a glob's base directory.
 const MAX_GLOB_DIRS: usize = 1024;
 
-/// Calls `on_change` once the watches are set and after every change. Runs until it is aborted.
-pub(super) async fn watch(
-    service: WatchService,
-    targets: Vec<WatchTarget>,
-    configuration: Option<PathBuf>,
-    on_change: OnChange,
-) {
-    loop {
-        let Some(watch) = service.subscribe() else {
+/// The targets of an editor, and the service that watches them.
+pub(super) struct DependencyWatcher {
+    pub(super) service: WatchService,
+    pub(super) targets: Vec<WatchTarget>,
+    /// The user's configuration.
+    pub(super) configuration: Option<PathBuf>,
+}
+
+impl DependencyWatcher {
+    /// Watches the targets as they are now; `None` without a watch service.
+    pub(super) async fn arm(&self) -> Option<Subscription> {
+        let Some(watch) = self.service.subscribe() else {
             tracing::info!("not watching files that open documents depend on");
-            return;
+            return None;
         };
-        let (of, file) = (targets.clone(), configuration.clone());
+        let (targets, file) = (self.targets.clone(), self.configuration.clone());
         // A directory on a network file system may not answer.
-        let armed = spawn_blocking(move || arm(watch, &of, file.as_deref())).await;
-        let Ok(mut watch) = armed else { return };
-        on_change();
-        watch.changed().await;
-        sleep(DEBOUNCE).await;
+        spawn_blocking(move || arm(watch, &targets, file.as_deref())).await.ok()
+    }
+
+    /// Calls `on_change` after every change. Runs until it is aborted.
+    pub(super) async fn watch(self, mut watch: Subscription, on_change: OnChange) {
+        loop {
+            watch.changed().await;
+            sleep(DEBOUNCE).await;
+            let Some(next) = self.arm().await else { return };
+            watch = next;
+            // After the targets are watched again, so that no later change is missed.
+            on_change();
+        }
     }
 }
 

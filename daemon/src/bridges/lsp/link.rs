@@ -49,11 +49,11 @@ use skills_protocol::wire::{
 use skills_syntax::path::AbsPath;
 use tokio::net::UnixStream;
 use tokio::runtime::Handle;
-use tokio::sync::{OnceCell, oneshot};
+use tokio::sync::{OnceCell, mpsc, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::bridges::lsp::dependency_watcher;
+use crate::bridges::lsp::dependency_watcher::DependencyWatcher;
 use crate::bridges::rules_page;
 use crate::lifecycle::daemon::boot_id;
 use crate::lifecycle::in_process::FallbackServer;
@@ -63,12 +63,14 @@ use crate::rpc::server::Server;
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Maximum size of the cached texts of unopened files, in bytes. Searches for mentions and
-/// renames fill it. A text that is searched and then read has two entries, because the worktree
-/// that confines the search is part of the key.
+/// renames fill it.
 const MAX_CACHED_BYTES: usize = 32 * 1024 * 1024;
 
 /// Pause before trying to reach the daemon again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
+
+/// Maximum time for which a snapshot waits for the subscription to its changes.
+const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum time for closing the sessions.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -287,7 +289,12 @@ fn pair(server: &Arc<Server>, daemon: &Handle) -> io::Result<StdStream> {
 }
 
 impl Backend for LspBackend {
-    fn subscribe(&self, place: &AbsPath, profiles: &[String], on_change: OnChange) -> WatchHandle {
+    fn subscribe(
+        &self,
+        place: &AbsPath,
+        profiles: &[String],
+        on_change: OnChange,
+    ) -> Answer<WatchHandle> {
         let profiles: Vec<String> = match profiles {
             [] => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
             named => named.to_vec(),
@@ -307,23 +314,37 @@ impl Backend for LspBackend {
             ..SubscribeParams::default()
         };
         let (inner, place) = (Arc::clone(&self.0), place.clone());
+        // Closed once each subscription has begun or failed.
+        let (beginning, mut begun) = mpsc::channel(1);
         let task = tokio::spawn(async move {
             let caller = inner.connect().await;
             let mut following = tokio::task::JoinSet::new();
             for profile in profiles {
                 let (caller, on_change) = (caller.clone(), Arc::clone(&on_change));
-                following.spawn(follow_events(caller, params(profile, &place), on_change));
+                let (params, beginning) = (params(profile, &place), beginning.clone());
+                following.spawn(follow_events(caller, params, beginning, on_change));
             }
+            drop(beginning);
             while following.join_next().await.is_some() {}
         });
-        WatchHandle::new(task.abort_handle())
+        let handle = WatchHandle::new(task.abort_handle());
+        Box::pin(async move {
+            let _ = timeout(SUBSCRIBE_TIMEOUT, begun.recv()).await;
+            Some(handle)
+        })
     }
 
-    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> WatchHandle {
-        let service = self.0.watch_service();
-        let watch = dependency_watcher::watch(service, targets, config_file(), on_change);
-        let task = tokio::spawn(watch);
-        WatchHandle::new(task.abort_handle())
+    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Answer<WatchHandle> {
+        let watcher = DependencyWatcher {
+            service: self.0.watch_service(),
+            targets,
+            configuration: config_file(),
+        };
+        Box::pin(async move {
+            let watch = watcher.arm().await?;
+            let task = tokio::spawn(watcher.watch(watch, on_change));
+            Some(WatchHandle::new(task.abort_handle()))
+        })
     }
 
     fn watch_texts(&self, place: AbsPath, on_change: OnChange) -> Answer<WatchHandle> {
@@ -533,18 +554,26 @@ impl Backend for LspBackend {
     }
 }
 
-/// Calls `on_change` for each event of a subscription, across daemon restarts.
-async fn follow_events(caller: CallTarget, params: SubscribeParams, on_change: OnChange) {
+/// Calls `on_change` for each event of a subscription, across daemon restarts. Drops `beginning` once
+/// the subscription has begun or failed.
+async fn follow_events(
+    caller: CallTarget,
+    params: SubscribeParams,
+    beginning: mpsc::Sender<()>,
+    on_change: OnChange,
+) {
     match caller {
         CallTarget::Daemon(client) => {
             let mut subscription = Subscription::new(client, params);
-            let mut is_first = true;
+            let mut beginning = Some(beginning);
             loop {
                 match subscription.next().await {
-                    // The caller takes a snapshot after the first subscription anyway.
-                    Ok(SubscriptionEvent::Begun(_)) if is_first => is_first = false,
+                    // The caller that waits for the first subscription takes a snapshot after it.
+                    Ok(SubscriptionEvent::Begun(_))
+                        if beginning.take().is_some_and(|it| !it.is_closed()) => {}
                     Ok(SubscriptionEvent::Begun(_) | SubscriptionEvent::Event(_)) => on_change(),
                     Err(error) => {
+                        beginning = None;
                         tracing::debug!(%error, "subscription failed; retrying");
                         tokio::time::sleep(RETRY_PAUSE).await;
                     }
@@ -553,6 +582,7 @@ async fn follow_events(caller: CallTarget, params: SubscribeParams, on_change: O
         }
         CallTarget::InProcessServer(connection) => {
             let Ok(begun) = connection.call::<EventsSubscribe>(&params).await else { return };
+            drop(beginning);
             let name = begun.subscription;
             while connection.next_note_of(EventsEvent::METHOD, &name).await.is_some() {
                 on_change();
