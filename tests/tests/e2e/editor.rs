@@ -19,3 +19,4 @@ mod settings;
 mod socket;
 mod unusual_renames;
 mod waiting_requests;
+mod workspace_pull;
