@@ -11,6 +11,7 @@ use std::sync::Arc;
 use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::parse::{
     Closing, Document, Frontmatter, Keys, OpeningKind, ScalarStyle, ValueKind, find, parse_with,
+    split_with,
 };
 use skills_syntax::text::{Decoded, LineColumn, LineIndex, Span, decode};
 
@@ -26,6 +27,11 @@ const KEYS: Keys = Keys {
 /// Parses the text of a SKILL.md. Recovery recognises the keys of the field table.
 pub fn parse(text: &str) -> Document {
     parse_with(text, KEYS)
+}
+
+/// Returns the content of the frontmatter, without reading it, and the body.
+pub(crate) fn split(text: &str) -> (Option<Span>, Span) {
+    split_with(text, KEYS)
 }
 
 /// A diagnostic with line and column, for records that keep no text.

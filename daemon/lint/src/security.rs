@@ -8,7 +8,7 @@ use skills_agents::listing::has_injection;
 use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::invisible_chars::{self, Run};
 use skills_syntax::parse::Value;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, occurrences};
 
 use super::body::commands;
 use super::finding::Finding;
@@ -244,7 +244,7 @@ fn check_secrets(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         "npm_",
         "PRIVATE KEY",
     ];
-    if !STARTS.iter().any(|it| cx.text.contains(it)) {
+    if !STARTS.iter().any(|it| occurrences(cx.text, it).next().is_some()) {
         return;
     }
     for found_at in KEYS.find_iter(cx.text) {
@@ -254,10 +254,11 @@ fn check_secrets(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let span = Span::new(found_at.start(), found_at.end());
         out.push(Finding::new(&SECRET, span, "this looks like a secret key"));
     }
-    for (at, mark) in cx.text.match_indices("PRIVATE KEY-----") {
+    const MARK: &str = "PRIVATE KEY-----";
+    for at in occurrences(cx.text, MARK) {
         let line = cx.line(at);
         let begins = line.slice(cx.text).trim().starts_with("-----BEGIN ");
-        let below = &cx.text[(at + mark.len()).min(cx.text.len())..];
+        let below = &cx.text[(at + MARK.len()).min(cx.text.len())..];
         let key = below
             .trim_start()
             .chars()
@@ -345,7 +346,7 @@ fn check_pipes(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 fn check_homes(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for start in ["/home/", "/Users/", "C:\\Users\\"] {
-        for (at, _) in cx.text.match_indices(start) {
+        for at in occurrences(cx.text, start) {
             // Skips parts of longer paths and of URLs.
             if cx.text[..at].ends_with(|it: char| {
                 it.is_alphanumeric() || matches!(it, '/' | '.' | '}' | '~' | '-' | '_' | '*')

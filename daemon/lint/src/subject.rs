@@ -18,7 +18,7 @@ use skills_syntax::edit::Edit;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Frontmatter};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, line_breaks};
 
 use super::affected_agents;
 use super::finding::Finding;
@@ -255,9 +255,7 @@ impl<'a> Cx<'a> {
 
     /// Returns the line that contains `offset`, without its line ending.
     pub(super) fn line(&self, offset: usize) -> Span {
-        let breaks = self
-            .breaks
-            .get_or_init(|| self.text.match_indices(['\n', '\r']).map(|(at, _)| at).collect());
+        let breaks = self.breaks.get_or_init(|| line_breaks(self.text).collect());
         let next = breaks.partition_point(|it| *it < offset);
         let start = next.checked_sub(1).map_or(0, |it| breaks[it] + 1);
         Span::new(start, breaks.get(next).copied().unwrap_or(self.text.len()))

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use memchr::{memchr2, memchr2_iter, memmem};
+
 /// A position for people: line and column start at 1, and columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {
@@ -278,7 +280,18 @@ fn lines_between(text: &str, mut start: usize, stop: Option<usize>) -> Vec<TextL
 /// Returns the offset of the next line end; `None` on the last line.
 pub fn line_end(text: &str, offset: usize) -> Option<usize> {
     let rest = text.as_bytes().get(offset..)?;
-    rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').map(|at| offset + at)
+    memchr2(b'\n', b'\r', rest).map(|at| offset + at)
+}
+
+/// Returns the offsets of a word in a text, as `str::match_indices` does, several times faster in a
+/// long text.
+pub fn occurrences<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    memmem::find_iter(text.as_bytes(), word)
+}
+
+/// Returns the offsets of all line feeds and carriage returns.
+pub fn line_breaks(text: &str) -> impl Iterator<Item = usize> + '_ {
+    memchr2_iter(b'\n', b'\r', text.as_bytes())
 }
 
 /// Returns the offset after the line end at `end`, or `end` itself if no line end is there.

@@ -14,7 +14,7 @@ use crate::field_table::{Field, NAME};
 use crate::fields::Fields;
 use crate::profile::{EncodingPolicy, LoadStrategy, OnInvalidYaml};
 use crate::scalar::{YamlType, plain_scalar_type};
-use crate::skill::{FrontmatterState, RecordField};
+use crate::skill::{FrontmatterState, RecordField, split};
 use crate::yaml_library::YamlLibrary;
 
 /// The name, the description and, where a library parsed the block, the other fields.
@@ -66,15 +66,15 @@ impl RecordLoader<'_> {
             self.body = 0;
             return None;
         }
-        let document = self.record.document();
-        self.body = document.body.start;
+        let (content, body) = split(&self.record.head);
+        self.body = body.start;
         match &self.record.yaml {
             FrontmatterState::Absent => None,
             FrontmatterState::Undelimited { message, at } => {
                 Some(self.load_without_fence(message, *at))
             }
             FrontmatterState::Strict | FrontmatterState::Broken { .. } => {
-                let content = document.frontmatter?.content;
+                let content = content?;
                 Some(self.load(content.slice(&self.record.head), content.start))
             }
         }

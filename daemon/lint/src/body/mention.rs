@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_syntax::suggest;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, occurrences};
 
 use super::super::fs_context::PathKind;
 use super::super::subject::Cx;
@@ -182,7 +182,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
             return *is_elsewhere;
         }
         let body = self.cx.document.body.slice(self.cx.text);
-        let is_elsewhere = body.match_indices(path).any(|(at, _)| {
+        let is_elsewhere = occurrences(body, path).any(|at| {
             let before = &body[body.ceil_char_boundary(at.saturating_sub(NEAR))..at];
             let before = before.rsplit('\n').next().unwrap_or_default();
             let lead = before.trim_end_matches(['`', '*', '"', '\'']);

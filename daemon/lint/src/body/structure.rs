@@ -8,7 +8,7 @@ use skills_agents::field_table::Agent;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::markdown::{link_path, percent_decode};
 use skills_syntax::suggest;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, occurrences};
 
 use super::super::Finding;
 use super::super::anchors::{anchors, letters};
@@ -218,6 +218,10 @@ fn find_lone_tags<'t>(cx: &Cx<'t>, all: &BTreeSet<(bool, &str)>) -> Vec<LoneTag<
 /// Reports `#file:` and `#tool:` in prose, unless only VS Code reads the skill.
 fn check_editor_references(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if cx.profiles_where(|it, _| it.reader != Some(Agent::VsCode)).is_empty() {
+        return;
+    }
+    let has_mark = |it: &str| occurrences(cx.text, it).next().is_some();
+    if !has_mark("#file:") && !has_mark("#tool:") {
         return;
     }
     for prose in &cx.body().prose {

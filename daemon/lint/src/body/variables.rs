@@ -9,7 +9,7 @@ use skills_agents::field_table::variables::{
 use skills_agents::field_table::{ARGUMENT_HINT, ARGUMENTS, Agent};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
-use skills_syntax::text::{Span, after_line_end};
+use skills_syntax::text::{Span, after_line_end, occurrences};
 
 use super::super::Finding;
 use super::super::affected_agents::with_verb;
@@ -37,7 +37,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 fn check_variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let body = cx.document.body;
     let written = body.slice(cx.text);
-    for (at, _) in written.match_indices("${CLAUDE_") {
+    for at in occurrences(written, "${CLAUDE_") {
         let rest = &written[at + 2..];
         let length =
             rest.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
@@ -324,7 +324,8 @@ fn check_glued_commands(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 /// no inline code.
 fn inline_commands(cx: &Cx<'_>) -> Vec<Span> {
     let codes = cx.body().codes.iter().filter(|it| cx.text[..it.start].ends_with("!`"));
-    let in_html = cx.body().prose.iter().flat_map(|prose| {
+    let has_mark = occurrences(cx.text, "!`").next().is_some();
+    let in_html = cx.body().prose.iter().filter(|_| has_mark).flat_map(|prose| {
         let starts = prose.slice(cx.text).match_indices("!`").map(|(at, _)| prose.start + at + 2);
         starts.filter_map(|start| {
             let length = Span::new(start, prose.end).slice(cx.text).find('`')?;
@@ -348,7 +349,8 @@ pub(crate) fn commands(cx: &Cx<'_>) -> Vec<(Span, Span)> {
     for fence in body.fences.iter().filter(|it| it.info.slice(cx.text) == "!") {
         commands.push((fence.open, fence.content));
     }
-    for prose in &body.prose {
+    let has_fence = occurrences(cx.text, "```!").next().is_some();
+    for prose in body.prose.iter().filter(|_| has_fence) {
         for (at, mark) in prose.slice(cx.text).match_indices("```!") {
             let open = Span::new(prose.start + at, prose.start + at + mark.len());
             let start = after_line_end(cx.text, cx.line(open.end).end).min(prose.end);

@@ -52,7 +52,13 @@ fn target(text: &str, span: Span) -> Option<Span> {
 /// Returns the path in a link target; `None` for URLs, fragments and templates.
 pub fn link_path(target: &str) -> Option<String> {
     let path = target.split(['#', '?']).next().unwrap_or_default();
-    let is_name = |it: char| it.is_alphanumeric() || "/._-% ()+@,&=~".contains(it);
+    let is_sign = |it: char| {
+        matches!(
+            it,
+            '/' | '.' | '_' | '-' | '%' | ' ' | '(' | ')' | '+' | '@' | ',' | '&' | '=' | '~'
+        )
+    };
+    let is_name = |it: char| it.is_alphanumeric() || is_sign(it);
     let is_path = !path.is_empty()
         && !path.contains("://")
         && !path.starts_with(['/', '~'])
