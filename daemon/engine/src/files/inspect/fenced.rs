@@ -21,6 +21,17 @@ use crate::files::disk::{File, ReadError};
 use crate::files::skill_file::is_skill_file;
 use crate::views::view::View;
 
+/// Reason why a file may be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Confinement {
+    /// No link leads to the file, so that it is inside for callers from every worktree.
+    Plain,
+    /// The file is inside for callers from this worktree.
+    Inside,
+    /// A view reads the file.
+    View,
+}
+
 /// Confinement of reads from one worktree.
 pub(super) struct Fenced<'a> {
     top: Option<&'a AbsPath>,
@@ -49,21 +60,30 @@ impl<'a> Fenced<'a> {
         self.read_any(path, limit).map(|(file, _)| file)
     }
 
-    /// Like [`Fenced::read`], and returns whether the file may be read regardless of the views.
+    /// Like [`Fenced::read`], and returns why the file may be read.
     ///
     /// # Errors
     /// The same.
-    pub(super) fn read_any(&self, path: &AbsPath, limit: u64) -> Result<(File, bool), ReadError> {
+    pub(super) fn read_any(
+        &self,
+        path: &AbsPath,
+        limit: u64,
+    ) -> Result<(File, Confinement), ReadError> {
         let opened = disk::open(path)?;
         let Ok(real) = path_of(&opened, path) else {
             return Err(ReadError::Outside(path.to_path_buf()));
         };
         let is_text = !is_link_to_other(path, &real);
-        let is_inside = is_text && self.is_inside(path, &real);
-        if !is_inside && !self.is_read(path, &opened, &real) {
+        let confinement = if real == **path {
+            Confinement::Plain
+        } else if is_text && self.is_inside(path, &real) {
+            Confinement::Inside
+        } else if self.is_read(path, &opened, &real) {
+            Confinement::View
+        } else {
             return Err(ReadError::Outside(real));
-        }
-        Ok((disk::read_opened(opened, limit)?, is_inside))
+        };
+        Ok((disk::read_opened(opened, limit)?, confinement))
     }
 
     /// Returns true if a file is where its path says, as far as its fence reaches.

@@ -1,6 +1,6 @@
 //! Search for references to skills in the texts of a worktree.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -10,7 +10,7 @@ use skills_agents::references::{
     AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, TextSearch, has_names,
     has_paths, is_referencing_file, path_references_in, without_plugin,
 };
-use skills_discovery::discover::FileId;
+use skills_discovery::discover::{FileId, address_of};
 use skills_syntax::path::AbsPath;
 
 use super::fenced::Fenced;
@@ -94,25 +94,29 @@ pub fn find_references(
     let names = name.map_or_else(|| Names::All(skill_names(views)), Names::One);
     let is_meant = |it: &str| names.contain(it);
     let mut places: HashMap<AbsPath, &str> = HashMap::new();
-    let mut seen = HashSet::new();
-    let candidates = || views.iter().flat_map(|it| &it.resolution.candidates);
-    for candidate in candidates() {
-        let is_command = command::is_command(&candidate.path);
-        let own = candidate.path.parent().filter(|_| !is_command);
-        seen.extend(own.clone());
-        let dir_name = own.as_ref().and_then(|it| it.file_name()?.to_str());
-        if is_meant(&candidate.name) || dir_name.is_some_and(&is_meant) {
-            let place = own.unwrap_or_else(|| candidate.path.clone());
-            places.entry(place).or_insert(&candidate.name);
+    // Most skills are in several views.
+    let mut paths: HashSet<&AbsPath> = HashSet::new();
+    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
+        let path = &candidate.path;
+        paths.insert(path);
+        let is_command = || command::is_command(path);
+        let is_own_name = || path.parent_name().is_some_and(&is_meant) && !is_command();
+        if is_meant(&candidate.name) || is_own_name() {
+            let own = path.parent().filter(|_| !is_command());
+            places.entry(own.unwrap_or_else(|| path.clone())).or_insert(&candidate.name);
         }
     }
+    // A skill without a file has no directory; a listing of that would never be complete.
+    let skills: BTreeSet<AbsPath> =
+        paths.into_iter().filter(|it| address_of(it).is_none()).cloned().collect();
+    let own = skills.iter().filter(|it| !command::is_command(it)).filter_map(AbsPath::parent);
+    let dirs = own.collect();
     let home = home(views);
-    let skills = candidates().map(|it| it.path.clone());
     let Some(paths) = texts(index, top, skills, home.as_ref(), cancel) else { return Vec::new() };
     let components = places.keys().filter_map(|it| it.file_name()?.to_str());
     let words = name.into_iter().chain(components.filter(|_| name.is_some()));
     let words = words.map(str::to_owned).collect();
-    let query = ReferenceQuery { names, words, places, skills: seen, top, home };
+    let query = ReferenceQuery { names, words, places, skills: dirs, top, home };
     let fenced = Fenced::new(top, views);
     let search =
         |(path, stat): &(AbsPath, Stat)| references_in_file(index, &fenced, path, stat, &query);
@@ -130,7 +134,7 @@ pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
 pub fn search(search: &TextSearch, index: &TextIndex) -> Vec<AbsPath> {
     let TextSearch { top, home, skills, below, .. } = search;
     let (cancel, fenced) = (Cancel::default(), Fenced::new(top.as_ref(), &[]));
-    let skills = skills.iter().cloned();
+    let skills = skills.iter().cloned().collect();
     let texts = texts(index, top.as_ref(), skills, home.as_ref(), &cancel).unwrap_or_default();
     let matches = |(path, stat): &(AbsPath, Stat)| {
         let is_match = below.iter().any(|dir| path.starts_with(dir))
@@ -148,11 +152,10 @@ pub fn search(search: &TextSearch, index: &TextIndex) -> Vec<AbsPath> {
 fn texts(
     index: &TextIndex,
     top: Option<&AbsPath>,
-    skills: impl IntoIterator<Item = AbsPath>,
+    skills: BTreeSet<AbsPath>,
     home: Option<&AbsPath>,
     cancel: &Cancel,
 ) -> Option<Vec<(AbsPath, Stat)>> {
-    let skills: BTreeSet<AbsPath> = skills.into_iter().collect();
     let listed = if let Some(listed) = index.listing(top, &skills, cancel) {
         listed
     } else {
@@ -171,24 +174,27 @@ fn texts(
     }
     let stat = |path: &AbsPath| {
         let (stat, is_hard_linked) = stat_hard_links(path).ok()?;
-        Some((stat, identity(path, &stat, is_hard_linked)))
+        Some((path.clone(), stat, identity(path, &stat, is_hard_linked)))
     };
-    let stats = in_parallel(&listed, cancel, stat)?;
-    let found = listed.iter().zip(stats).filter_map(|(path, stat)| Some((path.clone(), stat?)));
-    let mut all: BTreeMap<AbsPath, (Stat, TextIdentity)> = found.collect();
-    all.extend(instructions.into_iter().filter_map(|it| stat(&it).map(|stat| (it, stat))));
+    let found = in_parallel(&listed, cancel, stat)?.into_iter().flatten();
+    let mut all: Vec<_> = found.chain(instructions.iter().filter_map(stat)).collect();
+    all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    all.dedup_by(|(a, ..), (b, ..)| a == b);
     // A text reachable by two paths is reported once, by a path that is searched for names if there
     // is one.
-    let mut chosen: HashMap<&TextIdentity, &AbsPath> = HashMap::new();
-    for (path, (_, identity)) in &all {
-        let known = chosen.entry(identity).or_insert(path);
-        if has_names(path) && !has_names(known) {
-            *known = path;
+    let mut chosen: HashMap<&TextIdentity, usize> = HashMap::with_capacity(all.len());
+    for (index, (path, _, identity)) in all.iter().enumerate() {
+        let known = chosen.entry(identity).or_insert(index);
+        if *known != index && has_names(path) && !has_names(&all[*known].0) {
+            *known = index;
         }
     }
-    let chosen: HashSet<AbsPath> = chosen.into_values().cloned().collect();
-    let kept = all.into_iter().filter(|(path, _)| chosen.contains(path));
-    Some(kept.map(|(path, (stat, _))| (path, stat)).collect())
+    let mut is_chosen = vec![false; all.len()];
+    for index in chosen.into_values() {
+        is_chosen[index] = true;
+    }
+    let kept = all.into_iter().zip(is_chosen).filter(|(_, is_chosen)| *is_chosen);
+    Some(kept.map(|((path, stat, _), _)| (path, stat)).collect())
 }
 
 /// Identifies a text by whichever symbolic links a path leads to it.
@@ -297,7 +303,7 @@ fn references_in_file(
     if !query.may_match(&indexed.text) {
         return None;
     }
-    let Mentions { references, links } = index.mentions(fenced, path, &indexed);
+    let Mentions { references, links } = index.mentions(path, &indexed);
     let is_meant = |it: &str| query.names.contain(it);
     let named = references
         .iter()
@@ -332,7 +338,7 @@ mod tests {
         fs::hard_link(top.child("CLAUDE.md"), top.child("AGENTS.md")).unwrap();
         symlink(top.child("CLAUDE.md"), top.child("GEMINI.md")).unwrap();
         let index = TextIndex::new(1 << 20);
-        let found = texts(&index, Some(&top), [], None, &Cancel::default()).unwrap();
+        let found = texts(&index, Some(&top), BTreeSet::new(), None, &Cancel::default()).unwrap();
         let paths: Vec<AbsPath> = found.into_iter().map(|(path, _)| path).collect();
         assert_eq!(paths, [top.child("AGENTS.md"), top.child("CLAUDE.md")]);
     }

@@ -16,7 +16,7 @@ use skills_agents::skill::parse;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
-use super::fenced::Fenced;
+use super::fenced::{Confinement, Fenced};
 use super::parallel::in_parallel;
 use crate::cancel::Cancel;
 use crate::files::dir_index::Seen;
@@ -39,7 +39,7 @@ const IDLE: Duration = Duration::from_mins(1);
 /// Names of the ignore files that apply to texts.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// Texts with their mentions, by worktree and path.
+/// Texts with their mentions, by path.
 pub struct TextIndex {
     /// Maximum size of the texts with their mentions, in bytes.
     most_bytes: usize,
@@ -76,11 +76,8 @@ impl Listing {
     }
 }
 
-/// The top of the worktree, which decides the links that are followed, and the path of a text.
-type TextKey = (Option<AbsPath>, AbsPath);
-
 struct Texts {
-    all: HashMap<TextKey, Entry>,
+    all: HashMap<AbsPath, Entry>,
     /// The sum of the entries' sizes.
     n_bytes: usize,
     last_sweep: Instant,
@@ -88,12 +85,31 @@ struct Texts {
 
 struct Entry {
     seen: Seen,
+    /// The worktree from which links to the file were followed.
+    reader: Reader,
     text: Arc<IndexedText>,
     /// Size in memory.
     n_bytes: usize,
     /// True if the size includes the mentions.
     has_mentions: bool,
     used: Instant,
+}
+
+/// The callers for which a text may be read.
+enum Reader {
+    /// No link leads to the file.
+    Any,
+    /// Those from the worktree with this top, if there is one.
+    From(Option<AbsPath>),
+}
+
+impl Reader {
+    fn includes(&self, top: Option<&AbsPath>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::From(own) => own.as_ref() == top,
+        }
+    }
 }
 
 impl Default for Texts {
@@ -103,8 +119,8 @@ impl Default for Texts {
 }
 
 impl Texts {
-    fn remove(&mut self, key: &TextKey) {
-        if let Some(old) = self.all.remove(key) {
+    fn remove(&mut self, path: &AbsPath) {
+        if let Some(old) = self.all.remove(path) {
             self.n_bytes -= old.n_bytes;
         }
     }
@@ -127,7 +143,16 @@ pub(super) struct IndexedText {
     pub(super) text: Arc<str>,
     pub(super) bom: bool,
     is_whole: bool,
+    /// The limit with which it was read.
+    limit: u64,
     mentions: OnceLock<Mentions>,
+}
+
+impl IndexedText {
+    /// Returns true if reading the file with this limit gives the same text.
+    fn has_all_below(&self, limit: u64) -> bool {
+        limit == self.limit || self.is_whole && self.text.len() as u64 <= limit
+    }
 }
 
 /// The possible mentions of skills in a text.
@@ -177,62 +202,64 @@ impl TextIndex {
         stat: &Stat,
         limit: u64,
     ) -> Option<Arc<IndexedText>> {
-        let key = (fenced.top().cloned(), path.clone());
-        if let Some(known) = self.lock().all.get_mut(&key)
+        if let Some(known) = self.lock().all.get_mut(path)
             && known.seen.holds(stat)
+            && known.reader.includes(fenced.top())
+            && known.text.has_all_below(limit)
         {
             known.used = Instant::now();
             return Some(Arc::clone(&known.text));
         }
         let at = SystemTime::now();
         let read = fenced.read_any(path, limit).ok();
-        let new = read.map(|(file, is_inside)| {
+        let new = read.map(|(file, confinement)| {
             let decoded = decode(&file.bytes);
             let text = IndexedText {
                 text: decoded.text.into(),
                 bom: decoded.bom,
                 is_whole: !file.truncated,
+                limit,
                 mentions: OnceLock::new(),
             };
-            (Arc::new(text), Seen::at(at, file.stat), is_inside)
+            (Arc::new(text), Seen::at(at, file.stat), confinement)
         });
         let mut texts = self.lock();
-        texts.remove(&key);
-        let (text, seen, is_inside) = new?;
+        texts.remove(path);
+        let (text, seen, confinement) = new?;
+        let reader = match confinement {
+            Confinement::Plain => Reader::Any,
+            Confinement::Inside => Reader::From(fenced.top().cloned()),
+            // The views decide about a file outside of the worktree, so it is not cached.
+            Confinement::View => return Some(text),
+        };
         let n_bytes = ENTRY_BYTES + path.as_os_str().len() + text.text.len();
-        // The views decide about a file outside of the worktree, so it is not cached.
-        if is_inside && texts.has_room(n_bytes, self.most_bytes) {
+        if texts.has_room(n_bytes, self.most_bytes) {
             let (text, used) = (Arc::clone(&text), Instant::now());
             texts.n_bytes += n_bytes;
-            texts.all.insert(key, Entry { seen, text, n_bytes, has_mentions: false, used });
+            let entry = Entry { seen, reader, text, n_bytes, has_mentions: false, used };
+            texts.all.insert(path.clone(), entry);
         }
         Some(text)
     }
 
     /// Returns the mentions in a text, which are searched on first use. `path` is the text's own.
-    pub(super) fn mentions<'t>(
-        &self,
-        fenced: &Fenced<'_>,
-        path: &AbsPath,
-        text: &'t Arc<IndexedText>,
-    ) -> &'t Mentions {
+    pub(super) fn mentions<'t>(&self, path: &AbsPath, text: &'t Arc<IndexedText>) -> &'t Mentions {
         if let Some(known) = text.mentions.get() {
             return known;
         }
         let found = text.mentions.get_or_init(|| Mentions::find(&text.text, path));
-        let key = (fenced.top().cloned(), path.clone());
         let n_bytes = found.n_bytes();
         let mut texts = self.lock();
         let is_new = |it: &Entry| Arc::ptr_eq(&it.text, text) && !it.has_mentions;
-        if texts.all.get(&key).is_some_and(is_new) {
+        if texts.all.get(path).is_some_and(is_new) {
             if texts.has_room(n_bytes, self.most_bytes)
-                && let Some(entry) = texts.all.get_mut(&key)
+                && let Some(entry) = texts.all.get_mut(path)
             {
                 entry.n_bytes += n_bytes;
                 entry.has_mentions = true;
                 texts.n_bytes += n_bytes;
             } else {
-                texts.remove(&key);
+                texts.remove(path);
             }
         }
         found
@@ -324,6 +351,7 @@ impl TextIndex {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::symlink;
     use std::time::Duration;
 
     use super::*;
@@ -351,8 +379,43 @@ mod tests {
         assert_eq!(&*read(), "Use /xls.\n");
         fs::write(&path, "x".repeat(65)).unwrap();
         assert_eq!(index.read(&path, 64), None);
+        assert_eq!(index.read(&path, 128).map(|it| it.len()), Some(65), "another limit");
         fs::remove_file(&path).unwrap();
         assert_eq!(index.read(&path, 64), None);
+    }
+
+    #[test]
+    fn text_behind_a_link_is_known_to_callers_from_its_own_worktree_only() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = AbsPath::new(&temp.path().canonicalize().unwrap()).unwrap();
+        let top = dir.child("w");
+        fs::create_dir_all(top.child(".git")).unwrap();
+        fs::write(dir.child("AGENTS.md"), "Use /pdf.\n").unwrap();
+        fs::write(top.child("plain.md"), "Use /pdf.\n").unwrap();
+        symlink(dir.child("AGENTS.md"), top.child("CLAUDE.md")).unwrap();
+        let index = TextIndex::new(1 << 20);
+        let text = |top: Option<&AbsPath>, path: &AbsPath| {
+            let stat = stat_target(path).unwrap();
+            index.text(&Fenced::new(top, &[]), path, &stat, 64)
+        };
+        // Outside of git, the link's own directory would confine it: it leads out of that too.
+        for _ in 0..2 {
+            assert!(text(Some(&top), &top.child("CLAUDE.md")).is_none());
+            assert!(text(None, &top.child("CLAUDE.md")).is_none());
+        }
+        symlink(top.child("plain.md"), top.child("AGENTS.md")).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        for path in ["plain.md", "AGENTS.md"].map(|it| top.child(it)) {
+            assert!(text(Some(&top), &path).is_some());
+            assert!(text(None, &path).is_some());
+        }
+        assert_eq!(index.lock().all.len(), 2, "one entry for each path");
+        let reader = |name: &str| {
+            let texts = index.lock();
+            texts.all[&top.child(name)].reader.includes(Some(&top))
+        };
+        assert!(reader("plain.md"), "whoever read it last");
+        assert!(!reader("AGENTS.md"), "read last by a caller outside of the worktree");
     }
 
     #[test]
