@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use skills_testkit::Home;
 use skills_testkit::fixture::write_skill;
+use skills_testkit::{Daemon, Home};
 
 use crate::table::{Bar, Figure, Table, median};
 
@@ -30,8 +30,9 @@ const LONG: usize = 1 << 20;
 /// A clock tick of `/proc/PID/stat`, which counts the processor time of all threads.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The processor time after which a measurement ends, and the most rounds of one.
-const ENOUGH: Duration = Duration::from_millis(300);
+/// The processor time after which a measurement ends, and the most rounds of one. The time of a
+/// request after a letter is a difference, whose error is a tick for all rounds together.
+const ENOUGH: Duration = Duration::from_secs(1);
 const MOST_ROUNDS: u32 = 300;
 
 /// Time for which a client waits without anything to do.
@@ -112,7 +113,8 @@ fn text(keys: &str, body: &str) -> String {
     format!("---\nname: skill-0000\ndescription: {description}\n{keys}---\n\n{body}")
 }
 
-/// A text with sections, links and mentions.
+/// A text with sections, and with links and mentions on one line of ten, as in a long real skill; the
+/// other lines are prose.
 fn long_body(n_bytes: usize) -> String {
     let mut body = String::new();
     for section in 0.. {
@@ -121,11 +123,18 @@ fn long_body(n_bytes: usize) -> String {
         }
         let _ = write!(body, "## Section {section}\n\n");
         for line in 0..20 {
-            let (page, skill) = (section % 50, line % 10);
-            let _ = writeln!(
-                body,
-                "Line {line} of [it](references/a{page}.md#h{line}), `skill-000{skill}`, /skill-000{skill}, scripts/run{line}.py."
-            );
+            let (page, skill) = (section % 50, section % 10);
+            let _ = if line % 10 == 0 {
+                writeln!(
+                    body,
+                    "Line {line} of [it](references/a{page}.md#h{line}), `skill-000{skill}`, /skill-000{skill}, scripts/run{line}.py."
+                )
+            } else {
+                writeln!(
+                    body,
+                    "Compare the numbers of the report with those of last year, and note each difference."
+                )
+            };
         }
     }
     body
@@ -151,7 +160,9 @@ fn long_text(home: &Home, top: &Path, n_bytes: usize) -> Vec<(&'static str, Dura
     let path = first_skill(top);
     let text = text("", &long_body(n_bytes));
     editor.open(&path, &text);
-    let line = text[..text.len() / 2].matches('\n').count();
+    let half = text.len() / 2;
+    let half = half + text[half..].find("\nLine ").expect("a line with links") + 1;
+    let line = text[..half].matches('\n').count();
     let column = |part: &str| text.lines().nth(line).and_then(|it| it.find(part)).expect(part) + 3;
     let document = json!({"textDocument": {"uri": uri(&path)}});
     let at = |part: &str| {
@@ -247,8 +258,8 @@ fn idle(home: &Home, top: &Path) -> Duration {
         .collect();
     assert!(previous.len() >= MANY, "{} reports", previous.len());
     editor.begin("workspace/diagnostic", &json!({"previousResultIds": previous}));
-    // The first look compares the whole tree.
-    std::thread::sleep(Duration::from_secs(5));
+    // The window begins soon, so that a second look at the tree after the first answer counts.
+    std::thread::sleep(Duration::from_secs(1));
     let before = editor.cpu();
     std::thread::sleep(IDLE);
     editor.cpu().saturating_sub(before)
@@ -257,6 +268,7 @@ fn idle(home: &Home, top: &Path) -> Duration {
 /// Returns the run time of `skillsd check` beside a running daemon.
 fn check(home: &Home, top: &Path) -> Duration {
     let program = env!("CARGO_BIN_EXE_test-skillsd");
+    let _daemon = Daemon::start(home, program);
     let run = || {
         let begin = Instant::now();
         let mut command = home.command(program);
@@ -265,10 +277,7 @@ fn check(home: &Home, top: &Path) -> Duration {
         begin.elapsed()
     };
     run();
-    let times = (0..5).map(|_| run()).collect();
-    let mut stop: Command = home.command(program);
-    stop.arg("stop").stdout(Stdio::null()).status().expect("the program can be run");
-    median(times)
+    median((0..5).map(|_| run()).collect())
 }
 
 fn uri(path: &Path) -> String {
