@@ -9,8 +9,8 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use skills_protocol::method::{CatalogBudget, CatalogRender, SkillsList, SkillsLoad};
 use skills_protocol::wire::{
-    BudgetParams, By, CatalogFormat, CatalogParams, CatalogResult, Include, ListParams, LoadFormat,
-    LoadParams, LoadResult, Shell, State,
+    BudgetParams, By, CatalogParams, CatalogResult, Include, ListParams, LoadParams, LoadResult,
+    Shell, State,
 };
 
 use crate::call_context::{CallContext, SessionFlag, SkillArgument};
@@ -35,8 +35,9 @@ pub struct LoadArgs {
     arguments: Vec<String>,
     /// Format of this agent [default: the profile's]
     ///
-    /// One of `opencode`, `claude`, `agentskills`, `codex`, `gemini`, `plugin` and `raw`.
-    /// `opencode@founding` and `claude@founding` are the formats of the agents' first documents.
+    /// A profile's name, or one of `opencode`, `claude`, `agentskills`, `codex`, `gemini`, `plugin`
+    /// and `raw`. `opencode@founding` and `claude@founding` are the formats of the agents' first
+    /// documents.
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
     /// The caller: model, user
@@ -106,14 +107,13 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         );
     }
     let context = CallContext::from_args(cx.global, None)?.single_profile()?;
-    let words = LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
     let mut params = LoadParams {
         args: (!args.arguments.is_empty()).then(|| raw(&args.arguments)),
         by: Some(match args.by {
             Who::Model => By::Model,
             Who::User => By::User,
         }),
-        format: args.format.as_deref().map(|it| format(it, words)).transpose()?,
+        format: args.format.clone(),
         shell: Some(match args.shell {
             CommandMode::List => Shell::List,
             CommandMode::None => Shell::None,
@@ -155,9 +155,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
 pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exit, CommandError> {
     let context =
         CallContext::from_args(cx.global, None)?.single_profile()?.with_session(&args.session);
-    let words = CatalogFormat::ALL.iter().map(|it| (it.as_str(), *it));
     let mut params = CatalogParams {
-        format: args.format.as_deref().map(|it| format(it, words)).transpose()?,
+        format: args.format.clone(),
         context_tokens: args.context_tokens,
         budget_chars: args.budget_chars,
         query: args.query.clone(),
@@ -193,7 +192,7 @@ fn cut_notes(
     server: &mut ServerConnection,
     context: &CallContext,
     args: &CatalogArgs,
-    format: Option<CatalogFormat>,
+    format: Option<String>,
 ) -> Result<Vec<String>, CommandError> {
     let mut params = BudgetParams {
         format,
@@ -233,19 +232,6 @@ const MAX_NAMED: usize = 10;
 fn is_slash_command(argument: &str) -> bool {
     let name = argument.strip_prefix('/').unwrap_or_default();
     !name.is_empty() && !name.contains('/') && Path::new(argument).symlink_metadata().is_err()
-}
-
-/// Returns the format with this name.
-fn format<T>(
-    name: &str,
-    words: impl Iterator<Item = (&'static str, T)> + Clone,
-) -> Result<T, CommandError> {
-    let found = words.clone().find(|(word, _)| *word == name).map(|(_, format)| format);
-    found.ok_or_else(|| {
-        let all: Vec<_> = words.map(|(word, _)| format!("`{word}`")).collect();
-        CommandError::usage(format!("there is no format `{}`", plain(name)))
-            .with_hint(format!("The formats are {}.", all.join(", ")))
-    })
 }
 
 /// Joins arguments into one text that splits into the same arguments.
@@ -299,13 +285,5 @@ mod tests {
     fn arguments_are_joined_with_quotes() {
         let raw = |list: &[&str]| raw(&list.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
         assert_eq!(raw(&["a", "b c", "", "it's", "-x"]), "a 'b c' '' 'it'\\''s' -x");
-    }
-
-    #[test]
-    fn format_is_parsed_by_name() {
-        let words = || LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
-        assert_eq!(format("claude@founding", words()).unwrap(), LoadFormat::ClaudeFounding);
-        let error = format("clade", words()).unwrap_err();
-        assert_eq!(error.message(), "there is no format `clade`");
     }
 }

@@ -13,7 +13,6 @@ mod format;
 mod keywords;
 mod plugins;
 mod presence;
-mod prompts;
 mod read_rules;
 mod root;
 mod row;

@@ -12,8 +12,8 @@ mod lists;
 pub mod plugin_search;
 
 use serde_json::json;
-use skills_agents::profile::OutputFormat;
 use skills_agents::profile::template::ListingTemplate;
+use skills_agents::profile::{Keyword, OutputFormat};
 
 use super::template;
 
@@ -68,7 +68,29 @@ impl ListingFormat {
             OutputFormat::Template(it) => Self::Template(&it.listing),
         }
     }
+
+    /// Returns the format with this word: one of [`Self::words`].
+    pub fn from_word(word: &str) -> Option<Self> {
+        let own = OWN_WORDS.iter().find(|it| it.0 == word).map(|it| it.1);
+        let of_agent = || OutputFormat::from_keyword(word).filter(|it| *it != OutputFormat::Raw);
+        own.or_else(|| of_agent().map(Self::of))
+    }
+
+    /// Returns the words of all formats: those that no agent has, then the agents'.
+    pub fn words() -> Vec<&'static str> {
+        let raw = OutputFormat::Raw.keyword();
+        let of_agents = OutputFormat::keywords().into_iter().filter(|it| *it != raw);
+        OWN_WORDS.iter().map(|it| it.0).chain(of_agents).collect()
+    }
 }
+
+/// Words of the formats that no agent has. `agentskills` is the word of `xml` as an agent's.
+const OWN_WORDS: [(&str, ListingFormat); 4] = [
+    ("xml", ListingFormat::Xml),
+    ("markdown", ListingFormat::Markdown),
+    ("skills-ref", ListingFormat::SkillsRef),
+    ("json", ListingFormat::Json),
+];
 
 impl ListingFormat {
     /// Estimates the tokens of a listing as its agent does: Claude Code at four characters each;

@@ -7,8 +7,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use skills_agents::profile::template::PromptTemplate;
+use skills_agents::profile::{self, Keyword, OutputFormat};
 use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::{METHODS, Method, names};
+use skills_render::prompt_listing::ListingFormat;
 use skills_testkit::fixture::lay_out;
 use skills_testkit::{Daemon, Framing, Home, Wire};
 
@@ -133,6 +136,12 @@ fn types(source: &str) -> Vec<Type> {
             continue;
         }
         let docs = std::mem::take(&mut doc);
+        if let Some((name, _)) = line.strip_prefix("pub type ").and_then(|it| it.split_once(" = "))
+        {
+            let name = name.to_owned();
+            types.push(Type { name, doc: docs, members: Vec::new(), has_place: false });
+            continue;
+        }
         match &mut open {
             Some(found) if line.starts_with('}') => {
                 found.members.retain(|(name, ..)| !name.is_empty());
@@ -317,6 +326,107 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
     let _ = write!(text, "\n```json\n{call}\n```\n\nResult:\n\n```json\n{result}\n```\n");
 }
 
+/// The words of formats that are not data of an agent's file: of a load, of a listing, or of both.
+const FORMATS: &[(&str, &str, &str)] = &[
+    ("xml", "", "The open standard's format: indented tags with escaped values."),
+    ("markdown", "", "A Markdown list."),
+    ("skills-ref", "", "The format of the open standard's reference tool."),
+    ("json", "", "A JSON array of names, descriptions and locations."),
+    (
+        "opencode",
+        "As opencode's skill tool returns it; for the user, as its slash commands do.",
+        "opencode's section of the system prompt.",
+    ),
+    (
+        "opencode@founding",
+        "As `opencode`, with `file://` URLs, as the founding documents describe it.",
+        "As `opencode`, with `file://` URLs, as the founding documents describe it.",
+    ),
+    (
+        "claude",
+        "As Claude Code loads it: arguments and variables substituted, commands found.",
+        "Claude Code's format: one line per skill, limited to 1 % of the context.",
+    ),
+    (
+        "claude@founding",
+        "As `claude`, with `${ARG1}`-style arguments, as the founding documents describe it.",
+        "As `claude`, between `<system-reminder>` tags, as the founding documents describe it.",
+    ),
+    ("agentskills", "As the open standard's client guide describes it.", "As `xml`."),
+    (
+        "codex",
+        "As Codex loads an explicitly named skill: the complete file.",
+        "Codex's format: a table of roots and short paths, limited to 2 % of the context.",
+    ),
+    (
+        "gemini",
+        "As Gemini CLI activates it, with a listing of the directory tree.",
+        "Gemini CLI's section of the system prompt.",
+    ),
+    (
+        "plugin",
+        "As the plugin opencode-agent-skills returns it.",
+        "The format of the plugin opencode-agent-skills.",
+    ),
+    ("raw", "The body of the file, unchanged.", ""),
+];
+
+/// Returns the words of a load's format, with their meanings.
+fn load_formats() -> Vec<(String, String, String)> {
+    let words = OutputFormat::keywords().into_iter().map(|word| {
+        let doc = match template(word) {
+            None => described(word).1.to_owned(),
+            Some((agent, PromptTemplate { load: None, .. })) => {
+                format!("As `agentskills`: {agent}'s model reads the file.")
+            }
+            Some((agent, _)) => format!("As {agent} loads it."),
+        };
+        (word, doc)
+    });
+    with_profiles(words.collect())
+}
+
+/// Returns the words of a listing's format, with their meanings.
+fn listing_formats() -> Vec<(String, String, String)> {
+    let words = ListingFormat::words().into_iter().map(|word| {
+        let doc = match template(word) {
+            None => described(word).2.to_owned(),
+            Some((agent, it)) => match &it.listing.limit {
+                None => format!("{agent}'s format."),
+                Some(limit) => {
+                    format!("{agent}'s format, limited to {} characters.", limit.characters)
+                }
+            },
+        };
+        (word, doc)
+    });
+    with_profiles(words.collect())
+}
+
+/// Returns the agent whose file has the format of this word.
+fn template(word: &str) -> Option<(&'static str, &'static PromptTemplate)> {
+    profile::agents().find_map(|it| match it.output {
+        OutputFormat::Template(template) if template.id == word => Some((&*it.agent, template)),
+        _ => None,
+    })
+}
+
+fn described(word: &str) -> &'static (&'static str, &'static str, &'static str) {
+    let found = FORMATS.iter().find(|it| it.0 == word);
+    found.unwrap_or_else(|| panic!("the format `{word}` has no description in `{}`", file!()))
+}
+
+/// Adds the names of profiles that have another profile's format.
+fn with_profiles(mut words: Vec<(&'static str, String)>) -> Vec<(String, String, String)> {
+    for profile in profile::builtin() {
+        if !words.iter().any(|it| it.0 == &*profile.id) {
+            words.push((&profile.id, format!("As `{}`.", profile.output.keyword())));
+        }
+    }
+    let member = |(word, doc): (&str, String)| (word.to_owned(), String::new(), doc);
+    words.into_iter().map(member).collect()
+}
+
 /// Creates a pending approval for the example, and returns the parameters.
 fn create_approval(name: &str, wire: &mut Wire, home: &Home, mut params: Value) -> Value {
     let top = home.work().join("w");
@@ -344,7 +454,11 @@ fn page() -> String {
         let path = source.path.strip_prefix("daemon/protocol/src/").unwrap_or_default();
         path.starts_with("wire/") || matches!(path, "limits.rs" | "path.rs" | "error.rs")
     });
-    let types: Vec<Type> = wire_sources.flat_map(|source| types(&source.text)).collect();
+    let mut types: Vec<Type> = wire_sources.flat_map(|source| types(&source.text)).collect();
+    for (name, words) in [("LoadFormat", load_formats()), ("CatalogFormat", listing_formats())] {
+        let format = types.iter_mut().find(|it| it.name == name).expect("it is in `wire/`");
+        format.members = words;
+    }
     let find = |name: &str| types.iter().find(|it| it.name == name);
     let mut named = BTreeSet::new();
     let mut text = HEAD.replace("{version}", PROTOCOL_VERSION);

@@ -1,9 +1,11 @@
-//! The built-in profiles: the rows of the agents, then the variants.
+//! The built-in profiles: the rows of the agents, then the variants. The words of output formats.
 
 use std::sync::{Arc, LazyLock};
 
 use super::definition::Profile;
+use super::format::OutputFormat;
 use super::{table, variant};
+use crate::keyword::Keyword;
 
 /// Returns the built-in profiles; variants follow the agents' own rows.
 pub fn builtin() -> &'static [Arc<Profile>] {
@@ -32,6 +34,34 @@ pub const DEFAULT: &str = "agentskills";
 /// The profiles checked by default: those of all agents in wide use.
 pub const DEFAULT_PROFILES: [&str; 5] =
     ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"];
+
+impl Keyword for OutputFormat {
+    const KEYWORDS: &'static [(&'static str, Self)] = &{
+        let mut all = [("", Self::Raw); 9 + table::TEMPLATES.len()];
+        let own = [
+            ("opencode", Self::Opencode),
+            ("opencode@founding", Self::OpencodeFounding),
+            ("claude", Self::Claude),
+            ("claude@founding", Self::ClaudeFounding),
+            ("agentskills", Self::AgentSkills),
+            ("codex", Self::Codex),
+            ("gemini", Self::Gemini),
+            ("plugin", Self::Plugin),
+            ("raw", Self::Raw),
+        ];
+        let mut nth = 0;
+        while nth < all.len() {
+            all[nth] = if nth < own.len() {
+                own[nth]
+            } else {
+                let template = table::TEMPLATES[nth - own.len()];
+                (template.id, Self::Template(template))
+            };
+            nth += 1;
+        }
+        all
+    };
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,6 @@
 //! Output formats of agents ([`OutputFormat`]).
 
-use super::prompts;
 use super::template::PromptTemplate;
-use crate::keyword::Keyword;
 
 /// The format of loaded skills and prompt listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,34 +25,6 @@ pub enum OutputFormat {
     Raw,
     /// An agent whose texts are data of its row.
     Template(&'static PromptTemplate),
-}
-
-impl Keyword for OutputFormat {
-    const KEYWORDS: &'static [(&'static str, Self)] = &{
-        let mut all = [("", Self::Raw); 9 + prompts::ALL.len()];
-        let own = [
-            ("opencode", Self::Opencode),
-            ("opencode@founding", Self::OpencodeFounding),
-            ("claude", Self::Claude),
-            ("claude@founding", Self::ClaudeFounding),
-            ("agentskills", Self::AgentSkills),
-            ("codex", Self::Codex),
-            ("gemini", Self::Gemini),
-            ("plugin", Self::Plugin),
-            ("raw", Self::Raw),
-        ];
-        let mut nth = 0;
-        while nth < all.len() {
-            all[nth] = if nth < own.len() {
-                own[nth]
-            } else {
-                let template = prompts::ALL[nth - own.len()];
-                (template.id, Self::Template(template))
-            };
-            nth += 1;
-        }
-        all
-    };
 }
 
 impl OutputFormat {

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::fence::Fence;
 use crate::field_table::Agent;
+use crate::profile::template::PromptTemplate;
 use crate::profile::{OutputFormat, Quoting, Requirement};
 use crate::yaml_library::YamlLibrary;
 
@@ -36,30 +37,33 @@ pub(super) fn rows() -> Vec<Profile> {
 }
 
 macro_rules! files {
-    ($($module:ident,)*) => {
+    ($($module:ident $(with $texts:ident)?,)*) => {
         $(mod $module;)*
 
         /// Returns the rows that have their own files.
         fn in_files() -> Vec<Profile> {
             vec![$($module::profile()),*]
         }
+
+        /// The texts about skills of the agents whose formats are data of their files.
+        pub(super) const TEMPLATES: &[&PromptTemplate] = &[$($(&$module::$texts,)?)*];
     };
 }
 
-// One line for each agent with a file of its own. Measured agents come first: of several agents
-// that are present, the first counts.
+// One line for each agent with a file of its own, `with PROMPTS` if the file has the texts that its
+// model gets. Measured agents come first: of several agents that are present, the first counts.
 files! {
-    copilot_cli,
-    qwen_code,
+    copilot_cli with PROMPTS,
+    qwen_code with PROMPTS,
     kilo,
-    mistral_vibe,
+    mistral_vibe with PROMPTS,
     qoder,
-    cline,
-    continue_dev,
-    pi,
-    kimi_code,
-    droid,
-    openclaw,
+    cline with PROMPTS,
+    continue_dev with PROMPTS,
+    pi with PROMPTS,
+    kimi_code with PROMPTS,
+    droid with PROMPTS,
+    openclaw with PROMPTS,
     openhands,
     hermes,
     cursor,

@@ -11,63 +11,8 @@ use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
 use crate::wire::load::LoadFormat;
 
-word_enum! {
-    /// Format of a skill listing. A profile's name selects its agent's format.
-    CatalogFormat {
-        /// The open standard's format: indented tags with escaped values.
-        Xml = "xml",
-        /// A Markdown list.
-        Markdown = "markdown",
-        /// Claude Code's format: one line per skill, limited to 1 % of the context.
-        Claude = "claude",
-        /// As `claude`, between `<system-reminder>` tags, as the founding documents describe it.
-        ClaudeFounding = "claude@founding",
-        /// Codex's format: a table of roots and short paths, limited to 2 % of the context.
-        Codex = "codex",
-        /// Gemini CLI's section of the system prompt.
-        Gemini = "gemini",
-        /// The format of the plugin opencode-agent-skills.
-        Plugin = "plugin",
-        /// The format of the open standard's reference tool.
-        SkillsRef = "skills-ref",
-        /// A JSON array of names, descriptions and locations.
-        Json = "json",
-        /// opencode's section of the system prompt.
-        Opencode = "opencode",
-        /// As `opencode`, with `file://` URLs, as the founding documents describe it.
-        OpencodeFounding = "opencode@founding",
-        /// As `xml`.
-        AgentSkills = "agentskills",
-        /// As `claude`.
-        ClaudeCode = "claude-code",
-        /// As `claude@founding`.
-        ClaudeCodeFounding = "claude-code@founding",
-        /// As `gemini`.
-        GeminiCli = "gemini-cli",
-        /// As `plugin`.
-        OpencodeAgentSkills = "opencode-agent-skills",
-        /// As `opencode`.
-        Kilo = "kilo",
-        /// Copilot CLI's format: limited to 15,000 characters.
-        CopilotCli = "copilot-cli",
-        /// Qwen Code's format: first lines over 8,000 characters.
-        QwenCode = "qwen-code",
-        /// Factory Droid's format: limited to 15,000 characters.
-        Droid = "droid",
-        /// Kimi Code's format: grouped by scope, descriptions cut at 250 characters.
-        KimiCode = "kimi-code",
-        /// pi's format: tags with paths.
-        Pi = "pi",
-        /// OpenClaw's format: tags with paths from `~`.
-        Openclaw = "openclaw",
-        /// Cline's format: names alone.
-        Cline = "cline",
-        /// Continue's format: names and descriptions.
-        Continue = "continue",
-        /// Mistral Vibe's format: tags with paths.
-        MistralVibe = "mistral-vibe",
-    }
-}
+/// Format of a skill listing. A profile's name selects its agent's format.
+pub type CatalogFormat = String;
 
 skills_params! {
     /// The listing to render.

@@ -11,47 +11,9 @@ use crate::wire::Health;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
 
-word_enum! {
-    /// Format of a loaded skill.
-    LoadFormat {
-        /// As opencode's skill tool returns it; for the user, as its slash commands do.
-        Opencode = "opencode",
-        /// As `opencode`, with `file://` URLs, as the founding documents describe it.
-        OpencodeFounding = "opencode@founding",
-        /// As Claude Code loads it: arguments and variables substituted, commands found.
-        Claude = "claude",
-        /// As `claude`, with `${ARG1}`-style arguments, as the founding documents describe it.
-        ClaudeFounding = "claude@founding",
-        /// As the open standard's client guide describes it.
-        AgentSkills = "agentskills",
-        /// As Codex loads an explicitly named skill: the complete file.
-        Codex = "codex",
-        /// As Gemini CLI activates it, with a listing of the directory tree.
-        Gemini = "gemini",
-        /// As the plugin opencode-agent-skills returns it.
-        Plugin = "plugin",
-        /// The body of the file, unchanged.
-        Raw = "raw",
-        /// As Copilot CLI loads it.
-        CopilotCli = "copilot-cli",
-        /// As Qwen Code loads it.
-        QwenCode = "qwen-code",
-        /// As Factory Droid loads it.
-        Droid = "droid",
-        /// As Kimi Code loads it.
-        KimiCode = "kimi-code",
-        /// As pi loads it.
-        Pi = "pi",
-        /// As `agentskills`: OpenClaw's model reads the file.
-        Openclaw = "openclaw",
-        /// As Cline loads it.
-        Cline = "cline",
-        /// As Continue loads it.
-        Continue = "continue",
-        /// As Mistral Vibe loads it.
-        MistralVibe = "mistral-vibe",
-    }
-}
+/// Format of a loaded skill. A profile's name selects its agent's format; a result has the format's
+/// own word.
+pub type LoadFormat = String;
 
 word_enum! {
     /// Origin of a request for a skill.

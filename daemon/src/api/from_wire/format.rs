@@ -1,63 +1,47 @@
-//! Format names, from the wire to the model.
+//! Words of formats, from the wire to the model. The profile table has the words of agents.
 
-use skills_agents::profile::{Keyword, OutputFormat};
+use skills_agents::profile::{Keyword, OutputFormat, Profile, ProfileSet};
+use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::wire;
 use skills_render::prompt_listing::{ListingBudget, ListingFormat};
 
-/// Returns the format of a load.
-pub(crate) fn load(format: wire::LoadFormat) -> OutputFormat {
-    match format {
-        wire::LoadFormat::Opencode => OutputFormat::Opencode,
-        wire::LoadFormat::OpencodeFounding => OutputFormat::OpencodeFounding,
-        wire::LoadFormat::Claude => OutputFormat::Claude,
-        wire::LoadFormat::ClaudeFounding => OutputFormat::ClaudeFounding,
-        wire::LoadFormat::AgentSkills => OutputFormat::AgentSkills,
-        wire::LoadFormat::Codex => OutputFormat::Codex,
-        wire::LoadFormat::Gemini => OutputFormat::Gemini,
-        wire::LoadFormat::Plugin => OutputFormat::Plugin,
-        wire::LoadFormat::Raw => OutputFormat::Raw,
-        wire::LoadFormat::CopilotCli
-        | wire::LoadFormat::QwenCode
-        | wire::LoadFormat::Droid
-        | wire::LoadFormat::KimiCode
-        | wire::LoadFormat::Pi
-        | wire::LoadFormat::Openclaw
-        | wire::LoadFormat::Cline
-        | wire::LoadFormat::Continue
-        | wire::LoadFormat::MistralVibe => template(format.as_str()),
-    }
+/// Returns the format of a load that `param` names by its word or by a profile's name; without one,
+/// the format of `own`.
+pub(crate) fn load(
+    word: Option<&str>,
+    param: &str,
+    own: &Profile,
+    profiles: &ProfileSet,
+) -> Result<OutputFormat, RpcError> {
+    let Some(word) = word else { return Ok(own.output) };
+    let of_profile = || profiles.find(word).map(|it| it.output);
+    OutputFormat::from_keyword(word)
+        .or_else(of_profile)
+        .ok_or_else(|| unknown(word, param, &OutputFormat::keywords()))
 }
 
-/// Returns the format of a prompt listing; a profile's name selects its agent's format.
-pub(crate) fn catalog(format: wire::CatalogFormat) -> ListingFormat {
-    use wire::CatalogFormat as Wire;
-    match format {
-        Wire::Xml | Wire::AgentSkills => ListingFormat::Xml,
-        Wire::Markdown => ListingFormat::Markdown,
-        Wire::Claude | Wire::ClaudeCode => ListingFormat::Claude,
-        Wire::ClaudeFounding | Wire::ClaudeCodeFounding => ListingFormat::ClaudeFounding,
-        Wire::Codex => ListingFormat::Codex,
-        Wire::Gemini | Wire::GeminiCli => ListingFormat::Gemini,
-        Wire::Plugin | Wire::OpencodeAgentSkills => ListingFormat::Plugin,
-        Wire::SkillsRef => ListingFormat::SkillsRef,
-        Wire::Json => ListingFormat::Json,
-        Wire::Opencode | Wire::Kilo => ListingFormat::Opencode,
-        Wire::OpencodeFounding => ListingFormat::OpencodeFounding,
-        Wire::CopilotCli
-        | Wire::QwenCode
-        | Wire::Droid
-        | Wire::KimiCode
-        | Wire::Pi
-        | Wire::Openclaw
-        | Wire::Cline
-        | Wire::Continue
-        | Wire::MistralVibe => ListingFormat::of(template(format.as_str())),
-    }
+/// Returns the format of a prompt listing that `format` names by its word or by a profile's name;
+/// without one, the format of `own`.
+pub(crate) fn catalog(
+    word: Option<&str>,
+    own: &Profile,
+    profiles: &ProfileSet,
+) -> Result<ListingFormat, RpcError> {
+    let Some(word) = word else { return Ok(ListingFormat::of(own.output)) };
+    let of_profile = || profiles.find(word).map(|it| ListingFormat::of(it.output));
+    ListingFormat::from_word(word)
+        .or_else(of_profile)
+        .ok_or_else(|| unknown(word, "format", &ListingFormat::words()))
 }
 
-/// Returns the format of an agent whose texts are data of the profile table.
-fn template(word: &str) -> OutputFormat {
-    OutputFormat::from_keyword(word).unwrap_or(OutputFormat::AgentSkills)
+fn unknown(word: &str, param: &str, words: &[&str]) -> RpcError {
+    let known: Vec<_> = words.iter().map(|it| format!("`{it}`")).collect();
+    RpcError::invalid_params(format!("there is no format `{}`", shortened(word)))
+        .with_param(format!("params.{param}"))
+        .with_hint(format!(
+            "The formats are {}, and those of profiles by their names.",
+            known.join(", ")
+        ))
 }
 
 /// Returns the invoker.
@@ -81,24 +65,46 @@ pub(crate) fn listing_budget(
 mod tests {
     use skills_agents::profile;
 
-    use super::super::super::to_wire::rendered;
     use super::*;
 
+    fn of(word: &str) -> Result<(OutputFormat, ListingFormat), RpcError> {
+        let (own, profiles) = (profile::find("codex").unwrap(), ProfileSet::default());
+        Ok((load(Some(word), "format", own, &profiles)?, catalog(Some(word), own, &profiles)?))
+    }
+
     #[test]
-    fn id_of_each_template_is_a_word_of_both_formats_and_maps_back() {
-        let mut n_found = 0;
+    fn name_of_each_profile_selects_its_formats() {
+        let mut n_templates = 0;
         for profile in profile::builtin() {
-            let OutputFormat::Template(template) = profile.output else { continue };
-            n_found += 1;
-            let of = |word: &str| word == template.id;
-            let format = wire::LoadFormat::ALL.iter().find(|it| of(it.as_str()));
-            let format = *format.unwrap_or_else(|| panic!("no load format {}", template.id));
-            assert_eq!(load(format), profile.output);
-            assert_eq!(rendered::format(profile.output), format);
-            let style = wire::CatalogFormat::ALL.iter().find(|it| of(it.as_str()));
-            let style = *style.unwrap_or_else(|| panic!("no listing style {}", template.id));
-            assert_eq!(catalog(style), ListingFormat::Template(&template.listing));
+            n_templates += usize::from(matches!(profile.output, OutputFormat::Template(_)));
+            let expected = (profile.output, ListingFormat::of(profile.output));
+            assert_eq!(of(&profile.id).unwrap(), expected, "{}", profile.id);
         }
-        assert!(n_found > 8, "{n_found}");
+        assert!(n_templates > 8, "{n_templates}");
+    }
+
+    #[test]
+    fn template_has_the_id_of_its_profile_as_word() {
+        for profile in profile::agents() {
+            if let OutputFormat::Template(template) = profile.output {
+                assert_eq!(template.id, profile.id);
+                assert_eq!(profile.output.keyword(), profile.id);
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_word_is_refused_with_all_words() {
+        let own = profile::find("codex").unwrap();
+        let error = load(Some("clade"), "style", own, &ProfileSet::default()).unwrap_err();
+        assert_eq!(error.message, "there is no format `clade`");
+        let data = error.data.unwrap();
+        assert_eq!(data.path.as_deref(), Some("params.style"));
+        let hint = data.hint.unwrap();
+        assert!(hint.contains("`claude@founding`") && hint.contains("`pi`"), "{hint}");
+        // The body alone is no listing.
+        let error = catalog(Some("raw"), own, &ProfileSet::default()).unwrap_err();
+        let hint = error.data.unwrap().hint.unwrap();
+        assert!(hint.contains("`skills-ref`") && !hint.contains("`raw`"), "{hint}");
     }
 }

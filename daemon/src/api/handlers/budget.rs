@@ -28,12 +28,12 @@ pub(crate) async fn budget(
 ) -> Outcome {
     let context = params.take_context();
     let RequestContext { config, view, .. } = parts.resolver.resolve(&peer, context).await?;
-    let format = params.format.map(format::catalog);
+    let (word, own) = (params.format.as_deref(), &view.ctx.profile);
+    let format = format::catalog(word, own, &config.profiles)?;
     let room = format::listing_budget(params.context_tokens, params.budget_chars, None);
     let only_cut = params.only_cut == Some(true);
     let uses = parts.sessions.uses().await;
     let make = move |_: &Cancel| {
-        let format = format.unwrap_or(ListingFormat::of(view.ctx.profile.output));
         let result = result(&view, format, &room, &uses, only_cut);
         let answer = Answer::new(&result)?;
         fits(&config, answer.len(), result.skills.len(), TOO_LONG)?;

@@ -55,7 +55,7 @@ pub(crate) async fn render(
     };
     let RequestContext { config, session, view, .. } = request;
     let listing = CatalogCall {
-        format: params.format.map_or(ListingFormat::of(view.ctx.profile.output), format::catalog),
+        format: format::catalog(params.format.as_deref(), &view.ctx.profile, &config.profiles)?,
         budget: format::listing_budget(
             params.context_tokens,
             params.budget_chars,
@@ -228,7 +228,8 @@ pub(crate) async fn tool(
     let context = params.take_context();
     let agent = context.agent.clone().filter(|it| !it.is_empty());
     let RequestContext { config, view, .. } = sessions.resolver.resolve(&peer, context).await?;
-    let style = params.style.map_or(view.ctx.profile.output, format::load);
+    let (word, own) = (params.style.as_deref(), &view.ctx.profile);
+    let style = format::load(word, "style", own, &config.profiles)?;
     let listing_budget = format::listing_budget(params.context_tokens, params.budget_chars, None);
     let uses = sessions.uses().await;
     blocking(move || {

@@ -12,7 +12,7 @@ mod register;
 
 use std::sync::Arc;
 
-use skills_agents::profile::Scope;
+use skills_agents::profile::{OutputFormat, Scope};
 use skills_discovery::discover::Candidate;
 use skills_engine::sessions::session::Invocation;
 use skills_protocol::error::RpcError;
@@ -96,7 +96,8 @@ impl LoadCall<'_> {
         loop {
             tries += 1;
             let view = &request.view;
-            let format = params.format.map_or(view.ctx.profile.output, format::load);
+            let (word, own) = (params.format.as_deref(), &view.ctx.profile);
+            let format = format::load(word, "format", own, &request.config.profiles)?;
             let choice = choose(view, params, *by)?;
             let candidate = &view.resolution.candidates[choice.candidate_idx];
             let text = Some((candidate.path.clone(), authorize::listed(candidate)));
@@ -110,7 +111,7 @@ impl LoadCall<'_> {
             agreed = text;
             match view.resolution.roots[candidate.root].scope {
                 Scope::Mcp => {
-                    let loaded = self.load_prompt(&request, candidate, &permit).await?;
+                    let loaded = self.load_prompt(&request, candidate, format, &permit).await?;
                     return Ok(LoadSource::Prompt(Box::new(loaded)));
                 }
                 Scope::Bundled => extract(&parts.resolver.engine).await?,
@@ -184,13 +185,14 @@ impl LoadCall<'_> {
         &self,
         request: &RequestContext,
         candidate: &Candidate,
+        format: OutputFormat,
         permit: &Permit,
     ) -> Result<wire::LoadResult, RpcError> {
         let Self { parts, params, .. } = *self;
         let (agent, session) = (request.agent.as_deref(), request.session_id.as_deref());
         let view = &*request.view;
         let engine = &parts.resolver.engine;
-        let mut loaded = prompt::load(engine, view, candidate, params, permit).await?;
+        let mut loaded = prompt::load(engine, view, candidate, params, format, permit).await?;
         let invocation = invocation(candidate, params, loaded.output.clone());
         parts.sessions.record_load(session, agent, view, invocation).await;
         loaded.health.extend(to_wire::health(&parts.resolver.sessions.store().health()));

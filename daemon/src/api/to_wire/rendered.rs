@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skills_agents::profile::OutputFormat;
+use skills_agents::profile::{Keyword, OutputFormat};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 use skills_render::prompt_listing::{ListingFormat, PromptListing};
@@ -22,25 +22,6 @@ pub(crate) struct EventSubject<'a> {
     pub(crate) agent_id: Option<String>,
 }
 
-/// Converts a load format.
-pub(crate) fn format(format: OutputFormat) -> wire::LoadFormat {
-    match format {
-        OutputFormat::Opencode => wire::LoadFormat::Opencode,
-        OutputFormat::OpencodeFounding => wire::LoadFormat::OpencodeFounding,
-        OutputFormat::Claude => wire::LoadFormat::Claude,
-        OutputFormat::ClaudeFounding => wire::LoadFormat::ClaudeFounding,
-        OutputFormat::AgentSkills => wire::LoadFormat::AgentSkills,
-        OutputFormat::Codex => wire::LoadFormat::Codex,
-        OutputFormat::Gemini => wire::LoadFormat::Gemini,
-        OutputFormat::Plugin => wire::LoadFormat::Plugin,
-        OutputFormat::Raw => wire::LoadFormat::Raw,
-        OutputFormat::Template(it) => {
-            let found = wire::LoadFormat::ALL.iter().find(|format| format.as_str() == it.id);
-            found.copied().unwrap_or(wire::LoadFormat::AgentSkills)
-        }
-    }
-}
-
 /// Converts a loaded skill.
 pub(crate) fn loaded(loaded: LoadedSkill, about: EventSubject<'_>) -> wire::LoadResult {
     let commands = loaded.commands.into_iter().map(|it| wire::ShellCommand {
@@ -51,7 +32,7 @@ pub(crate) fn loaded(loaded: LoadedSkill, about: EventSubject<'_>) -> wire::Load
     wire::LoadResult {
         clock: about.clock,
         health: about.health,
-        format: format(about.format),
+        format: about.format.keyword().to_owned(),
         title: loaded.title,
         output: loaded.output,
         metadata: metadata(loaded.metadata, about.dir, about.format, about.agent_id),

@@ -1,10 +1,14 @@
-//! The row of Cline.
+//! The row of Cline, and the texts about skills that it gives its model.
 
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
 use crate::profile::{
     AncestorStop, DescriptionRule, DuplicatePolicy, NameRule, NameSource, OutputFormat, Profile,
-    Requirement, RootBase, Scope, WalkRule, prompts,
+    Requirement, RootBase, Scope, WalkRule,
+};
+use crate::profile::template::{
+    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingOrder, ListingTemplate,
+    LoadTemplate, PromptTemplate, ToolTemplate,
 };
 
 const DEVIATIONS: &str = "\
@@ -51,7 +55,71 @@ pub(super) fn profile() -> Profile {
         ],
         fence: Fence::PrefixRest,
         duplicates: DuplicatePolicy::LastWins,
-        output: OutputFormat::Template(&prompts::cline::PROMPTS),
+        output: OutputFormat::Template(&PROMPTS),
         ..usual
     }
 }
+
+/// The texts of Cline 3.0.65: recorded.
+pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
+    id: "cline",
+    listing: ListingTemplate {
+        head: "Available skills: ",
+        entry: "{name}",
+        separator: ", ",
+        tail: ".",
+        order: ListingOrder::AsFound,
+        heading: "",
+        scopes: &[],
+        when_to_use: "",
+        no_description: "",
+        escape: EscapeRule::Never,
+        blanks: BlanksRule::Kept,
+        tilde: false,
+        longest: None,
+        limit: None,
+    },
+    load: Some(LoadTemplate {
+        text: "<command-name>{name}</command-name>{arguments}
+<command-instructions>
+Description: {description}
+
+{body}
+</command-instructions>",
+        scopes: &[],
+        trim: BodyTrim::Both,
+        escape: EscapeRule::Never,
+        files: None,
+        arguments: ArgumentsTemplate::Filled("\n<command-args>{arguments}</command-args>"),
+    }),
+    tool: Some(ToolTemplate {
+        name: "skills",
+        description: r#"Execute a skill within the main conversation. When users ask you to perform tasks, check if any available skills match. When users reference a slash command, invoke it with this tool. Input: `skill` (required) and optional `args`. Example: `skill: "pdf"`, `skill: "commit", args: "-m \"Fix bug\""`, `skill: "review-pr", args: "123"`, `skill: "ms-office-suite:pdf"`. When a skill matches the user's request, invoking this tool is a blocking requirement before any other response. Never mention a skill without invoking this tool. {listing}"#,
+        parameter: "skill",
+        schema: r#"{
+  "type": "object",
+  "properties": {
+    "skill": {
+      "type": "string",
+      "minLength": 1,
+      "description": "Name of the skill to execute."
+    },
+    "args": {
+      "description": "Arguments for the skill; use null when omitted",
+      "anyOf": [
+        {
+          "type": "string"
+        },
+        {
+          "type": "null"
+        }
+      ]
+    }
+  },
+  "required": [
+    "skill"
+  ],
+  "additionalProperties": false
+}"#,
+    }),
+};

@@ -1,10 +1,14 @@
-//! The row of Continue.
+//! The row of Continue, and the texts about skills that it gives its model.
 
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
 use crate::profile::{
     AncestorStop, DescriptionRule, DuplicatePolicy, EncodingPolicy, LinkPolicy, OutputFormat,
-    Profile, RootBase, Scope, WalkRule, prompts,
+    Profile, RootBase, Scope, WalkRule,
+};
+use crate::profile::template::{
+    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingOrder,
+    ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
 };
 
 const DEVIATIONS: &str = "\
@@ -34,7 +38,67 @@ pub(super) fn profile() -> Profile {
         fence: Fence::AnyTwo,
         duplicates: DuplicatePolicy::KeepAll,
         bom: EncodingPolicy::Drop,
-        output: OutputFormat::Template(&prompts::continue_dev::PROMPTS),
+        output: OutputFormat::Template(&PROMPTS),
         ..usual("continue", "Continue", "1.5.47")
     }
 }
+
+/// The texts of Continue 1.5.47: recorded.
+pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
+    id: "continue",
+    listing: ListingTemplate {
+        head: "",
+        entry: "
+name: {name}
+description: {description}
+",
+        separator: ",",
+        tail: "",
+        order: ListingOrder::AsFound,
+        heading: "",
+        scopes: &[],
+        when_to_use: "",
+        no_description: "",
+        escape: EscapeRule::Never,
+        blanks: BlanksRule::Kept,
+        tilde: false,
+        longest: None,
+        limit: None,
+    },
+    load: Some(LoadTemplate {
+        text: "<skill_name>{name}</skill_name>
+<skill_description>{description}</skill_description>
+<skill_content>{body}</skill_content>{files}",
+        scopes: &[],
+        trim: BodyTrim::Both,
+        escape: EscapeRule::Never,
+        files: Some(FilesTemplate {
+            head: "\n<skill_files>",
+            before: "",
+            separator: ",",
+            tail: "</skill_files>\n<other_instructions>Use the read file tool to access skill files as needed.</other_instructions>",
+            paths: FilePaths::BelowCwd,
+            most: None,
+            order: ListingOrder::ByName,
+        }),
+        arguments: ArgumentsTemplate::Ignored,
+    }),
+    tool: Some(ToolTemplate {
+        name: "Skills",
+        description: "Use this tool to read the content of a skill by its name. Skills contain detailed instructions for specific tasks. The skill name should match one of the available skills listed below:
+{listing}",
+        parameter: "skill_name",
+        schema: r#"{
+  "type": "object",
+  "required": [
+    "skill_name"
+  ],
+  "properties": {
+    "skill_name": {
+      "type": "string",
+      "description": "The name of the skill to read. This should match the name from the available skills."
+    }
+  }
+}"#,
+    }),
+};

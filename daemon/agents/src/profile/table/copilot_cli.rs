@@ -1,10 +1,14 @@
-//! The row of GitHub Copilot CLI.
+//! The row of GitHub Copilot CLI, and the texts about skills that it gives its model.
 
 use crate::field_table::Agent;
 use crate::profile::row::{built_in, present, provided, root, texts, usual_of, variable};
 use crate::profile::{
     AncestorStop, DescriptionRule, NameCheck, NameForm, NameRule, NameSource, OutputFormat,
-    Profile, Provider, Requirement, RootBase, Scope, WalkRule, prompts, settings,
+    Profile, Provider, Requirement, RootBase, Scope, WalkRule, settings,
+};
+use crate::profile::template::{
+    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingLimit,
+    ListingOrder, ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -73,7 +77,86 @@ pub(super) fn profile() -> Profile {
         ],
         library: YamlLibrary::SerdeYamlValue,
         hides_from_model: true,
-        output: OutputFormat::Template(&prompts::copilot_cli::PROMPTS),
+        output: OutputFormat::Template(&PROMPTS),
         ..usual
     }
 }
+
+/// The texts of Copilot CLI 1.0.102: recorded.
+pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
+    id: "copilot-cli",
+    listing: ListingTemplate {
+        head: "<available_skills>
+",
+        entry: "<skill>
+  <name>{name}</name>
+  <description>{description}</description>
+  <location>{scope}</location>
+</skill>",
+        separator: "\n",
+        tail: "\n</available_skills>",
+        order: ListingOrder::AsFound,
+        heading: "",
+        scopes: &[
+            (Scope::Project, "project"),
+            (Scope::User, "user"),
+            (Scope::Additional, "custom"),
+        ],
+        when_to_use: "",
+        no_description: "",
+        escape: EscapeRule::Xml,
+        blanks: BlanksRule::Trimmed,
+        tilde: false,
+        longest: None,
+        limit: Some(ListingLimit {
+            characters: 15_000,
+            counts_last_break: true,
+            per_100_tokens: None,
+            built_in: 0,
+            overflow: Overflow::NamesAfter("Additional skills available (invoke by name): "),
+        }),
+    },
+    load: Some(LoadTemplate {
+        text: r#"<skill-context name="{name}">
+Base directory for this skill: {dir}
+{files}
+{body}
+</skill-context>"#,
+        scopes: &[],
+        trim: BodyTrim::BlankLinesBefore,
+        escape: EscapeRule::Never,
+        files: Some(FilesTemplate {
+            head: "\nRelated files (use view tool to read):\n",
+            before: "  - ",
+            separator: "\n",
+            tail: "\n",
+            paths: FilePaths::Absolute,
+            most: None,
+            order: ListingOrder::AsFound,
+        }),
+        arguments: ArgumentsTemplate::Ignored,
+    }),
+    tool: Some(ToolTemplate {
+        name: "skill",
+        description: r#"Load a skill into the main conversation
+
+<skills_instructions>
+Before acting on a task, check current or previously listed <available_skills>. If a skill matches, invoking it is mandatory and must be your first action, before any response; never merely announce it.
+
+Call this tool with only the skill name (for example `skill: "pdf"` or `skill: "xlsx"`). Use only listed skills unless the user explicitly requests an unlisted skill by name, in which case invoke it. Do not reinvoke a running skill or use this tool for built-in CLI commands such as /help or /clear.
+</skills_instructions>"#,
+        parameter: "skill",
+        schema: r#"{
+  "type": "object",
+  "properties": {
+    "skill": {
+      "type": "string",
+      "description": "The skill name to invoke. E.g., \"pdf\" or \"code-reviewer\""
+    }
+  },
+  "required": [
+    "skill"
+  ]
+}"#,
+    }),
+};

@@ -1,10 +1,14 @@
-//! The row of Factory Droid.
+//! The row of Factory Droid, and the texts about skills that it gives its model.
 
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, usual};
 use crate::profile::{
     AncestorStop, DescriptionRule, EncodingPolicy, LoadStrategy, NameCheck, NameRule, OutputFormat,
-    Profile, Requirement, RootBase, Scope, WalkRule, prompts, settings,
+    Profile, Requirement, RootBase, Scope, WalkRule, settings,
+};
+use crate::profile::template::{
+    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingLimit, ListingOrder,
+    ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -53,7 +57,66 @@ pub(super) fn profile() -> Profile {
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::AnyLines],
         bom: EncodingPolicy::Drop,
         hides_from_model: true,
-        output: OutputFormat::Template(&prompts::droid::PROMPTS),
+        output: OutputFormat::Template(&PROMPTS),
         ..usual
     }
 }
+
+/// The texts of Factory Droid 0.215.0: recorded.
+pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
+    id: "droid",
+    listing: ListingTemplate {
+        head: "Available skills (invoke by exact name when its description matches the request):
+",
+        entry: "{name}: {description}",
+        separator: "\n",
+        tail: "",
+        order: ListingOrder::AsFound,
+        heading: "",
+        scopes: &[],
+        when_to_use: "",
+        no_description: "No description provided",
+        escape: EscapeRule::Never,
+        blanks: BlanksRule::Collapsed,
+        tilde: false,
+        longest: Some((1024, "…")),
+        limit: Some(ListingLimit {
+            characters: 15_000,
+            counts_last_break: false,
+            per_100_tokens: Some(6),
+            built_in: 5_276,
+            overflow: Overflow::NameOnly("{name}"),
+        }),
+    },
+    load: Some(LoadTemplate {
+        text: r#"Skill "{name}" is now active.
+
+<skill name="{name}" filePath="{path}">
+{body}
+</skill>"#,
+        scopes: &[],
+        trim: BodyTrim::Both,
+        escape: EscapeRule::Never,
+        files: None,
+        arguments: ArgumentsTemplate::Ignored,
+    }),
+    tool: Some(ToolTemplate {
+        name: "Skill",
+        description: "Activate one skill by exact name from the latest system reminder. Use a relevant skill proactively, but never invent a name or reactivate an active skill.",
+        parameter: "skill",
+        schema: r#"{
+  "type": "object",
+  "properties": {
+    "skill": {
+      "type": "string",
+      "description": "The skill name to execute"
+    }
+  },
+  "required": [
+    "skill"
+  ],
+  "additionalProperties": false,
+  "$schema": "http://json-schema.org/draft-07/schema#"
+}"#,
+    }),
+};

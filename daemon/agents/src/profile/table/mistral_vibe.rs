@@ -1,10 +1,14 @@
-//! The row of Mistral Vibe.
+//! The row of Mistral Vibe, and the texts about skills that it gives its model.
 
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
 use crate::profile::{
     AncestorStop, DuplicatePolicy, NameCheck, NameRule, OutputFormat, Profile, Requirement,
-    RootBase, Scope, WalkRule, prompts,
+    RootBase, Scope, WalkRule,
+};
+use crate::profile::template::{
+    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingOrder,
+    ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -43,7 +47,80 @@ pub(super) fn profile() -> Profile {
         // Source: of two with one name in a directory, the first in the file system's order wins.
         duplicates: DuplicatePolicy::FirstWins,
         hides_from_model: true,
-        output: OutputFormat::Template(&prompts::mistral_vibe::PROMPTS),
+        output: OutputFormat::Template(&PROMPTS),
         ..usual
     }
 }
+
+/// The texts of Mistral Vibe 3.0.3: recorded.
+pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
+    id: "mistral-vibe",
+    listing: ListingTemplate {
+        head: "<available-skills>
+",
+        entry: "  <skill>
+    <name>{name}</name>
+    <description>{description}</description>
+    <path>{path}</path>
+  </skill>",
+        separator: "\n",
+        tail: "\n</available-skills>",
+        order: ListingOrder::AsFound,
+        heading: "",
+        scopes: &[],
+        when_to_use: "",
+        no_description: "",
+        escape: EscapeRule::Xml,
+        blanks: BlanksRule::Kept,
+        tilde: false,
+        longest: None,
+        limit: None,
+    },
+    load: Some(LoadTemplate {
+        text: r#"<skill_content name="{name}">
+# Skill: {name}
+
+{body}
+
+Base directory for this skill: {dir}
+Relative paths in this skill are relative to this base directory.
+Note: file list is sampled.
+
+<skill_files>
+{files}
+</skill_files>
+</skill_content>"#,
+        scopes: &[],
+        trim: BodyTrim::Both,
+        escape: EscapeRule::Never,
+        files: Some(FilesTemplate {
+            head: "",
+            before: "<file>",
+            separator: "</file>\n",
+            tail: "</file>",
+            paths: FilePaths::BelowSkill,
+            most: Some(10),
+            order: ListingOrder::AsFound,
+        }),
+        arguments: ArgumentsTemplate::Ignored,
+    }),
+    tool: Some(ToolTemplate {
+        name: "skill",
+        description: r#"Load a specialized skill that provides domain-specific instructions and workflows. When a task matches one of the available skills listed in your system prompt, call this tool with the exact skill name to load the full skill instructions. Only listed names are valid. Call exactly with {"name":"<exact name>"}; no other argument keys are accepted."#,
+        parameter: "name",
+        schema: r#"{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "name": {
+      "type": "string",
+      "description": "The exact name of the skill to load from the available skills.",
+      "minLength": 1
+    }
+  },
+  "required": [
+    "name"
+  ]
+}"#,
+    }),
+};

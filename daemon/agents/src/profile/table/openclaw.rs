@@ -1,9 +1,12 @@
-//! The row of OpenClaw.
+//! The row of OpenClaw, and the texts about skills that it gives its model.
 
 use crate::profile::row::{present, provided, root, texts, usual, variable};
 use crate::profile::{
     DuplicatePolicy, LinkPolicy, LoadStrategy, NameRule, NameSource, OutputFormat, Profile,
-    Provider, Quoting, RootBase, ScalarRule, Scope, WalkRule, prompts,
+    Provider, Quoting, RootBase, ScalarRule, Scope, WalkRule,
+};
+use crate::profile::template::{
+    BlanksRule, EscapeRule, ListingOrder, ListingTemplate, PromptTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -60,7 +63,39 @@ pub(super) fn profile() -> Profile {
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::Description)],
         duplicates: DuplicatePolicy::LastWins,
         hides_from_model: true,
-        output: OutputFormat::Template(&prompts::openclaw::PROMPTS),
+        output: OutputFormat::Template(&PROMPTS),
         ..usual
     }
 }
+
+/// The texts of OpenClaw 2026.9.6: recorded.
+pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
+    id: "openclaw",
+    listing: ListingTemplate {
+        head: "The following skills provide specialized instructions for specific tasks.
+Read a skill's file at its listed location when the task matches its description.
+When a skill file references a relative path, resolve it against the skill directory (parent of SKILL.md / dirname of the path) and use that absolute path in tool commands.
+
+<available_skills>
+",
+        entry: "  <skill>
+    <name>{name}</name>
+    <description>{description}</description>
+    <location>{path}</location>
+  </skill>",
+        separator: "\n",
+        tail: "\n</available_skills>",
+        order: ListingOrder::ByName,
+        heading: "",
+        scopes: &[],
+        when_to_use: "",
+        no_description: "",
+        escape: EscapeRule::Xml,
+        blanks: BlanksRule::Trimmed,
+        tilde: true,
+        longest: None,
+        limit: None,
+    },
+    load: None,
+    tool: None,
+};

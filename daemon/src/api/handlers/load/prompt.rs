@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use skills_agents::field_table::{ARGUMENTS, METADATA};
 use skills_agents::fields::{FieldValue, Fields, Pair};
-use skills_agents::profile::OutputFormat;
+use skills_agents::profile::{Keyword, OutputFormat};
 use skills_discovery::discover::{Candidate, PROMPT_ARGUMENT, PROMPT_REQUIRED, address_of};
 use skills_engine::{Engine, PromptContent, PromptError, PromptMessage, View};
 use skills_protocol::error::RpcError;
@@ -14,9 +14,7 @@ use skills_protocol::wire;
 use skills_render::named_arguments;
 
 use crate::access::authorize::Permit;
-use crate::api::from_wire::format;
 use crate::api::to_wire;
-use crate::api::to_wire::rendered;
 
 /// Requests the prompt from the server.
 pub(super) async fn load(
@@ -24,6 +22,7 @@ pub(super) async fn load(
     view: &View,
     candidate: &Candidate,
     params: &wire::LoadParams,
+    format: OutputFormat,
     _permit: &Permit,
 ) -> Result<wire::LoadResult, RpcError> {
     let PromptArguments { given, missing, warnings } =
@@ -33,7 +32,6 @@ pub(super) async fn load(
     }
     let answer = engine.prompt(&candidate.path, given).await;
     let answer = answer.map_err(|error| failed(&error, candidate))?;
-    let format = params.format.map_or(view.ctx.profile.output, format::load);
     let messages: Vec<_> = answer.messages.iter().map(message).collect();
     let texts: Vec<_> = messages.iter().map(|it| it.content.as_str()).collect();
     let dir = candidate.dir();
@@ -41,7 +39,7 @@ pub(super) async fn load(
     Ok(wire::LoadResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
-        format: rendered::format(format),
+        format: format.keyword().to_owned(),
         title: format!("Loaded skill: {name}"),
         output: texts.join("\n\n"),
         metadata: wire::LoadMetadata {

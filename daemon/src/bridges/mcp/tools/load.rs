@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use skills_client::ClientError;
 use skills_protocol::method::{CatalogTool, SkillsLoad};
-use skills_protocol::wire::{By, LoadFormat, LoadParams, LoadResult, ShellCommand, ToolParams};
+use skills_protocol::wire::{By, LoadParams, LoadResult, ShellCommand, ToolParams};
 
 use super::definition::{arguments, object, tool as plain_tool};
 use crate::bridges::mcp::consent::{User, ask_first};
@@ -31,7 +31,7 @@ struct LoadArguments {
 /// Returns the tool with the current skills.
 pub(super) async fn tool(mcp: &McpContext) -> Result<Tool, ClientError> {
     // One line per skill within a bounded length, because clients truncate long descriptions.
-    let params = ToolParams { style: Some(LoadFormat::Raw), ..ToolParams::default() };
+    let params = ToolParams { style: Some("raw".to_owned()), ..ToolParams::default() };
     let described = mcp.ask::<CatalogTool>(params).await?.tool;
     let (description, names) = match described {
         Some(tool) => (tool.description, names(&tool.input_schema)),
