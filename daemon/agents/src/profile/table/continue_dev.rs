@@ -13,7 +13,6 @@ use crate::profile::template::{
 
 const DEVIATIONS: &str = "\
 | The list has the order in which the files were read. | That of directories and names. | The agent's order differs between runs. |
-| Skills are listed in the order in which their reads end. | In the order of names. | The order differs between runs. |
 | Two links to one SKILL.md are two skills. | They are one skill. | A file counts once in every profile. |
 | A loaded skill names all its files. | It names 100, with a warning. | A list of any length fills the model's context. |
 ";
