@@ -166,7 +166,12 @@ fn shown(profile: &Profile) -> String {
             Overflow::NameOnly(_) => "descriptions that do not fit are left out",
             Overflow::FirstLines => "over it, descriptions have one line",
         };
-        let _ = write!(text, ", limited to {} characters ({rest})", limit.characters);
+        let _ = write!(text, ", limited to {} characters", limit.characters);
+        if limit.built_in > 0 {
+            let left = limit.characters - limit.built_in;
+            let _ = write!(text, ", of which the agent's own skills leave {left}");
+        }
+        let _ = write!(text, " ({rest})");
     }
     if load.is_none() {
         text.push_str("; a loaded skill has the standard's form");
