@@ -266,7 +266,7 @@ fn install_registers_the_hooks_of_each_further_agent() {
     let json = |name: &str| serde_json::from_str::<Value>(&published(name)).unwrap();
     assert_eq!(fixture.read(".cline/hooks/PostToolUse.bash"), published("cline/PostToolUse.bash"));
     assert_eq!(fixture.json(".copilot/hooks/skillsd.json"), json("copilot-cli/skillsd.json"));
-    assert_eq!(fixture.json(".factory/hooks.json"), json("droid/hooks.json"));
+    assert_eq!(fixture.json(".factory/settings.json"), json("droid/settings.json"));
     let qwen = fixture.read(".qwen/settings.json");
     assert!(qwen.starts_with("{\n  // Dark.\n  \"theme\": \"x\",\n"), "{qwen}");
     let qwen: Value = serde_json::from_str(&qwen.replace("// Dark.", "")).unwrap();
@@ -339,6 +339,24 @@ fn hooks_of_droid_join_the_file_whose_events_count() {
     assert_eq!(*ours, "skillsd hook droid || true");
     fixture.run(&["uninstall", "--yes"], 0);
     assert_eq!(fixture.all(), before);
+}
+
+#[test]
+fn hooks_of_droid_stay_beside_events_that_the_user_adds_later() {
+    let fixture = InstallFixture::new("//- /home/.factory/settings.json\n{\"model\": \"x\"}\n");
+    let file = ".factory/settings.json";
+    fixture.run(&["install", "--yes", "--agent", "droid"], 0);
+    assert!(!fixture.home.path().join(".factory/hooks.json").exists());
+    let mut settings = fixture.json(file);
+    let own = json!({"hooks": [{"type": "command", "command": "fmt"}]});
+    settings["hooks"]["PostToolUse"].as_array_mut().unwrap().push(own.clone());
+    fs::write(fixture.home.path().join(file), settings.to_string()).unwrap();
+    let again = stdout(&fixture.run(&["install", "--yes", "--agent", "droid"], 0));
+    assert!(again.contains("nothing to change"), "{again}");
+    assert_eq!(fixture.json(file), settings);
+    fixture.run(&["uninstall", "--yes"], 0);
+    let left = json!({"model": "x", "hooks": {"PostToolUse": [own]}});
+    assert_eq!(fixture.json(file), left);
 }
 
 #[test]

@@ -20,7 +20,7 @@ const CODEX_HOOKS: &str = include_str!("../../../../editors/agents/codex/hooks.j
 const GEMINI_HOOKS: &str = include_str!("../../../../editors/agents/gemini-cli/settings.json");
 const CLINE_HOOK: &str = include_str!("../../../../editors/agents/cline/PostToolUse.bash");
 const COPILOT_HOOKS: &str = include_str!("../../../../editors/agents/copilot-cli/skillsd.json");
-const DROID_HOOKS: &str = include_str!("../../../../editors/agents/droid/hooks.json");
+const DROID_HOOKS: &str = include_str!("../../../../editors/agents/droid/settings.json");
 const QWEN_HOOKS: &str = include_str!("../../../../editors/agents/qwen-code/settings.json");
 const OPENCODE_PLUGIN: &str = include_str!("../../../../editors/agents/opencode/skillsd.js");
 
@@ -334,7 +334,8 @@ fn plugin(environment: &InstallEnvironment, owner: &'static str, place: &Path) -
     TargetFile { part: InstallPart::Hooks, owner, path, content, note: None }
 }
 
-/// Returns the hooks of Factory Droid, in the file where they disable no hooks of the user.
+/// Returns the hooks of Factory Droid: in `settings.json`, beside those that the user adds there
+/// later, or in a `hooks.json` that has one of the events, if no event of the settings would end.
 ///
 /// Measured: an event of `hooks.json` replaces the same event of `settings.json`, and `hooks.json`
 /// replaces the older `hooks/hooks.json`.
@@ -344,8 +345,12 @@ fn droid_hooks(environment: &InstallEnvironment, place: &Path) -> TargetFile {
     let older = place.join("hooks/hooks.json");
     let path = if !file.exists() && older.is_file() { older } else { file };
     let ours: Value = serde_json::from_str(DROID_HOOKS).unwrap_or_default();
-    let mut events = ours.as_object().into_iter().flatten().map(|(event, _)| &**event);
-    if events.any(|it| has_member(&settings, &["hooks", it]) && !has_member(&path, &[it])) {
+    let ours = ours["hooks"].as_object().into_iter().flatten();
+    let events: Vec<_> = ours.map(|(event, _)| &**event).collect();
+    let is_in_settings = |it: &&str| has_member(&settings, &["hooks", it]);
+    let is_in_file = |it: &&str| has_member(&path, &[it]);
+    let ends_one = events.iter().any(|it| is_in_settings(it) && !is_in_file(it));
+    if ends_one || !events.iter().any(is_in_file) {
         return hooks(environment, "droid", settings, DROID_HOOKS);
     }
     hooks_at(&[], environment, "droid", path, DROID_HOOKS)
