@@ -181,3 +181,72 @@ fn codex_entry_limit_is_reported() {
     assert_eq!(told.collect::<Vec<_>>(), [&SkipReason::TooManyEntries(20_000, 20_001)]);
     assert_eq!(resolution.listed().count(), 1);
 }
+
+/// Measured in Cline 3.0.65 by loading the skill, each winner removed before the next run: the user's
+/// directories win over the project's, `.agents` over `.cline` over `.clinerules`.
+#[test]
+fn cline_takes_the_last_of_equal_names() {
+    check(
+        "cline",
+        "/w",
+        "\
+//- /w/.git dir
+//- /w/.clinerules/skills/dup/SKILL.md
+---
+name: dup
+description: d
+---
+b
+//- /w/.cline/skills/dup/SKILL.md
+---
+name: dup
+description: d
+---
+b
+//- /w/.agents/skills/dup/SKILL.md
+---
+name: dup
+description: d
+---
+b
+//- /home/u/.cline/skills/dup/SKILL.md
+---
+name: dup
+description: d
+---
+b
+//- /home/u/.agents/skills/dup/SKILL.md
+---
+name: dup
+description: d
+---
+b
+//- /home/u/.agents/skills/a/SKILL.md
+---
+name: twin
+description: d
+---
+b
+//- /home/u/.agents/skills/b/SKILL.md
+---
+name: twin
+description: d
+---
+b
+",
+        &expect![[r#"
+            shadowed    dup        /w/.clinerules/skills/dup/SKILL.md
+                name/unique: `/home/u/.agents/skills/dup/SKILL.md` has the same name and is found later
+            shadowed    dup        /w/.cline/skills/dup/SKILL.md
+                name/unique: `/home/u/.agents/skills/dup/SKILL.md` has the same name and is found later
+            shadowed    dup        /w/.agents/skills/dup/SKILL.md
+                name/unique: `/home/u/.agents/skills/dup/SKILL.md` has the same name and is found later
+            shadowed    dup        /home/u/.cline/skills/dup/SKILL.md
+                name/unique: `/home/u/.agents/skills/dup/SKILL.md` has the same name and is found later
+            shadowed    twin       /home/u/.agents/skills/a/SKILL.md
+                name/unique: `/home/u/.agents/skills/b/SKILL.md` has the same name and is found later
+            active      twin       /home/u/.agents/skills/b/SKILL.md
+            active      dup        /home/u/.agents/skills/dup/SKILL.md
+        "#]],
+    );
+}
