@@ -45,7 +45,9 @@ pub use root::{
 };
 pub use rule::{ProfileRule, RULES, RuleValue, RuleValueKind, join_lines};
 pub use running::running_agent;
-pub use settings_rule::{OnBrokenSettings, SettingsItem, SettingsRule, SettingsSource};
+pub use settings_rule::{
+    AncestorFiles, OnBrokenSettings, SettingsItem, SettingsRule, SettingsSource,
+};
 pub use text::Text;
 pub use user_profiles::{
     DepthDraft, DraftFault, DraftSetting, ProfileDraft, ProfileSet, RootDraft, UnusableProfile,

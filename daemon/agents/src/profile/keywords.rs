@@ -42,6 +42,8 @@ keywords! {
         "disabled-skills" = Self::DisabledSkills,
         "disabled-names" = Self::DisabledNames,
         "disabled-slugs" = Self::DisabledSlugs,
+        "disabled-exactly" = Self::DisabledExactly,
+        "skill-patterns" = Self::SkillPatterns,
         "skill-directories" = Self::SkillDirectories,
         "skills-config" = Self::SkillsConfig,
         "folder-trust" = Self::FolderTrust,

@@ -8,7 +8,8 @@ use skills_syntax::config_tree::Syntax;
 
 use super::row::{switch, texts, variable};
 use super::{
-    AncestorStop, OnBrokenSettings, RootBase, SettingsItem, SettingsRule, SettingsSource, Text,
+    AncestorFiles, AncestorStop, OnBrokenSettings, RootBase, SettingsItem, SettingsRule,
+    SettingsSource, Text,
 };
 
 fn rule(
@@ -22,7 +23,7 @@ fn rule(
         has_references: false,
         base,
         relative: texts(relative),
-        nearest_first: false,
+        ancestors: AncestorFiles::OutermostFirst,
         syntax,
         reads: reads.to_vec(),
         broken: OnBrokenSettings::Ignores,
@@ -75,7 +76,7 @@ pub(super) fn opencode() -> Vec<SettingsRule> {
                 "opencode/modes/*.md",
             ],
         ),
-        project(SettingsRule { nearest_first: true, ..rule(upwards(), &below) }),
+        project(SettingsRule { ancestors: AncestorFiles::NearestFirst, ..rule(upwards(), &below) }),
         rule(RootBase::Home, &below),
         rule(named("OPENCODE_CONFIG_DIR"), &[&own[..], &agents[..]].concat()),
         SettingsRule {
@@ -170,6 +171,30 @@ fn disabled_skills(user: RootBase, project: &[&'static str]) -> Vec<SettingsRule
     };
     let cwd = RootBase::Ancestors { stop: AncestorStop::Cwd };
     vec![rule(user, &["settings.json"]), rule(cwd, project)]
+}
+
+/// Measured: the user's file, and the nearest one from the working directory up to home or the top of
+/// the file system.
+pub(super) fn mistral_vibe() -> Vec<SettingsRule> {
+    let rule = |base, file| SettingsRule {
+        broken: OnBrokenSettings::Refuses,
+        ..rule(base, &[file], Syntax::Toml, &[SettingsItem::SkillPatterns])
+    };
+    let project = RootBase::Ancestors { stop: AncestorStop::Home };
+    vec![
+        rule(variable("VIBE_HOME", ".vibe"), "config.toml"),
+        SettingsRule { ancestors: AncestorFiles::Nearest, ..rule(project, ".vibe/config.toml") },
+    ]
+}
+
+/// Measured with its own functions: only the user's own file.
+pub(super) fn hermes() -> Vec<SettingsRule> {
+    vec![rule(
+        variable("HERMES_HOME", ".hermes"),
+        &["config.yaml"],
+        Syntax::Yaml,
+        &[SettingsItem::DisabledExactly],
+    )]
 }
 
 /// A skill disabled in one file is disabled; trust decides whether the worktree's file is read.

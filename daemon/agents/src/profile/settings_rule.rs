@@ -19,9 +19,8 @@ pub struct SettingsRule {
     /// such files of a directory, sorted by name. One that ends in `/*.md` or `/**/*.md` stands for
     /// agents in Markdown files, whose frontmatter is the agent's entry.
     pub relative: Vec<Text>,
-    /// True if the nearest file of [`RootBase::Ancestors`] is read first, so that the outermost one
-    /// has precedence.
-    pub nearest_first: bool,
+    /// The files of [`RootBase::Ancestors`] that are read, and their order.
+    pub ancestors: AncestorFiles,
     /// The syntax of the files.
     pub syntax: Syntax,
     /// The settings that are read from them.
@@ -32,6 +31,17 @@ pub struct SettingsRule {
     pub needs_trust: bool,
     /// Environment variables that stop the agent from reading them.
     pub switches: Vec<DisableSwitch>,
+}
+
+/// The files in a directory and those above it that an agent reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AncestorFiles {
+    /// All, the outermost first, so that the nearest one has precedence.
+    OutermostFirst,
+    /// All, the nearest first, so that the outermost one has precedence.
+    NearestFirst,
+    /// Only the nearest one that exists.
+    Nearest,
 }
 
 /// The form in which an agent gets settings.
@@ -75,6 +85,11 @@ pub enum SettingsItem {
     /// `disabledSkills`: names as lower-case words joined by hyphens, from all directories. The list
     /// of a later file of one directory replaces that of an earlier one.
     DisabledSlugs,
+    /// `skills.disabled`: names as written, in a list or alone.
+    DisabledExactly,
+    /// `enabled_skills` and `disabled_skills`: patterns of names, from all files together; the second
+    /// counts only if the first is empty.
+    SkillPatterns,
     /// `skillDirectories`: additional directories; the last file's list applies.
     SkillDirectories,
     /// `[[skills.config]]`: single skills on or off, by path or name.

@@ -11,6 +11,8 @@ pub(super) mod file;
 pub(super) mod file_trust;
 pub(super) mod marketplaces;
 mod merge;
+mod name_pattern;
+mod patterns;
 mod references;
 mod restrictions;
 mod rules;
@@ -20,7 +22,7 @@ mod trust;
 use std::cell::RefCell;
 
 use skills_agents::profile::{
-    OnBrokenSettings, RootBase, SettingsItem, SettingsRule, SettingsSource,
+    AncestorFiles, OnBrokenSettings, RootBase, SettingsItem, SettingsRule, SettingsSource,
 };
 use skills_syntax::config_tree::{self, Entry, Node, Value};
 use skills_syntax::path::AbsPath;
@@ -58,6 +60,7 @@ pub(super) fn read(
     }
     reader.merged.finish(&mut reader.settings);
     restrictions::finish(&mut reader.settings);
+    patterns::finish(&mut reader.settings);
     reader.settings
 }
 
@@ -149,7 +152,8 @@ impl SettingsReader<'_> {
             return;
         }
         let mut found = bases(self.ctx, &rule.base, worktree);
-        if matches!(rule.base, RootBase::Ancestors { .. }) && !rule.nearest_first {
+        let is_upwards = matches!(rule.base, RootBase::Ancestors { .. });
+        if is_upwards && rule.ancestors == AncestorFiles::OutermostFirst {
             found.reverse();
         }
         let off = switched_off(self.ctx, &rule.switches, "");
@@ -185,7 +189,16 @@ impl SettingsReader<'_> {
                     None => self.file(&path, rule),
                 }
             }
+            if is_upwards && rule.ancestors == AncestorFiles::Nearest && self.last_exists() {
+                break;
+            }
         }
+    }
+
+    /// Returns false if the file that was read last is known not to exist.
+    fn last_exists(&self) -> bool {
+        let last = self.settings.consulted.last();
+        last.is_some_and(|it| it.outcome != SettingsOutcome::Missing)
     }
 
     /// Returns the visible JSON files of a directory, sorted by name.
@@ -300,6 +313,10 @@ impl SettingsReader<'_> {
                 switch::disabled_slugs(document, file, &mut self.settings);
             }
             SettingsItem::DisabledSkills => switch::disabled(document, file, &mut self.settings),
+            SettingsItem::DisabledExactly => {
+                switch::disabled_exactly(document, file, &mut self.settings);
+            }
+            SettingsItem::SkillPatterns => patterns::take(document, file, &mut self.settings),
             SettingsItem::SkillsConfig => {
                 let home = self.ctx.environment.get("HOME");
                 switch::config(document, file, home, self.tree, &mut self.settings);

@@ -4,7 +4,7 @@ use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, texts, usual, variable};
 use crate::profile::{
     DescriptionRule, EmptyNameRule, EncodingPolicy, LoadStrategy, NameRule, NameSource, Profile,
-    Scope, WalkRule,
+    Scope, WalkRule, settings,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -13,7 +13,8 @@ const DEVIATIONS: &str = "\
 | A description that is a list or a map is shown as Python writes it. | The skill is dropped. | No reader expects such a text. |
 | `references`, `templates`, `assets` and `scripts` beside a SKILL.md are not searched. | They are. | No profile tells directories of a skill from others. |
 | `platforms` and `environments` hide a skill on other systems. | It is listed. | These fields are Hermes' own. |
-| `skills.external_dirs`, `skills.disabled` and its plugins add and remove skills. | They are not read. | Only directories and files are measured. |
+| In the prompt's list `skills.disabled` also counts names of directories, and `skills.platform_disabled` counts for one messenger. | Only names of skills in `skills.disabled` count. | The list of the tool `skills_list` is reproduced. |
+| `skills.external_dirs` and its plugins add skills. | They are not read. | Only directories and files are measured. |
 | The list in the prompt has categories, and descriptions cut at 60 characters; it also names files that the tool `skills_list` leaves out. | The list and loaded skills have the standard's form. | Only discovery and loading are measured. |
 ";
 
@@ -53,6 +54,7 @@ pub(super) fn profile() -> Profile {
         // A JavaScript engine has a program of the same name.
         presence: Some(present(("HERMES_HOME", ".hermes", ""), "", &[])),
         roots: [user].into_iter().chain(all_provided()).collect(),
+        settings: settings::hermes(),
         name: NameRule {
             source: NameSource::FieldIfPresent,
             empty: EmptyNameRule::Kept,

@@ -4,7 +4,7 @@ use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
 use crate::profile::{
     AncestorStop, DuplicatePolicy, NameCheck, NameRule, OutputFormat, Profile, Requirement,
-    RootBase, Scope, WalkRule,
+    RootBase, Scope, WalkRule, settings,
 };
 use crate::profile::template::{
     ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingOrder,
@@ -14,9 +14,10 @@ use crate::yaml_library::YamlLibrary;
 
 const DEVIATIONS: &str = "\
 | The list has the order of the file system. | That of names. | The order of a file system differs between machines. |
-| Skills of a folder that the user does not trust are not loaded. | They are listed. | Its list of trusted folders is not read. |
+| Skills and settings of a folder that the user does not trust are not loaded. | The skills are listed, and its settings switch skills off. | Its list of trusted folders is not read. |
 | Of two skills with one name in a directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
-| Its bundled skills, its registry, `skill_paths`, `enabled_skills`, `disabled_skills` and `agents/openai.yaml` count. | They are not read. | Only directories and files are measured. |
+| A pattern `re:` may look around and refer back. | Such a pattern selects nothing, and `explain` names it. | Its time grows with the name beyond all bounds. |
+| Its bundled skills, its registry, `skill_paths`, its profiles of agents and `agents/openai.yaml` count. | They are not read. | Only directories, files and two settings are measured. |
 ";
 
 /// Mistral Vibe 3.0.3: run, and its source.
@@ -36,6 +37,7 @@ pub(super) fn profile() -> Profile {
         environment: texts(&["HOME", "VIBE_HOME"]),
         presence: Some(present(("VIBE_HOME", ".vibe", ""), "vibe", &[".vibe"])),
         roots: roots.into_iter().chain(all_provided()).collect(),
+        settings: settings::mistral_vibe(),
         name: NameRule { check: NameCheck::Standard, ..usual.name },
         requires: vec![
             Requirement::DescriptionAtMost(1024),

@@ -9,6 +9,7 @@ use skills_syntax::path::AbsPath;
 
 use super::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
 use super::marketplaces::MarketplaceLists;
+use super::name_pattern::{NamePattern, SkillPatterns};
 use super::references::{SecretValue, redacted};
 use crate::discover::context::DiscoveryContext;
 use crate::discover::disk::{FaultKind, PathStatus, TextFile};
@@ -32,6 +33,7 @@ pub(in crate::discover) struct SettingsDecisions {
     pub(in crate::discover) restrictions: Restrictions,
     pub(in crate::discover) marketplaces: MarketplaceLists,
     pub(super) switched: Vec<SkillOverride>,
+    pub(super) patterns: SkillPatterns,
     /// The plugins named, and whether each is enabled; the last entry for a plugin counts.
     pub(in crate::discover) plugins: Vec<(SettingsValue, bool)>,
     /// Plugin options by plugin and name; the last value counts.
@@ -81,6 +83,10 @@ pub(super) enum SkillSelector {
     Slug(String),
     /// The skill at this path.
     Path(AbsPath),
+    /// Skills whose names match.
+    Pattern(NamePattern),
+    /// Skills whose names match none.
+    NoPattern(Arc<Vec<NamePattern>>),
     /// Every skill.
     All,
 }

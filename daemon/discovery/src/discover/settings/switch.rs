@@ -103,6 +103,20 @@ pub(super) fn disabled_names(document: &Node, file: &AbsPath, settings: &mut Set
     switch_off(document.get(key), key, by_name, file, settings);
 }
 
+/// Reads `skills.disabled`, a list of names or one name.
+pub(super) fn disabled_exactly(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
+    let key = "skills.disabled";
+    let by_name = |name: &str| SkillSelector::Name(name.trim().into());
+    let list = document.at_path(&["skills", "disabled"]);
+    match list.map(|it| (it, it.text())) {
+        Some((node, Some(_))) => {
+            let one = Node { at: node.at, value: Value::List(vec![node.clone()]) };
+            switch_off(Some(&one), key, by_name, file, settings);
+        }
+        _ => switch_off(list, key, by_name, file, settings),
+    }
+}
+
 /// Reads `disabledSkills` of a file that may replace the list of another in its directory.
 pub(super) fn disabled_slugs(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     let key = "disabledSkills";
@@ -180,7 +194,9 @@ pub(super) fn config(
                     SkillSelector::AnyCase(name) | SkillSelector::Slug(name) => {
                         (name.clone(), NoteScope::Names(name.as_str().into()))
                     }
-                    SkillSelector::All => ("all".to_owned(), NoteScope::Any),
+                    SkillSelector::All
+                    | SkillSelector::Pattern(_)
+                    | SkillSelector::NoPattern(_) => ("all".to_owned(), NoteScope::Any),
                 };
                 let message = format!("`[[{CONFIG}]]` switches `{shown}` {word}");
                 settings.note_about(&source, about, message);
@@ -279,6 +295,12 @@ fn apply_override(
     let (line, file) = (source.at.line, source.file.display());
     let next = match which {
         SkillSelector::All => format!("Set `{key}` to `true` in line {line} of `{file}`."),
+        SkillSelector::Pattern(pattern) => {
+            format!("Change `{}` in line {line} of `{file}`.", pattern.text)
+        }
+        SkillSelector::NoPattern(_) => {
+            format!("Add `{}` to `{key}` in line {line} of `{file}`.", candidate.name)
+        }
         SkillSelector::Name(_)
         | SkillSelector::AnyCase(_)
         | SkillSelector::Slug(_)
@@ -369,6 +391,8 @@ impl SkillSelector {
             Self::AnyCase(name) => *name == candidate.name.to_lowercase(),
             Self::Slug(name) => *name == slug(&candidate.name),
             Self::Path(path) => *path == candidate.path,
+            Self::Pattern(pattern) => pattern.is_match(&candidate.name),
+            Self::NoPattern(patterns) => !patterns.iter().any(|it| it.is_match(&candidate.name)),
             Self::All => true,
         }
     }
