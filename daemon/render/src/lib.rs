@@ -9,6 +9,7 @@
 mod arguments;
 mod claude_words;
 mod command;
+mod compact_listing;
 mod expand;
 mod invisible_chars;
 mod load;
@@ -21,6 +22,7 @@ pub mod resources;
 mod skill_file;
 mod substitute;
 mod template;
+mod template_entry;
 mod tool;
 mod xml;
 

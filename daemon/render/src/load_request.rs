@@ -1,5 +1,7 @@
 //! [`LoadRequest`]: the skill to render, its invoker, and the values that its body may use.
 
+use std::path::Path;
+
 use skills_agents::profile::{OutputFormat, Scope};
 
 use super::expand::{ShellMode, ShellResults};
@@ -56,6 +58,8 @@ pub struct LoadRequest<'a> {
     pub dir: &'a str,
     /// The path of its SKILL.md.
     pub path: &'a str,
+    /// The working directory of the agent.
+    pub cwd: &'a Path,
     /// The parsed file.
     pub body: &'a SkillFile,
     /// The raw argument text.

@@ -3,86 +3,37 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_agents::field_table;
 use skills_agents::listing::one_line;
-use skills_agents::profile::Scope;
 use skills_agents::profile::template::{
     ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilesTemplate, ListingLimit, ListingOrder,
     ListingTemplate, LoadTemplate, Overflow,
 };
 
+use super::compact_listing;
 use super::load_request::LoadRequest;
+use super::locale;
 use super::metadata::list;
 use super::prompt_listing::{
     EntryCost, ListedSkill, ListingBudget, ListingCost, ListingForm, ListingUnit, ListingUse,
     PromptListing,
 };
 use super::substitute::{ARGUMENTS_TOO_LONG, MAX_INSERTED};
-use super::{locale, xml};
-
-/// Replaces each `{word}` that has a value. The values are not searched.
-pub(super) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<Cow<'v, str>>) -> String {
-    let mut text = String::new();
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        text.push_str(before);
-        let found = after.split_once('}').and_then(|(word, end)| Some((value(word)?, end)));
-        if let Some((filled, end)) = found {
-            text.push_str(&filled);
-            rest = end;
-        } else {
-            text.push('{');
-            rest = after;
-        }
-    }
-    text + rest
-}
-
-fn escape(rule: EscapeRule, text: &str) -> Cow<'_, str> {
-    match rule {
-        EscapeRule::Never => text.into(),
-        EscapeRule::Xml => xml::escape(text).replace('"', "&quot;").replace('\'', "&apos;").into(),
-    }
-}
-
-/// Returns the length of a text as JavaScript counts it.
-fn units(text: &str) -> usize {
-    text.encode_utf16().count()
-}
-
-/// Returns the agent's word for a scope.
-fn scope_word(scopes: &'static [(Scope, &'static str)], scope: Scope) -> &'static str {
-    let scope = if scope == Scope::Nested { Scope::Project } else { scope };
-    let found = scopes.iter().find(|(it, _)| *it == scope);
-    found.or(scopes.last()).map_or("", |(_, word)| word)
-}
-
-/// An entry of a listing under construction.
-struct TemplateEntry<'a> {
-    skill: &'a ListedSkill<'a>,
-    /// The number of the skill in the call.
-    index: usize,
-    text: String,
-    /// The length of the entry if nothing were cut.
-    whole: usize,
-    form: ListingForm,
-}
-
-impl TemplateEntry<'_> {
-    /// Returns the length that counts towards the limit: the entry and a line break.
-    fn length(&self) -> usize {
-        units(&self.text) + 1
-    }
-}
+use super::template_entry::{TemplateEntry, entry, escape, fill, scope_word, units};
 
 /// The entries of a listing after cuts.
 pub(super) struct TemplateListing<'a> {
     template: &'static ListingTemplate,
     entries: Vec<TemplateEntry<'a>>,
     limit: Option<usize>,
+    /// The text before the first skill.
+    head: Cow<'static, str>,
+    /// The part of the limit that the text around the entries takes, if it counts.
+    around: Option<usize>,
 }
 
 /// Returns the listing, cut to the agent's limit.
@@ -92,7 +43,7 @@ pub(super) fn listing<'a>(
     room: &ListingBudget,
 ) -> TemplateListing<'a> {
     let entry = |(index, skill): (usize, &'a ListedSkill<'a>)| {
-        let (description, is_cut) = description(template, skill.description);
+        let (description, is_cut) = description(template, skill);
         let text = entry(template, skill, &description, skill.when_to_use.as_deref());
         let n_cut =
             if is_cut { units(skill.description).saturating_sub(units(&description)) } else { 0 };
@@ -113,12 +64,18 @@ pub(super) fn listing<'a>(
         };
         entries.sort_by_key(place);
     }
+    let (mut head, mut around) = (template.head.into(), None);
     let limit = template.limit.as_ref().map(|limit| {
         let most = characters(limit, room);
-        cut(template, limit, &mut entries, most.saturating_add(limit.uncounted()));
+        if let Overflow::Compact(compact) = limit.overflow {
+            let cut = compact_listing::cut(template, compact, &mut entries, most);
+            (head, around) = (cut.head, Some(cut.around));
+        } else {
+            cut(template, limit, &mut entries, most.saturating_add(limit.uncounted()));
+        }
         most
     });
-    TemplateListing { template, entries, limit }
+    TemplateListing { template, entries, limit, head, around }
 }
 
 /// Returns the limit for all skills that are not the agent's own.
@@ -131,8 +88,8 @@ fn characters(limit: &ListingLimit, room: &ListingBudget) -> usize {
 }
 
 /// Returns a description as the agent shows it, and whether it is cut.
-fn description(template: &ListingTemplate, text: &str) -> (String, bool) {
-    let text = match text {
+fn description(template: &ListingTemplate, skill: &ListedSkill<'_>) -> (String, bool) {
+    let text = match skill.description {
         "" => template.no_description.to_owned(),
         text => match template.blanks {
             BlanksRule::Kept => text.to_owned(),
@@ -142,48 +99,22 @@ fn description(template: &ListingTemplate, text: &str) -> (String, bool) {
     };
     match template.longest {
         Some((longest, end)) if units(&text) > longest => {
-            let cut = longest - units(end);
+            let is_beside = end.contains("{more}");
+            let cut = if is_beside { longest } else { longest - units(end) };
             let mut length = 0;
             let kept = text.chars().take_while(|it| {
                 length += it.len_utf16();
                 length <= cut
             });
-            (kept.collect::<String>() + end, true)
+            let end = fill(end, |word| match word {
+                "more" => Some((units(&text) - cut).to_string().into()),
+                "name" => Some(skill.name.into()),
+                _ => None,
+            });
+            (kept.collect::<String>() + &end, true)
         }
         _ => (text, false),
     }
-}
-
-fn entry(
-    template: &ListingTemplate,
-    skill: &ListedSkill<'_>,
-    description: &str,
-    when_to_use: Option<&str>,
-) -> String {
-    let path = || {
-        let home = skill.home.filter(|it| template.tilde && it.is_absolute());
-        match home.and_then(|it| skill.path.strip_prefix(it).ok()) {
-            Some(below) => format!("~/{}", below.display()),
-            None => skill.path.to_string_lossy().into_owned(),
-        }
-    };
-    fill(template.entry, |word| {
-        let escaped = |text: &str| Some(Cow::Owned(escape(template.escape, text).into_owned()));
-        match word {
-            "name" => escaped(skill.name),
-            "description" => escaped(description),
-            "path" => escaped(&path()),
-            "scope" => Some(scope_word(template.scopes, skill.scope).into()),
-            "when" => Some(match when_to_use.filter(|it| !it.is_empty()) {
-                Some(when) => {
-                    fill(template.when_to_use, |it| (it == "when").then(|| escaped(when)).flatten())
-                        .into()
-                }
-                None => "".into(),
-            }),
-            _ => None,
-        }
-    })
 }
 
 /// Cuts the entries to the limit.
@@ -198,6 +129,8 @@ fn cut(
         return;
     }
     match limit.overflow {
+        // Cut as a whole, by `compact_listing`.
+        Overflow::Compact(_) => {}
         Overflow::NamesAfter(_) => {
             let mut used = 0;
             let mut fits = true;
@@ -248,9 +181,11 @@ impl TemplateListing<'_> {
         let mut last = None;
         let after = template.limit.as_ref().and_then(|it| match it.overflow {
             Overflow::NamesAfter(text) => Some(text),
-            Overflow::NameOnly(_) | Overflow::FirstLines => None,
+            Overflow::NameOnly(_) | Overflow::FirstLines | Overflow::Compact(_) => None,
         });
-        for entry in entries {
+        let n_omitted = entries.iter().filter(|it| it.form == ListingForm::Omitted).count();
+        let n_listed = entries.len() - n_omitted;
+        for entry in entries.iter().take(n_listed) {
             if entry.form == ListingForm::Name && after.is_some() {
                 named.push(&*entry.text);
                 continue;
@@ -264,18 +199,17 @@ impl TemplateListing<'_> {
         if let (Some(after), false) = (after, named.is_empty()) {
             texts.push(format!("{after}{}", named.join(", ")));
         }
-        let text = format!("{}{}{}", template.head, texts.join(template.separator), template.tail);
-        PromptListing {
-            text,
-            n_listed: entries.len(),
-            n_shortened: entries.iter().filter(|it| it.form != ListingForm::Whole).count(),
-            n_omitted: 0,
-        }
+        let tail = if n_listed == 0 { "" } else { template.tail };
+        let text = format!("{}{}{tail}", self.head, texts.join(template.separator));
+        let n_whole = entries.iter().filter(|it| it.form == ListingForm::Whole).count();
+        PromptListing { text, n_listed, n_shortened: n_listed - n_whole, n_omitted }
     }
 
     /// Returns the costs of the entries.
     pub(super) fn cost(&self) -> ListingCost {
-        let used: usize = self.entries.iter().map(TemplateEntry::length).sum();
+        let listed = self.entries.iter().filter(|it| it.form != ListingForm::Omitted);
+        let used = listed.map(TemplateEntry::length).sum::<usize>();
+        let used = used + self.around.unwrap_or_default();
         let uncounted = self.template.limit.as_ref().map_or(0, ListingLimit::uncounted);
         let used = used.saturating_sub(uncounted) as u64;
         let budget = self.limit.map(|limit| ListingUse {
@@ -327,6 +261,10 @@ pub(super) fn load(
             "description" => escaped(loading.description),
             "scope" => Some(scope_word(template.scopes, loading.scope).into()),
             "dir" => escaped(loading.dir),
+            "place" => {
+                let below = Path::new(loading.dir).strip_prefix(loading.cwd).ok();
+                escaped(below.and_then(Path::to_str).unwrap_or(loading.dir))
+            }
             "path" => escaped(loading.path),
             "body" => Some(body.clone()),
             "files" => {

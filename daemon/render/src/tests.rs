@@ -1,6 +1,7 @@
 //! Tests of loaded skills in each agent's format, and properties of substitution.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -73,6 +74,7 @@ impl Case {
             is_command: false,
             dir: "/w/s/n",
             path: "/w/s/n/SKILL.md",
+            cwd: Path::new("/w"),
             body: &body,
             arguments: self.arguments,
             variables: &variables,
@@ -465,6 +467,7 @@ proptest! {
                 is_command: false,
                 dir: "/d",
                 path: "/d/SKILL.md",
+                cwd: Path::new("/"),
                 body: &read,
                 arguments,
                 variables: &Variables::default(),

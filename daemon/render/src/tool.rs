@@ -9,7 +9,7 @@ use skills_agents::profile::template::PromptTemplate;
 use super::prompt_listing::{
     ListedSkill, ListingBudget, ListingFormat, OneLineTexts, PromptListing, markdown, write_listing,
 };
-use super::template;
+use super::{template, template_entry};
 
 /// A tool definition for model providers.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,7 +131,7 @@ pub fn tool(
             ("skill", list(ListingFormat::Xml, ""))
         }
         OutputFormat::Template(PromptTemplate { tool: Some(tool), listing, .. }) => {
-            let description = template::fill(tool.description, |word| {
+            let description = template_entry::fill(tool.description, |word| {
                 let listing = || template::listing(listing, skills, room).render().text.into();
                 (word == "listing").then(listing)
             });

@@ -265,7 +265,14 @@ fn recording(agent: &ListingAgent) -> PathBuf {
 
 /// Returns true if the agent's answer to a load says that it loads nothing.
 fn is_refusal(text: &str) -> bool {
-    let words = ["not found", "not available", "can only be triggered", "is invalid", "/skill:"];
+    let words = [
+        "not found",
+        "not available",
+        "can only be triggered",
+        "is invalid",
+        "/skill:",
+        "Unknown skill",
+    ];
     words.iter().any(|it| text.contains(it))
 }
 
@@ -383,5 +390,6 @@ agents! {
     droid_prompts_are_what_we_render = crate::listing_agents::prompts::DROID,
     continue_prompts_are_what_we_render = crate::listing_agents::prompts::CONTINUE,
     mistral_vibe_prompts_are_what_we_render = crate::listing_agents::prompts::MISTRAL_VIBE,
+    openhands_prompts_are_what_we_render = crate::listing_agents::prompts::OPENHANDS,
     openclaw_prompts_are_what_we_render = crate::listing_agents::prompts::OPENCLAW,
 }

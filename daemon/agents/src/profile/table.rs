@@ -64,7 +64,7 @@ files! {
     kimi_code with PROMPTS,
     droid with PROMPTS,
     openclaw with PROMPTS,
-    openhands,
+    openhands with PROMPTS,
     hermes,
     cursor,
     vscode,

@@ -46,7 +46,8 @@ pub struct ListingTemplate {
     pub blanks: BlanksRule,
     /// True if a path below the home directory begins with `~`.
     pub tilde: bool,
-    /// The longest description, in UTF-16 units, and the end of a longer one that is cut to it.
+    /// The longest description, in UTF-16 units, and the end of a longer one that is cut to it. An end
+    /// with `{more}`, the number of units left out, and `{name}` follows the longest one.
     pub longest: Option<(usize, &'static str)>,
     /// The limit of the whole list.
     pub limit: Option<ListingLimit>,
@@ -99,6 +100,8 @@ pub enum EscapeRule {
     Never,
     /// `&`, `<`, `>`, `"` and `'`, the last as `&apos;`.
     Xml,
+    /// `&`, `<` and `>`.
+    Tags,
 }
 
 /// The limit of a list, in UTF-16 units, and what happens to the rest.
@@ -134,13 +137,43 @@ pub enum Overflow {
     NameOnly(&'static str),
     /// Each description is reduced to its first line, without `when_to_use`.
     FirstLines,
+    /// Descriptions are cut to one length for all, or left out; skills at the end are left out.
+    Compact(&'static CompactListing),
+}
+
+/// A list that is cut as a whole: its limit counts the text with all around the entries.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct CompactListing {
+    /// The number of skills in the list at most.
+    pub most: usize,
+    /// The bounds of the length to which descriptions are cut, in UTF-16 units.
+    pub lengths: (usize, usize),
+    /// The text before the first skill if descriptions are cut.
+    pub head: &'static str,
+    /// The text before the first skill if descriptions are left out.
+    pub head_of_names: &'static str,
+    /// The part of an entry that is left out if its description is empty.
+    pub empty: &'static str,
+    /// The note before a list in which skills are left out: `{listed}`, `{all}` and `{form}`, which
+    /// is `form` or nothing.
+    pub omits: &'static str,
+    /// The `{form}` of such a note: `{descriptions}` stands for what happened to them.
+    pub form: &'static str,
+    /// The note before another list that is cut, with `{descriptions}`.
+    pub cuts: &'static str,
+    /// The words for descriptions that are cut, and for those that are left out.
+    pub words: (&'static str, &'static str),
+    /// The text between the note and the list, which counts without a note too, except its first
+    /// character.
+    pub gap: &'static str,
 }
 
 /// A loaded skill.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct LoadTemplate {
-    /// The text: `{name}`, `{description}`, `{scope}`, `{dir}`, `{path}`, `{body}`, `{files}` and
-    /// `{arguments}`.
+    /// The text: `{name}`, `{description}`, `{scope}`, `{dir}`, `{place}`, `{path}`, `{body}`,
+    /// `{files}` and `{arguments}`. The place is the directory, relative to the working directory if
+    /// it is below.
     pub text: &'static str,
     /// The agent's words for scopes.
     pub scopes: &'static [(Scope, &'static str)],

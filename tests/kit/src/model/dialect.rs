@@ -61,7 +61,7 @@ impl Dialect {
     ) -> (&'static str, String) {
         match self {
             Dialect::Chat if request.body["stream"] == true => (EVENTS, chat_events(turn, nth)),
-            Dialect::Chat => (JSON, chat(turn).to_string()),
+            Dialect::Chat => (JSON, chat(turn, nth).to_string()),
             Dialect::Responses => (EVENTS, responses(turn, nth)),
             Dialect::Messages => (EVENTS, messages(turn, nth)),
             Dialect::Gemini => {
@@ -78,8 +78,9 @@ impl Dialect {
     }
 }
 
-fn chat_events(turn: &Turn, nth: usize) -> String {
-    let (delta, reason) = match turn {
+/// Returns the message of a turn, and the reason for its end.
+fn chat_message(turn: &Turn, nth: usize) -> (Value, &'static str) {
+    match turn {
         Turn::Say(words) => (json!({"role": "assistant", "content": words}), "stop"),
         Turn::Call(tool, _) | Turn::Write(tool, _) => {
             let function = json!({"name": tool, "arguments": arguments(turn)});
@@ -87,7 +88,11 @@ fn chat_events(turn: &Turn, nth: usize) -> String {
                 json!({"index": 0, "id": call_id(nth), "type": "function", "function": function});
             (json!({"role": "assistant", "tool_calls": [call]}), "tool_calls")
         }
-    };
+    }
+}
+
+fn chat_events(turn: &Turn, nth: usize) -> String {
+    let (delta, reason) = chat_message(turn, nth);
     let chunk = |choice: Value, usage: Value| {
         let chunk = json!({"id": "c", "object": "chat.completion.chunk", "created": 0,
             "model": "scripted", "choices": [choice], "usage": usage});
@@ -102,11 +107,10 @@ fn chat_events(turn: &Turn, nth: usize) -> String {
     .concat()
 }
 
-fn chat(turn: &Turn) -> Value {
-    let Turn::Say(words) = turn else { return json!({}) };
-    let message = json!({"role": "assistant", "content": words});
+fn chat(turn: &Turn, nth: usize) -> Value {
+    let (message, reason) = chat_message(turn, nth);
     json!({"id": "c", "object": "chat.completion", "created": 0, "model": "scripted",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}})
 }
 

@@ -45,6 +45,29 @@ pub(crate) const PI: PromptAgent = PromptAgent {
     ..USUAL
 };
 
+/// The text before OpenHands' list.
+const OPENHANDS_HEAD: &str = r#"<SKILLS>
+The following skills are available. Some are auto-injected when their keywords or task types appear in your messages; others are listed here for you to invoke proactively when relevant.
+To use a skill, call the `invoke_skill(name="<skill-name>")` tool with the `<name>` shown below. This is the only supported way to invoke a skill.
+
+<available_skills>
+"#;
+
+pub(crate) const OPENHANDS: PromptAgent = PromptAgent {
+    agent: &super::OPENHANDS,
+    prepare: |command, _, url| {
+        command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").env("OPENHANDS_SUPPRESS_BANNER", "1");
+        command.env("LLM_API_KEY", "none").env("LLM_MODEL", "openai/stub");
+        command.env("LLM_BASE_URL", format!("{url}/v1"));
+        let main = "from openhands_cli.entrypoint import main; main()";
+        command.args(["-c", main, "--headless", "--override-with-envs", "-t"]);
+    },
+    loading: Loading::Tool("invoke_skill", |name, _| json!({"name": name})),
+    listing: [OPENHANDS_HEAD, "</available_skills>\n</SKILLS>", "  <skill>\n"],
+    is_race: true,
+    ..USUAL
+};
+
 pub(crate) const COPILOT_CLI: PromptAgent = PromptAgent {
     agent: &super::COPILOT_CLI,
     prepare: |command, _, url| {

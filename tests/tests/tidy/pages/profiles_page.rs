@@ -165,6 +165,7 @@ fn shown(profile: &Profile) -> String {
             Overflow::NamesAfter(_) => "the names of the other skills follow",
             Overflow::NameOnly(_) => "descriptions that do not fit are left out",
             Overflow::FirstLines => "over it, descriptions have one line",
+            Overflow::Compact(_) => "over it, descriptions are cut, then left out, then skills",
         };
         let _ = write!(text, ", limited to {} characters", limit.characters);
         if limit.built_in > 0 {

@@ -6,7 +6,8 @@ use crate::profile::{
     Provider, Quoting, RootBase, ScalarRule, Scope, WalkRule,
 };
 use crate::profile::template::{
-    BlanksRule, EscapeRule, ListingOrder, ListingTemplate, PromptTemplate,
+    BlanksRule, CompactListing, EscapeRule, ListingLimit, ListingOrder, ListingTemplate, Overflow,
+    PromptTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -16,7 +17,8 @@ const DEVIATIONS: &str = "\
 | A directory `skills` within a directory of skills may take its place. | It is a directory like others. | Nobody was seen to use it. |
 | At most 200 skills of a directory are loaded. | All are. | The limit is a setting. |
 | Its bundled skills and its plugins add skills, `requires` in `metadata` and its settings remove them. | They are not read. | Only directories and files are measured. |
-| Over 18,000 characters, its own skills included, the list has shorter descriptions or none, and it has at most 150 skills. | The list is whole. | Its own skills differ between machines. |
+| Its own skills are in the list, and in the 18,000 characters and 150 skills to which it is cut. | They are not. | They differ between machines, by the programs that they need. |
+| For a model with a context below 90,000 tokens, descriptions are cut to 64 to 220 characters. | They are not cut for that. | Only the usual list is measured. |
 | Its model loads a skill by reading the file. | A loaded skill has the standard's form. | The agent has no tool for skills. |
 ";
 
@@ -94,8 +96,38 @@ When a skill file references a relative path, resolve it against the skill direc
         blanks: BlanksRule::Trimmed,
         tilde: true,
         longest: None,
-        limit: None,
+        limit: Some(ListingLimit {
+            characters: 18_000,
+            counts_last_break: true,
+            per_100_tokens: None,
+            built_in: 0,
+            overflow: Overflow::Compact(&COMPACT),
+        }),
     },
     load: None,
     tool: None,
+};
+
+/// Source: the texts of a list over the limit.
+static COMPACT: CompactListing = CompactListing {
+    most: 150,
+    lengths: (4, 220),
+    head: "The following skills provide specialized instructions for specific tasks.
+Read a skill's file at its listed location when the task matches its name or description.
+When a skill file references a relative path, resolve it against the skill directory (parent of SKILL.md / dirname of the path) and use that absolute path in tool commands.
+
+<available_skills>
+",
+    head_of_names: "The following skills provide specialized instructions for specific tasks.
+Read a skill's file at its listed location when the task matches its name.
+When a skill file references a relative path, resolve it against the skill directory (parent of SKILL.md / dirname of the path) and use that absolute path in tool commands.
+
+<available_skills>
+",
+    empty: "    <description></description>\n",
+    omits: "⚠️ Skills truncated: included {listed} of {all}{form}. Run `openclaw skills check` to audit.",
+    form: " (compact format, {descriptions})",
+    cuts: "⚠️ Skills catalog using compact format ({descriptions}). Run `openclaw skills check` to audit.",
+    words: ("descriptions shortened", "descriptions omitted"),
+    gap: "\n\n\n",
 };
