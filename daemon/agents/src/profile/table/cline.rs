@@ -7,8 +7,7 @@ use crate::profile::{
     Requirement, RootBase, Scope, WalkRule,
 };
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingOrder, ListingTemplate,
-    LoadTemplate, PromptTemplate, ToolTemplate,
+    ArgumentsTemplate, ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
 };
 
 const DEVIATIONS: &str = "\
@@ -68,16 +67,7 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
         entry: "{name}",
         separator: ", ",
         tail: ".",
-        order: ListingOrder::AsFound,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
-        no_description: "",
-        escape: EscapeRule::Never,
-        blanks: BlanksRule::Kept,
-        tilde: false,
-        longest: None,
-        limit: None,
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: "<command-name>{name}</command-name>{arguments}
@@ -86,11 +76,8 @@ Description: {description}
 
 {body}
 </command-instructions>",
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
-        files: None,
         arguments: ArgumentsTemplate::Filled("\n<command-args>{arguments}</command-args>"),
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "skills",

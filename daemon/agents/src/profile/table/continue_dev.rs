@@ -7,8 +7,8 @@ use crate::profile::{
     Profile, RootBase, Scope, WalkRule,
 };
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingOrder,
-    ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
+    FilePaths, FilesTemplate, ListingOrder, ListingTemplate, LoadTemplate, PromptTemplate,
+    ToolTemplate,
 };
 
 const DEVIATIONS: &str = "\
@@ -46,31 +46,17 @@ pub(super) fn profile() -> Profile {
 pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
     id: "continue",
     listing: ListingTemplate {
-        head: "",
         entry: "
 name: {name}
 description: {description}
 ",
         separator: ",",
-        tail: "",
-        order: ListingOrder::AsFound,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
-        no_description: "",
-        escape: EscapeRule::Never,
-        blanks: BlanksRule::Kept,
-        tilde: false,
-        longest: None,
-        limit: None,
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: "<skill_name>{name}</skill_name>
 <skill_description>{description}</skill_description>
 <skill_content>{body}</skill_content>{files}",
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
         files: Some(FilesTemplate {
             head: "\n<skill_files>",
             before: "",
@@ -80,7 +66,7 @@ description: {description}
             most: None,
             order: ListingOrder::ByName,
         }),
-        arguments: ArgumentsTemplate::Ignored,
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "Skills",

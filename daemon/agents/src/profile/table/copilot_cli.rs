@@ -7,8 +7,8 @@ use crate::profile::{
     Profile, Provider, Requirement, RootBase, Scope, WalkRule, settings,
 };
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingLimit,
-    ListingOrder, ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
+    BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingLimit, ListingOrder,
+    ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -93,21 +93,14 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
   <description>{description}</description>
   <location>{scope}</location>
 </skill>",
-        separator: "\n",
         tail: "\n</available_skills>",
-        order: ListingOrder::AsFound,
-        heading: "",
         scopes: &[
             (Scope::Project, "project"),
             (Scope::User, "user"),
             (Scope::Additional, "custom"),
         ],
-        when_to_use: "",
-        no_description: "",
         escape: EscapeRule::Xml,
         blanks: BlanksRule::Trimmed,
-        tilde: false,
-        longest: None,
         limit: Some(ListingLimit {
             characters: 15_000,
             counts_last_break: true,
@@ -115,6 +108,7 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
             built_in: 0,
             overflow: Overflow::NamesAfter("Additional skills available (invoke by name): "),
         }),
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: r#"<skill-context name="{name}">
@@ -122,9 +116,7 @@ Base directory for this skill: {dir}
 {files}
 {body}
 </skill-context>"#,
-        scopes: &[],
         trim: BodyTrim::BlankLinesBefore,
-        escape: EscapeRule::Never,
         files: Some(FilesTemplate {
             head: "\nRelated files (use view tool to read):\n",
             before: "  - ",
@@ -134,7 +126,7 @@ Base directory for this skill: {dir}
             most: None,
             order: ListingOrder::AsFound,
         }),
-        arguments: ArgumentsTemplate::Ignored,
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "skill",

@@ -7,8 +7,7 @@ use crate::profile::{
     Profile, Requirement, RootBase, Scope, WalkRule, settings,
 };
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingLimit, ListingOrder,
-    ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
+    BlanksRule, ListingLimit, ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -69,16 +68,8 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
         head: "Available skills (invoke by exact name when its description matches the request):
 ",
         entry: "{name}: {description}",
-        separator: "\n",
-        tail: "",
-        order: ListingOrder::AsFound,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
         no_description: "No description provided",
-        escape: EscapeRule::Never,
         blanks: BlanksRule::Collapsed,
-        tilde: false,
         longest: Some((1024, "…")),
         limit: Some(ListingLimit {
             characters: 15_000,
@@ -87,6 +78,7 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
             built_in: 5_276,
             overflow: Overflow::NameOnly("{name}"),
         }),
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: r#"Skill "{name}" is now active.
@@ -94,11 +86,7 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
 <skill name="{name}" filePath="{path}">
 {body}
 </skill>"#,
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
-        files: None,
-        arguments: ArgumentsTemplate::Ignored,
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "Skill",

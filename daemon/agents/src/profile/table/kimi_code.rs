@@ -4,8 +4,8 @@ use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, texts, usual, variable};
 use crate::profile::{AncestorStop, OutputFormat, Profile, RootBase, Scope, WalkRule};
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingOrder, ListingTemplate,
-    LoadTemplate, PromptTemplate, ToolTemplate,
+    ArgumentsTemplate, BlanksRule, EscapeRule, ListingOrder, ListingTemplate, LoadTemplate,
+    PromptTemplate, ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -57,18 +57,13 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
 ",
         entry: "- {name}: {description}{when}
   Path: {path}",
-        separator: "\n",
-        tail: "",
         order: ListingOrder::ByName,
         heading: "### {scope}\n",
         scopes: &[(Scope::Project, "Project"), (Scope::User, "User")],
         when_to_use: "\n  When to use: {when}",
-        no_description: "",
-        escape: EscapeRule::Never,
         blanks: BlanksRule::Trimmed,
-        tilde: false,
         longest: Some((250, "...")),
-        limit: None,
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: r#"Skill tool loaded instructions for this request. Follow them.
@@ -77,10 +72,9 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
 {body}
 </skill-loaded>"#,
         scopes: &[(Scope::Project, "project"), (Scope::User, "user")],
-        trim: BodyTrim::Both,
         escape: EscapeRule::Xml,
-        files: None,
         arguments: ArgumentsTemplate::Placeholders { dir: "${KIMI_SKILL_DIR}" },
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "Skill",

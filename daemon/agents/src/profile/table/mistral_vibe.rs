@@ -7,8 +7,8 @@ use crate::profile::{
     RootBase, Scope, WalkRule, settings,
 };
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingOrder,
-    ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
+    EscapeRule, FilePaths, FilesTemplate, ListingOrder, ListingTemplate, LoadTemplate,
+    PromptTemplate, ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -65,18 +65,9 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
     <description>{description}</description>
     <path>{path}</path>
   </skill>",
-        separator: "\n",
         tail: "\n</available-skills>",
-        order: ListingOrder::AsFound,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
-        no_description: "",
         escape: EscapeRule::Xml,
-        blanks: BlanksRule::Kept,
-        tilde: false,
-        longest: None,
-        limit: None,
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: r#"<skill_content name="{name}">
@@ -92,9 +83,6 @@ Note: file list is sampled.
 {files}
 </skill_files>
 </skill_content>"#,
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
         files: Some(FilesTemplate {
             head: "",
             before: "<file>",
@@ -104,7 +92,7 @@ Note: file list is sampled.
             most: Some(10),
             order: ListingOrder::AsFound,
         }),
-        arguments: ArgumentsTemplate::Ignored,
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "skill",

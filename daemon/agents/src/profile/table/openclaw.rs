@@ -85,17 +85,11 @@ When a skill file references a relative path, resolve it against the skill direc
     <description>{description}</description>
     <location>{path}</location>
   </skill>",
-        separator: "\n",
         tail: "\n</available_skills>",
         order: ListingOrder::ByName,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
-        no_description: "",
         escape: EscapeRule::Xml,
         blanks: BlanksRule::Trimmed,
         tilde: true,
-        longest: None,
         limit: Some(ListingLimit {
             characters: 18_000,
             counts_last_break: true,
@@ -103,6 +97,7 @@ When a skill file references a relative path, resolve it against the skill direc
             built_in: 0,
             overflow: Overflow::Compact(&COMPACT),
         }),
+        ..ListingTemplate::USUAL
     },
     load: None,
     tool: None,

@@ -6,8 +6,7 @@ use crate::profile::{
     AncestorStop, NameRule, NameSource, OutputFormat, Profile, RootBase, Scope, WalkRule,
 };
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingOrder, ListingTemplate,
-    LoadTemplate, PromptTemplate,
+    ArgumentsTemplate, EscapeRule, ListingTemplate, LoadTemplate, PromptTemplate,
 };
 
 const DEVIATIONS: &str = "\
@@ -69,18 +68,9 @@ When a skill file references a relative path, resolve it against the skill direc
     <description>{description}</description>
     <location>{path}</location>
   </skill>",
-        separator: "\n",
         tail: "\n</available_skills>",
-        order: ListingOrder::AsFound,
-        heading: "",
-        scopes: &[],
-        when_to_use: "",
-        no_description: "",
         escape: EscapeRule::Xml,
-        blanks: BlanksRule::Kept,
-        tilde: false,
-        longest: None,
-        limit: None,
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: r#"<skill name="{name}" location="{path}">
@@ -88,11 +78,8 @@ References are relative to {dir}.
 
 {body}
 </skill>{arguments}"#,
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
-        files: None,
         arguments: ArgumentsTemplate::Filled("\n\n{arguments}"),
+        ..LoadTemplate::USUAL
     }),
     tool: None,
 };

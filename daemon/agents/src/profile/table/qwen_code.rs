@@ -8,8 +8,8 @@ use crate::profile::{
     RootBase, ScalarRule, Scope, WalkRule, settings,
 };
 use crate::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingLimit, ListingOrder,
-    ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
+    EscapeRule, ListingLimit, ListingOrder, ListingTemplate, LoadTemplate, Overflow, PromptTemplate,
+    ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -79,17 +79,11 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
 {scope}
 </location>
 </skill>",
-        separator: "\n",
         tail: "\n</available_skills>",
         order: ListingOrder::ByName,
-        heading: "",
         scopes: &[(Scope::Project, "project"), (Scope::User, "user")],
         when_to_use: " — {when}",
-        no_description: "",
         escape: EscapeRule::Xml,
-        blanks: BlanksRule::Kept,
-        tilde: false,
-        longest: None,
         limit: Some(ListingLimit {
             characters: 8_000,
             counts_last_break: false,
@@ -97,6 +91,7 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
             built_in: 5_857,
             overflow: Overflow::FirstLines,
         }),
+        ..ListingTemplate::USUAL
     },
     load: Some(LoadTemplate {
         text: "Base directory for this skill: {dir}
@@ -104,11 +99,7 @@ Important: ALWAYS resolve absolute paths from this base directory when working w
 
 {body}
 ",
-        scopes: &[],
-        trim: BodyTrim::Both,
-        escape: EscapeRule::Never,
-        files: None,
-        arguments: ArgumentsTemplate::Ignored,
+        ..LoadTemplate::USUAL
     }),
     tool: Some(ToolTemplate {
         name: "skill",
