@@ -482,7 +482,7 @@ mod tests {
             let stat = stat_target(&path).unwrap();
             let indexed = index.text(&fenced, &path, &stat, 1 << 20).unwrap();
             assert_eq!(index.lock().all.len(), 1);
-            let mentions = index.mentions(&fenced, &path, &indexed);
+            let mentions = index.mentions(&path, &indexed);
             assert_eq!(mentions.links.len(), 1000);
             let texts = index.lock();
             assert_eq!(texts.all.len(), n_kept);
