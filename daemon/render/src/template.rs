@@ -99,19 +99,21 @@ fn description(template: &ListingTemplate, skill: &ListedSkill<'_>) -> (String, 
     };
     match template.longest {
         Some((longest, end)) if units(&text) > longest => {
-            let is_beside = end.contains("{more}");
-            let cut = if is_beside { longest } else { longest - units(end) };
-            let mut length = 0;
-            let kept = text.chars().take_while(|it| {
-                length += it.len_utf16();
-                length <= cut
-            });
-            let end = fill(end, |word| match word {
-                "more" => Some((units(&text) - cut).to_string().into()),
-                "name" => Some(skill.name.into()),
-                _ => None,
-            });
-            (kept.collect::<String>() + &end, true)
+            let path = || Some(skill.path.to_string_lossy());
+            let note = fill(end, |word| (word == "path").then(path).flatten());
+            let room = longest.saturating_sub(units(&note));
+            let (before, after) =
+                if end.contains("{path}") { (room.div_ceil(2), room / 2) } else { (room, 0) };
+            let end = units(&text) - after;
+            let mut at = 0;
+            let mut place = |it: &char| {
+                at += it.len_utf16();
+                at
+            };
+            let places: Vec<_> = text.chars().map(|it| (place(&it), it)).collect();
+            let head = places.iter().take_while(|it| it.0 <= before).map(|it| it.1);
+            let tail = places.iter().filter(|it| it.0 > end).map(|it| it.1);
+            (head.chain(note.chars()).chain(tail).collect(), true)
         }
         _ => (text, false),
     }
@@ -376,6 +378,7 @@ fn tokens(raw: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use skills_agents::profile::Scope;
     use skills_agents::profile::template::FilePaths;
 
     use super::*;
@@ -391,6 +394,36 @@ mod tests {
             fill("<{name}> {body} {other} { {name", value),
             "<{body}> B {name} {other} { {name"
         );
+    }
+
+    #[test]
+    fn description_over_openhands_limit_is_cut_in_the_middle() {
+        let profile = skills_agents::profile::find("openhands").unwrap();
+        let skills_agents::profile::OutputFormat::Template(template) = profile.output else {
+            panic!("no template")
+        };
+        let text = "long words ".repeat(95) + "end";
+        let skill = ListedSkill {
+            name: "long",
+            label: None,
+            description: &text,
+            note: None,
+            when_to_use: None,
+            path: Path::new("/w/.openhands/skills/long/SKILL.md"),
+            home: None,
+            root: Path::new("/w/.openhands/skills"),
+            shown: None,
+            scope: Scope::Project,
+            is_bundled: false,
+            use_score: 0.0,
+        };
+        let (cut, is_cut) = description(&template.listing, &skill);
+        assert!(is_cut);
+        assert_eq!(units(&cut), 1024);
+        let (before, after) = cut.split_once("<response clipped>").unwrap();
+        assert!(text.starts_with(before) && after.ends_with("words end"), "{cut}");
+        let rest = after.split_once("</NOTE>").unwrap().1;
+        assert!(before.len() - rest.len() <= 1, "{cut}");
     }
 
     #[test]

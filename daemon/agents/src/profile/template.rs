@@ -47,7 +47,7 @@ pub struct ListingTemplate {
     /// True if a path below the home directory begins with `~`.
     pub tilde: bool,
     /// The longest description, in UTF-16 units, and the end of a longer one that is cut to it. An end
-    /// with `{more}`, the number of units left out, and `{name}` follows the longest one.
+    /// with `{path}` is a note in the middle of the description instead.
     pub longest: Option<(usize, &'static str)>,
     /// The limit of the whole list.
     pub limit: Option<ListingLimit>,

@@ -87,7 +87,7 @@ To use a skill, call the `invoke_skill(name="<skill-name>")` tool with the `<nam
         tilde: false,
         longest: Some((
             1_024,
-            r#"... [{more} characters truncated. Call invoke_skill(name="{name}") to load the full skill]"#,
+            "<response clipped><NOTE>Due to the max output limit, only part of the full description is shown. You can view the complete skill content at {path}.</NOTE>",
         )),
         limit: None,
     },
