@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use skills_agents::references::{
-    Link, LinkBases, Reference, has_names, has_paths, path_references_in, path_steps,
+    Link, LinkBases, Reference, TextSearch, has_names, has_paths, lone_words, path_references_in,
+    path_steps,
 };
 use skills_discovery::discover::{Entry, FileId};
 use skills_ide::rename::RenameKind;
@@ -87,7 +88,23 @@ impl ReferencingFile {
     /// Returns the mentions by name: those that mean the skill, and those that may mean something
     /// else.
     pub(crate) fn by_certainty(&self) -> (Vec<&Reference>, Vec<&Reference>) {
-        self.references.iter().partition(|it| !it.form.needs_confirmation())
+        let text = self.document.text();
+        self.references.iter().partition(|it| !it.needs_confirmation(text))
+    }
+
+    /// Adds the words that may be the skill's name. Only a rename asks about them.
+    fn add_lone_words(&mut self, resolved: &ResolvedSkill, snapshot: &OverlaySnapshot) {
+        if !resolved.can_be_named_in(&self.path) {
+            return;
+        }
+        let is_known = |it: &Reference| self.references.iter().any(|known| known.span == it.span);
+        let mut lone = lone_words(self.document.text(), self.document.body());
+        lone.retain(|it| {
+            let skill = snapshot.resolve_name(&it.name);
+            skill.is_some_and(|skill| skill.is_file_of(&resolved.skill)) && !is_known(it)
+        });
+        self.references.extend(lone);
+        self.references.sort_by_key(|it| it.span);
     }
 
     /// Returns the locations of all mentions, in document order.
@@ -281,8 +298,42 @@ impl Texts<'_> {
         self,
         resolved: &ResolvedSkill,
     ) -> Option<Vec<ReferencingFile>> {
-        let closed = self.closed_referrers(resolved).await?;
-        Some(self.mentions_in(closed, resolved, HardLinks::Once).await)
+        let known = self.closed_referrers(resolved).await?;
+        let mut closed: Vec<Arc<Document>> = known.to_vec();
+        let names: Vec<String> = skill_names(resolved, self);
+        for path in self.files_containing(resolved, &names).await? {
+            if closed.iter().all(|it| it.path() != Some(&path)) {
+                closed.extend(self.read(&path).await);
+            }
+        }
+        let mut files = self.mentions_in(closed.into(), resolved, HardLinks::Once).await;
+        for file in &mut files {
+            let own = self.session.snapshot_for(&file.document);
+            file.add_lone_words(resolved, own.as_ref().unwrap_or(&resolved.snapshot));
+        }
+        Some(files)
+    }
+
+    /// Returns the texts on the disk that contain one of the names, in each worktree that sees the
+    /// skill.
+    async fn files_containing(
+        self,
+        resolved: &ResolvedSkill,
+        names: &[String],
+    ) -> Option<BTreeSet<AbsPath>> {
+        let mut paths = BTreeSet::new();
+        for (_, snapshot) in self.session.snapshots_containing(&resolved.skill.path) {
+            let search = TextSearch {
+                top: snapshot.top.clone(),
+                home: snapshot.home.clone(),
+                skills: snapshot.skills.iter().map(|it| it.path.clone()).collect(),
+                names: names.to_vec(),
+                below: Vec::new(),
+            };
+            let found = self.session.backend().find_texts(search).await?;
+            paths.extend(found.into_iter().filter(|it| resolved.can_be_named_in(it)));
+        }
+        Some(paths)
     }
 
     /// Returns the roots whose worktrees can mention a skill.
@@ -321,27 +372,8 @@ impl Texts<'_> {
         let skill = &resolved.skill;
         let is_watched = self.session.watch_texts(&self.roots(resolved)).await;
         let token = self.session.referrers_token();
-        let mut names = vec![Some(skill.name.clone())];
-        let is_skill = RenameKind::of(&skill.path) == RenameKind::Skill;
-        let own = skill.path.parent_name().filter(|it| is_skill && *it != skill.name);
-        names.extend(own.map(|it| Some(it.to_owned())));
-        for (_, ranked) in resolved.snapshot.rankings_of(&skill.path) {
-            let name = Some(ranked.name.clone());
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        // The same file by another path may have another name.
-        let snapshots = self.session.all_snapshots();
-        let aliases = snapshots.iter().flat_map(|(_, it)| &it.skills);
-        for alias in aliases.filter(|it| resolved.all_paths.contains(&it.path)) {
-            let directory = alias.path.parent_name().filter(|_| is_skill).map(str::to_owned);
-            for name in [Some(alias.name.clone()), directory].into_iter().flatten() {
-                if !names.contains(&Some(name.clone())) {
-                    names.push(Some(name));
-                }
-            }
-        }
+        let names: Vec<Option<String>> =
+            skill_names(resolved, self).into_iter().map(Some).collect();
         let mut paths = self.files_naming(resolved, &names).await?;
         paths.insert(skill.path.clone());
         let mut users = Vec::new();
@@ -433,6 +465,25 @@ impl Texts<'_> {
             .map_or_else(Range::default, |it| to_proto::range(document, it.value.span, encoding));
         Location::new(document.uri().clone(), range)
     }
+}
+
+/// Returns all names of a skill: its own, those of its directories, and those that agents give it.
+pub(crate) fn skill_names(resolved: &ResolvedSkill, texts: Texts<'_>) -> Vec<String> {
+    let skill = &resolved.skill;
+    let is_skill = RenameKind::of(&skill.path) == RenameKind::Skill;
+    let directory = |it: &SkillEntry| it.path.parent_name().filter(|_| is_skill).map(str::to_owned);
+    let ranked = resolved.snapshot.rankings_of(&skill.path).map(|(_, it)| it.name.clone());
+    let mut names: Vec<String> =
+        [skill.name.clone()].into_iter().chain(directory(skill)).chain(ranked).collect();
+    // The same file by another path may have another name.
+    let snapshots = texts.session.all_snapshots();
+    let aliases = snapshots.iter().flat_map(|(_, it)| &it.skills);
+    for alias in aliases.filter(|it| resolved.all_paths.contains(&it.path)) {
+        names.extend([alias.name.clone()].into_iter().chain(directory(alias)));
+    }
+    let mut seen = BTreeSet::new();
+    names.retain(|it| seen.insert(it.clone()));
+    names
 }
 
 /// Returns the skill at an offset inside a path, and the span of its directory name. The offset may

@@ -11,6 +11,7 @@ mod link;
 mod named;
 mod reference;
 mod text_search;
+mod word;
 
 use std::path::Path;
 
@@ -27,6 +28,7 @@ pub(crate) use link::links_near;
 pub use link::{Link, LinkBase, LinkForm, PathStep, links, links_at, links_in};
 pub use reference::{Reference, ReferenceForm, is_letter, is_name, may_be_name, without_plugin};
 pub use text_search::TextSearch;
+pub use word::{Meaning, lone_words, meaning};
 
 /// Returns the possible references in a text, in text order.
 pub fn references(text: &str, document: &Document) -> Vec<Reference> {
@@ -174,7 +176,7 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     let before = text[..code.start].trim_end_matches('`').trim_end_matches(' ');
     let precedes = before.strip_suffix("skill").is_some_and(|it| !is_word(it.chars().next_back()));
     match (is_called, follows || precedes) {
-        (true, _) => add(name, start, ReferenceForm::Called, found),
+        (true, _) => called(text, name, start, ReferenceForm::Called, found),
         (false, true) => add(name, start, ReferenceForm::Mentioned, found),
         (false, false) => {}
     }
@@ -202,8 +204,17 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
             Some(it) => it.is_whitespace() || ",;!?)\"'”’*]".contains(it),
         };
         if ends {
-            add(name, prose.start + at + sigil.len(), ReferenceForm::Spoken, found);
+            let start = prose.start + at + sigil.len();
+            called(text, name, start, ReferenceForm::Spoken, found);
         }
+    }
+    word::before_skill(text, prose, found);
+}
+
+/// Adds a name after `/` or `$`, unless the words around it say that it is something else.
+fn called(text: &str, name: &str, start: usize, form: ReferenceForm, found: &mut Vec<Reference>) {
+    if meaning(text, Span::new(start, start + name.len())) != Meaning::Other {
+        add(name, start, form, found);
     }
 }
 

@@ -136,6 +136,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             || name.contains([':', '_'])
             || skill_set.is_known_name(name)
             || is_argument(name, span)
+            || is_plain_word(cx.text, name, span, form)
         {
             continue;
         }
@@ -166,6 +167,11 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             finding.fix(title, span, meant)
         });
     }
+}
+
+/// Returns whether a name before "skill" is a word of the sentence: "the other skill".
+fn is_plain_word(text: &str, name: &str, span: Span, form: ReferenceForm) -> bool {
+    form == ReferenceForm::Mentioned && !name.contains('-') && !text[..span.start].ends_with('`')
 }
 
 /// Returns the skill that a misspelled name means. If the reference is not clear, the name may also

@@ -176,6 +176,37 @@ async fn rename_asks_about_names_that_may_mean_something_else() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn rename_of_a_one_word_name_asks_about_words_and_edits_no_routes() {
+    let mut confirming = capabilities(false);
+    confirming["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
+    for (capabilities, is_asked) in [(confirming, true), (capabilities(false), false)] {
+        let (mut editor, backend) = start(capabilities).await;
+        let text = "Use the pdf skill.\nGET /pdf returns it.\nFirst /pdf.\nA `pdf` file.\n";
+        backend
+            .referencing_files
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(REFERENCING_FILE, text.to_owned());
+        let at = json!({"line": 1, "character": 7});
+        let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper",
+            "context": {"includeDeclaration": false}});
+        let edit = editor.request("textDocument/rename", params.clone()).await.expect("possible");
+        let edits = edit["documentChanges"][1]["edits"].as_array().expect("edits");
+        let shown: Vec<_> = edits
+            .iter()
+            .map(|it| (it["range"]["start"]["line"].clone(), it["annotationId"].as_str()))
+            .collect();
+        let certain = (json!(0), None);
+        let uncertain = [(json!(2), Some("mention")), (json!(3), Some("mention"))];
+        let expected: Vec<_> = [certain].into_iter().chain(uncertain).collect();
+        assert_eq!(shown, expected[..if is_asked { 3 } else { 1 }], "{edit}");
+        // A word in code may be anything, so it is no reference.
+        let found = editor.request("textDocument/references", params).await.expect("answered");
+        assert_eq!(found.as_array().map(Vec::len), Some(2), "{found}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn reserved_name_is_refused_and_own_name_has_a_hover() {
     let (mut editor, _) = start(capabilities(false)).await;
     let at = json!({"line": 1, "character": 7});

@@ -11,7 +11,7 @@ use skills_syntax::text::Span;
 use super::reference::{Reference, ReferenceForm, add, is_letter, is_name};
 
 /// Bytes of context read on each side of a word.
-const CONTEXT: usize = 64;
+pub(super) const CONTEXT: usize = 64;
 
 /// Adds the names in the frontmatter: in sentences, and in fields that list skills.
 pub(super) fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
@@ -297,7 +297,7 @@ const CLOSERS: &str = ")\"'”’*]`|,;!?—–→…";
 const QUOTES: [char; 5] = [' ', '"', '\'', '\n', '\r'];
 
 /// Quotes and markup directly around a name.
-const WRAPPERS: [char; 10] = ['*', '"', '\'', '“', '”', '‘', '’', '`', '[', ']'];
+pub(super) const WRAPPERS: [char; 10] = ['*', '"', '\'', '“', '”', '‘', '’', '`', '[', ']'];
 
 /// Arrows and branches of trees.
 const ARROWS: [&str; 6] = ["→", "->", "=>", "──", "—", "·"];

@@ -2,6 +2,8 @@
 
 use skills_syntax::text::Span;
 
+use super::word::{Meaning, is_one_word, meaning};
+
 /// A possible reference to a skill.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
@@ -32,8 +34,18 @@ pub enum ReferenceForm {
     Named,
 }
 
-impl ReferenceForm {
+impl Reference {
     /// Returns whether the user has to confirm a change of the text, which may mean something else.
+    /// `text` is the text of the reference.
+    pub fn needs_confirmation(&self, text: &str) -> bool {
+        let is_called = matches!(self.form, ReferenceForm::Called | ReferenceForm::Spoken);
+        self.form.needs_confirmation()
+            || is_called && is_one_word(&self.name) && meaning(text, self.span) != Meaning::Skill
+    }
+}
+
+impl ReferenceForm {
+    /// Returns whether the form alone does not tell a skill from something else.
     pub const fn needs_confirmation(self) -> bool {
         matches!(self, Self::Named)
     }

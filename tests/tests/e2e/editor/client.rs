@@ -53,7 +53,11 @@ pub(crate) fn full_capabilities() -> Value {
             "configuration": true,
             "applyEdit": true,
             "didChangeWatchedFiles": {"dynamicRegistration": true},
-            "workspaceEdit": {"documentChanges": true, "resourceOperations": ["create", "rename", "delete"]},
+            "workspaceEdit": {
+                "documentChanges": true,
+                "resourceOperations": ["create", "rename", "delete"],
+                "changeAnnotationSupport": {},
+            },
         },
     })
 }

@@ -1,0 +1,370 @@
+//! Judges names by the words around them, and finds names of one word.
+//!
+//! A name of one word is often a route, a variable or a plain word: `GET /review`, `$review`, "the
+//! review". It means a skill for certain only where the text says so. Every look is bounded, so that
+//! long lines cost no more than short ones.
+
+use skills_syntax::markdown::Body;
+use skills_syntax::text::Span;
+
+use super::named::{CONTEXT, WRAPPERS};
+use super::reference::{Reference, ReferenceForm, is_name};
+
+/// The meaning of a name after `/` or `$`, by the words around it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Meaning {
+    /// A skill or a command.
+    Skill,
+    /// A route, a path or a variable.
+    Other,
+    /// The words do not say.
+    Unclear,
+}
+
+/// Returns whether a name has no hyphen and no plugin.
+pub(super) fn is_one_word(name: &str) -> bool {
+    is_name(name) && !name.contains(['-', ':'])
+}
+
+/// Returns the meaning of the name at a span, by the words beside it in the same line.
+pub fn meaning(text: &str, name: Span) -> Meaning {
+    let from = text.floor_char_boundary(name.start.saturating_sub(CONTEXT));
+    let to = text.floor_char_boundary((name.end + CONTEXT).min(text.len()));
+    let before = text[from..name.start].rsplit('\n').next().unwrap_or_default();
+    let after = text[name.end..to].split('\n').next().unwrap_or_default();
+    let before = before.strip_suffix(['/', '$']).unwrap_or(before);
+    let (before, last) = last_word(before);
+    // "route to", "use the".
+    let noun = if LINKING.contains(&&*last.to_lowercase()) { last_word(before).1 } else { last };
+    let next = first_word(after).to_lowercase();
+    if SKILL_NOUNS.contains(&&*next) {
+        return Meaning::Skill;
+    }
+    let is_method = HTTP_METHODS.contains(&noun) || HTTP_METHODS.contains(&first_word(after));
+    let before = noun.to_lowercase();
+    if is_method || OTHER_BEFORE.contains(&&*before) || OTHER_AFTER.contains(&&*next) {
+        return Meaning::Other;
+    }
+    if CALLS.contains(&&*before) || SKILL_NOUNS.contains(&&*before) {
+        return Meaning::Skill;
+    }
+    Meaning::Unclear
+}
+
+/// Returns the last word of a text, and the text before it.
+fn last_word(text: &str) -> (&str, &str) {
+    let is_gap = |it: char| it.is_whitespace() || GAPS.contains(it) || WRAPPERS.contains(&it);
+    let text = text.trim_end_matches(is_gap);
+    text.split_at(text.trim_end_matches(char::is_alphanumeric).len())
+}
+
+/// Returns the first word of a text.
+fn first_word(text: &str) -> &str {
+    let is_gap = |it: char| it == ' ' || "|(".contains(it) || WRAPPERS.contains(&it);
+    let text = text.trim_start_matches(is_gap);
+    &text[..text.find(|it: char| !it.is_alphanumeric()).unwrap_or(text.len())]
+}
+
+/// Adds the names of one word before "skill" in prose: "the name skill", and a name in markup or
+/// quotes.
+pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) {
+    let written = prose.slice(text);
+    for (at, noun) in written.match_indices("skill") {
+        if written[at + noun.len()..]
+            .starts_with(|it: char| it.is_alphanumeric() || "-_/".contains(it))
+        {
+            continue;
+        }
+        let Some(before) = written[..at].strip_suffix([' ', '\n']) else { continue };
+        let inner = before.trim_end_matches(MARKUP);
+        let start = inner.trim_end_matches(|it: char| it.is_ascii_alphanumeric()).len();
+        let (name, lead) = (&inner[start..], &inner[..start]);
+        let is_meant = if inner.len() < before.len() {
+            lead.ends_with(MARKUP)
+        } else {
+            let (_, article) = last_word(lead);
+            lead.ends_with(' ')
+                && article.eq_ignore_ascii_case("the")
+                && !ADJECTIVES.contains(&name)
+        };
+        if is_meant && is_one_word(name) {
+            let start = prose.start + start;
+            let span = Span::new(start, start + name.len());
+            found.push(Reference { name: name.to_owned(), span, form: ReferenceForm::Mentioned });
+        }
+    }
+}
+
+/// Returns the names of one word that stand alone, in text order: in code, at the head of a list item
+/// and in a table cell. Each may be any word, so they are no references; a rename asks about them.
+pub fn lone_words(text: &str, body: &Body) -> Vec<Reference> {
+    let mut found = Vec::new();
+    let mut add = |start: usize, name: &str| {
+        let span = Span::new(start, start + name.len());
+        if is_one_word(name) && meaning(text, span) != Meaning::Other {
+            found.push(Reference { name: name.to_owned(), span, form: ReferenceForm::Named });
+        }
+    };
+    for code in &body.codes {
+        add(code.start, code.slice(text));
+    }
+    for prose in &body.prose {
+        let mut start = prose.start;
+        for line in prose.slice(text).split('\n') {
+            let item = line.trim_start_matches([' ', '\t', '>']);
+            let head = item.trim_start_matches(|it: char| it.is_ascii_digit());
+            let rest = head
+                .strip_prefix(['-', '*', '+', '.', ')'])
+                .and_then(|it| it.strip_prefix(' '))
+                .filter(|_| text[..start].is_empty() || text[..start].ends_with('\n'));
+            if let Some(rest) = rest {
+                let inner = rest.trim_start_matches(MARKUP);
+                let end = inner.find(|it: char| !it.is_ascii_alphanumeric());
+                let name = &inner[..end.unwrap_or(inner.len())];
+                let behind = inner[name.len()..].trim_start_matches(MARKUP).trim_start();
+                if behind.is_empty() || behind.starts_with([':', '-', '–', '—', '(']) {
+                    add(start + line.len() - inner.len(), name);
+                }
+            } else if line.contains('|') {
+                let mut at = start;
+                for cell in line.split('|') {
+                    let is_edge = |it: char| it.is_whitespace() || MARKUP.contains(&it);
+                    let inner = cell.trim_start_matches(is_edge);
+                    add(at + cell.len() - inner.len(), inner.trim_end_matches(is_edge));
+                    at += cell.len() + 1;
+                }
+            }
+            start += line.len() + 1;
+        }
+    }
+    found.sort_by_key(|it| it.span);
+    found
+}
+
+/// Punctuation between a name and the word before it.
+const GAPS: &str = ":|(=,";
+
+/// Markup and quotes around a name in prose.
+const MARKUP: [char; 8] = ['*', '_', '"', '\'', '“', '”', '‘', '’'];
+
+/// Words that link a name to the word before them.
+const LINKING: [&str; 12] =
+    ["at", "on", "to", "under", "in", "from", "into", "as", "the", "a", "an", "is"];
+
+const HTTP_METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+const SKILL_NOUNS: [&str; 5] = ["skill", "skills", "command", "commands", "slash"];
+
+/// Words before a skill that is used.
+const CALLS: [&str; 13] = [
+    "run",
+    "runs",
+    "running",
+    "use",
+    "uses",
+    "using",
+    "invoke",
+    "invokes",
+    "invoking",
+    "type",
+    "execute",
+    "executes",
+    "executing",
+];
+
+/// Words before a route, a path or a variable.
+const OTHER_BEFORE: [&str; 28] = [
+    "route",
+    "routes",
+    "router",
+    "endpoint",
+    "endpoints",
+    "path",
+    "paths",
+    "url",
+    "uri",
+    "href",
+    "cd",
+    "ls",
+    "mkdir",
+    "rm",
+    "cat",
+    "mount",
+    "mounts",
+    "mounted",
+    "directory",
+    "folder",
+    "dir",
+    "echo",
+    "export",
+    "printf",
+    "env",
+    "variable",
+    "curl",
+    "wget",
+];
+
+/// Words after a route, a path or a variable.
+const OTHER_AFTER: [&str; 20] = [
+    "endpoint",
+    "endpoints",
+    "route",
+    "routes",
+    "path",
+    "paths",
+    "url",
+    "urls",
+    "uri",
+    "page",
+    "handler",
+    "api",
+    "directory",
+    "folder",
+    "shell",
+    "variable",
+    "variables",
+    "env",
+    "environment",
+    "volume",
+];
+
+/// Words between "the" and "skill" that are no names.
+const ADJECTIVES: [&str; 50] = [
+    "a",
+    "above",
+    "active",
+    "actual",
+    "agent",
+    "appropriate",
+    "best",
+    "bundled",
+    "correct",
+    "current",
+    "custom",
+    "default",
+    "entire",
+    "existing",
+    "final",
+    "first",
+    "following",
+    "given",
+    "global",
+    "installed",
+    "last",
+    "latest",
+    "loaded",
+    "local",
+    "main",
+    "matching",
+    "missing",
+    "nearest",
+    "new",
+    "next",
+    "old",
+    "one",
+    "only",
+    "original",
+    "other",
+    "own",
+    "parent",
+    "previous",
+    "project",
+    "relevant",
+    "required",
+    "right",
+    "same",
+    "second",
+    "specific",
+    "target",
+    "updated",
+    "user",
+    "whole",
+    "wrong",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::references;
+    use super::*;
+    use crate::skill::parse;
+
+    /// Returns the certain and the uncertain changes of `review`, each with its line.
+    fn changes(text: &str) -> (Vec<&str>, Vec<&str>) {
+        let document = parse(text);
+        let body = Body::new(text, document.body);
+        let line = |it: &Reference| {
+            assert_eq!(it.span.slice(text), "review");
+            let start = text[..it.span.start].rfind('\n').map_or(0, |it| it + 1);
+            text[start..].lines().next().unwrap()
+        };
+        let mut found = references(text, &document);
+        found.retain(|it| it.name == "review");
+        let (sure, unsure): (Vec<_>, Vec<_>) =
+            found.iter().partition(|it| !it.needs_confirmation(text));
+        let mut unsure: Vec<&str> = unsure.into_iter().map(line).collect();
+        let lone = lone_words(text, &body);
+        let is_new = |it: &&Reference| found.iter().all(|known| known.span != it.span);
+        unsure.extend(lone.iter().filter(|it| it.name == "review").filter(is_new).map(line));
+        (sure.into_iter().map(line).collect(), unsure)
+    }
+
+    #[track_caller]
+    fn check(lines: &[&str], is_certain: bool, is_uncertain: bool) {
+        for line in lines {
+            let text = format!("# A\n\n{line}\n");
+            let (sure, unsure) = changes(&text);
+            let expected = |is_found: bool| if is_found { vec![*line] } else { Vec::new() };
+            assert_eq!((sure, unsure), (expected(is_certain), expected(is_uncertain)), "{line}");
+        }
+    }
+
+    #[test]
+    fn one_word_beside_routes_and_variables_is_no_mention() {
+        let others = [
+            "GET /review returns it.",
+            "POST `/review` with a body.",
+            "The `/review` endpoint.",
+            "| GET | /review |",
+            "| `/review` | POST |",
+            "route: /review",
+            "Mount at /review.",
+            "First cd /review",
+            "The `$review` shell variable.",
+            "Then echo $review",
+            "The path `review`.",
+            "A skill-review, the new skill, a reviewskill, the reviews skill and review skill.",
+        ];
+        check(&others, false, false);
+    }
+
+    #[test]
+    fn one_word_that_the_text_calls_a_skill_is_certain() {
+        let skills = [
+            "Then run /review.",
+            "Use the /review skill.",
+            "Use the `/review` skill",
+            "The `/review` command.",
+            "The review skill.",
+            "A **review** skill.",
+            "A _review_ skill.",
+            "The `review` skill.",
+            "Now run `/review src`.",
+        ];
+        check(&skills, true, false);
+    }
+
+    #[test]
+    fn one_word_alone_is_uncertain() {
+        let lone = [
+            "Then /review it.",
+            "Then `/review`.",
+            "Then ($review).",
+            "- review: reads the change",
+            "1. **review** — reads the change",
+            "| review | reads |",
+            "A lone `review` here.",
+        ];
+        check(&lone, false, true);
+        check(&["We review the change.", "- review the change"], false, false);
+    }
+}
