@@ -16,6 +16,7 @@ use skills_syntax::text::{LineIndex, Span};
 use tower_lsp::ls_types::Uri;
 
 use crate::analysis::AnalysisContext;
+use crate::lenient::NO_VERSION;
 use crate::snapshot::OverlaySnapshot;
 
 /// A number for one version of one document, unique within a session.
@@ -121,9 +122,9 @@ impl Document {
         self.path.as_ref()
     }
 
-    /// The client's version number.
-    pub(crate) fn version(&self) -> i32 {
-        self.version
+    /// The client's version number; `None` if the client sent none that LSP allows.
+    pub(crate) fn version(&self) -> Option<i32> {
+        Some(self.version).filter(|it| *it != NO_VERSION)
     }
 
     /// The server's revision; unlike the version, it is never reused.

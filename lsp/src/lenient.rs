@@ -45,21 +45,20 @@ fn unit(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// Clamps the version and the positions of a notification to the numbers that LSP allows. A missing
-/// version is read as 0.
+/// Stands for a version that is missing or that LSP does not allow.
+pub(crate) const NO_VERSION: i32 = i32::MIN;
+
+/// Clamps the positions of a notification to the numbers that LSP allows, and replaces any other
+/// version by [`NO_VERSION`].
 pub(crate) fn clamp_numbers(params: &mut Value) {
     match params {
         Value::Object(fields) => {
             for (key, value) in fields {
-                let range = match &**key {
-                    "version" => (f64::from(i32::MIN), f64::from(i32::MAX)),
-                    "line" | "character" => (0.0, f64::from(u32::MAX)),
-                    _ => {
-                        clamp_numbers(value);
-                        continue;
-                    }
-                };
-                clamp(key, value, range);
+                match &**key {
+                    "version" => replace_invalid_version(value),
+                    "line" | "character" => clamp(key, value, (0.0, f64::from(u32::MAX))),
+                    _ => clamp_numbers(value),
+                }
             }
         }
         Value::Array(items) => items.iter_mut().for_each(clamp_numbers),
@@ -67,10 +66,19 @@ pub(crate) fn clamp_numbers(params: &mut Value) {
     }
 }
 
+fn replace_invalid_version(value: &mut Value) {
+    let is_whole = value.as_f64().is_some_and(|it| it.fract() == 0.0);
+    let whole = value.as_f64().filter(|_| is_whole).map(|it| it as i64);
+    let version = whole.and_then(|it| i32::try_from(it).ok()).unwrap_or(NO_VERSION);
+    if value.as_i64() != Some(version.into()) {
+        tracing::warn!(%value, "received a version that is no valid number");
+        *value = version.into();
+    }
+}
+
 fn clamp(key: &str, value: &mut Value, (least, most): (f64, f64)) {
     let clamped = match value.as_f64() {
         Some(number) => number.clamp(least, most).round() as i64,
-        None if value.is_null() && key == "version" => 0,
         None => return,
     };
     if value.as_i64() != Some(clamped) {
@@ -105,7 +113,7 @@ mod tests {
         let mut params = json!({"textDocument": {"version": null, "text": "version"}, "contentChanges": [
             {"range": {"start": {"line": -1, "character": 1.5e300}, "end": {"line": 3, "character": 4}}}]});
         clamp_numbers(&mut params);
-        assert_eq!(params["textDocument"], json!({"version": 0, "text": "version"}));
+        assert_eq!(params["textDocument"], json!({"version": NO_VERSION, "text": "version"}));
         assert_eq!(
             params["contentChanges"][0]["range"],
             json!({
@@ -113,6 +121,6 @@ mod tests {
         );
         let mut params = json!({"version": 1_u64 << 40});
         clamp_numbers(&mut params);
-        assert_eq!(params, json!({"version": i32::MAX}));
+        assert_eq!(params, json!({"version": NO_VERSION}));
     }
 }

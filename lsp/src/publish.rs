@@ -64,5 +64,5 @@ async fn params(
         return None;
     }
     last.insert(uri.clone(), (document.revision(), diagnostics.clone()));
-    Some(PublishDiagnosticsParams::new(uri, diagnostics, Some(document.version())))
+    Some(PublishDiagnosticsParams::new(uri, diagnostics, document.version()))
 }

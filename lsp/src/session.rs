@@ -257,11 +257,11 @@ impl Session {
             tracing::warn!("received didChange for a document that is not open");
             return;
         };
-        if version <= kept.version() {
+        if Some(version) <= kept.version() {
             // The wire preserves order, so this is the next change whatever its version.
             tracing::warn!(
                 version,
-                before = kept.version(),
+                before = ?kept.version(),
                 "received a document version that is not above the last one"
             );
         }

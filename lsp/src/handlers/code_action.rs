@@ -372,7 +372,7 @@ fn refactoring_edit(
     let Some(path) = &refactoring.creates else { return Some(edit(document, &edits, settings)) };
     let uri = Uri::from_file_path(&**path)?;
     let edits = edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding));
-    let own = changed(document.uri().clone(), Some(document.version()), edits.collect());
+    let own = changed(document.uri().clone(), document.version(), edits.collect());
     Some(created(uri, created_text, vec![own]))
 }
 

@@ -39,7 +39,7 @@ struct OfferedEdit {
     title: String,
     /// The document, and the version for which the edit was offered.
     text: Uri,
-    version: i32,
+    version: Option<i32>,
     edit: WorkspaceEdit,
 }
 

@@ -142,7 +142,7 @@ pub(super) fn operation(
     };
     let text_document = OptionalVersionedTextDocumentIdentifier {
         uri: document.uri().clone(),
-        version: is_open.then(|| document.version()),
+        version: document.version().filter(|_| is_open),
     };
     let edits = edits.iter().map(edit).collect();
     Some(DocumentChangeOperation::Edit(TextDocumentEdit { text_document, edits }))

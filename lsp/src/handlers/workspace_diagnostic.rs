@@ -137,7 +137,7 @@ pub(crate) async fn workspace_diagnostic(
         };
         let (generation, found) = session.with_complete_analysis(document, found).await;
         let id = handlers::diagnostic::result_id(document, generation);
-        report.add(document.uri(), Some(document.version()), id, &found);
+        report.add(document.uri(), document.version(), id, &found);
     }
     report.send_all();
     let has_results = !previous.is_empty();

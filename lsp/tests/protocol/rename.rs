@@ -207,6 +207,25 @@ async fn rename_of_a_one_word_name_asks_about_words_and_edits_no_routes() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn edit_of_a_document_without_a_valid_version_has_none() {
+    for (version, expected) in
+        [(Value::Null, Value::Null), (json!(1_u64 << 32), Value::Null), (json!(7), json!(7))]
+    {
+        let (mut editor, _) = start(capabilities(false)).await;
+        let uri = format!("file://{REFERENCING_FILE}");
+        let document = json!({"uri": uri, "languageId": "markdown", "version": version,
+            "text": REFERENCING_TEXT});
+        editor.note("textDocument/didOpen", json!({"textDocument": document})).await;
+        let at = json!({"line": 1, "character": 7});
+        let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
+        let edit = editor.request("textDocument/rename", params).await.expect("possible");
+        let steps = edit["documentChanges"].as_array().expect("steps");
+        let document = steps.iter().find(|it| it["textDocument"]["uri"] == json!(uri));
+        assert_eq!(document.expect("edited")["textDocument"]["version"], expected, "{edit}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn reserved_name_is_refused_and_own_name_has_a_hover() {
     let (mut editor, _) = start(capabilities(false)).await;
     let at = json!({"line": 1, "character": 7});
