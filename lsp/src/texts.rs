@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use skills_agents::references::{
-    Link, LinkBases, Reference, TextSearch, has_names, has_paths, lone_words, path_references_in,
-    path_steps,
+    Link, LinkBases, Meaning, Reference, ReferenceForm, TextSearch, has_names, has_paths,
+    lone_words, meaning, path_references_in, path_steps,
 };
 use skills_discovery::discover::{Entry, FileId};
 use skills_ide::rename::RenameKind;
@@ -94,6 +94,9 @@ impl ReferencingFile {
 
     /// Adds the words that may be the skill's name. Only a rename asks about them.
     fn add_lone_words(&mut self, resolved: &ResolvedSkill, snapshot: &OverlaySnapshot) {
+        if resolved.is_document_for_people(&self.path) {
+            self.add_prose_names(resolved, snapshot);
+        }
         if !resolved.can_be_named_in(&self.path) {
             return;
         }
@@ -105,6 +108,23 @@ impl ReferencingFile {
         });
         self.references.extend(lone);
         self.references.sort_by_key(|it| it.span);
+    }
+
+    /// Adds the names in a document for people: those that the text calls a skill, and, to be asked
+    /// about, hyphenated ones.
+    fn add_prose_names(&mut self, resolved: &ResolvedSkill, snapshot: &OverlaySnapshot) {
+        let text = self.document.text();
+        for reference in self.document.references() {
+            let Some((skill, form)) = snapshot.resolve(reference) else { continue };
+            let is_called = matches!(form, ReferenceForm::Called | ReferenceForm::Spoken);
+            let is_clear = !is_called || meaning(text, reference.span) == Meaning::Skill;
+            let may_be_meant = is_clear && !form.needs_confirmation()
+                || reference.name.contains('-') && !matches!(form, ReferenceForm::Listed);
+            if skill.is_file_of(&resolved.skill) && may_be_meant {
+                let form = if is_clear { form } else { ReferenceForm::Named };
+                self.references.push(Reference { form, ..reference.clone() });
+            }
+        }
     }
 
     /// Returns the locations of all mentions, in document order.
@@ -145,9 +165,19 @@ impl ResolvedSkill {
     /// instruction files apply to all worktrees, so a name in them does not refer to one worktree's
     /// skill.
     fn can_be_named_in(&self, text: &AbsPath) -> bool {
+        has_names(text) && self.is_visible_in(text)
+    }
+
+    fn is_visible_in(&self, text: &AbsPath) -> bool {
         let is_within =
             |it: &AbsPath| self.snapshot.top.as_ref().is_some_and(|top| it.starts_with(top));
-        has_names(text) && (is_within(text) || !is_within(&self.skill.path))
+        is_within(text) || !is_within(&self.skill.path)
+    }
+
+    /// Returns whether the document at a path is written for people, so that only a rename looks for
+    /// the skill's name in it.
+    fn is_document_for_people(&self, text: &AbsPath) -> bool {
+        !has_names(text) && has_paths(text) && self.is_visible_in(text)
     }
 }
 
@@ -331,7 +361,7 @@ impl Texts<'_> {
                 below: Vec::new(),
             };
             let found = self.session.backend().find_texts(search).await?;
-            paths.extend(found.into_iter().filter(|it| resolved.can_be_named_in(it)));
+            paths.extend(found.into_iter().filter(|it| resolved.is_visible_in(it)));
         }
         Some(paths)
     }

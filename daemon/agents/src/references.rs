@@ -20,6 +20,7 @@ use skills_syntax::parse::{Document, Value};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
+use self::named::SENTENCES;
 use self::reference::add;
 use crate::command;
 
@@ -58,7 +59,9 @@ pub(crate) fn references_near(
     for prose in body.prose.iter().filter(|it| it.touches(near)) {
         in_prose(text, *prose, &mut found);
     }
-    calls(text, lines_around(text, near).within(document.body), &mut found);
+    let lines = lines_around(text, near).within(document.body);
+    calls(text, lines, &mut found);
+    word::values(text, lines, &mut found);
     if frontmatter.is_some_and(|it| it.touches(near)) {
         named::in_frontmatter(text, document, &mut found);
     }
@@ -118,6 +121,11 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
         let single = std::slice::from_ref(&entry.value);
         for value in entry.value.items().unwrap_or(single) {
             listed(text, value, found);
+        }
+    }
+    for key in SENTENCES {
+        if let Some(entry) = frontmatter.get(key) {
+            in_prose(text, entry.value.span, found);
         }
     }
     for key in ["allowed-tools", "disallowed-tools", "tools", "disallowedTools"] {
@@ -249,11 +257,19 @@ pub fn has_paths(path: &Path) -> bool {
 /// Returns whether a file is searched for names of skills: a file that agents read, including
 /// bundled files of skills.
 pub fn has_names(path: &Path) -> bool {
+    let is_rule = |dir: &Path| {
+        let dirs: Vec<&str> = dir.iter().rev().filter_map(|it| it.to_str()).collect();
+        dirs.windows(2).any(|it| it[0] == "rules" && [".claude", ".cursor"].contains(&it[1]))
+    };
+    let is_copilot = path.ends_with(".github/copilot-instructions.md");
     let is_bundled = || {
         has_paths(path)
             && path.parent().is_some_and(|it| it.iter().any(|it| it == "skills" || it == "skill"))
     };
-    is_referencing_file(path) || is_bundled()
+    is_referencing_file(path)
+        || is_copilot
+        || has_paths(path) && path.parent().is_some_and(is_rule)
+        || is_bundled()
 }
 
 /// Extensions of Markdown files, including rules for agents.

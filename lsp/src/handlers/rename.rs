@@ -20,7 +20,7 @@ use tower_lsp::ls_types::{
     WorkspaceEdit,
 };
 
-use super::rename_edits::{collect_edits, operation, workspace_edit};
+use super::rename_edits::{collect_edits, config_operations, operation, workspace_edit};
 use crate::document::Document;
 use crate::settings::Settings;
 use crate::texts::{ReferencingFile, ResolvedSkill, Texts};
@@ -138,6 +138,8 @@ pub(super) async fn rename_edit(
     };
     let unknown = || refusal("cannot search for mentions of the skill now; try again");
     let (mut operations, own) = changed.ok_or_else(unknown)?;
+    // A permission rule with the old name would forbid nothing.
+    operations.extend(config_operations(renaming, resolved, texts).await.map_err(refusal)?);
     if !renaming.is_moved() && !texts.session.settings().renames_files {
         return Ok(plain_text_edits(operations));
     }

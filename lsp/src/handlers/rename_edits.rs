@@ -10,6 +10,7 @@ use std::sync::Arc;
 use skills_agents::references::{LinkBases, TextSearch};
 use skills_ide::moves::{Move, Moves, relative};
 use skills_ide::rename::{Renaming, edits, name_edits};
+use skills_ide::{config_edits, config_files};
 use skills_lint::PathKind;
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
@@ -20,8 +21,8 @@ use tower_lsp::ls_types::{
 
 use crate::document::Document;
 use crate::settings::Settings;
-use crate::snapshot::OverlaySnapshot;
-use crate::texts::{FileKey, HardLinks, ResolvedSkill, Texts, can_mention_skills};
+use crate::snapshot::{OverlaySnapshot, SkillEntry};
+use crate::texts::{FileKey, HardLinks, ResolvedSkill, Texts, can_mention_skills, skill_names};
 use crate::to_proto;
 
 /// The identifier of the annotation of uncertain edits.
@@ -161,6 +162,47 @@ pub(super) async fn collect_edits(
     }
     update_paths(moves, snapshots, texts, &mut edited).await?;
     Some(edited)
+}
+
+/// Returns the operations that rename a skill in configuration files; an error says which file
+/// cannot be edited and why.
+pub(super) async fn config_operations(
+    renaming: &Renaming<'_>,
+    resolved: &ResolvedSkill,
+    texts: Texts<'_>,
+) -> Result<Vec<DocumentChangeOperation>, String> {
+    let snapshots = texts.session.snapshots_containing(renaming.path);
+    let tops: Vec<AbsPath> = snapshots.iter().filter_map(|(_, it)| it.top.clone()).collect();
+    let names = skill_names(resolved, texts);
+    let is_other = |it: &SkillEntry| {
+        names.contains(&it.name)
+            && !it.is_file_of(&resolved.skill)
+            && !resolved.all_paths.contains(&it.path)
+    };
+    let is_shared = snapshots.iter().any(|(_, it)| it.skills.iter().any(is_other));
+    let paths = config_files(renaming.path, &tops).into_iter().collect();
+    let mut operations = Vec::new();
+    for (_, path) in texts.dedup_by_file(paths, HardLinks::Once, |_| false).await {
+        let Some((document, is_open)) = texts.document(&path).await else { continue };
+        let edits = config_edits(renaming, &names, is_shared, &path, document.text());
+        let escapes = texts.session.backend().escape_worktree(vec![path.clone()]);
+        let is_changed = edits.as_ref().map_or(true, |it| !it.is_empty());
+        if is_changed && escapes.await.unwrap_or_default().contains(&true) {
+            let path = path.display();
+            return Err(format!(
+                "`{path}` may name the skill and is a symlink out of the worktree; edit its target first"
+            ));
+        }
+        let edits = edits?;
+        operations.extend(operation(
+            &document,
+            is_open,
+            edits,
+            Vec::new(),
+            texts.session.settings(),
+        ));
+    }
+    Ok(operations)
 }
 
 /// Adds the edits that rename all mentions of a skill.

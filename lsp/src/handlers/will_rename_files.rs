@@ -16,7 +16,7 @@ use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{FileRename, Uri, WorkspaceEdit};
 
 use super::rename::name_conflict;
-use super::rename_edits::{collect_edits, workspace_edit};
+use super::rename_edits::{collect_edits, config_operations, workspace_edit};
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::texts::{ResolvedSkill, Texts};
 
@@ -48,8 +48,15 @@ pub(crate) async fn will_rename_files(
         resolved.iter().map(|(renaming, resolved)| (renaming, resolved)).collect();
     let moves = with_aliases(moves, &snapshots, texts).await;
     let settings = texts.session.settings();
-    let operations =
-        collect_edits(&moves, &renamings, &snapshots, texts).await?.into_operations(settings);
+    let edited = collect_edits(&moves, &renamings, &snapshots, texts).await?;
+    let mut operations = edited.into_operations(settings);
+    for (renaming, resolved) in &resolved {
+        // The client renames in any case.
+        match config_operations(renaming, resolved, texts).await {
+            Ok(found) => operations.extend(found),
+            Err(why) => tracing::warn!(%why, "a configuration file keeps the old name of a skill"),
+        }
+    }
     (!operations.is_empty()).then(|| workspace_edit(operations))
 }
 

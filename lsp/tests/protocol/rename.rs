@@ -226,6 +226,42 @@ async fn edit_of_a_document_without_a_valid_version_has_none() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn rename_edits_permissions_documents_and_rules() {
+    const SETTINGS: &str = "/w/.claude/settings.json";
+    let (mut editor, backend) = start(capabilities(false)).await;
+    let set = |file: &'static str, text: &str| {
+        let mut files = backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.insert(file, text.to_owned());
+    };
+    set(SETTINGS, "{\"permissions\": {\"deny\": [\"Skill(pdf)\", \"Skill(pdf-tools *)\"]}}\n");
+    set("/w/README.md", "The pdf-tools skill; not GET /pdf or `pdf`.\n");
+    set("/w/.claude/rules/a.md", "Use the pdf-tools skill.\n");
+    set("/w/.github/copilot-instructions.md", "Use the pdf-tools skill.\n");
+    set("/w/.cursor/rules/a.mdc", "Use the pdf-tools skill.\n");
+    let at = json!({"line": 1, "character": 7});
+    let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
+    let edit = editor.request("textDocument/rename", params.clone()).await.expect("possible");
+    let steps = edit["documentChanges"].as_array().expect("steps");
+    let edits = |file: &str| {
+        let uri = json!(format!("file://{file}"));
+        let step = steps.iter().find(|it| it["textDocument"]["uri"] == uri);
+        step.map_or(0, |it| it["edits"].as_array().map_or(0, Vec::len))
+    };
+    assert_eq!(edits(SETTINGS), 2, "{edit}");
+    for file in [
+        "/w/README.md",
+        "/w/.claude/rules/a.md",
+        "/w/.github/copilot-instructions.md",
+        "/w/.cursor/rules/a.mdc",
+    ] {
+        assert_eq!(edits(file), 1, "{file}: {edit}");
+    }
+    // A file that may forbid the skill and cannot be edited is no silent exception.
+    set(SETTINGS, "{\"permissions\": {\"deny\": [\"Skill(pdf)\"}");
+    assert_eq!(editor.request("textDocument/rename", params).await, Err(-32803));
+}
+
+#[tokio::test(start_paused = true)]
 async fn reserved_name_is_refused_and_own_name_has_a_hover() {
     let (mut editor, _) = start(capabilities(false)).await;
     let at = json!({"line": 1, "character": 7});

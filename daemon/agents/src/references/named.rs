@@ -82,6 +82,8 @@ pub(super) fn in_body(text: &str, body: &Body, near: Span, found: &mut Vec<Refer
 fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     let written = code.slice(text);
     let name = written.strip_prefix('@').unwrap_or(written);
+    // An instruction: "Use name".
+    let name = USES.iter().find_map(|it| written.strip_prefix(it)).unwrap_or(name);
     let start = code.end - name.len();
     // A file of another skill, by the name of its directory.
     let name = name.split_once('/').filter(|it| is_bundled(it.1)).map_or(name, |it| it.0);
@@ -114,7 +116,10 @@ fn add_words(text: &str, region: Span, place: Place, found: &mut Vec<Reference>)
         let rest = &written[hyphen..];
         let end = hyphen + rest.find(|it| !is_letter(it)).unwrap_or(rest.len());
         at = end;
-        let span = Span::new(region.start + start, region.start + end);
+        // Underscores around a name are markup.
+        let is_marked = end - start > 2 && written[start..end].starts_with('_');
+        let edge = usize::from(is_marked && written[start..end].ends_with('_'));
+        let span = Span::new(region.start + start + edge, region.start + end - edge);
         if let Some((span, form)) = judge(text, span, place) {
             add(span.slice(text), span.start, form, found);
         }
@@ -255,7 +260,10 @@ impl<'a> Context<'a> {
         let (last, next) = self.words();
         let wrapped = matches!(
             (self.before.chars().next_back(), self.after.chars().next()),
-            (Some('*'), Some('*')) | (Some('['), Some(']')) | (Some('('), Some(')' | ','))
+            (Some('*'), Some('*'))
+                | (Some('_'), Some('_'))
+                | (Some('['), Some(']'))
+                | (Some('('), Some(')' | ','))
         );
         let before = self.before.trim_end_matches(WRAPPERS).trim_end();
         let after = self.after.trim_start_matches(WRAPPERS).trim_start();
@@ -288,16 +296,16 @@ impl<'a> Context<'a> {
 }
 
 /// Characters that may precede a name.
-const OPENERS: &str = "(\"'“‘*[`|,;—–→>·";
+const OPENERS: &str = "(\"'“‘*_[`|,;—–→>·";
 
 /// Characters that may follow a name.
-const CLOSERS: &str = ")\"'”’*]`|,;!?—–→…";
+const CLOSERS: &str = ")\"'”’*_]`|,;!?—–→…";
 
 /// Quotes and blanks around an item of a list.
 const QUOTES: [char; 5] = [' ', '"', '\'', '\n', '\r'];
 
 /// Quotes and markup directly around a name.
-pub(super) const WRAPPERS: [char; 10] = ['*', '"', '\'', '“', '”', '‘', '’', '`', '[', ']'];
+pub(super) const WRAPPERS: [char; 11] = ['*', '_', '"', '\'', '“', '”', '‘', '’', '`', '[', ']'];
 
 /// Arrows and branches of trees.
 const ARROWS: [&str; 6] = ["→", "->", "=>", "──", "—", "·"];
@@ -382,8 +390,11 @@ const OTHERS_AFTER: [&str; 18] = [
     "binary",
 ];
 
+/// Beginnings of an instruction in code.
+const USES: [&str; 4] = ["Use ", "use ", "Invoke ", "invoke "];
+
 /// Fields whose values are sentences.
-const SENTENCES: [&str; 3] = ["description", "when_to_use", "when-to-use"];
+pub(super) const SENTENCES: [&str; 3] = ["description", "when_to_use", "when-to-use"];
 
 /// Parts of the names of fields that list skills.
 const LISTS: [&str; 5] = ["skill", "pipeline", "depend", "require", "related"];
@@ -392,7 +403,7 @@ const LISTS: [&str; 5] = ["skill", "pipeline", "depend", "require", "related"];
 const BUNDLED: [&str; 3] = ["references", "scripts", "assets"];
 
 /// Languages of fences that hold text.
-const TEXTS: [&str; 6] = ["", "text", "txt", "markdown", "md", "mermaid"];
+const TEXTS: [&str; 8] = ["", "text", "txt", "markdown", "md", "mermaid", "dot", "graphviz"];
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use skills_syntax::markdown::Body;
 use skills_syntax::text::Span;
 
 use super::named::{CONTEXT, WRAPPERS};
-use super::reference::{Reference, ReferenceForm, is_name};
+use super::reference::{Reference, ReferenceForm, is_letter, is_name};
 
 /// The meaning of a name after `/` or `$`, by the words around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,6 +91,46 @@ pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) 
             let start = prose.start + start;
             let span = Span::new(start, start + name.len());
             found.push(Reference { name: name.to_owned(), span, form: ReferenceForm::Mentioned });
+        }
+    }
+}
+
+/// Maximum number of bytes between "skill" and its value.
+const MAX_VALUE: usize = 256;
+
+/// Adds the names that a program or a prompt gives as the value of a skill: `skill: "name"`,
+/// `Skill(skill="name")`, `<skill name="name"/>` and `SUB-SKILL: name`.
+pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
+    let written = lines.slice(text);
+    for (at, _) in written.match_indices("kill").chain(written.match_indices("KILL")) {
+        let (before, rest) = (&written[..at], &written[at + 4..]);
+        let rest = &rest[..rest.floor_char_boundary(MAX_VALUE)];
+        let line = rest.split('\n').next().unwrap_or_default();
+        let Some(before) = before.strip_suffix(['s', 'S']) else { continue };
+        let is_tag = before.ends_with('<');
+        let is_heading = before.ends_with("SUB-");
+        let rest = if is_tag {
+            line.trim_start().strip_prefix("name").unwrap_or(line)
+        } else {
+            line.strip_prefix(['"', '\'']).unwrap_or(line)
+        };
+        let rest = if is_heading { rest.trim_start_matches('*') } else { rest };
+        let Some(value) = rest.trim_start().strip_prefix([':', '=']) else { continue };
+        let value = value.trim_start_matches([' ', '*']);
+        let value = if is_heading { value.strip_prefix("Use ").unwrap_or(value) } else { value };
+        let value = if is_heading { value.trim_start_matches(['`', '*']) } else { value };
+        let name = value.strip_prefix(['"', '\'']).unwrap_or(value);
+        let start = lines.start + at + 4 + line.len() - name.len();
+        let end = name.find(|it: char| !is_letter(it) && it != ':').unwrap_or(name.len());
+        let behind = &name[end..];
+        let is_quoted = name.len() < value.len() && behind.starts_with(&value[..1]);
+        let is_bare = is_heading && !behind.starts_with(['/', '\\']);
+        let name = name[..end].trim_end_matches(':');
+        let is_call = before.ends_with("Skill(");
+        let is_name = name.contains('-') && is_name(name) || is_call && is_one_word(name);
+        if is_name && (is_quoted || is_bare) {
+            let span = Span::new(start, start + name.len());
+            found.push(Reference { name: name.to_owned(), span, form: ReferenceForm::Allowed });
         }
     }
 }
@@ -351,6 +391,39 @@ mod tests {
             "Now run `/review src`.",
         ];
         check(&skills, true, false);
+    }
+
+    #[test]
+    fn values_descriptions_and_markup_name_a_skill() {
+        let certain = |text: &str| {
+            let found = references(text, &parse(text));
+            let mut of = found.iter().filter(|it| it.name.rsplit(':').next() == Some("aa-bb"));
+            of.next().map(|it| !it.needs_confirmation(text))
+        };
+        for text in [
+            "---\ndescription: Use after /aa-bb to read.\n---\n",
+            "Call Skill(skill: \"aa-bb\").",
+            "```py\nSkill(skill=\"aa-bb\")\n```",
+            "Then `skill: \"aa-bb\"`.",
+            "**REQUIRED SUB-SKILL:** Use p:aa-bb",
+            "REQUIRED SUB-SKILL: aa-bb",
+            "```xml\n<skill name=\"aa-bb\"/>\n```",
+            "```dot\na [label=\"Invoke aa-bb skill\"];\n```",
+        ] {
+            assert_eq!(certain(text), Some(true), "{text}");
+        }
+        for text in ["`Use p:aa-bb`", "Then _aa-bb_."] {
+            assert_eq!(certain(text), Some(false), "{text}");
+        }
+        for text in [
+            "skill: \"aa-bb/x\"",
+            "a skill=\"aa-bb",
+            "GET /aa-bb returns it.",
+            "x_aa-bb_y",
+            "skills \"aa-bb.md\"",
+        ] {
+            assert_eq!(certain(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -144,6 +144,31 @@ fn rename_edits_no_outside_instructions() {
 }
 
 #[test]
+fn rename_with_linked_settings_is_refused() {
+    let victim = Victim::new("");
+    let home = victim.live.home.path().to_path_buf();
+    let rule = "{\"permissions\": {\"deny\": [\"Skill(good)\"]}}\n";
+    lay_out(&home, &format!("//- /own.json\n{rule}"));
+    victim.link(".claude/settings.json", "own.json");
+    let mut editor = Editor::start(&victim.live.home, &[], &[&victim.top], full_capabilities());
+    let skill = victim.top.join(".claude/skills/good/SKILL.md");
+    editor.open(&skill);
+    let rename = json!({
+        "textDocument": {"uri": uri(&skill)},
+        "position": {"line": 1, "character": 7},
+        "newName": "better",
+    });
+    let why = editor.request("textDocument/rename", rename.clone()).expect_err("it is linked");
+    assert!(why.contains(".claude/settings.json` may name the skill"), "{why}");
+    // A file of the worktree is edited.
+    let settings = victim.top.join(".claude/settings.json");
+    fs::remove_file(&settings).expect("it is a link");
+    fs::write(&settings, rule).expect("it can be written");
+    let edit = editor.request("textDocument/rename", rename).expect("nothing is in the way");
+    assert!(edit.to_string().contains(".claude/settings.json"), "{edit}");
+}
+
+#[test]
 fn section_is_not_moved_into_a_linked_directory() {
     let lines = "line\n".repeat(12);
     let text = format!(

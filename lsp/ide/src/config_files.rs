@@ -1,0 +1,292 @@
+//! Renames a skill in configuration files of agents: permission rules, switches and plugin paths.
+//!
+//! A rule that keeps the old name would forbid nothing, so these edits are certain. The rest of the
+//! text stays as it is. This module does not read files; the caller does.
+
+use skills_syntax::config_tree::{Node, Syntax, parse};
+use skills_syntax::edit::Edit;
+use skills_syntax::path::AbsPath;
+use skills_syntax::quote::double_quote_scalar;
+use skills_syntax::text::{LineColumn, LineIndex, Span};
+
+use crate::rename::Renaming;
+
+/// Configuration files that may name skills, relative to a directory.
+const CONFIG_FILES: [&str; 8] = [
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude-plugin/plugin.json",
+    ".claude-plugin/marketplace.json",
+    "opencode.json",
+    "opencode.jsonc",
+    ".opencode/opencode.json",
+    ".opencode/opencode.jsonc",
+];
+
+/// Returns the configuration files that may name a skill: those in the directories above it up to a
+/// `top`, and those of each top itself.
+pub fn config_files(skill: &AbsPath, tops: &[AbsPath]) -> Vec<AbsPath> {
+    let mut dirs: Vec<AbsPath> = tops.to_vec();
+    for dir in skill.ancestors().skip(1) {
+        let is_within = tops.iter().any(|top| dir != *top && dir.starts_with(top));
+        dirs.extend(Some(dir).filter(|_| is_within));
+    }
+    dirs.sort();
+    dirs.dedup();
+    dirs.iter().flat_map(|dir| CONFIG_FILES.map(|it| dir.child(it))).collect()
+}
+
+/// Returns the edits of the configuration file at `path`. `names` are the skill's old names. If
+/// another skill has one of them too (`is_shared`), its rules stay, and the new name gets the same.
+/// An error says why the file cannot be edited.
+pub fn config_edits(
+    renaming: &Renaming<'_>,
+    names: &[String],
+    is_shared: bool,
+    path: &AbsPath,
+    text: &str,
+) -> Result<Vec<Edit>, String> {
+    if !names.iter().any(|it| text.contains(&**it)) && !text.contains("\\u") {
+        return Ok(Vec::new());
+    }
+    let root = parse(text, Syntax::JsonLoose).map_err(|error| {
+        let LineColumn { line, column } = error.at;
+        let path = path.display();
+        format!(
+            "`{path}:{line}:{column}` may name the skill but is {}; correct it first",
+            error.message
+        )
+    })?;
+    let mut edits = ConfigEdits { renaming, names, is_shared, text, edits: Vec::new() };
+    for action in ["allow", "deny", "ask"] {
+        for rule in root.at_path(&["permissions", action]).map(Node::items).unwrap_or_default() {
+            edits.rule(rule);
+        }
+    }
+    edits.keys(root.get("skillOverrides"));
+    edits.keys(root.at_path(&["permission", "skill"]));
+    for agent in root.get("agent").map(Node::entries).unwrap_or_default() {
+        edits.keys(agent.node.at_path(&["permission", "skill"]));
+    }
+    if let Some(plugin) = path.parent().filter(|it| it.ends_with(".claude-plugin")) {
+        let plugin = plugin.parent().unwrap_or(plugin);
+        edits.paths(&root, std::slice::from_ref(&plugin));
+        for entry in root.get("plugins").map(Node::items).unwrap_or_default() {
+            let source = entry.get("source").and_then(Node::text);
+            let source = source.map(|it| plugin.join_lexically(it));
+            edits.paths(entry, &[source.unwrap_or_else(|| plugin.clone()), plugin.clone()]);
+        }
+    }
+    let mut edits = edits.edits;
+    edits.sort_by_key(|it| it.span);
+    Ok(edits)
+}
+
+struct ConfigEdits<'a> {
+    renaming: &'a Renaming<'a>,
+    names: &'a [String],
+    is_shared: bool,
+    text: &'a str,
+    edits: Vec<Edit>,
+}
+
+impl ConfigEdits<'_> {
+    /// Returns the span of an old name at the end of a text that may begin with a plugin or `/`.
+    fn name_in(&self, written: &str) -> Option<Span> {
+        let before = self.names.iter().find_map(|it| {
+            let before = written.strip_suffix(&**it)?;
+            (before.is_empty() || before == "/" || before.ends_with(':')).then_some(before)
+        })?;
+        Some(Span::new(before.len(), written.len()))
+    }
+
+    /// `Skill(name)`, `Skill(name *)` and `Skill(name:*)`.
+    fn rule(&mut self, rule: &Node) {
+        let Some(written) = rule.text() else { return };
+        let Some(inner) = written.trim_start().strip_prefix("Skill(") else { return };
+        let start = written.len() - inner.trim_start().len();
+        let inner = inner.trim_start();
+        let end = inner.find([' ', ')', '*']).unwrap_or(inner.len());
+        let Some(span) = self.name_in(inner[..end].trim_end_matches(':')) else { return };
+        let span = Span::new(start + span.start, start + span.end);
+        if self.is_shared {
+            let new = replaced(written, span, self.renaming.new);
+            self.insert(rule.at, format!("{}, ", double_quote_scalar(&new)));
+        } else {
+            self.replace(rule.at, written, span);
+        }
+    }
+
+    /// Keys that are names.
+    fn keys(&mut self, map: Option<&Node>) {
+        for entry in map.map(Node::entries).unwrap_or_default() {
+            let Some(span) = self.name_in(&entry.key) else { continue };
+            match entry.node.plain().filter(|_| self.is_shared) {
+                Some(value) => {
+                    let new = replaced(&entry.key, span, self.renaming.new);
+                    let value = entry.node.text().map_or(value.clone(), double_quote_scalar);
+                    self.insert(entry.at, format!("{}: {value}, ", double_quote_scalar(&new)));
+                }
+                None => self.replace(entry.at, &entry.key, span),
+            }
+        }
+    }
+
+    /// Paths of a plugin's `skills` that lead to the renamed directory from one of the `bases`.
+    fn paths(&mut self, plugin: &Node, bases: &[AbsPath]) {
+        let Some(moved) = self.renaming.file_move() else { return };
+        for key in ["skills", "commands"] {
+            let Some(node) = plugin.get(key) else { continue };
+            for item in std::slice::from_ref(node).iter().chain(node.items()) {
+                let Some(written) = item.text() else { continue };
+                let Some(name) = moved.old.file_name().and_then(|it| it.to_str()) else { continue };
+                let path = written.trim_end_matches('/');
+                if !bases.iter().any(|it| it.join_lexically(path) == moved.old) {
+                    continue;
+                }
+                let (Some(head), Some(new)) =
+                    (path.strip_suffix(name), moved.new.file_name().and_then(|it| it.to_str()))
+                else {
+                    continue;
+                };
+                self.replace_with(item.at, written, Span::new(head.len(), path.len()), new);
+            }
+        }
+    }
+
+    fn replace(&mut self, at: LineColumn, written: &str, span: Span) {
+        self.replace_with(at, written, span, self.renaming.new);
+    }
+
+    /// Replaces a part of the string at a position. `written` is its value.
+    fn replace_with(&mut self, at: LineColumn, written: &str, span: Span, new: &str) {
+        let start = offset(self.text, at);
+        let rest = &self.text[(start + 1).min(self.text.len())..];
+        self.edits.push(if rest.starts_with(written) {
+            let span = Span::new(start + 1 + span.start, start + 1 + span.end);
+            Edit { span, text: new.to_owned() }
+        } else {
+            // The string contains escapes.
+            let span_of_string = Span::new(start, string_end(self.text, start));
+            let text = double_quote_scalar(&replaced(written, span, new));
+            Edit { span: span_of_string, text }
+        });
+    }
+
+    fn insert(&mut self, at: LineColumn, text: String) {
+        self.edits.push(Edit { span: Span::empty(offset(self.text, at)), text });
+    }
+}
+
+fn replaced(written: &str, span: Span, new: &str) -> String {
+    format!("{}{new}{}", &written[..span.start], &written[span.end..])
+}
+
+/// Returns the offset of a position for people.
+fn offset(text: &str, at: LineColumn) -> usize {
+    let Some(line) = LineIndex::new(text).line(at.line.saturating_sub(1)) else {
+        return text.len();
+    };
+    let letters = line.slice(text).char_indices();
+    let column = letters.map(|(at, _)| at).nth(at.column.saturating_sub(1) as usize);
+    line.start + column.unwrap_or(line.len())
+}
+
+/// Returns the offset after the JSON string at an offset.
+fn string_end(text: &str, start: usize) -> usize {
+    let mut is_escaped = true;
+    for (at, letter) in text[start..].char_indices() {
+        match letter {
+            '"' if !is_escaped => return start + at + 1,
+            '\\' if !is_escaped => is_escaped = true,
+            _ => is_escaped = false,
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use skills_syntax::edit::apply;
+
+    use super::*;
+
+    fn path(text: &str) -> AbsPath {
+        AbsPath::new(Path::new(text)).unwrap()
+    }
+
+    #[track_caller]
+    fn check(file: &str, is_shared: bool, text: &str, expected: &str) {
+        let skill = path("/w/.claude/skills/aa-bb/SKILL.md");
+        let plugin = path("/w/skills/aa-bb/SKILL.md");
+        let skill = if file.contains("-plugin") { &plugin } else { &skill };
+        let renaming = Renaming::new(skill, "cc");
+        let names = ["aa-bb".to_owned()];
+        let edits = config_edits(&renaming, &names, is_shared, &path(file), text).unwrap();
+        assert_eq!(apply(text, &edits), expected);
+    }
+
+    #[test]
+    fn permission_rules_and_switches_get_the_new_name() {
+        check(
+            "/w/.claude/settings.json",
+            false,
+            "{ \"é\": 1, // é\n\t\"permissions\": {\"deny\": [\"Skill(aa-bb)\",\"Skill(aa-bb *)\" , \"Skill(p:aa-bb:*)\", \"Skill(aa-bb-cc)\"],\n  \"ask\": [\"Skill(aa\\u002dbb)\", \"Bash(aa-bb)\"]}, \"skillOverrides\": { \"aa-bb\" : \"off\", \"aa\": \"on\" },}\r\n",
+            "{ \"é\": 1, // é\n\t\"permissions\": {\"deny\": [\"Skill(cc)\",\"Skill(cc *)\" , \"Skill(p:cc:*)\", \"Skill(aa-bb-cc)\"],\n  \"ask\": [\"Skill(cc)\", \"Bash(aa-bb)\"]}, \"skillOverrides\": { \"cc\" : \"off\", \"aa\": \"on\" },}\r\n",
+        );
+        check(
+            "/w/opencode.json",
+            false,
+            "{\"permission\": {\"skill\": {\"aa-bb\": \"deny\", \"*\": \"ask\"}}}",
+            "{\"permission\": {\"skill\": {\"cc\": \"deny\", \"*\": \"ask\"}}}",
+        );
+    }
+
+    #[test]
+    fn rules_of_a_shared_name_stay_and_the_new_name_gets_the_same() {
+        check(
+            "/w/.claude/settings.json",
+            true,
+            "{\"permissions\": {\"deny\": [\"Skill(aa-bb)\"]}, \"skillOverrides\": {\"aa-bb\": \"off\"}}",
+            "{\"permissions\": {\"deny\": [\"Skill(cc)\", \"Skill(aa-bb)\"]}, \"skillOverrides\": {\"cc\": \"off\", \"aa-bb\": \"off\"}}",
+        );
+    }
+
+    #[test]
+    fn paths_of_a_plugin_get_the_new_directory() {
+        check(
+            "/w/.claude-plugin/plugin.json",
+            false,
+            "{\"skills\": [\"./skills/aa-bb\", \"./skills/aa-bb/\", \"./other/aa-bb\"]}",
+            "{\"skills\": [\"./skills/cc\", \"./skills/cc/\", \"./other/aa-bb\"]}",
+        );
+        check(
+            "/w/.claude-plugin/marketplace.json",
+            false,
+            "{\"plugins\": [{\"source\": \"./\", \"skills\": [\"./skills/aa-bb\"]}]}",
+            "{\"plugins\": [{\"source\": \"./\", \"skills\": [\"./skills/cc\"]}]}",
+        );
+    }
+
+    #[test]
+    fn broken_configuration_is_an_error_with_its_position() {
+        let skill = path("/w/.claude/skills/aa-bb/SKILL.md");
+        let renaming = Renaming::new(&skill, "cc");
+        let file = path("/w/.claude/settings.json");
+        let edits = |text: &str| config_edits(&renaming, &["aa-bb".to_owned()], false, &file, text);
+        let why = edits("{\"permissions\": {\"deny\": [\"Skill(aa-bb)\"}").unwrap_err();
+        assert!(why.starts_with("`/w/.claude/settings.json:1:"), "{why}");
+        assert!(why.ends_with("; correct it first"), "{why}");
+        assert_eq!(edits("{\"permissions\": {"), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn configuration_is_searched_up_to_the_top() {
+        let files = config_files(&path("/w/a/.claude/skills/x/SKILL.md"), &[path("/w")]);
+        let has = |it: &str| files.contains(&path(it));
+        assert!(has("/w/.claude/settings.json") && has("/w/a/.claude/settings.local.json"));
+        assert!(has("/w/opencode.json") && !has("/.claude/settings.json"));
+    }
+}
