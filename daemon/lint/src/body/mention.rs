@@ -59,6 +59,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
             && !self.is_proposed(line)
             && !self.is_optional(span, line, before)
             && !self.is_in_examples(line)
+            && !self.is_in_column_of_results(line, at)
             && !self.is_of_another_skill(span, before)
             && !self.is_elsewhere(path)
     }
@@ -70,7 +71,9 @@ impl<'c, 'a> Mentions<'c, 'a> {
         let from = self.cx.text.ceil_char_boundary(from);
         let before = Span::new(from, target.start).slice(self.cx.text);
         let label = before.rfind("](").and_then(|at| before[..at].rfind('['));
-        path.contains("path/to/") || label.is_some_and(|at| TELLS_TO_WRITE.is_match(&before[..at]))
+        path.contains("path/to/")
+            || file_stem(path).starts_with("your")
+            || label.is_some_and(|at| TELLS_TO_WRITE.is_match(&before[..at]))
     }
 
     /// Returns whether the body clones a repository, whose scripts its commands may run.
@@ -155,6 +158,22 @@ impl<'c, 'a> Mentions<'c, 'a> {
         false
     }
 
+    /// Returns whether a place in a table's row is below a head such as `Output file`.
+    fn is_in_column_of_results(&self, line: Span, at: usize) -> bool {
+        let is_row = |it: Span| it.slice(self.cx.text).trim_start().starts_with('|');
+        let column = line.slice(self.cx.text)[..at].matches('|').count();
+        let mut first = line;
+        for _ in 0..MAX_LINES_UP {
+            let above = self.cx.line(first.start.saturating_sub(1));
+            if !is_row(first) || !is_row(above) {
+                break;
+            }
+            first = above;
+        }
+        let head = first.slice(self.cx.text).split('|').nth(column).unwrap_or_default();
+        first != line && HEAD_OF_RESULTS.is_match(&head[..head.floor_char_boundary(NEAR)])
+    }
+
     /// Returns whether the line or the one above says that a file could be made.
     fn is_proposed(&self, line: Span) -> bool {
         let above = self.cx.line(line.start.saturating_sub(1));
@@ -198,9 +217,14 @@ impl<'c, 'a> Mentions<'c, 'a> {
 /// Words directly before a path that make it an example or a result.
 static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     // A dot within a word or a path does not end the sentence.
-    let examples = r"(?:\bexamples?\W*:|\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b)(?:[^.]|\.[\w/])*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
+    let examples = r"(?:\bexamples?\W*:|\be\.g\.|\bz\.\s?B\.|\bbspw\.|\bp\.\s?ex\.|\bzum Beispiel\b|\bpar exemple\b|\bpor ejemplo\b|例如|比如|例えば|たとえば|\bfor (?:example|instance)\b|\bsuch as\b)(?:[^.]|\.[\w/])*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
     let makes = r"\b(?:create|creates|creating|write|writes|writing|append|appends|save|saves|saved|saving|paste|store|stores|output|generates?|produces?|add|put|move|export|record)s?\b:?(?:\s+(?:\S+\s+){0,7}(?:in|into|to|as|at|under))?\s*(?:a|the|an|it)?\s*\W*$";
-    Regex::new(&format!("(?i)(?:{examples}|{makes})")).expect("the expression is valid")
+    let parts = r"\b(?:split|extract|break|factor)s?\s+(?:\S+\s+){1,7}into\b(?:[^.]|\.[\w/])*$|\bkeeps?\s+(?:\S+\s+){1,7}(?:in|into|to|under)\s*\W*$";
+    let renames = r"\brenam\w+\s+(?:(?:\S+\s+){1,4}(?:to|into|as)\s*)?\W*$|\b(?:name|call)\s+(?:it|them|each|(?:the|new) files?)\b[^.]*$";
+    let results = r"\b(?:logs?|results?|outputs?|reports?|findings|summary)\s+(?:(?:goe?s?|lands?|appears?|ends? up|is|are)|(?:is|are|will be|gets?) (?:written|saved|stored|placed|put|logged))\s+(?:to|in|into|at|under)\s*\W*$";
+    let asks = r"\b(?:ask|request)\b(?:\s+\S+){0,3}\s+(?:for|to (?:provide|add|upload|supply|create|write|put))\s+(?:(?:a|an|the|their|its)\s+)?\W*$";
+    Regex::new(&format!("(?i)(?:{examples}|{makes}|{parts}|{renames}|{results}|{asks})"))
+        .expect("the expression is valid")
 });
 
 /// Words directly before a link to a file that the text tells to write.
@@ -216,7 +240,7 @@ static TELLS_TO_WRITE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Words anywhere in a line that make its paths proposals.
 static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:would|could|might) be\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b")
+    Regex::new(r"(?i)\b(?:would|could|might) (?:be|help)\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b")
         .expect("the expression is valid")
 });
 
@@ -233,15 +257,28 @@ static EXISTS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// Text after a path that allows that the file is missing, or names its owner.
+/// Text after a path that allows that the file is missing, says when it is made or removed, or
+/// names its owner.
 static OPTIONAL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:\(?optional\b|(?:if|when|where) (?:it exists|present|available|it is (?:present|available)|there is one)\b|(?:of|from|in) the `[\w:-]+` skill\b)")
+    let optional = r"\(?optional\b|(?:if|when|where) (?:it exists|present|available|it is (?:present|available)|there is one)\b";
+    let is = "(?:(?:which|that) )?(?:is|are|was|were|has been|have been|gets|will be|must be)";
+    let made = r"(?:(?:created|generated|produced|saved|removed|deleted|dropped|renamed)\b|written(?:\W*$|\W*[,;)]| (?:by|to|during|after|when|on)\b))";
+    let by = r"(?:created|generated|produced|made|built) (?:by|in|during|at|after|on|when)\b|written (?:by|during|after|when)\b";
+    let later = r"(?:is |are |still )?(?:coming soon|planned|not yet|to be (?:written|added|created|done)|tbd|todo)\b";
+    let owner = r"(?:of|from|in) the `[\w:-]+` skill\b";
+    Regex::new(&format!(r"(?i)^\W*(?:{optional}|{is} (?:since )?{made}|{by}|{later}|{owner})"))
         .expect("the expression is valid")
 });
 
-/// Text before a path in its sentence that makes it optional, or names another repository.
+/// Text before a path in its sentence that makes it optional, planned, past or typical, or names
+/// another repository.
 static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\boptionally\b|\b(?:target|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|\b(?:good|bad|wrong|avoid)\W*:\W*$")
+    let optional = r"\boptionally\b|\boptional\W*:\W*$|\bconsider\b";
+    let later = r"\b(?:not yet(?: written)?|planned|coming soon|to ?do|tbd)\W*:";
+    let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b";
+    let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically)\b";
+    let elsewhere = r"\b(?:target|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|\b(?:good|bad|wrong|avoid)\W*:\W*$";
+    Regex::new(&format!("(?i)(?:{optional}|{later}|{past}|{typical}|{elsewhere})"))
         .expect("the expression is valid")
 });
 
@@ -257,6 +294,17 @@ static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
 static TABLE_OF_EXAMPLES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\|\s*\W*(?:examples?|conventions?|naming)\W*\||\b(?:examples?|naming|conventions?)\W*:?\W*$")
         .expect("the expression is valid")
+});
+
+/// The head of a table's column of files that the skill writes.
+static HEAD_OF_RESULTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:outputs?|results?|creates|writes|generates|produces)\b")
+        .expect("the expression is valid")
+});
+
+/// A date in a file name, or a pattern for one.
+static DATE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD").expect("the expression is valid")
 });
 
 /// Text directly before a path that names the owner of the file.
@@ -294,7 +342,15 @@ fn is_placeholder(path: &str) -> bool {
         "something",
         "whatever",
     ];
+    let stem = file_stem(path);
+    NAMES.contains(&&*stem)
+        || stem.starts_with("your")
+        || path.contains("path/to/")
+        || DATE.is_match(path)
+}
+
+/// Returns the file name up to its first dot, in lower case.
+fn file_stem(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    NAMES.contains(&&*stem) || stem.starts_with("your") || path.contains("path/to/")
+    name.split('.').next().unwrap_or_default().to_ascii_lowercase()
 }

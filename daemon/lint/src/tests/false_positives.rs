@@ -47,6 +47,7 @@ fn links_to_non_files_are_ignored() {
         "Write the result to [the page](references/new.md).",
         "Save your findings in **[notes](references/notes.md)**.",
         "Create [the plan](references/plan.md).",
+        "See [y](./your-file.md).",
     ] {
         silent("body/broken-link", &body(text));
     }
@@ -99,6 +100,59 @@ fn paths_of_a_list_of_examples_are_ignored() {
     ] {
         let found = Fixture::new(&skill(text)).check();
         assert!(found.iter().any(|it| it.rule.id.as_str() == "body/broken-path"), "{found:?}");
+    }
+}
+
+#[test]
+fn paths_of_files_that_are_made_planned_or_gone_are_ignored() {
+    let skill = |text: &str| {
+        let head = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\n";
+        let files =
+            "//- /w/pdf/references/a.md\n# A\n//- /w/pdf/scripts/a.py\n//- /w/pdf/assets/a.png\n";
+        Fixture::new(&format!("//- /w/pdf/SKILL.md\n{head}{text}\n{files}")).check()
+    };
+    let told = |text: &str| {
+        let found = skill(text);
+        found.iter().any(|it| it.rule.id.as_str() == "body/broken-path")
+    };
+    for text in [
+        "For rotation, a `scripts/rotate_pdf.py` script would help.",
+        "A typical skill has `references/schema.md`.",
+        "Skills keep schemas in `references/schema.md`.",
+        "Consider adding `references/schema.md`.",
+        "If the body grows, split it into `references/forms.md` and `references/tables.md`.",
+        "Extract it into `references/forms.md`.",
+        "Logs go to `assets/run.log`.",
+        "The result is in `assets/result.json`.",
+        "Then check that `assets/result.json` was written.",
+        "- `assets/result.json` — created by step 2",
+        "Ask the user for `assets/logo.png`.",
+        "Optional: `references/notes.md`",
+        "- `references/notes.md` (coming soon)",
+        "- `references/notes.md` (planned)",
+        "Not yet: `references/notes.md`, `references/more.md`",
+        "It once had `scripts/old.py`, which was removed.",
+        "The file `scripts/old.py` was removed.",
+        "Rename `references/old.md` to `references/new.md`.",
+        "| Step | Output file |\n|---|---|\n| 1 | `assets/result.json` |",
+        "Write one page a day: `references/YYYY-MM-DD.md`.",
+        "See `references/2024-01-01.md`.",
+        "Name it after the topic (`references/topic.md`).",
+        "Kurze Namen, z.B. `references/tabellen.md`.",
+        "Kurze Namen, z. B. `references/tabellen.md`.",
+    ] {
+        assert!(!told(text), "{text}");
+    }
+    for text in [
+        "Ask the user the questions of `references/questions.md`.",
+        "The reports are described in `references/reports.md`.",
+        "Run `scripts/tool.py`, which is written in Python.",
+        "Rename the columns as in `references/columns.md`.",
+        "Once you have the file, read `references/forms.md`.",
+        "| Output | Format |\n|---|---|\n| JSON | `references/json.md` |",
+        "Read the PDF. Optional fields are in `references/optional.md`.",
+    ] {
+        assert!(told(text), "{text}");
     }
 }
 
