@@ -11,11 +11,16 @@ use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
 pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&'a Profile> {
     let all = || active.to_vec();
     let Some(path) = path else { return all() };
-    if !profile::builtin().iter().any(|it| looks_at(it, path)) {
+    if !is_searched(path) {
         return all();
     }
     let there: Vec<_> = active.iter().copied().filter(|it| looks_at(it, path)).collect();
     if there.is_empty() { all() } else { there }
+}
+
+/// Returns whether any agent searches the location of `path`.
+pub(super) fn is_searched(path: &Path) -> bool {
+    profile::builtin().iter().any(|it| looks_at(it, path))
 }
 
 fn looks_at(profile: &Profile, path: &Path) -> bool {

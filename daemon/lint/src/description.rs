@@ -294,7 +294,8 @@ fn span_after(cx: &Cx<'_>, value: &Value, text: &str, count: usize) -> Span {
 fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
     if is_placeholder(text) {
         let span = cx.line(value.span.start).within(value.span);
-        out.push(Finding::new(&UNWRITTEN, span, "the description is a placeholder"));
+        let finding = Finding::new(&UNWRITTEN, span, "the description is a placeholder");
+        out.push(if cx.is_template { finding.severity(Severity::Hint) } else { finding });
         return;
     }
     if let Some((start, end)) = find_tag(text) {

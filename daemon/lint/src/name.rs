@@ -142,7 +142,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     match (entry, value) {
         (Some(entry), Some(value)) if !is_blank(value) => {
             let what = YamlType::of(value, YamlLibrary::JsYaml3);
-            if what != YamlType::Text {
+            // A program fills in `{{name}}`.
+            let is_filled_in = entry.value.span.slice(cx.text).starts_with("{{");
+            if what != YamlType::Text && !is_filled_in {
                 out.push(field::not_text(cx, &TYPE, entry, what, &[LoadRule::NameRequired]));
             }
             if let Some(name) = value.as_str() {
@@ -256,6 +258,7 @@ fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
     let finding = Finding::new(&DIRECTORY, span, message)
         .about(&label)
         .offer(Offer::RenameDirectory(name.to_owned()));
+    let finding = if cx.is_template { finding.severity(Severity::Hint) } else { finding };
     if !is_standard(directory) {
         return finding;
     }

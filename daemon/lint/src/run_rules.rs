@@ -32,6 +32,7 @@ pub(super) fn unverified(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
     }
     for finding in &mut found {
         cx.attribute(finding);
+        cx.lower(finding);
     }
     settings.apply_levels(cx.path, &mut found);
     found.sort_by_key(|it| (it.diagnostic.span, it.diagnostic.severity));

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use skills_agents::command;
-use skills_agents::field_table::{Agent, Field};
+use skills_agents::field_table::{Agent, Field, NAME};
 use skills_agents::fields::{Fields, SpannedText};
 use skills_agents::loaders::{LoadOutcome, LoadRule, LoadVerdict, load_as};
 use skills_agents::profile::Profile;
@@ -14,6 +14,7 @@ use skills_agents::references::{Link, Reference};
 use skills_agents::skill::SkillRecord;
 use skills_agents::text_parts::TextParts;
 use skills_discovery::discover::FileId;
+use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Frontmatter};
@@ -48,6 +49,36 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// Returns whether a skill is a template: by its directory or one above it in the same tree, or by a
+/// placeholder as its name.
+fn is_template(subject: &Subject<'_>) -> bool {
+    const NAMES: [&str; 6] = [
+        "template-skill",
+        "skill-template",
+        "your-skill",
+        "your-skill-name",
+        "skill-name",
+        "my-skill-name",
+    ];
+    const MAX_UP: usize = 4;
+    let frontmatter = subject.document.frontmatter.as_ref();
+    let name = frontmatter.and_then(|it| it.get(NAME.key)).map(|it| it.value.span);
+    let name = name.map(|it| it.slice(subject.text)).unwrap_or_default();
+    let name = name.trim().trim_matches(['"', '\'']);
+    if NAMES.contains(&name) || ["{{", "<", "["].iter().any(|it| name.starts_with(it)) {
+        return true;
+    }
+    let Some(path) = subject.path else { return false };
+    let is_marked =
+        |it: &str| matches!(it.trim_start_matches(['_', '.']), "template" | "templates");
+    let names =
+        path.iter().rev().skip(1).take(MAX_UP).map(|it| it.to_string_lossy().to_ascii_lowercase());
+    // A directory such as `.claude` begins another tree.
+    let mut names = names.take_while(|it| !it.starts_with('.') || is_marked(it));
+    let own = subject.directory().to_ascii_lowercase();
+    own.ends_with("-template") || own.ends_with("_template") || names.any(|it| is_marked(&it))
+}
+
 /// The context of one check.
 pub(super) struct Cx<'a> {
     pub(super) text: &'a str,
@@ -62,6 +93,10 @@ pub(super) struct Cx<'a> {
     pub(super) fields: Option<Fields<'a>>,
     /// The active profiles that search the file's location.
     affected: Vec<&'a Profile>,
+    /// True if the skill is a template by its directory or its name.
+    pub(super) is_template: bool,
+    /// True if the skill is a template outside every agent's directories, so that no agent drops it.
+    is_unlisted: bool,
     /// Name of the directory, also for a command.
     own_directory: &'a str,
     /// Each profile's reading of the file. Some profiles parse the frontmatter again, and not every
@@ -97,7 +132,11 @@ impl<'a> Cx<'a> {
         } else {
             affected_agents::affected(active, path)
         };
+        let is_template = !is_command && is_template(subject);
+        let is_unlisted = is_template && path.is_some_and(|it| !affected_agents::is_searched(it));
         Self {
+            is_template,
+            is_unlisted,
             text: subject.text,
             document: subject.document,
             record: subject.record,
@@ -220,9 +259,26 @@ impl<'a> Cx<'a> {
         them.map(|(profile, _)| *profile).collect()
     }
 
-    /// Returns the profiles that drop the file because it violates one of these rules.
+    /// Returns whether the file is a template that no agent searches for.
+    pub(super) fn is_unlisted(&self) -> bool {
+        self.is_unlisted
+    }
+
+    /// Turns errors into warnings in a file that no agent searches for skills.
+    pub(super) fn lower(&self, finding: &mut Finding) {
+        if self.is_unlisted {
+            let severity = &mut finding.diagnostic.severity;
+            *severity = (*severity).max(Severity::Warning);
+        }
+    }
+
+    /// Returns the profiles that drop the file because it violates one of these rules. No agent drops
+    /// a template that none lists.
     pub(super) fn profiles_that_drop(&self, rules: &[LoadRule]) -> Vec<&'a Profile> {
         self.profiles_where(|_, reading| {
+            if self.is_unlisted {
+                return false;
+            }
             let told = reading.dropped.iter().chain(&reading.notes);
             reading.verdict == LoadVerdict::Dropped
                 && told.into_iter().any(|it| rules.contains(&it.rule))

@@ -9,7 +9,7 @@ pub(super) mod rules;
 
 use skills_agents::fence::Fence;
 use skills_agents::field_table::fields;
-use skills_agents::loaders::{LoadRule, LoadVerdict};
+use skills_agents::loaders::{LoadOutcome, LoadRule, LoadVerdict};
 use skills_agents::profile::Profile;
 use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::parse::{Closing, Entry, Frontmatter, OpeningKind, ScalarStyle, ValueKind};
@@ -36,7 +36,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for diagnostic in cx.document.diagnostics.iter().filter(|_| !is_body) {
         let told = if diagnostic.code == ProblemCode::NotAMapping {
             // If no field can be read, agents report a missing field.
-            let dropped = cx.profiles_where(|_, it| it.verdict == LoadVerdict::Dropped);
+            let is_dropped = |it: &LoadOutcome| it.verdict == LoadVerdict::Dropped;
+            let dropped = cx.profiles_where(|_, it| is_dropped(it) && !cx.is_unlisted());
             Consequences::new(cx, dropped).finding(cx, diagnostic)
         } else {
             consequences.finding(cx, diagnostic)

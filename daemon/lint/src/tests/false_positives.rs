@@ -157,6 +157,47 @@ fn paths_of_files_that_are_made_planned_or_gone_are_ignored() {
 }
 
 #[test]
+fn templates_have_no_errors_and_only_hints_about_placeholders() {
+    let checked = |path: &str, name: &str| {
+        let todo = "\"[TODO: what it does]\"";
+        let text = format!("---\nname: {name}\ndescription: {todo}\n---\nRead.\n");
+        Fixture::new(&format!("//- {path}\n{text}")).check()
+    };
+    for (path, name) in [
+        ("/w/template/SKILL.md", "pdf"),
+        ("/w/templates/SKILL.md", "template-skill"),
+        ("/w/templates/basic/SKILL.md", "pdf"),
+        ("/w/_template/SKILL.md", "pdf"),
+        ("/w/skills/skill-template/SKILL.md", "pdf"),
+        ("/w/.claude/skills/templates/SKILL.md", "your-skill-name"),
+        ("/w/skills/pdf/SKILL.md", "'{{name}}'"),
+        ("/w/skills/pdf/SKILL.md", "{{name}}"),
+        ("/w/skills/pdf/SKILL.md", "template-skill"),
+        ("/w/skills/pdf/SKILL.md", "your-skill-name"),
+    ] {
+        for finding in checked(path, name) {
+            let (id, told) = (finding.rule.id.as_str(), &finding.diagnostic);
+            let is_placeholder = matches!(id, "description/unwritten" | "name/directory");
+            let least = if is_placeholder { Severity::Hint } else { Severity::Warning };
+            assert!(told.severity >= least, "{path} {name} {id} {told:?}");
+            assert!(!told.message.contains("drop"), "{path} {name} {id} {told:?}");
+        }
+    }
+    let bare =
+        Fixture::new("//- /w/templates/basic/SKILL.md\n---\nmetadata:\n  a: b\n---\nRead.\n");
+    let told: Vec<_> = bare.check().into_iter().map(|it| it.diagnostic).collect();
+    let is_fit =
+        told.iter().all(|it| it.severity != Severity::Error && !it.message.contains("drop"));
+    assert!(is_fit, "{told:#?}");
+    for path in ["/w/templates/.claude/skills/pdf/SKILL.md", "/w/skills/pdf/SKILL.md"] {
+        let found = checked(path, "pdf");
+        let told = found.iter().find(|it| it.rule.id.as_str() == "description/unwritten");
+        let told = told.expect("it is found");
+        assert_eq!(told.diagnostic.severity, Severity::Warning, "{path}");
+    }
+}
+
+#[test]
 fn script_without_a_directory_is_a_hint_if_the_skill_has_one_of_that_name() {
     let skill = |text: &str| {
         format!(
