@@ -349,7 +349,10 @@ fn is_slip(key: &str, meant: &str) -> bool {
 /// the key is not a word of its own.
 fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
     let key = entry.key.text.as_str();
-    let is_word = WORDS.contains(&key) || field.key.strip_prefix(key).is_some();
+    // `path` can be a word of its own; `allowed-tool` is not.
+    let is_start = field.key.strip_prefix(key).is_some() && !key.contains(['-', '_']);
+    let is_glob = field.key == PATHS.key && entry.value.span.slice(cx.text).contains('*');
+    let is_word = WORDS.contains(&key) || is_start && !is_glob;
     let Some(fields) = cx.fields.filter(|_| !is_word || field.misspellings.contains(&key)) else {
         return false;
     };

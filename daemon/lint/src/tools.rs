@@ -112,17 +112,27 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     check_separators(cx, &ALLOWED_TOOLS, out);
 }
 
-/// Reports an item that names several tools: no agent splits list items, or splits at `;`.
+/// Reports an item that names several tools: no agent splits list items, or splits at `;` or at
+/// full-width marks.
 fn joined_tools(cx: &Cx<'_>, field: &'static Field, item: &SpannedText) -> Option<Finding> {
+    const WIDE: [char; 3] = ['，', '、', '；'];
     let text = item.text.trim();
-    let names: Vec<&str> = text.split([' ', ',', ';', '|']).filter(|it| !it.is_empty()).collect();
+    let wide = text.find(WIDE).filter(|at| !text[..*at].contains('('));
+    let separators: &[char] = if wide.is_some() { &WIDE } else { &[' ', ',', ';', '|'] };
+    let names = text.split(separators).map(str::trim).filter(|it| !it.is_empty());
+    let names: Vec<&str> = names.collect();
     let is_tool = |it: &&str| find_tool(Agent::ClaudeCode, it).is_some();
-    if names.len() < 2 || !names.iter().all(is_tool) {
+    if names.is_empty() || wide.is_none() && (names.len() < 2 || !names.iter().all(is_tool)) {
         return None;
     }
     let message = format!("agents read `{text}` as the name of one tool, which does not exist");
-    let finding = Finding::new(&UNKNOWN, item.span, message).severity(Severity::Warning);
-    let finding = finding.help("Separate the tools like the others in this list.");
+    let rule = if wide.is_some() { &SEPARATOR } else { &UNKNOWN };
+    let finding = Finding::new(rule, item.span, message).severity(Severity::Warning);
+    let help = match wide.and_then(|at| text[at..].chars().next()) {
+        Some(mark) => format!("Write a space instead of `{mark}`."),
+        None => "Separate the tools like the others in this list.".to_owned(),
+    };
+    let finding = finding.help(help);
     if item.span.slice(cx.text).trim_matches(['"', '\'']) != text {
         return Some(finding);
     }

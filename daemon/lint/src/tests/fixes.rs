@@ -533,6 +533,74 @@ fn plain_value_of_several_lines_with_a_colon_is_quoted() {
 }
 
 #[test]
+fn full_width_colons_of_all_keys_are_replaced_at_once() {
+    fixes(
+        "---\nname：pdf\ndescription：读取 PDF 文件\nmetadata：\n  author： 我\n---\nRead.\n",
+        "yaml/not-a-mapping",
+        "---\nname: pdf\ndescription: 读取 PDF 文件\nmetadata:\n  author: 我\n---\nRead.\n",
+    );
+    fixes(
+        "---\nname：pdf\ndescription：读取: 全部\n---\nRead.\n",
+        "yaml/syntax",
+        "---\nname: pdf\ndescription: \"读取: 全部\"\n---\nRead.\n",
+    );
+    let text = "---\n标题：pdf\n---\nRead.\n";
+    let found = Fixture::new(text).check();
+    assert!(
+        found.iter().all(|it| it.rule.id.as_str() != "yaml/not-a-mapping" || it.fixes.is_empty())
+    );
+}
+
+#[test]
+fn duplicate_key_in_metadata_can_be_removed() {
+    let text = |lines: &str| {
+        format!("---\nname: pdf\ndescription: Use when asked.\nmetadata:\n{lines}---\nRead.\n")
+    };
+    let check = |lines: &str| {
+        let found = Fixture::new(&text(lines)).check();
+        let found = found.into_iter().find(|it| it.rule.id.as_str() == "yaml/duplicate-key");
+        found.expect("it is found").fixes
+    };
+    let choices = check("  author: a\n  version: \"1\"\n  author: b\n");
+    let results: Vec<_> = choices
+        .iter()
+        .map(|it| apply(&text("  author: a\n  version: \"1\"\n  author: b\n"), &it.edits))
+        .collect();
+    let expected = ["  author: a\n  version: \"1\"\n", "  version: \"1\"\n  author: b\n"];
+    assert_eq!(results, expected.map(text));
+    assert_eq!(check("  author: a\n  author: a\n").len(), 1);
+}
+
+#[test]
+fn singular_of_a_field_is_renamed_if_it_has_no_other_meaning() {
+    let head =
+        |line: &str| format!("---\nname: pdf\ndescription: Use when asked.\n{line}\n---\nx\n");
+    for (wrong, right) in
+        [("allowed-tool: Read", "allowed-tools: Read"), ("path: \"*.ts\"", "paths: \"*.ts\"")]
+    {
+        fixes(&head(wrong), "field/misspelled", &head(right));
+    }
+    let found = Fixture::new(&head("argument: x")).check();
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "field/misspelled");
+    let offers = finding.expect("it is found").offers.iter().map(crate::Offer::title);
+    assert_eq!(offers.collect::<Vec<_>>(), ["Rename the key to `arguments`"]);
+}
+
+#[test]
+fn full_width_commas_between_tools_are_replaced() {
+    let head =
+        |line: &str| format!("---\nname: pdf\ndescription: Use when asked.\n{line}\n---\nx\n");
+    for (wrong, right) in [
+        ("allowed-tools: Read，Grep", "allowed-tools: Read Grep"),
+        ("allowed-tools: Read、Bash(git log:*)", "allowed-tools: Read Bash(git log:*)"),
+        ("allowed-tools: [Read，Grep]", "allowed-tools: [Read, Grep]"),
+        ("allowed-tools: Read， Grep", "allowed-tools: Read Grep"),
+    ] {
+        fixes(&head(wrong), "tools/separator", &head(right));
+    }
+}
+
+#[test]
 fn full_width_colon_after_a_field_is_replaced() {
     for (lines, expected) in [
         ("name：pdf\ndescription: Use when asked\n", "name: pdf\ndescription: Use when asked\n"),

@@ -56,8 +56,9 @@ impl<'a> FixedText<'a> {
         if promises.iter().any(|holds| holds(before) && !holds(after)) {
             return false;
         }
-        // If the YAML is invalid, its entries are guessed, and a fix may reveal better ones.
-        let most_new = if before.strict.is_ok() { self.findings.len() } else { usize::MAX };
+        // If the YAML is invalid or has no entries, they are guessed, and a fix may reveal better ones.
+        let is_read = before.strict.is_ok() && !before.entries.is_empty();
+        let most_new = if is_read { self.findings.len() } else { usize::MAX };
         let (old, new) = (&before.entries, &after.entries);
         self.keep((before, old), (after, new), self.findings, most_new)
     }
@@ -76,6 +77,10 @@ impl<'a> FixedText<'a> {
         for (_, entry) in before.iter().enumerate().filter(|(at, _)| !found.contains_key(at)) {
             let is_same = |it: &Entry| self.same(in_before, entry, in_after, it);
             if left.take(&entry.key.text, is_same).is_some() {
+                continue;
+            }
+            // Such a key ends in the middle of its value.
+            if entry.key.text.contains('：') {
                 continue;
             }
             // An unread key may move below another key.

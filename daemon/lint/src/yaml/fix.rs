@@ -57,6 +57,7 @@ pub(super) fn add_fix(cx: &Cx<'_>, finding: Finding) -> Finding {
             }
             None => fix_colon(cx, finding),
         },
+        RuleId::YamlNotAMapping => add_narrow_colons(cx, frontmatter, finding),
         _ => finding,
     }
 }
@@ -217,8 +218,15 @@ fn close_properly(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> F
 
 /// Removes the second of two keys with equal values; offers to remove either if they differ.
 fn remove_duplicate(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
-    let entries = &frontmatter.entries;
     let span = finding.diagnostic.span;
+    let mut entries = &frontmatter.entries;
+    // A key in a map, such as `metadata`, with a line of its own.
+    while let Some(around) = entries.iter().find(|it| it.value.span.contains(span.start)) {
+        let ValueKind::Mapping { flow: false, entries: inner } = &around.value.kind else {
+            return finding;
+        };
+        entries = inner;
+    }
     let at = entries.partition_point(|it| it.key.span < span);
     let Some(second) = entries.get(at).filter(|it| it.key.span == span) else {
         return finding;
@@ -482,9 +490,57 @@ fn is_apostrophe(text: &str, at: usize) -> bool {
         && word(text[at + 1..].chars().next())
 }
 
+/// The full-width colon, `：`.
+const WIDE: char = '：';
+
+/// Replaces the full-width colons of all keys, if one of the keys is a field.
+fn add_narrow_colons(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
+    let edits = narrow_colons(cx, frontmatter);
+    let is_known = |it: &Edit| {
+        let key = Span::new(cx.line(it.span.start).start, it.span.start).slice(cx.text);
+        matches!(classify_key(key), KeyKind::Field(_))
+    };
+    if !edits.iter().any(is_known) {
+        return finding;
+    }
+    let colons = if edits.len() == 1 { "the colon" } else { "the colons" };
+    finding.fix_all(format!("Write {colons} as `:`"), edits)
+}
+
+/// Returns the edits that replace full-width colons after a word at the start of a line.
+fn narrow_colons(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut at = frontmatter.content.start;
+    while at < frontmatter.content.end {
+        let line = cx.line(at);
+        let written = line.slice(cx.text);
+        let is_key = |it: &str| {
+            it.starts_with(|it: char| it.is_ascii_alphabetic())
+                && it.chars().all(|it| it.is_ascii_alphanumeric() || "-_".contains(it))
+        };
+        if let Some((key, value)) = written.split_once(WIDE).filter(|it| is_key(it.0.trim())) {
+            edits.push(narrow_colon(line, key.trim_end().len(), value));
+        }
+        at = after_line_end(cx.text, line.end).max(line.end + 1);
+    }
+    edits
+}
+
+/// Returns the edit that replaces a full-width colon, and quotes the value where YAML requires it.
+/// `key` is the length of the line up to the end of the key.
+fn narrow_colon(line: Span, key: usize, value: &str) -> Edit {
+    let value = value.trim_start();
+    let start = line.end - value.len();
+    let (end, text) = match plain_text_to_quote(value) {
+        Some(plain) => (start + plain.len(), format!(": {}", quote::quote_scalar(plain))),
+        None if value.is_empty() => (start, ":".to_owned()),
+        None => (start, ": ".to_owned()),
+    };
+    Edit { span: Span::new(line.start + key, end), text }
+}
+
 /// Fixes `name pdf`, `name:pdf` and a full-width colon if the key is a field.
 fn fix_colon(cx: &Cx<'_>, finding: Finding) -> Finding {
-    const WIDE: char = '：';
     let line = cx.line(finding.diagnostic.span.start);
     let written = line.slice(cx.text);
     let known = |it: &&&'static skills_agents::field_table::Field| {
@@ -493,15 +549,10 @@ fn fix_colon(cx: &Cx<'_>, finding: Finding) -> Finding {
     let Some(field) = fields().iter().find(known) else { return finding };
     let behind = Span::empty(line.start + field.key.len());
     let rest = &written[field.key.len()..];
-    if let Some(value) = rest.trim_start().strip_prefix(WIDE) {
-        let value = value.trim_start();
-        let start = line.end - value.len();
-        let (end, text) = match plain_text_to_quote(value) {
-            Some(plain) => (start + plain.len(), format!(": {}", quote::quote_scalar(plain))),
-            None if value.is_empty() => (start, ":".to_owned()),
-            None => (start, ": ".to_owned()),
-        };
-        return finding.fix("Write the colon as `:`", Span::new(behind.start, end), text);
+    if rest.trim_start().starts_with(WIDE)
+        && let Some(frontmatter) = cx.frontmatter()
+    {
+        return add_narrow_colons(cx, frontmatter, finding);
     }
     if rest.starts_with(' ') && !rest.trim().is_empty() && !rest.contains(": ") {
         return finding.fix("Insert a colon after the key", behind, ":");

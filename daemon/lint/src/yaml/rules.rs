@@ -243,8 +243,9 @@ pub(crate) static NOT_A_MAPPING: Rule = FAMILY
         "The frontmatter has no `key: value` lines.",
         "Agents find no name and no description.",
         "Write `name: …` and `description: …` lines.",
-        "---\n- pdf\n---\nRead the file.\n",
+        "---\nname：pdf\ndescription：Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     )
+    .fixable()
     .whole_file();
 
 pub(crate) static TOO_DEEP: Rule = FAMILY.rule(
