@@ -105,6 +105,7 @@ pub(super) static VARIABLE: Rule = FAMILY.rule(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: '\"${CLAUDE_SKILL_DIR}\"/check.sh'\n---\nRead the file.\n",
 )
 .severity(Severity::Warning)
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: '\"${CLAUDE_PLUGIN_ROOT}\"/check.sh'\n---\nRead the file.\n")
 .fixable();
 
 pub(super) static UNQUOTED: Rule = FAMILY.rule(

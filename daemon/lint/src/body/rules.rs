@@ -85,7 +85,7 @@ pub(crate) static BROKEN_PATH: Rule = FAMILY.rule(
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun `scripts/raed.py`.\n//- /w/pdf/scripts/read.py\nprint()\n",
 )
-.passing(LINKED)
+.passing("//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun `scripts/read.py`.\n//- /w/pdf/scripts/read.py\nprint()\n")
 .fixable();
 
 pub(crate) static MISSING_SCRIPT: Rule = FAMILY.rule(

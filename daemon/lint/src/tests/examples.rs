@@ -73,6 +73,17 @@ fn each_rule_reports_its_failing_example_only() {
 }
 
 #[test]
+fn passing_example_is_the_fixed_failing_one() {
+    for rule in [&crate::hooks::VARIABLE, &crate::body::rules::BROKEN_PATH] {
+        let found = Fixture::new(rule.failing).check();
+        let finding = found.iter().find(|it| it.rule.id == rule.id).expect("it is found");
+        let fix = finding.only_fix().expect("it has one fix");
+        let fixed = apply(&Fixture::new(rule.failing).text(), &fix.edits);
+        assert_eq!(fixed, Fixture::new(rule.passing).text(), "{}", rule.id.as_str());
+    }
+}
+
+#[test]
 fn failing_examples_have_at_most_three_other_findings() {
     for rule in rules() {
         let found = Fixture::new(&failing(rule)).check();
