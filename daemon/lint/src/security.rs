@@ -1,5 +1,6 @@
 //! Rules `security/*`: invisible text, secrets, prompt injection and unreviewed downloads.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -211,71 +212,116 @@ fn singular(message: &str) -> String {
         .replace("1 zero-width characters", "1 zero-width character")
 }
 
+/// A form of secrets: its name with an article, a text that each contains, and its expression. The
+/// group `value`, if there is one, is the secret itself.
+type SecretForm = (&'static str, &'static str, &'static str);
+
+/// Text that each database address with a password contains.
+const ADDRESS: &str = "://";
+
+/// Text that each block with a private key contains.
+const PRIVATE: &str = "PRIVATE KEY-----";
+
+const SECRETS: [SecretForm; 16] = [
+    ("an AWS key", "AKIA", r"\bAKIA[0-9A-Z]{16}"),
+    ("a GitHub token", "gh", r"\bgh[pousr]_[A-Za-z0-9]{36,}"),
+    ("a GitHub token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{50,}"),
+    ("a GitLab token", "glpat-", r"\bglpat-[A-Za-z0-9_-]{20,}"),
+    ("an Anthropic key", "sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{40,}"),
+    ("an API key", "sk-", r"\bsk-(?:proj-)?[A-Za-z0-9_-]{40,}"),
+    ("a Slack token", "xox", r"\bxox[abprs]-[0-9A-Za-z-]{20,}"),
+    ("a Google key", "AIza", r"\bAIza[0-9A-Za-z_-]{35}"),
+    ("a Stripe key", "k_live_", r"\b[sr]k_live_[0-9A-Za-z]{20,}"),
+    ("an npm token", "npm_", r"\bnpm_[A-Za-z0-9]{36}"),
+    ("a Hugging Face token", "hf_", r"\bhf_[A-Za-z0-9]{30,}"),
+    ("a SendGrid key", "SG.", r"\bSG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{30,}"),
+    (
+        "a Slack webhook",
+        "hooks.slack.com",
+        r"https://hooks\.slack\.com/services/(?P<value>T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,})",
+    ),
+    (
+        "a JSON Web Token",
+        "eyJ",
+        r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.(?P<value>[A-Za-z0-9_-]{30,})",
+    ),
+    (
+        "the password of a database",
+        ADDRESS,
+        r#"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?)://[^\s:/@"'`<>]*:(?P<value>[^\s:/@"'`<>]{8,})@[A-Za-z0-9]"#,
+    ),
+    (
+        "a private key",
+        PRIVATE,
+        r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----(?:\s|\\n)*(?P<value>[A-Za-z0-9+/=\s]{200,})",
+    ),
+];
+
+/// Number of characters of a secret that a message shows.
+const MAX_REVEALED: usize = 4;
+
+/// Reports keys, tokens and passwords by their kind and first four characters.
 fn check_secrets(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    static KEYS: LazyLock<Regex> = LazyLock::new(|| {
-        let forms = [
-            r"AKIA[0-9A-Z]{16}",
-            r"gh[pousr]_[A-Za-z0-9]{36,}",
-            r"github_pat_[A-Za-z0-9_]{50,}",
-            r"glpat-[A-Za-z0-9_-]{20,}",
-            r"sk-ant-[A-Za-z0-9_-]{40,}",
-            r"sk-(?:proj-)?[A-Za-z0-9_-]{40,}",
-            r"xox[abprs]-[0-9A-Za-z-]{20,}",
-            r"AIza[0-9A-Za-z_-]{35}",
-            r"[sr]k_live_[0-9A-Za-z]{20,}",
-            r"npm_[A-Za-z0-9]{36}",
-        ];
-        Regex::new(&format!(r"\b(?:{})", forms.join("|"))).expect("the expression is valid")
+    static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        let forms = SECRETS.iter().map(|(_, _, it)| Regex::new(it));
+        forms.map(|it| it.expect("the expression is valid")).collect()
     });
-    // Searches for the prefixes first: the regular expression is slow on long texts.
-    const STARTS: [&str; 14] = [
-        "AKIA",
-        "ghp_",
-        "gho_",
-        "ghu_",
-        "ghs_",
-        "ghr_",
-        "github_pat_",
-        "glpat-",
-        "sk-",
-        "xox",
-        "AIza",
-        "_live_",
-        "npm_",
-        "PRIVATE KEY",
-    ];
-    if !STARTS.iter().any(|it| occurrences(cx.text, it).next().is_some()) {
-        return;
-    }
-    for found_at in KEYS.find_iter(cx.text) {
-        if is_made_up(found_at.as_str()) {
+    let mut ends = HashSet::new();
+    // Searches for a part first: the regular expressions are slow on long texts.
+    for ((kind, part, _), form) in SECRETS.iter().zip(FORMS.iter()) {
+        if !cx.text.contains(part) {
             continue;
         }
-        let span = Span::new(found_at.start(), found_at.end());
-        out.push(Finding::new(&SECRET, span, "this looks like a secret key"));
-    }
-    const MARK: &str = "PRIVATE KEY-----";
-    for at in occurrences(cx.text, MARK) {
-        let line = cx.line(at);
-        let begins = line.slice(cx.text).trim().starts_with("-----BEGIN ");
-        let below = &cx.text[(at + MARK.len()).min(cx.text.len())..];
-        let key = below
-            .trim_start()
-            .chars()
-            .take_while(|it| it.is_ascii_alphanumeric() || "+/=\r\n".contains(*it))
-            .count();
-        if begins && key > 200 {
-            out.push(Finding::new(&SECRET, line, "this looks like a private key"));
+        for found in form.captures_iter(cx.text) {
+            let Some(whole) = found.get(0) else { continue };
+            let value = found.name("value");
+            // A private key is reported at its first line, and its letters are not examined.
+            let is_block = *part == PRIVATE;
+            let secret = value.unwrap_or(whole);
+            if !is_block && is_made_up(secret.as_str(), *part == ADDRESS)
+                || !ends.insert(secret.end())
+            {
+                continue;
+            }
+            let span = if is_block {
+                cx.line(whole.start())
+            } else {
+                Span::new(whole.start(), whole.end())
+            };
+            let message = if is_block {
+                format!("the lines from `{}` look like {kind}", span.slice(cx.text).trim())
+            } else {
+                let start: String = secret.as_str().chars().take(MAX_REVEALED).collect();
+                format!("`{start}…` looks like {kind}")
+            };
+            out.push(Finding::new(&SECRET, span, message));
         }
     }
 }
 
-/// Returns whether a key looks like a placeholder.
-fn is_made_up(key: &str) -> bool {
+/// Returns whether a key or a password looks like a placeholder.
+fn is_made_up(key: &str, is_password: bool) -> bool {
     let lower = key.to_lowercase();
+    if is_password {
+        const WORDS: [&str; 5] = ["pass", "pw", "postgres", "mysql", "admin"];
+        return WORDS.iter().any(|it| lower.contains(it))
+            || !key.bytes().any(|it| it.is_ascii_digit())
+            || !key.bytes().any(|it| it.is_ascii_alphabetic())
+            || key.contains(['$', '{', '%', '*', '.', '['])
+            || has_placeholder_word(&lower)
+            || has_sequence(lower.as_bytes());
+    }
     let mut letters: Vec<char> = lower.chars().collect();
     letters.sort_unstable();
     letters.dedup();
+    letters.len() < 12
+        || has_placeholder_word(&lower)
+        || !key.bytes().any(|it| it.is_ascii_digit())
+        || has_sequence(lower.as_bytes())
+}
+
+/// Returns whether a text in lower case contains a word of placeholders.
+fn has_placeholder_word(lower: &str) -> bool {
     let words = [
         "example",
         "xxx",
@@ -297,10 +343,7 @@ fn is_made_up(key: &str) -> bool {
         "changeme",
         "sample",
     ];
-    letters.len() < 12
-        || words.iter().any(|it| lower.contains(it))
-        || !key.bytes().any(|it| it.is_ascii_digit())
-        || has_sequence(lower.as_bytes())
+    words.iter().any(|it| lower.contains(it))
 }
 
 /// Returns whether a text has a run of letters or digits that rise by one, or are equal, or are

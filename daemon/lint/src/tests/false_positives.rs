@@ -287,8 +287,58 @@ fn placeholder_secrets_are_ignored() {
         "sk-ant-api03-...",
         "xoxb-your-token-that-is-long-enough",
         "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE...\n-----END RSA PRIVATE KEY-----",
+        "hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "hf_your_token_here",
+        "SG.xxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.signature",
+        "postgres://user:password@localhost/db",
+        "postgres://user:${DB_PASSWORD}@db.internal/app",
+        "postgresql://user:<password>@host:5432/db",
+        "mysql://root:example1@db/app",
+        "mongodb+srv://USER:PASSWORD1@cluster0.mongodb.net",
+        "https://a.b:8080/c@2x.png",
     ] {
         silent("security/secret", &body(key));
+    }
+}
+
+#[test]
+fn secrets_are_reported_by_kind_without_their_text() {
+    let letters = "q7Zk2mVw9RtX4nBc8LpY6sHd3GfJ5aKe";
+    let block = format!("{letters}{letters}\n").repeat(5);
+    for (secret, message) in [
+        ("AKIAQ3T7WZK5NV2PLR6D".to_owned(), "`AKIA…` looks like an AWS key"),
+        (format!("hf_{letters}Qr"), "`hf_q…` looks like a Hugging Face token"),
+        (
+            format!("SG.q7Zk2mVw9RtX4nBc8LpY6s.{letters}Qr9Wm2X"),
+            "`SG.q…` looks like a SendGrid key",
+        ),
+        (
+            "https://hooks.slack.com/services/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"
+                .to_owned(),
+            "`T7Q2…` looks like a Slack webhook",
+        ),
+        (
+            format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI5ODMyNzQifQ.{letters}Qr9Wm2XuTb7"),
+            "`q7Zk…` looks like a JSON Web Token",
+        ),
+        (
+            "postgres://app:q7Zk2mVw9R@db.internal:5432/app".to_owned(),
+            "`q7Zk…` looks like the password of a database",
+        ),
+        (
+            format!("-----BEGIN RSA PRIVATE KEY-----\n{block}-----END RSA PRIVATE KEY-----"),
+            "the lines from `-----BEGIN RSA PRIVATE KEY-----` look like a private key",
+        ),
+    ] {
+        let found = Fixture::new(&body(&format!("It is {secret}"))).check();
+        let found =
+            if secret.starts_with("---") { Fixture::new(&body(&secret)).check() } else { found };
+        let told = found.iter().filter(|it| it.rule.id.as_str() == "security/secret");
+        let told: Vec<_> = told.map(|it| it.diagnostic.message.as_str()).collect();
+        assert_eq!(told, [message], "{secret}");
     }
 }
 
