@@ -153,6 +153,9 @@ const LISTED: &str = concat!(
 const MAX: usize = 1024;
 const MAX_LISTED: usize = 1536;
 
+/// Maximum number of characters of a placeholder that a message shows.
+const MAX_QUOTED: usize = 40;
+
 /// Placeholder inserted as a new description.
 const DRAFT: &str = "What it does. Use it when …";
 
@@ -294,7 +297,11 @@ fn span_after(cx: &Cx<'_>, value: &Value, text: &str, count: usize) -> Span {
 fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
     if is_placeholder(text) {
         let span = cx.line(value.span.start).within(value.span);
-        let finding = Finding::new(&UNWRITTEN, span, "the description is a placeholder");
+        let first = text.trim().lines().next().unwrap_or_default();
+        let written: String = first.chars().take(MAX_QUOTED).collect();
+        let more = if written.len() < text.trim().len() { "…" } else { "" };
+        let message = format!("the description `{written}{more}` is a placeholder");
+        let finding = Finding::new(&UNWRITTEN, span, message);
         out.push(if cx.is_template { finding.severity(Severity::Hint) } else { finding });
         return;
     }

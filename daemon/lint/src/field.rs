@@ -214,6 +214,7 @@ fn unknown_key(cx: &Cx<'_>, entry: &Entry) -> Finding {
             let mut finding = finding;
             finding.diagnostic.message =
                 format!("no agent reads `{key}` in a skill; did you mean `{meant}`?");
+            let finding = finding.help(format!("Rename the key to `{meant}`, or remove it."));
             finding.fix(format!("Rename the key to `{meant}`"), entry.key.span, meant)
         }
         None => finding,
@@ -630,13 +631,20 @@ fn check_open_value(
     if let Some(near) = near.filter(|_| is_model) {
         let message = format!("Claude Code has no model `{written}`; did you mean `{near}`?");
         let finding = Finding::new(&VALUE, span, message).severity(Severity::Warning);
+        let finding = finding.help(model_help(words));
         out.push(finding.fix(format!("Change to `{near}`"), span, near));
     } else if let Some(id) = model_id(written, words).filter(|_| is_model) {
         // A gateway may have a model of that name.
         let message = format!("Anthropic has no model `{written}`; did you mean `{id}`?");
         let finding = Finding::new(&VALUE, span, message).severity(Severity::Information);
+        let finding = finding.help(model_help(words));
         out.push(finding.draft(format!("Change to `{id}`"), span, id));
     }
+}
+
+/// Returns the help about an unknown model.
+fn model_help(words: &[&str]) -> String {
+    format!("Write {} or the id of a model.", join_or(words).replace(" or ", ", "))
 }
 
 /// Returns the agent whose name differs by one typing error, in any case. A user's own agent can

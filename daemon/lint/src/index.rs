@@ -14,7 +14,7 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
-use super::affected_agents::{depth_below_root, names, with_verb};
+use super::affected_agents::{depth_below_root, join_and, names, with_verb};
 use super::finding::Finding;
 use super::rule::{Family, Rule};
 use super::rule_id::RuleId;
@@ -428,10 +428,13 @@ fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         let longest = place.longest();
         let longest = longest.iter().map(|it| format!("`{}` ({})", it.name, length_in_list(it)));
         let message = format!(
-            "the skill listing of {} has {total} characters for {n_listed} skills, over the budget of {budget}, so {cut}; the longest: {}",
-            names(&[profile]),
-            longest.collect::<Vec<_>>().join(", ")
+            "the skill listing of {} has {total} characters, over the budget of {budget}, so {cut}",
+            names(&[profile])
         );
-        out.push(Finding::new(&OVER_BUDGET, span, message).about(&[profile]));
+        let help = format!(
+            "Shorten the longest of {n_listed} descriptions, {}, or hide skills from the model; `skillsd budget` shows each.",
+            join_and(&longest.collect::<Vec<_>>())
+        );
+        out.push(Finding::new(&OVER_BUDGET, span, message).help(help).about(&[profile]));
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     encoding::check(cx, out);
     let Some(frontmatter) = cx.frontmatter() else { return };
-    check_aliases(frontmatter, &consequences, out);
+    check_aliases(cx, frontmatter, &consequences, out);
     check_early_closing(cx, frontmatter, out);
     // The parser has reported values that are strings only because the YAML is invalid.
     for entry in frontmatter.entries.iter().filter(|it| !it.recovered) {
@@ -163,14 +163,16 @@ impl<'a> Consequences<'a> {
 }
 
 fn check_aliases(
+    cx: &Cx<'_>,
     frontmatter: &Frontmatter,
     consequences: &Consequences<'_>,
     out: &mut Vec<Finding>,
 ) {
     for alias in &frontmatter.aliases {
+        let written = alias.slice(cx.text);
         let message = match consequences.dropped.as_slice() {
-            [] => "some agents see the alias instead of its value".to_owned(),
-            them => format!("{} may see the alias instead of its value", names(them)),
+            [] => format!("some agents see the alias `{written}` instead of its value"),
+            them => format!("{} may see the alias `{written}` instead of its value", names(them)),
         };
         out.push(Finding::new(&ALIAS, *alias, message).about(&consequences.dropped));
     }

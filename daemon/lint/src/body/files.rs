@@ -244,15 +244,18 @@ pub(super) fn missing(
 ) -> Finding {
     let (normal, _) = normalise(path);
     let message = format!("the skill has no file `{normal}`");
-    let finding = Finding::new(rule, span, message);
     match mentions.above(&normal) {
         Some(above) => {
-            let finding = finding.severity(Severity::Hint);
+            let message = format!("{message}, but the repository has `{above}`");
+            let finding = Finding::new(rule, span, message).severity(Severity::Hint);
             let at = span.slice(cx.text).find(path).map_or(span.start, |at| span.start + at);
             let place = Span::new(at, (at + path.len()).min(span.end));
-            finding.draft(format!("Change to `{above}`"), place, above)
+            finding.fix(format!("Change to `{above}`"), place, above)
         }
-        None => offer_file(cx, suggest_file(cx, finding, span, path, &normal), &normal),
+        None => {
+            let finding = Finding::new(rule, span, message);
+            offer_file(cx, suggest_file(cx, finding, span, path, &normal), &normal)
+        }
     }
 }
 

@@ -601,6 +601,44 @@ fn full_width_commas_between_tools_are_replaced() {
 }
 
 #[test]
+fn messages_name_the_value_and_the_remedy() {
+    let head =
+        |line: &str| format!("---\nname: pdf\ndescription: Use when asked.\n{line}\n---\nx\n");
+    let help = |line: &str, id: &str| {
+        let found = Fixture::new(&head(line)).check();
+        let finding = found.iter().find(|it| it.rule.id.as_str() == id).expect("it is found");
+        finding.diagnostic.help.clone().expect("it has a help")
+    };
+    let tools = help("tools: Read", "field/unknown");
+    assert_eq!(tools, "Rename the key to `allowed-tools`, or remove it.");
+    let model = help("model: sonet", "field/value");
+    assert!(model.contains("`sonnet`") && model.contains("`opus`"), "{model}");
+    finds(
+        "---\nname: pdf\ndescription: \"[TODO: all that it does, and when to use it again]\"\n---\nx\n",
+        "description/unwritten",
+        "`[TODO: all that it does, and when to use…` is a placeholder",
+    );
+    finds(&head("license: &a MIT\nmetadata:\n  b: *a"), "yaml/alias", "the alias `*a`");
+}
+
+#[test]
+fn path_from_the_top_of_the_repository_has_a_fix() {
+    let text = "---\nname: pdf\ndescription: Use when asked.\n---\nRead `references/rules.md`.\n";
+    let fixture = Fixture::new(&format!(
+        "//- /w/r/skills/pdf/SKILL.md\n{text}//- /w/r/skills/pdf/references/a.md\nA\n//- /w/r/references/rules.md\nB\n"
+    ));
+    let found = fixture.check();
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "body/broken-path");
+    let finding = finding.expect("it is found");
+    assert_eq!(
+        finding.diagnostic.message,
+        "the skill has no file `references/rules.md`, but the repository has `../../references/rules.md`"
+    );
+    let fixed = apply(text, &finding.only_fix().expect("it has one fix").edits);
+    assert!(fixed.contains("`../../references/rules.md`"), "{fixed}");
+}
+
+#[test]
 fn full_width_colon_after_a_field_is_replaced() {
     for (lines, expected) in [
         ("name：pdf\ndescription: Use when asked\n", "name: pdf\ndescription: Use when asked\n"),
