@@ -6,11 +6,11 @@ use skills_agents::field_table::hooks::{
     COMMON, EVENTS, GROUP, KINDS, MatcherSubject, closest_name, find_event, find_key, find_kind,
     infer_handler_kind,
 };
-use skills_agents::field_table::tools::agent_tools;
+use skills_agents::field_table::tools::{agent_tools, tools};
 use skills_agents::field_table::{Agent, CLAUDE_HOOKS, Citation, HOOKS};
 use skills_agents::fields::{FieldValue, HookGroup, HookHandler, SpannedText};
 use skills_agents::hooks::{check_limits, is_expression, matches_any, shorten_matcher, words};
-use skills_syntax::diagnostic::Severity;
+use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::edit::Edit;
 use skills_syntax::text::Span;
 use skills_syntax::{quote, suggest};
@@ -235,7 +235,9 @@ fn tool_names() -> impl Iterator<Item = &'static str> {
 /// match tools only in another case.
 fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
     let text = matcher.text.as_str();
+    check_mcp(cx, matcher, out);
     if !is_expression(text) {
+        check_others(cx, matcher, out);
         check_words(cx, matcher, &tool_names().collect::<Vec<_>>(), NO_TOOL, out);
         return;
     }
@@ -256,8 +258,87 @@ fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
             None => finding,
         });
     }
-    if rules.is_empty() && is_simple(text) && !matches_any(text, tool_names()) {
+    if !rules.is_empty() {
+        return;
+    }
+    if let Some((what, meant)) = misread_expression(text) {
+        let message = format!("`{}` matches no tool: {what}", shorten_matcher(text));
+        let finding = Finding::new(&MATCHER, matcher.span, message).severity(Severity::Warning);
+        out.push(match span_in(cx, matcher, text) {
+            Some(span) => finding.draft(format!("Change to `{meant}`"), span, meant),
+            None => finding,
+        });
+    } else if is_simple(text) && !matches_any(text, tool_names()) {
         check_case(cx, matcher, out);
+    }
+}
+
+/// Returns the reason that an expression of tools' names matches none, and the one that is meant:
+/// `Edit/Write`, `!Bash`.
+fn misread_expression(text: &str) -> Option<(&'static str, String)> {
+    let are_tools = |names: &[&str]| names.iter().all(|it| tool_names().any(|name| name == *it));
+    if let Some(excluded) = text.strip_prefix('!') {
+        let names: Vec<&str> = words(excluded).take(MAX_WORDS).collect();
+        let meant = format!("^(?!(?:{})$).*", names.join("|"));
+        return are_tools(&names).then_some(("`!` is read as part of the name", meant));
+    }
+    let names: Vec<&str> =
+        text.split(['/', '+', '&', ';']).map(str::trim).take(MAX_WORDS).collect();
+    let is_list = names.len() > 1 && are_tools(&names);
+    is_list.then(|| ("only `|` and `,` separate names", names.join("|")))
+}
+
+/// Reports the parts of a matcher for MCP tools that lack the two underscores: `mcp_github`.
+fn check_mcp(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
+    let parts = alternatives(&matcher.text).flat_map(|it| it.split(',')).map(str::trim);
+    for part in parts.take(MAX_WORDS) {
+        let name = part.trim_start_matches(['^', '(']);
+        let Some(rest) =
+            name.strip_prefix("mcp").and_then(|it| it.strip_prefix(['_', '-', ':', '/']))
+        else {
+            continue;
+        };
+        if !rest.starts_with(|it: char| it.is_ascii_alphanumeric()) {
+            continue;
+        }
+        let shown = shorten_matcher(part);
+        let message =
+            format!("`{shown}` matches no tool; MCP tools are called `mcp__server__tool`");
+        let help = "Write two underscores after `mcp` and after the server's name.";
+        let finding = Finding::new(&MATCHER, matcher.span, message).severity(Severity::Warning);
+        let finding = finding.help(help);
+        let meant = format!("mcp__{rest}");
+        out.push(match span_in(cx, matcher, name) {
+            Some(span) => {
+                let finding = finding.draft(format!("Change to `{meant}`"), span, meant);
+                Finding { diagnostic: Diagnostic { span, ..finding.diagnostic }, ..finding }
+            }
+            None => finding,
+        });
+    }
+}
+
+/// Reports the words of a matcher that are tools of another agent, or that another event matches.
+fn check_others(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
+    let is_own = |word: &str| tool_names().any(|it| it.eq_ignore_ascii_case(word));
+    let mut seen = HashSet::new();
+    for word in words(&matcher.text).filter(|it| it.len() > 1 && !is_own(it)).take(MAX_WORDS) {
+        if !seen.insert(word) {
+            continue;
+        }
+        let event = EVENTS.iter().find(|it| it.matchers.contains(&word));
+        let tool = tools().iter().find(|it| it.name == word);
+        let what = match (event, tool) {
+            (Some(event), _) => format!("it belongs to the event `{}`", event.name),
+            (None, Some(tool)) => format!("it is a tool of {}", tool.agent.name()),
+            (None, None) => continue,
+        };
+        let message = format!("no tool of Claude Code is called `{word}`; {what}");
+        let span = span_in(cx, matcher, word).unwrap_or(matcher.span);
+        // Beside a tool of Claude Code, the word can be for an agent that reads the hooks too.
+        let is_beside = words(&matcher.text).any(is_own);
+        let severity = if is_beside { Severity::Hint } else { Severity::Warning };
+        out.push(Finding::new(&MATCHER, span, message).severity(severity));
     }
 }
 

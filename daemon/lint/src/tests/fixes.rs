@@ -601,6 +601,41 @@ fn full_width_commas_between_tools_are_replaced() {
 }
 
 #[test]
+fn matchers_that_match_no_tool_are_reported() {
+    let hook = |matcher: &str| {
+        hooks(&format!(
+            "    - matcher: \"{matcher}\"\n      hooks:\n        - type: command\n          command: ./x.sh\n"
+        ))
+    };
+    for (matcher, message, meant) in [
+        ("read_file", "no tool of Claude Code is called `read_file`; it is a tool of", None),
+        ("startup", "it belongs to the event `SessionStart`", None),
+        ("mcp_github__x", "MCP tools are called `mcp__server__tool`", Some("mcp__github__x")),
+        ("mcp_memory_.*", "MCP tools are called `mcp__server__tool`", Some("mcp__memory_.*")),
+        ("Bash|mcp-github", "`mcp-github` matches no tool", Some("Bash|mcp__github")),
+        ("Edit/Write", "only `|` and `,` separate names", Some("Edit|Write")),
+        ("!Bash", "`!` is read as part of the name", Some("^(?!(?:Bash)$).*")),
+    ] {
+        let text = hook(matcher);
+        let found = Fixture::new(&text).check();
+        let found: Vec<_> =
+            found.iter().filter(|it| it.rule.id.as_str() == "hooks/matcher").collect();
+        let [finding] = found[..] else { panic!("{matcher}: not one of {found:#?}") };
+        assert_eq!(finding.diagnostic.severity, Severity::Warning, "{matcher}");
+        assert!(finding.diagnostic.message.contains(message), "{finding:?}");
+        let drafts = finding.offers.iter().map(|it| match it {
+            crate::Offer::Draft(fix) => apply(&text, &fix.edits),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(drafts.collect::<Vec<_>>(), meant.map(hook).into_iter().collect::<Vec<_>>());
+    }
+    for matcher in ["mcp__github__x", "mcp.*", "mcp_.*", "Edit|Write", "^(?!Bash$).*"] {
+        let told = told(&hook(matcher));
+        assert!(!told.iter().any(|it| it.starts_with("hooks/matcher")), "{matcher}: {told:?}");
+    }
+}
+
+#[test]
 fn messages_name_the_value_and_the_remedy() {
     let head =
         |line: &str| format!("---\nname: pdf\ndescription: Use when asked.\n{line}\n---\nx\n");
