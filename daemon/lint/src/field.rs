@@ -24,6 +24,7 @@ use skills_syntax::{quote, suggest};
 use super::affected_agents::{join_first, join_or, with_verb};
 use super::finding::Finding;
 use super::finding::Tag;
+use super::fs_context::PathKind;
 use super::rule::Rule;
 use super::rule_id::RuleId;
 use super::subject::Cx;
@@ -583,7 +584,7 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
     }
     let words: Vec<&str> = field.values.iter().map(|it| it.name).collect();
     if open {
-        check_open_value(field, &readers, &item.text, span, &words, out);
+        check_open_value(cx, field, &readers, &item.text, span, &words, out);
         return;
     }
     let near = same_but_for_case(&item.text, &words)
@@ -606,6 +607,7 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
 
 /// Reports a misspelled model or agent; any other word may be one that the user has.
 fn check_open_value(
+    cx: &Cx<'_>,
     field: &Field,
     readers: &[&Profile],
     written: &str,
@@ -615,13 +617,8 @@ fn check_open_value(
 ) {
     let folded = same_but_for_case(written, words);
     let slip = suggest::nearest(written, words.iter().copied(), 0.75).first().copied();
-    if let (Some(near), true) =
-        (folded.or_else(|| misspelled_agent(written, words)), field.key == AGENT.key)
-    {
-        let message =
-            format!("Claude Code has no built-in agent `{written}`; did you mean `{near}`?");
-        let finding = Finding::new(&VALUE, span, message).severity(Severity::Information);
-        out.push(finding.draft(format!("Change to `{near}`"), span, near));
+    if field.key == AGENT.key {
+        out.extend(unknown_agent(cx, &VALUE, written, span));
     }
     let is_model =
         field.key == MODEL.key && readers.iter().any(|it| it.reader == Some(Agent::ClaudeCode));
@@ -647,6 +644,30 @@ fn model_help(words: &[&str]) -> String {
     format!("Write {} or the id of a model.", join_or(words).replace(" or ", ", "))
 }
 
+/// Reports a name that nearly equals that of a built-in agent, unless the project has an agent of
+/// that name.
+pub(super) fn unknown_agent(
+    cx: &Cx<'_>,
+    rule: &'static Rule,
+    written: &str,
+    span: Span,
+) -> Option<Finding> {
+    let words: Vec<&str> = AGENT.values.iter().map(|it| it.name).collect();
+    if words.contains(&written) {
+        return None;
+    }
+    let near = same_but_for_case(written, &words).or_else(|| misspelled_agent(written, &words))?;
+    // The skill is in `.claude/skills/NAME`.
+    let file = format!("../../agents/{written}.md");
+    if matches!(cx.fs.look(&file), Some(PathKind::File { .. })) {
+        return None;
+    }
+    let message = format!("Claude Code has no built-in agent `{written}`; did you mean `{near}`?");
+    let finding = Finding::new(rule, span, message).severity(Severity::Warning);
+    let help = "Write a built-in agent's name, or that of a file in `.claude/agents`.";
+    Some(finding.help(help).draft(format!("Change to `{near}`"), span, near))
+}
+
 /// Returns the agent whose name differs by one typing error, in any case. A user's own agent can
 /// have a longer name: `explorer`.
 fn misspelled_agent(written: &str, words: &[&'static str]) -> Option<&'static str> {
@@ -654,7 +675,8 @@ fn misspelled_agent(written: &str, words: &[&'static str]) -> Option<&'static st
     let lower = written.to_lowercase();
     let is_slip = |meant: &str| {
         let meant = meant.to_lowercase();
-        !lower.starts_with(&meant) && suggest::n_errors(&lower, &meant) == 1
+        let is_longer = lower.starts_with(&meant) && !meant.contains('-');
+        !is_longer && suggest::n_errors(&lower, &meant) == 1
     };
     words.iter().copied().find(|it| written.len() <= MAX_COMPARED && is_slip(it))
 }

@@ -13,6 +13,7 @@ use skills_syntax::parse::{ScalarStyle, ValueKind};
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
+use super::field;
 use super::finding::Finding;
 use super::rule::Rule;
 use super::rule_id::RuleId;
@@ -159,6 +160,14 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
     let span = exact.map_or(item.span, |at| Span::new(at, at + name.len()));
     if name.starts_with("mcp") && name.len() > 3 && !name.as_bytes()[3].is_ascii_alphanumeric() {
         return check_mcp(name, span);
+    }
+    if let ("Agent" | "Task", Some(inner)) = (name, text.strip_suffix(')'))
+        && let Some((_, agent)) = inner.split_once('(')
+        && let Some(at) = item.span.slice(cx.text).find(agent)
+    {
+        let start = item.span.start + at;
+        let span = Span::new(start, start + agent.len());
+        return field::unknown_agent(cx, &PATTERN, agent, span);
     }
     if name == "*" || find_tool(Agent::ClaudeCode, name).is_some_and(|it| it.renamed_to.is_none()) {
         return None;

@@ -636,6 +636,37 @@ fn matchers_that_match_no_tool_are_reported() {
 }
 
 #[test]
+fn misspelled_builtin_agent_is_reported_unless_the_project_has_it() {
+    let skill = |line: &str| {
+        format!(
+            "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Use when asked.\ncontext: fork\n{line}\n---\nx\n\
+             //- /w/.claude/agents/Plans.md\nText.\n"
+        )
+    };
+    for (line, id, meant) in [
+        ("agent: general-purposes", "field/value", "general-purpose"),
+        ("agent: Explor", "field/value", "Explore"),
+        ("allowed-tools: Task(Explor)", "tools/pattern", "Explore"),
+        ("allowed-tools: Read Agent(general-purpos)", "tools/pattern", "general-purpose"),
+    ] {
+        let found = Fixture::new(&skill(line)).check();
+        let finding = found.iter().find(|it| it.rule.id.as_str() == id);
+        let finding = finding.unwrap_or_else(|| panic!("{line}: {found:#?}"));
+        assert_eq!(finding.diagnostic.severity, Severity::Warning, "{line}");
+        let [crate::Offer::Draft(fix)] = &finding.offers[..] else { panic!("{finding:?}") };
+        assert_eq!(fix.edits[0].text, meant);
+    }
+    for line in
+        ["agent: Plans", "agent: explorer", "allowed-tools: Agent(Plans) Task(Explore) Task(x)"]
+    {
+        let told = told(&skill(line));
+        let is_told =
+            |it: &String| it.starts_with("field/value") || it.starts_with("tools/pattern");
+        assert!(!told.iter().any(is_told), "{line}: {told:?}");
+    }
+}
+
+#[test]
 fn messages_name_the_value_and_the_remedy() {
     let head =
         |line: &str| format!("---\nname: pdf\ndescription: Use when asked.\n{line}\n---\nx\n");
