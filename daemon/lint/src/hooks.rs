@@ -273,7 +273,7 @@ fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the reason that an expression of tools' names matches none, and the one that is meant:
+/// Returns the fault of an expression that lists tools and matches none, and its correct form:
 /// `Edit/Write`, `!Bash`.
 fn misread_expression(text: &str) -> Option<(&'static str, String)> {
     let are_tools = |names: &[&str]| names.iter().all(|it| tool_names().any(|name| name == *it));
