@@ -244,19 +244,15 @@ pub(super) fn missing(
 ) -> Finding {
     let (normal, _) = normalise(path);
     let message = format!("the skill has no file `{normal}`");
-    match mentions.above(&normal) {
-        Some(above) => {
-            let message = format!("{message}, but the repository has `{above}`");
-            let finding = Finding::new(rule, span, message).severity(Severity::Hint);
-            let at = span.slice(cx.text).find(path).map_or(span.start, |at| span.start + at);
-            let place = Span::new(at, (at + path.len()).min(span.end));
-            finding.fix(format!("Change to `{above}`"), place, above)
-        }
-        None => {
-            let finding = Finding::new(rule, span, message);
-            offer_file(cx, suggest_file(cx, finding, span, path, &normal), &normal)
-        }
+    if let Some(above) = mentions.above(&normal) {
+        let message = format!("{message}, but the repository has `{above}`");
+        let finding = Finding::new(rule, span, message).severity(Severity::Hint);
+        let at = span.slice(cx.text).find(path).map_or(span.start, |at| span.start + at);
+        let place = Span::new(at, (at + path.len()).min(span.end));
+        return finding.fix(format!("Change to `{above}`"), place, above);
     }
+    let finding = Finding::new(rule, span, message);
+    offer_file(cx, suggest_file(cx, finding, span, path, &normal), &normal)
 }
 
 /// Maximum number of directories on the path of a file to create; each is looked up.
