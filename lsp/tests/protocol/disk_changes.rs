@@ -279,7 +279,7 @@ async fn workspace_pull_is_held_open_until_something_changes() {
 /// the parameters of its next pull.
 async fn start_pulling(backend: &Arc<MockBackend>) -> (Editor, Value) {
     let skill = "/w/.claude/skills/a/SKILL.md";
-    *backend.broken_skill.lock().unwrap() = Some(skill);
+    *backend.broken_skill.lock().expect("no other test has panicked") = Some(skill);
     let mut editor = Editor::connect_over(64 * 1024, Arc::clone(backend) as _);
     editor.initialize_in(&["/w"], json!({"textDocument": {"diagnostic": {}}})).await;
     let first = editor.request(PULL, json!({"previousResultIds": []})).await.expect("it answers");
@@ -319,8 +319,8 @@ async fn reported_change_is_checked_soon_after_a_slow_check() {
     backend.notify_change();
     let report = editor.answer(&json!(101)).await.expect("it answers");
     assert_eq!(report["items"].as_array().map(Vec::len), Some(2), "{report}");
-    let taken = begun.elapsed() - check_delay;
-    assert!(taken <= Duration::from_secs(4), "{taken:?}");
+    let taken = begun.elapsed();
+    assert!(taken <= check_delay + Duration::from_secs(4), "{taken:?}");
 }
 
 #[tokio::test(start_paused = true)]
