@@ -2,8 +2,6 @@
 
 use skills_syntax::text::Span;
 
-use super::word::{Meaning, is_one_word, meaning};
-
 /// A possible reference to a skill.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
@@ -32,16 +30,6 @@ pub enum ReferenceForm {
     Linked,
     /// By its hyphenated name alone, where a reader understands it as a skill.
     Named,
-}
-
-impl Reference {
-    /// Returns whether the user has to confirm a change of the text, which may mean something else.
-    /// `text` is the text of the reference.
-    pub fn needs_confirmation(&self, text: &str) -> bool {
-        let is_called = matches!(self.form, ReferenceForm::Called | ReferenceForm::Spoken);
-        self.form.needs_confirmation()
-            || is_called && is_one_word(&self.name) && meaning(text, self.span) != Meaning::Skill
-    }
 }
 
 impl ReferenceForm {

@@ -21,8 +21,18 @@ pub enum Meaning {
     Unclear,
 }
 
+impl Reference {
+    /// Returns whether the user has to confirm a change of the text, which may mean something else.
+    /// `text` is the text of the reference.
+    pub fn needs_confirmation(&self, text: &str) -> bool {
+        let is_called = matches!(self.form, ReferenceForm::Called | ReferenceForm::Spoken);
+        self.form.needs_confirmation()
+            || is_called && is_one_word(&self.name) && meaning(text, self.span) != Meaning::Skill
+    }
+}
+
 /// Returns whether a name has no hyphen and no plugin.
-pub(super) fn is_one_word(name: &str) -> bool {
+fn is_one_word(name: &str) -> bool {
     is_name(name) && !name.contains(['-', ':'])
 }
 
