@@ -129,7 +129,7 @@ fn watch_delay(session: &Session) -> Duration {
 /// Watches the files that the open documents depend on, if they have changed.
 fn watch(session: &Arc<Session>) {
     let Some(targets) = session.watch_targets() else { return };
-    // Neither task must keep the session alive.
+    // The tasks must not keep the session alive.
     let weak = Arc::downgrade(session);
     let changed = Weak::clone(&weak);
     let on_change: OnChange = Arc::new(move || {

@@ -17,9 +17,9 @@ use crate::configuration::configure;
 use crate::support::{Live, run, run_json, skillsd, stderr, stdout};
 
 const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use when: asked\n---\nBody.\n\
-     //- /.claude/skills/b/SKILL.md\n---\nname: b\nallowed_tools: Read\n---\nSee [x](references/x.md), not y.md.\n\
+     //- /.claude/skills/b/SKILL.md\n---\nname: b\nallowed_tools: Read\n---\nSee [x](references/usaeg.md), not usage.md.\n\
      //- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: Use it too.\n---\nBody.\n\
-     //- /.claude/skills/b/references/y.md\n# Y\n\
+     //- /.claude/skills/b/references/usage.md\n# Y\n\
      //- /skills/well/SKILL.md\n---\nname: well\ndescription: Use it when all is well.\n---\nBody.\n";
 
 fn finding_codes(result: &Value) -> Vec<String> {

@@ -144,7 +144,7 @@ fn rename_edits_no_outside_instructions() {
 }
 
 #[test]
-fn rename_with_linked_settings_is_refused() {
+fn rename_edits_no_linked_settings() {
     let victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     let rule = "{\"permissions\": {\"deny\": [\"Skill(good)\"]}}\n";
@@ -158,8 +158,9 @@ fn rename_with_linked_settings_is_refused() {
         "position": {"line": 1, "character": 7},
         "newName": "better",
     });
-    let why = editor.request("textDocument/rename", rename.clone()).expect_err("it is linked");
-    assert!(why.contains(".claude/settings.json` may name the skill"), "{why}");
+    let edit = editor.request("textDocument/rename", rename.clone()).expect("the skill can be");
+    let edit = edit.to_string();
+    assert!(!edit.contains("settings.json") && !edit.contains("own.json"), "{edit}");
     // A file of the worktree is edited.
     let settings = victim.top.join(".claude/settings.json");
     fs::remove_file(&settings).expect("it is a link");

@@ -65,8 +65,7 @@ fn renaming_a_skill_updates_paths_in_every_file() {
             .replace("other/.claude/skills/paper", "other/.claude/skills/pdf");
         assert_eq!(read(&top, file), expected, "{file}");
     }
-    // A README is not agent instructions, so a skill name in it stays, but its paths are updated.
-    let readme = "We use /pdf, see [it](.claude/skills/paper/SKILL.md).\n";
+    let readme = "We use /paper, see [it](.claude/skills/paper/SKILL.md).\n";
     assert_eq!(read(&top, "README.md"), readme);
     let own = read(&top, ".claude/skills/paper/SKILL.md");
     assert_eq!(own.matches("skills/paper/scripts/x.py").count(), 2, "{own}");

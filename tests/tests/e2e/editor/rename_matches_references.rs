@@ -166,7 +166,11 @@ fn check_seed(seed: usize) {
     assert!(edited.remove(&place(&json!(uri(&file)), &own)), "its own name, seed {seed}");
     let missed: Vec<_> = named.iter().filter(|it| !edited.contains(*it)).collect();
     assert!(missed.iter().all(|it| offered.contains(*it)), "{missed:?}, seed {seed}");
-    assert!(edited.is_subset(&named), "seed {seed}");
+    // Only a rename searches texts for people.
+    let is_for_people =
+        |it: &&(String, String)| it.0.ends_with("/README.md") || it.0.ends_with("/guide.md");
+    let others: Vec<_> = edited.difference(&named).filter(|it| !is_for_people(it)).collect();
+    assert!(others.is_empty(), "{others:?}, seed {seed}");
 
     for (text, range) in &named {
         let path = PathBuf::from(text.trim_start_matches("file://"));

@@ -99,7 +99,7 @@ struct Entry {
 enum Reader {
     /// No link leads to the file.
     Any,
-    /// Those from the worktree with this top, if there is one.
+    /// Callers from the worktree with this top, if there is one.
     From(Option<AbsPath>),
 }
 
