@@ -100,11 +100,12 @@ impl ReferencingFile {
         if !resolved.can_be_named_in(&self.path) {
             return;
         }
-        let is_known = |it: &Reference| self.references.iter().any(|known| known.span == it.span);
+        let known: BTreeSet<Span> = self.references.iter().map(|it| it.span).collect();
         let mut lone = lone_words(self.document.text(), self.document.body());
         lone.retain(|it| {
             let skill = snapshot.resolve_name(&it.name);
-            skill.is_some_and(|skill| skill.is_file_of(&resolved.skill)) && !is_known(it)
+            skill.is_some_and(|skill| skill.is_file_of(&resolved.skill))
+                && !known.contains(&it.span)
         });
         self.references.extend(lone);
         self.references.sort_by_key(|it| it.span);

@@ -246,7 +246,7 @@ const SECRETS: [SecretForm; 16] = [
         r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.(?P<value>[A-Za-z0-9_-]{30,})",
     ),
     (
-        "the password of a database",
+        "a database address with a password",
         ADDRESS,
         r#"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?)://[^\s:/@"'`<>]*:(?P<value>[^\s:/@"'`<>]{8,})@[A-Za-z0-9]"#,
     ),
@@ -257,7 +257,7 @@ const SECRETS: [SecretForm; 16] = [
     ),
 ];
 
-/// Number of characters of a secret that a message shows.
+/// Number of characters of a secret that a message shows; they are the prefix of its kind.
 const MAX_REVEALED: usize = 4;
 
 /// Reports keys, tokens and passwords by their kind and first four characters.
@@ -275,7 +275,7 @@ fn check_secrets(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         for found in form.captures_iter(cx.text) {
             let Some(whole) = found.get(0) else { continue };
             let value = found.name("value");
-            // A private key is reported at its first line, and its letters are not examined.
+            // A private key is reported at its marker, and its letters are not examined.
             let is_block = *part == PRIVATE;
             let secret = value.unwrap_or(whole);
             if !is_block && is_made_up(secret.as_str(), *part == ADDRESS)
@@ -283,15 +283,18 @@ fn check_secrets(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             {
                 continue;
             }
-            let span = if is_block {
-                cx.line(whole.start())
-            } else {
-                Span::new(whole.start(), whole.end())
-            };
+            // No part of the key itself is reported or shown.
+            let marker = &whole.as_str()[..whole.as_str().rfind("-----").map_or(0, |at| at + 5)];
+            let end = if is_block { whole.start() + marker.len() } else { whole.end() };
+            let span = Span::new(whole.start(), end);
             let message = if is_block {
-                format!("the lines from `{}` look like {kind}", span.slice(cx.text).trim())
+                format!("the text from `{marker}` looks like {kind}")
             } else {
-                let start: String = secret.as_str().chars().take(MAX_REVEALED).collect();
+                // Shows the scheme of an address alone: what follows may be short and secret.
+                let start: String = match whole.as_str().split_once("://") {
+                    Some((scheme, _)) => format!("{scheme}://"),
+                    None => whole.as_str().chars().take(MAX_REVEALED).collect(),
+                };
                 format!("`{start}…` looks like {kind}")
             };
             out.push(Finding::new(&SECRET, span, message));

@@ -9,6 +9,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::quote::double_quote_scalar;
 use skills_syntax::text::{LineColumn, LineIndex, Span};
 
+use crate::moves::Move;
 use crate::rename::Renaming;
 
 /// Configuration files that may name skills, relative to a directory.
@@ -63,10 +64,10 @@ pub fn config_edits(
             edits.rule(rule);
         }
     }
-    edits.keys(root.get("skillOverrides"));
-    edits.keys(root.at_path(&["permission", "skill"]));
-    for agent in root.get("agent").map(Node::entries).unwrap_or_default() {
-        edits.keys(agent.node.at_path(&["permission", "skill"]));
+    let agents = root.get("agent").map(Node::entries).unwrap_or_default().iter();
+    let maps = [root.get("skillOverrides"), root.at_path(&["permission", "skill"])].into_iter();
+    for map in maps.chain(agents.map(|it| it.node.at_path(&["permission", "skill"]))) {
+        edits.keys(map).map_err(|why| format!("`{}:{why}", path.display()))?;
     }
     if let Some(plugin) = path.parent().filter(|it| it.ends_with(".claude-plugin")) {
         let plugin = plugin.parent().unwrap_or(plugin);
@@ -91,16 +92,19 @@ struct ConfigEdits<'a> {
 }
 
 impl ConfigEdits<'_> {
-    /// Returns the span of an old name at the end of a text that may begin with a plugin or `/`.
+    /// Returns the span to rename in a text that is an old name, or `/` and one. The name of a plugin
+    /// before the skill's stays; that of another plugin is another skill's.
     fn name_in(&self, written: &str) -> Option<Span> {
-        let before = self.names.iter().find_map(|it| {
-            let before = written.strip_suffix(&**it)?;
-            (before.is_empty() || before == "/" || before.ends_with(':')).then_some(before)
-        })?;
-        Some(Span::new(before.len(), written.len()))
+        let name = written.strip_prefix('/').unwrap_or(written);
+        self.names.iter().find(|it| **it == name)?;
+        let is_end = |it: &&String| {
+            name.strip_suffix(&***it).is_some_and(|it| it.is_empty() || it.ends_with(':'))
+        };
+        let shortest = self.names.iter().filter(is_end).map(String::len).min()?;
+        Some(Span::new(written.len() - shortest, written.len()))
     }
 
-    /// `Skill(name)`, `Skill(name *)` and `Skill(name:*)`.
+    /// `Skill(name)`. One with `*` also matches longer names, so it stays beside the new one.
     fn rule(&mut self, rule: &Node) {
         let Some(written) = rule.text() else { return };
         let Some(inner) = written.trim_start().strip_prefix("Skill(") else { return };
@@ -109,7 +113,7 @@ impl ConfigEdits<'_> {
         let end = inner.find([' ', ')', '*']).unwrap_or(inner.len());
         let Some(span) = self.name_in(inner[..end].trim_end_matches(':')) else { return };
         let span = Span::new(start + span.start, start + span.end);
-        if self.is_shared {
+        if self.is_shared || inner[end..].contains('*') {
             let new = replaced(written, span, self.renaming.new);
             self.insert(rule.at, format!("{}, ", double_quote_scalar(&new)));
         } else {
@@ -117,24 +121,31 @@ impl ConfigEdits<'_> {
         }
     }
 
-    /// Keys that are names.
-    fn keys(&mut self, map: Option<&Node>) {
-        for entry in map.map(Node::entries).unwrap_or_default() {
+    /// Keys that are names. An error says that the new name is a key already.
+    fn keys(&mut self, map: Option<&Node>) -> Result<(), String> {
+        let entries = map.map(Node::entries).unwrap_or_default();
+        for entry in entries {
             let Some(span) = self.name_in(&entry.key) else { continue };
-            match entry.node.plain().filter(|_| self.is_shared) {
-                Some(value) => {
-                    let new = replaced(&entry.key, span, self.renaming.new);
-                    let value = entry.node.text().map_or(value.clone(), double_quote_scalar);
-                    self.insert(entry.at, format!("{}: {value}, ", double_quote_scalar(&new)));
-                }
-                None => self.replace(entry.at, &entry.key, span),
+            let new = replaced(&entry.key, span, self.renaming.new);
+            if let Some(taken) = entries.iter().find(|it| *it.key == *new) {
+                let LineColumn { line, column } = taken.at;
+                return Err(format!("{line}:{column}` already sets `{new}`; remove it first"));
+            }
+            if !self.is_shared {
+                self.replace(entry.at, &entry.key, span);
+            } else if let Some(value) = entry.node.plain() {
+                let value = entry.node.text().map_or(value.clone(), double_quote_scalar);
+                self.insert(entry.at, format!("{}: {value}, ", double_quote_scalar(&new)));
             }
         }
+        Ok(())
     }
 
-    /// Paths of a plugin's `skills` that lead to the renamed directory from one of the `bases`.
+    /// Paths of a plugin's `skills` that lead to the renamed directory from one of the `bases`. Only
+    /// their last component changes.
     fn paths(&mut self, plugin: &Node, bases: &[AbsPath]) {
-        let Some(moved) = self.renaming.file_move() else { return };
+        let stays_beside = |it: &Move| it.old.parent() == it.new.parent();
+        let Some(moved) = self.renaming.file_move().filter(stays_beside) else { return };
         for key in ["skills", "commands"] {
             let Some(node) = plugin.get(key) else { continue };
             for item in std::slice::from_ref(node).iter().chain(node.items()) {
@@ -233,8 +244,8 @@ mod tests {
         check(
             "/w/.claude/settings.json",
             false,
-            "{ \"é\": 1, // é\n\t\"permissions\": {\"deny\": [\"Skill(aa-bb)\",\"Skill(aa-bb *)\" , \"Skill(p:aa-bb:*)\", \"Skill(aa-bb-cc)\"],\n  \"ask\": [\"Skill(aa\\u002dbb)\", \"Bash(aa-bb)\"]}, \"skillOverrides\": { \"aa-bb\" : \"off\", \"aa\": \"on\" },}\r\n",
-            "{ \"é\": 1, // é\n\t\"permissions\": {\"deny\": [\"Skill(cc)\",\"Skill(cc *)\" , \"Skill(p:cc:*)\", \"Skill(aa-bb-cc)\"],\n  \"ask\": [\"Skill(cc)\", \"Bash(aa-bb)\"]}, \"skillOverrides\": { \"cc\" : \"off\", \"aa\": \"on\" },}\r\n",
+            "{ \"é\": 1, // é\n\t\"permissions\": {\"deny\": [\"Skill(aa-bb)\",\"Skill(aa-bb *)\" , \"Skill(p:aa-bb)\", \"Skill(aa-bb-cc)\"],\n  \"ask\": [\"Skill(aa\\u002dbb)\", \"Bash(aa-bb)\"]}, \"skillOverrides\": { \"aa-bb\" : \"off\", \"aa\": \"on\" },}\r\n",
+            "{ \"é\": 1, // é\n\t\"permissions\": {\"deny\": [\"Skill(cc)\",\"Skill(cc *)\", \"Skill(aa-bb *)\" , \"Skill(p:aa-bb)\", \"Skill(aa-bb-cc)\"],\n  \"ask\": [\"Skill(cc)\", \"Bash(aa-bb)\"]}, \"skillOverrides\": { \"cc\" : \"off\", \"aa\": \"on\" },}\r\n",
         );
         check(
             "/w/opencode.json",
@@ -280,6 +291,20 @@ mod tests {
         assert!(why.starts_with("`/w/.claude/settings.json:1:"), "{why}");
         assert!(why.ends_with("; correct it first"), "{why}");
         assert_eq!(edits("{\"permissions\": {"), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn key_with_the_new_name_is_an_error_and_only_the_skills_own_plugin_is_renamed() {
+        let skill = path("/w/skills/aa-bb/SKILL.md");
+        let renaming = Renaming::new(&skill, "cc");
+        let file = path("/w/.claude/settings.json");
+        let names = ["aa-bb", "p:aa-bb"].map(str::to_owned);
+        let edits = |text: &str| config_edits(&renaming, &names, false, &file, text);
+        let why = edits("{\"skillOverrides\": {\"aa-bb\": \"off\", \"cc\": \"on\"}}").unwrap_err();
+        assert_eq!(why, "`/w/.claude/settings.json:1:37` already sets `cc`; remove it first");
+        let text = "{\"permissions\": {\"deny\": [\"Skill(p:aa-bb)\", \"Skill(q:aa-bb)\"]}}";
+        let fixed = apply(text, &edits(text).unwrap());
+        assert_eq!(fixed, text.replace("p:aa-bb", "p:cc"));
     }
 
     #[test]

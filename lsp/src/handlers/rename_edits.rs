@@ -20,6 +20,7 @@ use tower_lsp::ls_types::{
 };
 
 use crate::document::Document;
+use crate::options::SettingsProblem;
 use crate::settings::Settings;
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::texts::{FileKey, HardLinks, ResolvedSkill, Texts, can_mention_skills, skill_names};
@@ -165,7 +166,8 @@ pub(super) async fn collect_edits(
 }
 
 /// Returns the operations that rename a skill in configuration files; an error says which file
-/// cannot be edited and why.
+/// cannot be edited and why. Warns the user once of files that exist but cannot be edited within the
+/// worktree.
 pub(super) async fn config_operations(
     renaming: &Renaming<'_>,
     resolved: &ResolvedSkill,
@@ -181,17 +183,19 @@ pub(super) async fn config_operations(
     };
     let is_shared = snapshots.iter().any(|(_, it)| it.skills.iter().any(is_other));
     let paths = config_files(renaming.path, &tops).into_iter().collect();
-    let mut operations = Vec::new();
+    let (mut operations, mut unread) = (Vec::new(), Vec::new());
     for (_, path) in texts.dedup_by_file(paths, HardLinks::Once, |_| false).await {
-        let Some((document, is_open)) = texts.document(&path).await else { continue };
+        let Some((document, is_open)) = texts.document(&path).await else {
+            unread.push(path);
+            continue;
+        };
         let edits = config_edits(renaming, &names, is_shared, &path, document.text());
         let escapes = texts.session.backend().escape_worktree(vec![path.clone()]);
         let is_changed = edits.as_ref().map_or(true, |it| !it.is_empty());
-        if is_changed && escapes.await.unwrap_or_default().contains(&true) {
-            let path = path.display();
-            return Err(format!(
-                "`{path}` may name the skill and is a symlink out of the worktree; edit its target first"
-            ));
+        // Also if the backend cannot answer.
+        if is_changed && escapes.await != Some(vec![false]) {
+            unread.push(path);
+            continue;
         }
         let edits = edits?;
         operations.extend(operation(
@@ -201,6 +205,14 @@ pub(super) async fn config_operations(
             Vec::new(),
             texts.session.settings(),
         ));
+    }
+    let entries = texts.session.backend().entries(unread.clone()).await.unwrap_or_default();
+    for (path, _) in unread.iter().zip(entries).filter(|(_, entry)| entry.is_some()) {
+        texts.session.report_problems([SettingsProblem::Invalid(format!(
+            "`{}` cannot be edited within the worktree; if it names `{}`, rename it there yourself",
+            path.display(),
+            resolved.skill.name
+        ))]);
     }
     Ok(operations)
 }

@@ -13,10 +13,11 @@ use skills_discovery::discover::FileId;
 use skills_ide::moves::{Move, Moves};
 use skills_ide::rename::{RenameKind, Renaming, renamed_by_move};
 use skills_syntax::path::AbsPath;
-use tower_lsp::ls_types::{FileRename, Uri, WorkspaceEdit};
+use tower_lsp::ls_types::{DocumentChangeOperation, FileRename, Uri, WorkspaceEdit};
 
 use super::rename::name_conflict;
 use super::rename_edits::{collect_edits, config_operations, workspace_edit};
+use crate::options::SettingsProblem;
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::texts::{ResolvedSkill, Texts};
 
@@ -53,11 +54,27 @@ pub(crate) async fn will_rename_files(
     for (renaming, resolved) in &resolved {
         // The client renames in any case.
         match config_operations(renaming, resolved, texts).await {
-            Ok(found) => operations.extend(found),
-            Err(why) => tracing::warn!(%why, "a configuration file keeps the old name of a skill"),
+            Ok(found) => found.into_iter().for_each(|it| add_edit(&mut operations, it)),
+            Err(why) => texts.session.report_problems([SettingsProblem::Invalid(why)]),
         }
     }
     (!operations.is_empty()).then(|| workspace_edit(operations))
+}
+
+/// Adds an operation. Edits of a file that has some already join those: all are positions in the text
+/// before the rename.
+fn add_edit(operations: &mut Vec<DocumentChangeOperation>, added: DocumentChangeOperation) {
+    if let DocumentChangeOperation::Edit(added) = &added {
+        for known in operations.iter_mut() {
+            if let DocumentChangeOperation::Edit(known) = known
+                && known.text_document.uri == added.text_document.uri
+            {
+                known.edits.extend(added.edits.iter().cloned());
+                return;
+            }
+        }
+    }
+    operations.push(added);
 }
 
 /// Returns the new names of skills and commands, by their old paths, where the name changes.

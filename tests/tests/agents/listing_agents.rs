@@ -59,7 +59,9 @@ impl ListingAgent {
     /// Returns the program, if the agents are to be run.
     pub(crate) fn program(&self) -> Option<PathBuf> {
         let top = PathBuf::from(std::env::var_os("SKILLSD_MORE_AGENTS")?);
-        let program = top.join(self.profile).join(self.program);
+        let dir = top.join(self.profile);
+        let program = dir.join(self.program);
+        assert!(program.exists() || !dir.exists(), "`{}` is missing", program.display());
         program.exists().then_some(program)
     }
 }

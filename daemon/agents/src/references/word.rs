@@ -43,6 +43,12 @@ pub fn meaning(text: &str, name: Span) -> Meaning {
     let before = text[from..name.start].rsplit('\n').next().unwrap_or_default();
     let after = text[name.end..to].split('\n').next().unwrap_or_default();
     let before = before.strip_suffix(['/', '$']).unwrap_or(before);
+    // Words behind a command in code are its arguments.
+    let in_code = before.ends_with('`');
+    let after = match after.split_once('`') {
+        Some((_, behind)) if in_code => behind,
+        _ => after,
+    };
     let (before, last) = last_word(before);
     // "route to", "use the".
     let noun = if LINKING.contains(&&*last.to_lowercase()) { last_word(before).1 } else { last };
@@ -50,7 +56,9 @@ pub fn meaning(text: &str, name: Span) -> Meaning {
     if SKILL_NOUNS.contains(&&*next) {
         return Meaning::Skill;
     }
-    let is_method = HTTP_METHODS.contains(&noun) || HTTP_METHODS.contains(&first_word(after));
+    let is_cell = after.trim_start_matches([' ', '`']).starts_with(['|', '(']);
+    let is_method =
+        HTTP_METHODS.contains(&noun) || is_cell && HTTP_METHODS.contains(&first_word(after));
     let before = noun.to_lowercase();
     if is_method || OTHER_BEFORE.contains(&&*before) || OTHER_AFTER.contains(&&*next) {
         return Meaning::Other;
@@ -399,6 +407,8 @@ mod tests {
             "A _review_ skill.",
             "The `review` skill.",
             "Now run `/review src`.",
+            "Run `/review HEAD`, then the rest.",
+            "Run `/review api`.",
         ];
         check(&skills, true, false);
     }

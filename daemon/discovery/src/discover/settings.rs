@@ -190,7 +190,11 @@ impl SettingsReader<'_> {
                 }
             }
             if is_upwards && rule.ancestors == AncestorFiles::Nearest && self.last_exists() {
-                break;
+                // A file of an untrusted repository must not hide restrictions of an outer one.
+                let is_top = base.as_ref().is_ok_and(|it| *it == worktree.top);
+                if !is_top || self.last_may_loosen() {
+                    break;
+                }
             }
         }
     }
@@ -199,6 +203,12 @@ impl SettingsReader<'_> {
     fn last_exists(&self) -> bool {
         let last = self.settings.consulted.last();
         last.is_some_and(|it| it.outcome != SettingsOutcome::Missing)
+    }
+
+    /// Returns whether the file that was read last may loosen what others restrict.
+    fn last_may_loosen(&self) -> bool {
+        let last = self.settings.consulted.last();
+        last.is_some_and(|it| self.settings.may_loosen(&it.path))
     }
 
     /// Returns the visible JSON files of a directory, sorted by name.

@@ -245,10 +245,11 @@ pub(super) fn missing(
     let (normal, _) = normalise(path);
     let message = format!("the skill has no file `{normal}`");
     if let Some(above) = mentions.above(&normal) {
-        let message = format!("{message}, but the repository has `{above}`");
+        let message = format!("{message}, but `{above}` exists");
         let finding = Finding::new(rule, span, message).severity(Severity::Hint);
-        let at = span.slice(cx.text).find(path).map_or(span.start, |at| span.start + at);
-        let place = Span::new(at, (at + path.len()).min(span.end));
+        // A link may be written with escapes.
+        let Some(at) = span.slice(cx.text).find(path) else { return finding };
+        let place = Span::new(span.start + at, span.start + at + path.len());
         return finding.fix(format!("Change to `{above}`"), place, above);
     }
     let finding = Finding::new(rule, span, message);

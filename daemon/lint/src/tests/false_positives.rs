@@ -318,19 +318,23 @@ fn secrets_are_reported_by_kind_without_their_text() {
         (
             "https://hooks.slack.com/services/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"
                 .to_owned(),
-            "`T7Q2…` looks like a Slack webhook",
+            "`https://…` looks like a Slack webhook",
         ),
         (
             format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI5ODMyNzQifQ.{letters}Qr9Wm2XuTb7"),
-            "`q7Zk…` looks like a JSON Web Token",
+            "`eyJh…` looks like a JSON Web Token",
         ),
         (
             "postgres://app:q7Zk2mVw9R@db.internal:5432/app".to_owned(),
-            "`q7Zk…` looks like the password of a database",
+            "`postgres://…` looks like a database address with a password",
+        ),
+        (
+            format!("-----BEGIN PRIVATE KEY----- {}-----END PRIVATE KEY-----", letters.repeat(8)),
+            "the text from `-----BEGIN PRIVATE KEY-----` looks like a private key",
         ),
         (
             format!("-----BEGIN RSA PRIVATE KEY-----\n{block}-----END RSA PRIVATE KEY-----"),
-            "the lines from `-----BEGIN RSA PRIVATE KEY-----` look like a private key",
+            "the text from `-----BEGIN RSA PRIVATE KEY-----` looks like a private key",
         ),
     ] {
         let found = Fixture::new(&body(&format!("It is {secret}"))).check();

@@ -698,7 +698,7 @@ fn path_from_the_top_of_the_repository_has_a_fix() {
     let finding = finding.expect("it is found");
     assert_eq!(
         finding.diagnostic.message,
-        "the skill has no file `references/rules.md`, but the repository has `../../references/rules.md`"
+        "the skill has no file `references/rules.md`, but `../../references/rules.md` exists"
     );
     let fixed = apply(text, &finding.only_fix().expect("it has one fix").edits);
     assert!(fixed.contains("`../../references/rules.md`"), "{fixed}");

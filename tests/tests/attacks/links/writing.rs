@@ -161,6 +161,7 @@ fn rename_edits_no_linked_settings() {
     let edit = editor.request("textDocument/rename", rename.clone()).expect("the skill can be");
     let edit = edit.to_string();
     assert!(!edit.contains("settings.json") && !edit.contains("own.json"), "{edit}");
+    editor.wait_for_method("window/showMessage");
     // A file of the worktree is edited.
     let settings = victim.top.join(".claude/settings.json");
     fs::remove_file(&settings).expect("it is a link");

@@ -17,6 +17,7 @@ const DEVIATIONS: &str = "\
 | Skills and settings of a folder that the user does not trust are not loaded. | The skills are listed, and its settings switch skills off. | Its list of trusted folders is not read. |
 | Of two skills with one name in a directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
 | A pattern `re:` may look around and refer back. | Such a pattern selects nothing, and `explain` names it. | Its time grows with the name beyond all bounds. |
+| A list has any number of patterns of any length. | 200 patterns of at most 256 bytes count, and `explain` names the others. | Each name is compared with all patterns. |
 | Its bundled skills, its registry, `skill_paths`, its profiles of agents and `agents/openai.yaml` count. | They are not read. | Only directories, files and two settings are measured. |
 ";
 

@@ -9,7 +9,10 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::permission::SourceLocation;
 
-/// Maximum size of a compiled pattern, in bytes.
+/// Maximum bytes of a pattern: an expression is parsed before its compiled size is known.
+const MAX_PATTERN: usize = 256;
+
+/// Maximum size of a compiled pattern and of its cache, in bytes.
 const MAX_COMPILED: usize = 64 << 10;
 
 /// The patterns of all files.
@@ -46,11 +49,15 @@ pub(super) fn compile(pattern: &str) -> Result<Option<Regex>, String> {
     if pattern.is_empty() {
         return Ok(None);
     }
+    if pattern.len() > MAX_PATTERN {
+        return Err(format!("it is longer than {MAX_PATTERN} bytes"));
+    }
     let expression = pattern.strip_prefix("re:").map_or_else(|| fnmatch(pattern), str::to_owned);
     let check = |text: &str| {
         // Names are ASCII, so that one letter is one byte.
         let mut builder = RegexBuilder::new(text);
-        builder.case_insensitive(true).unicode(false).size_limit(MAX_COMPILED);
+        builder.case_insensitive(true).unicode(false);
+        builder.size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED);
         builder.build().map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
             _ => "it is no expression that skillsd can evaluate".to_owned(),
@@ -148,5 +155,7 @@ mod tests {
         for pattern in ["re:(", "re:a)(", "re:al(?=pha).*", "re:(?:a{99}){999}"] {
             assert!(compile(pattern).is_err(), "{pattern}");
         }
+        let long = format!("re:(?u){}", "\\pL".repeat(100));
+        assert_eq!(compile(&long).unwrap_err(), "it is longer than 256 bytes");
     }
 }

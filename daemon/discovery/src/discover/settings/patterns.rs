@@ -12,8 +12,11 @@ use crate::permission::SourceLocation;
 const ENABLED: &str = "enabled_skills";
 const DISABLED: &str = "disabled_skills";
 
-/// Maximum patterns in one list.
-const MAX_PATTERNS: usize = 1_000;
+/// Maximum patterns in one list; each name is compared with all.
+const MAX_PATTERNS: usize = 200;
+
+/// Maximum characters of a pattern in a message.
+const MAX_SHOWN: usize = 80;
 
 /// Reads both lists of a file.
 pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
@@ -28,7 +31,10 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecis
         }
         let items = node.items();
         if items.len() > MAX_PATTERNS {
-            let message = format!("`{key}` has {} patterns; the rest is not read", items.len());
+            let message = format!(
+                "`{key}` has {} patterns; those after the first {MAX_PATTERNS} are not read",
+                items.len()
+            );
             let next = format!("Write at most {MAX_PATTERNS} patterns.");
             settings.note(&source(node.at), message, Some(next));
         }
@@ -40,7 +46,9 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecis
                 settings.note(&source, message, Some("Put it into quotes.".to_owned()));
                 continue;
             };
-            let regex = match compile(text.trim()) {
+            let regex = compile(text.trim());
+            let text: String = text.chars().take(MAX_SHOWN).collect();
+            let regex = match regex {
                 Ok(regex) => regex,
                 Err(why) => {
                     let message = format!("`{text}` in `{key}` selects nothing: {why}");
@@ -49,11 +57,6 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecis
                     None
                 }
             };
-            if regex.is_some() {
-                let word = if key == ENABLED { "keeps" } else { "switches off" };
-                let message = format!("`{key}` {word} what matches `{text}`");
-                settings.note(&source, message, None);
-            }
             patterns.push(NamePattern { text: text.into(), source, regex });
         }
         if !patterns.is_empty() {

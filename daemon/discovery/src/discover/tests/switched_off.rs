@@ -96,6 +96,10 @@ fn mistral_vibe_patterns_of_an_untrusted_repository_enable_nothing() {
     ] {
         assert_eq!(vibe_skills(&[user, project].concat()), expected);
     }
+    // A repository within another one does not hide the restrictions of the outer one.
+    let inner = "//- /w/sub/.git/HEAD\nref: refs/heads/main\n//- /w/sub/.vibe/config.toml\n\n";
+    let outer = project(r#"disabled_skills = ["beta"]"#);
+    assert_eq!(vibe_skills(&format!("{outer}{inner}")), "alpha alpine x1");
 }
 
 #[test]
