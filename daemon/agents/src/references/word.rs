@@ -26,9 +26,42 @@ impl Reference {
     /// `text` is the text of the reference.
     pub fn needs_confirmation(&self, text: &str) -> bool {
         let is_called = matches!(self.form, ReferenceForm::Called | ReferenceForm::Spoken);
+        let is_unclear = |meaning: Meaning| match meaning {
+            Meaning::Skill => false,
+            Meaning::Other => true,
+            Meaning::Unclear => !is_command_in_code(text, self.span),
+        };
         self.form.needs_confirmation()
-            || is_called && is_one_word(&self.name) && meaning(text, self.span) != Meaning::Skill
+            || is_called && is_one_word(&self.name) && is_unclear(meaning(text, self.span))
     }
+}
+
+/// Returns whether a code span is `/name`, and nothing in its line speaks of routes and paths. A
+/// table is a list of either.
+fn is_command_in_code(text: &str, name: Span) -> bool {
+    let (before, after) = line_around(text, name);
+    let is_other = |it: &str| {
+        let lowercase = &*it.to_lowercase();
+        HTTP_METHODS.contains(&it)
+            || OTHER_BEFORE.contains(&lowercase)
+            || OTHER_AFTER.contains(&lowercase)
+    };
+    let mut words =
+        [before, after].into_iter().flat_map(|it| it.split(|it: char| !it.is_alphanumeric()));
+    before.ends_with("`/")
+        && after.starts_with('`')
+        && !before.contains('|')
+        && !after.contains('|')
+        && !words.any(is_other)
+}
+
+/// Returns the text before and after a name in its line, up to `CONTEXT` bytes each.
+fn line_around(text: &str, name: Span) -> (&str, &str) {
+    let from = text.floor_char_boundary(name.start.saturating_sub(CONTEXT));
+    let to = text.floor_char_boundary((name.end + CONTEXT).min(text.len()));
+    let before = text[from..name.start].rsplit('\n').next().unwrap_or_default();
+    let after = text[name.end..to].split('\n').next().unwrap_or_default();
+    (before, after)
 }
 
 /// Returns whether a name has no hyphen and no plugin.
@@ -38,10 +71,7 @@ fn is_one_word(name: &str) -> bool {
 
 /// Returns the meaning of the name at a span, by the words beside it in the same line.
 pub fn meaning(text: &str, name: Span) -> Meaning {
-    let from = text.floor_char_boundary(name.start.saturating_sub(CONTEXT));
-    let to = text.floor_char_boundary((name.end + CONTEXT).min(text.len()));
-    let before = text[from..name.start].rsplit('\n').next().unwrap_or_default();
-    let after = text[name.end..to].split('\n').next().unwrap_or_default();
+    let (before, after) = line_around(text, name);
     let before = before.strip_suffix(['/', '$']).unwrap_or(before);
     // Words behind a command in code are its arguments.
     let in_code = before.ends_with('`');
@@ -409,6 +439,7 @@ mod tests {
             "Now run `/review src`.",
             "Run `/review HEAD`, then the rest.",
             "Run `/review api`.",
+            "Then `/review`.",
         ];
         check(&skills, true, false);
     }
@@ -450,7 +481,9 @@ mod tests {
     fn one_word_alone_is_uncertain() {
         let lone = [
             "Then /review it.",
-            "Then `/review`.",
+            "Then `$review`.",
+            "Then `/review` as the API says.",
+            "| `/review` | reads |",
             "Then ($review).",
             "- review: reads the change",
             "1. **review** — reads the change",
