@@ -54,10 +54,14 @@ impl<S> DocumentSyncLayer<S> {
         let (method, _, params) = request.into_parts();
         let mut params = params.unwrap_or_default();
         lenient::clamp_numbers(&mut params);
+        let uri = params["textDocument"]["uri"].as_str().and_then(|it| it.parse().ok());
         if !self.session.is_serving() {
             tracing::warn!(%method, "ignored a notification before `initialize` or after `shutdown`");
         } else if let Err(error) = handler(&self.session, params) {
             tracing::error!(%method, %error, "received a notification with invalid parameters");
+            if let Some(uri) = uri.filter(|_| method == DidChangeTextDocument::METHOD) {
+                self.session.give_up(uri);
+            }
         }
         None
     }
@@ -101,12 +105,23 @@ fn did_open(session: &Session, params: DidOpenTextDocumentParams) {
 
 /// Applies all changes, each to the text after the previous one.
 fn did_change(session: &Session, params: DidChangeTextDocumentParams) {
-    let edits = params.content_changes.into_iter().map(|change| {
+    let mut changes = params.content_changes;
+    let (uri, version) = (params.text_document.uri, params.text_document.version);
+    // A whole text brings a document back whose change could not be read.
+    if session.document(uri.as_str()).is_none()
+        && let Some(at) = changes.iter().rposition(|it| it.range.is_none())
+    {
+        let later = changes.split_off(at + 1);
+        let text = changes.pop().map(|it| it.text).unwrap_or_default();
+        session.open(uri.clone(), version, text);
+        changes = later;
+    }
+    let edits = changes.into_iter().map(|change| {
         move |document: &Document, settings: Settings| {
             from_proto::edit(document, change, settings.encoding)
         }
     });
-    session.change(params.text_document.uri, params.text_document.version, edits);
+    session.change(uri, version, edits);
 }
 
 /// Closes a document.

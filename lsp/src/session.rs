@@ -280,6 +280,18 @@ impl Session {
         self.request_rescan();
     }
 
+    /// Closes a document with a change that cannot be read, and tells the user: its text would differ
+    /// from the editor's.
+    pub(crate) fn give_up(&self, uri: Uri) {
+        if let Some(document) = self.document(uri.as_str()) {
+            let name = document.path().map_or(uri.as_str().into(), |it| it.display().to_string());
+            self.close(uri);
+            self.report_problems([SettingsProblem::Invalid(format!(
+                "cannot read a change of `{name}` from the editor; close the file and open it again"
+            ))]);
+        }
+    }
+
     /// Closes a document.
     pub(crate) fn close(&self, uri: Uri) {
         let mut state = self.lock();

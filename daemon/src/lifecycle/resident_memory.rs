@@ -1,10 +1,18 @@
 //! The resident memory of this process, from `/proc/self/statm`.
 
-use std::fs;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::sync::LazyLock;
+
+/// Open for the life of the process, so that a reading is one system call.
+static STATM: LazyLock<Option<File>> = LazyLock::new(|| File::open("/proc/self/statm").ok());
 
 /// Returns the resident bytes; none if the system does not report them.
 pub(crate) fn resident() -> Option<u64> {
-    let pages = resident_pages(&fs::read_to_string("/proc/self/statm").ok()?)?;
+    // Seven numbers of at most 20 digits.
+    let mut statm = [0; 160];
+    let length = STATM.as_ref()?.read_at(&mut statm, 0).ok()?;
+    let pages = resident_pages(std::str::from_utf8(&statm[..length]).ok()?)?;
     Some(pages * rustix::param::page_size() as u64)
 }
 

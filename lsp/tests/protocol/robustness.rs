@@ -31,6 +31,27 @@ async fn change_with_an_invalid_version_or_position_is_applied() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn change_that_cannot_be_read_closes_the_document_until_a_whole_text_arrives() {
+    let mut editor = Editor::with(json!({})).await;
+    editor.open(1, "---\na: b\n---\n").await;
+    let unreadable = json!({"range": {"start": "line 1"}, "text": "x"});
+    editor.note("textDocument/didChange", did_change(2, &[unreadable])).await;
+    let shown = loop {
+        let note = editor.next_message().await;
+        if note["method"] == "window/showMessage" {
+            break note;
+        }
+    };
+    assert!(shown["params"]["message"].to_string().contains("open it again"), "{shown}");
+    assert!(editor.ask("textDocument/documentSymbol").await.is_ok_and(|it| it.is_null()));
+    // Its positions refer to a text that the server does not have.
+    editor.change(3, &[part((1, 0), (1, 1), "c")]).await;
+    assert!(editor.ask("textDocument/documentSymbol").await.is_ok_and(|it| it.is_null()));
+    editor.change(4, &[whole("---\nc: b\n---\n"), part((1, 0), (1, 1), "d")]).await;
+    assert_eq!(names(&mut editor).await, ["d"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn lone_surrogates_are_replaced_and_the_change_is_applied() {
     let nested = json!({"hierarchicalDocumentSymbolSupport": true});
     let mut editor = Editor::with(json!({"textDocument": {"documentSymbol": nested}})).await;
