@@ -20,8 +20,11 @@ use tower_lsp::ls_types::{
     WorkspaceEdit,
 };
 
-use super::rename_edits::{collect_edits, config_operations, operation, workspace_edit};
+use super::rename_edits::{
+    collect_edits, config_operations, operation, remove_uncertain, workspace_edit,
+};
 use crate::document::Document;
+use crate::options::SettingsProblem;
 use crate::settings::Settings;
 use crate::texts::{ReferencingFile, ResolvedSkill, Texts};
 use crate::{from_proto, to_proto};
@@ -138,6 +141,9 @@ pub(super) async fn rename_edit(
     };
     let unknown = || refusal("cannot search for mentions of the skill now; try again");
     let (mut operations, own) = changed.ok_or_else(unknown)?;
+    if !texts.session.settings().confirms_edits {
+        report_unchanged(&resolved.skill.name, &remove_uncertain(&mut operations), texts);
+    }
     // A permission rule with the old name would forbid nothing.
     operations.extend(config_operations(renaming, resolved, texts).await.map_err(refusal)?);
     if !renaming.is_moved() && !texts.session.settings().renames_files {
@@ -285,6 +291,22 @@ async fn text_edits(
         operations.extend(operation(document, *is_open, found, uncertain, settings));
     }
     Some((operations, own))
+}
+
+/// Number of places that a message names.
+const SHOWN_PLACES: usize = 3;
+
+/// Tells the user of the places that may mention a skill and keep its old name.
+fn report_unchanged(name: &str, places: &[String], texts: Texts<'_>) {
+    if places.is_empty() {
+        return;
+    }
+    let shown = places.iter().take(SHOWN_PLACES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = places.len().saturating_sub(SHOWN_PLACES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    texts.session.report_problems([SettingsProblem::Invalid(format!(
+        "these may mean the skill and still say `{name}`; change them yourself: {shown}{more}"
+    ))]);
 }
 
 /// Returns the text edits in the form for clients without resource operations.

@@ -19,7 +19,7 @@ use tower_lsp::ls_types::{
     OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, WorkspaceEdit,
 };
 
-use crate::document::Document;
+use crate::document::{Document, file_path};
 use crate::options::SettingsProblem;
 use crate::settings::Settings;
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
@@ -50,6 +50,26 @@ pub(super) fn workspace_edit(operations: Vec<DocumentChangeOperation>) -> Worksp
         change_annotations: annotation,
         ..WorkspaceEdit::default()
     }
+}
+
+/// Removes the uncertain edits, for a client that cannot ask the user, and returns their places:
+/// path and line.
+pub(super) fn remove_uncertain(operations: &mut Vec<DocumentChangeOperation>) -> Vec<String> {
+    let mut places = Vec::new();
+    operations.retain_mut(|it| {
+        let DocumentChangeOperation::Edit(edit) = it else { return true };
+        let uri = &edit.text_document.uri;
+        let path = file_path(uri).map_or(uri.as_str().into(), |it| it.display().to_string());
+        edit.edits.retain(|it| {
+            if let OneOf::Right(uncertain) = it {
+                let line = uncertain.text_edit.range.start.line + 1;
+                places.push(format!("`{path}:{line}`"));
+            }
+            matches!(it, OneOf::Left(_))
+        });
+        !edit.edits.is_empty()
+    });
+    places
 }
 
 /// The edits of each file.
@@ -116,8 +136,7 @@ impl RenameEdits {
 }
 
 /// Returns the operation that edits a document; `None` without edits. Overlapping edits, such as
-/// for a name inside a path, are applied once. Clients that cannot ask the user get no `uncertain`
-/// edits.
+/// for a name inside a path, are applied once. `uncertain` edits are annotated.
 pub(super) fn operation(
     document: &Document,
     is_open: bool,
@@ -125,9 +144,9 @@ pub(super) fn operation(
     uncertain: Vec<Edit>,
     settings: Settings,
 ) -> Option<DocumentChangeOperation> {
-    let uncertain = uncertain.into_iter().filter(|_| settings.confirms_edits);
     let certain = edits.into_iter().map(|it| (it, false));
-    let mut edits: Vec<(Edit, bool)> = certain.chain(uncertain.map(|it| (it, true))).collect();
+    let uncertain = uncertain.into_iter().map(|it| (it, true));
+    let mut edits: Vec<(Edit, bool)> = certain.chain(uncertain).collect();
     if edits.is_empty() {
         return None;
     }

@@ -16,7 +16,7 @@ use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentChangeOperation, FileRename, Uri, WorkspaceEdit};
 
 use super::rename::name_conflict;
-use super::rename_edits::{collect_edits, config_operations, workspace_edit};
+use super::rename_edits::{collect_edits, config_operations, remove_uncertain, workspace_edit};
 use crate::options::SettingsProblem;
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::texts::{ResolvedSkill, Texts};
@@ -57,6 +57,10 @@ pub(crate) async fn will_rename_files(
             Ok(found) => found.into_iter().for_each(|it| add_edit(&mut operations, it)),
             Err(why) => texts.session.report_problems([SettingsProblem::Invalid(why)]),
         }
+    }
+    if !settings.confirms_edits {
+        // The client may ask before every rename, also one that the user then gives up.
+        let _ = remove_uncertain(&mut operations);
     }
     (!operations.is_empty()).then(|| workspace_edit(operations))
 }

@@ -167,6 +167,13 @@ async fn rename_asks_about_names_that_may_mean_something_else() {
         } else {
             assert_eq!(shown, [certain], "{edit}");
             assert_eq!(edit.get("changeAnnotations"), None);
+            let told = loop {
+                let note = editor.next_message().await;
+                if note["method"] == "window/showMessage" {
+                    break note["params"]["message"].to_string();
+                }
+            };
+            assert!(told.contains(&format!("`{REFERENCING_FILE}:1`")), "{told}");
         }
         let params = json!({"textDocument": {"uri": SKILL}, "position": at,
             "context": {"includeDeclaration": false}});
