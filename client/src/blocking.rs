@@ -54,6 +54,13 @@ pub struct Sent {
     method: &'static str,
 }
 
+impl Sent {
+    /// Returns the name of the method.
+    pub fn method(&self) -> &'static str {
+        self.method
+    }
+}
+
 impl BlockingConnection<UnixStream> {
     /// Returns a connection over a socket, with [`TIMEOUT`] as the time limit of every answer.
     pub fn over_socket(stream: UnixStream) -> Result<Self, ClientError> {

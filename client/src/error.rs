@@ -212,7 +212,7 @@ pub fn parse<M: Request>(result: &RawValue) -> Result<M::Result, ClientError> {
 }
 
 /// Returns the parameters of a call as JSON.
-pub(crate) fn params_json<M: Request>(params: &M::Params) -> Result<Box<RawValue>, ClientError> {
+pub fn params_json<M: Request>(params: &M::Params) -> Result<Box<RawValue>, ClientError> {
     M::params_json(params).map_err(|source| ClientError::Form { method: M::METHOD, source })
 }
 

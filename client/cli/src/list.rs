@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::value::{RawValue, to_raw_value};
-use skills_protocol::method::{SkillsExplain, SkillsList};
+use skills_protocol::method::{CatalogBudget, SkillsExplain, SkillsList};
 use skills_protocol::wire::{
     DetectResult, Entry, ExplainParams, ExplainResult, Include, ListParams, Step, StepKind,
 };
@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::global::ALL_PROFILES;
 use crate::heading;
-use crate::listing_costs::{ListingCosts, listing_costs};
+use crate::listing_costs::{ListingCosts, budget_params, listing_costs};
 use crate::server_connection::ServerConnection;
 use crate::text::fold;
 use skills_client::ClientError;
@@ -198,7 +198,12 @@ fn print_one(
     context: &CallContext,
     detected: &DetectResult,
 ) -> Result<(), CommandError> {
-    let result = server.call_whole::<SkillsList>(params(cx, args, context))?;
+    let list = params(cx, args, context);
+    // The server answers them at the same time.
+    server.send_ahead::<SkillsList>(&list)?;
+    server.send_ahead::<CatalogBudget>(&budget_params(context, !args.tokens))?;
+    server.send_ahead::<SkillsExplain>(&explain_params(context))?;
+    let result = server.call_whole::<SkillsList>(list)?;
     let costs = costs(cx, args, server, context)?;
     let options = table::TableOptions {
         all: args.all,
@@ -246,8 +251,7 @@ fn explain_roots(
     server: &mut ServerConnection,
     context: &CallContext,
 ) -> Result<ExplainResult, ClientError> {
-    let mut params = ExplainParams { near_misses: Some(true), ..ExplainParams::default() };
-    context.fill(&mut params, None);
+    let mut params = explain_params(context);
     match server.call::<SkillsExplain>(&params) {
         // A daemon of an older version refuses the parameter.
         Err(ClientError::Rpc(_)) => {
@@ -256,6 +260,12 @@ fn explain_roots(
         }
         explained => explained,
     }
+}
+
+fn explain_params(context: &CallContext) -> ExplainParams {
+    let mut params = ExplainParams { near_misses: Some(true), ..ExplainParams::default() };
+    context.fill(&mut params, None);
+    params
 }
 
 // Candidates that are not skills; `skills/list` does not contain them.

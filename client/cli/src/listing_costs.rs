@@ -17,12 +17,17 @@ pub(crate) fn listing_costs(
     context: &CallContext,
     only_cut: bool,
 ) -> Result<(ListingCosts, Option<String>), ClientError> {
-    let mut params = BudgetParams { only_cut: Some(only_cut), ..BudgetParams::default() };
-    context.fill(&mut params, None);
-    let result = server.call::<CatalogBudget>(&params)?;
+    let result = server.call::<CatalogBudget>(&budget_params(context, only_cut))?;
     let caveat = result.is_assumed.then(|| assumed_listing(&result.agent));
     let skills = result.skills.into_iter();
     Ok((skills.map(|it| ((it.path.clone(), it.name.clone()), it)).collect(), caveat))
+}
+
+/// Returns the parameters of the call that [`listing_costs`] makes.
+pub(crate) fn budget_params(context: &CallContext, only_cut: bool) -> BudgetParams {
+    let mut params = BudgetParams { only_cut: Some(only_cut), ..BudgetParams::default() };
+    context.fill(&mut params, None);
+    params
 }
 
 /// Returns the caveat for costs of a listing that is not known.

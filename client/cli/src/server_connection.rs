@@ -30,7 +30,7 @@ use crate::terminal::Progress;
 use crate::terminal::Terminal;
 use skills_client::blocking::{BlockingConnection, Sent, Stream, TIMEOUT, set_timeout};
 use skills_client::directory::DirectoryError;
-use skills_client::error::{check_version, parse};
+use skills_client::error::{check_version, params_json, parse};
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
 use skills_client::{ClientError, environment, peer};
@@ -58,6 +58,8 @@ pub(super) struct ServerConnection {
     socket: Option<UnixStream>,
     // Receives the note that the server has another version.
     notes: HealthReports,
+    // Calls whose answers are not awaited yet, with their parameters.
+    sent_ahead: Vec<(Box<RawValue>, Sent)>,
 }
 
 /// Function that connects to a daemon and starts it if none runs.
@@ -294,6 +296,7 @@ impl ServerConnection {
             limits: Timeouts::default(),
             socket: None,
             notes: HealthReports::default(),
+            sent_ahead: Vec::new(),
         })
     }
 
@@ -333,6 +336,27 @@ impl ServerConnection {
         self.attempt(|server| server.try_call_text::<M>(params))
     }
 
+    /// Sends a call without waiting; the next call with the same parameters takes its answer.
+    pub(super) fn send_ahead<M: Request>(&mut self, params: &M::Params) -> Result<(), ClientError> {
+        let sent = self.connection.send::<M>(params)?;
+        self.sent_ahead.push((params_json::<M>(params)?, sent));
+        Ok(())
+    }
+
+    /// Returns the call that was sent ahead, or sends it now.
+    fn send<M: Request>(&mut self, params: &M::Params) -> Result<Sent, ClientError> {
+        if !self.sent_ahead.is_empty() {
+            let json = params_json::<M>(params)?;
+            let is_same = |(sent_json, sent): &(Box<RawValue>, Sent)| {
+                sent.method() == M::METHOD && sent_json.get() == json.get()
+            };
+            if let Some(at) = self.sent_ahead.iter().position(is_same) {
+                return Ok(self.sent_ahead.swap_remove(at).1);
+            }
+        }
+        self.connection.send::<M>(params)
+    }
+
     /// Returns the server's answer to `initialize`.
     pub(super) fn initialize_result(&mut self) -> Result<&InitializeResult, ClientError> {
         self.attempt(Self::introduce)?;
@@ -346,7 +370,7 @@ impl ServerConnection {
         &mut self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
-        let sent = self.connection.send::<M>(params)?;
+        let sent = self.send::<M>(params)?;
         self.introduce()?;
         self.connection.receive_text(sent)
     }
@@ -531,6 +555,25 @@ mod tests {
             ServerConnection::daemon(stopping(&top), connect_or_start, Timeouts::default())
                 .expect("accepted");
         assert_eq!(server.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
+    }
+
+    #[test]
+    fn call_takes_the_answer_of_the_equal_call_that_was_sent_ahead() {
+        let top = TempDir::new().expect("made");
+        let options = versions(&top, &["1"], 1, 0);
+        let mut server = ServerConnection::daemon(options, connect_or_start, Timeouts::default())
+            .expect("accepted");
+        let touch = |session: &str| SessionTouchParams {
+            session: Some(session.to_owned()),
+            ..SessionTouchParams::default()
+        };
+        server.send_ahead::<SessionTouch>(&touch("a")).expect("queued");
+        // Only the first call that arrives reports news.
+        let mut news = |session: &str| {
+            let answer = server.call::<SessionTouch>(&touch(session)).expect("answered");
+            answer.discovered.len()
+        };
+        assert_eq!((news("b"), news("a"), news("a")), (0, 1, 0));
     }
 
     // Serves connections in turn as daemons of these versions with one session, which report this

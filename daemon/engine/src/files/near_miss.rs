@@ -74,7 +74,10 @@ pub fn skill_files(
     if !worktree.in_git {
         return found;
     }
-    let mut known: HashSet<FileKey> = known.filter_map(|it| file_key(it)).collect();
+    let known: HashSet<&Path> = known.map(|it| &**it).collect();
+    let known_dirs: HashSet<PathBuf> =
+        known.iter().filter_map(|it| Some(it.parent()?.to_owned())).collect();
+    let mut known_files = None;
     let options = IgnoreOptions { names: &[], within_git: true };
     // Also counts the entries that are left out.
     let n_seen = Arc::new(AtomicUsize::new(0));
@@ -82,6 +85,7 @@ pub fn skill_files(
     let keeps = move |it: &ignore::DirEntry| {
         count.fetch_add(1, Ordering::Relaxed);
         !SKIPPED_DIRS.iter().any(|skipped| it.file_name() == *skipped)
+            && !(known_dirs.contains(it.path()) && has_no_subdirectory(it.path()))
     };
     // The walk leaves ignored entries out already.
     let scope = SearchScope { in_git: false, ..worktree.clone() };
@@ -94,7 +98,13 @@ pub fn skill_files(
         }
         let is_skill_file = entry.file_name().eq_ignore_ascii_case(SKILL_FILE)
             && entry.file_type().is_some_and(|it| it.is_file());
-        if !is_skill_file || file_key(entry.path()).is_some_and(|it| !known.insert(it)) {
+        if !is_skill_file || known.contains(entry.path()) {
+            continue;
+        }
+        let known_files = known_files.get_or_insert_with(|| {
+            known.iter().filter_map(|it| file_key(it)).collect::<HashSet<_>>()
+        });
+        if file_key(entry.path()).is_some_and(|it| !known_files.insert(it)) {
             continue;
         }
         if let Ok(path) = AbsPath::new(entry.path()) {
@@ -108,6 +118,12 @@ pub fn skill_files(
 /// Identity of a file that links lead to: its device and number, and its real path if it has several
 /// hard links.
 type FileKey = (u64, u64, Option<PathBuf>);
+
+/// Returns true if the number of links of a directory shows that it contains no other directory. Some
+/// file systems, such as btrfs, do not tell.
+fn has_no_subdirectory(dir: &Path) -> bool {
+    fs::symlink_metadata(dir).is_ok_and(|it| it.is_dir() && it.nlink() == 2)
+}
 
 fn file_key(path: &Path) -> Option<FileKey> {
     let stat = fs::metadata(path).ok()?;
