@@ -1,16 +1,13 @@
 //! Analysis of a shell command: the files that it names.
 //!
 //! Agents use their shell as much as their own file tools. [`grammar`] parses the text as bash,
-//! with quoting, pipelines, here-documents and nested commands; [`table`] describes the operands of
-//! some two hundred commands. Paths come from the text and are made absolute; only [`wildcards`]
-//! reads the disk. For an unknown variable or a glob, the directory before it is used as well. The
-//! analysis never fails: a command that it does not understand touches no files.
+//! with quoting, pipelines, here-documents and nested commands; `commands.json` describes the
+//! operands of some two hundred commands. Paths come from the text and are made absolute; only
+//! [`wildcards`] reads the disk. For an unknown variable or a glob, the directory before it is used
+//! as well. The analysis never fails: a command that it does not understand touches no files.
 
-mod apply;
-mod git;
+mod commands;
 mod grammar;
-mod operands;
-mod table;
 mod touched;
 mod walk;
 mod wildcards;
@@ -20,27 +17,13 @@ mod word;
 use std::path::Path;
 use std::path::PathBuf;
 
-use touched::Found;
-use wildcards::Expansion;
-
 pub(crate) use touched::{CommandDirs, MAX_FILES, absolute, patched};
 
 /// Returns the files that `command` touches, each once, in order of occurrence.
 pub(crate) fn files(command: &str, dirs: &CommandDirs) -> Vec<PathBuf> {
     let mut walk = walk::Walk::new(dirs);
     walk.text(command);
-    let mut expansion = Expansion::default();
-    let found = walk.found.into_iter().flat_map(|it| match it {
-        Found::Path(path) => vec![path],
-        Found::Pattern(pattern) => expansion.paths(&pattern),
-    });
-    let mut files: Vec<PathBuf> = Vec::new();
-    for path in found {
-        if files.len() < MAX_FILES && !files.contains(&path) {
-            files.push(path);
-        }
-    }
-    files
+    walk.files
 }
 
 /// Returns the paths that `command` touches, for the fuzz target and the replay of its seeds.

@@ -195,6 +195,9 @@ fn paths_follow_the_working_directory() {
         ("cat ${F:-x.txt}", ""),
         ("for f in a.rs b.rs; do cat \"src/$f\"; done", "src/a.rs src/b.rs"),
         ("for f in src/*.rs; do wc -l $f; done", "src"),
+        ("for f in a b; do for g in x y; do cat $f/$g; done; done", "a/x a/y b/x b/y"),
+        ("for f in 'a,b' {c,d}; do cat $f.rs; done", "a,b.rs c.rs d.rs"),
+        ("F=a; F+=/b.rs; cat $F", "a/b.rs"),
         ("while read -r l; do echo \"$l\"; done < list.txt", "list.txt"),
         ("if [ -f a.toml ]; then cat a.toml; else cat b.toml; fi", "a.toml b.toml"),
         ("[[ -d src && ! -e out/x ]] && ls src", "src out/x"),
@@ -385,6 +388,8 @@ fn large_commands_stay_within_limits() {
     }
     let many = "cat a.txt; ".repeat(100_000);
     assert_eq!(touched_files(&many), "a.txt");
+    let doubled = format!("a=xy; {} cat $a b.txt", "a=$a$a; ".repeat(60));
+    assert_eq!(touched_files(&doubled), "b.txt");
     let wide: Vec<String> = (0..2_000).map(|n| format!("f{n}")).collect();
     let wide = format!("cat {}", wide.join(" "));
     assert_eq!(files(&wide, &dirs()).len(), MAX_FILES);

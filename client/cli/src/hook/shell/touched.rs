@@ -16,15 +16,6 @@ pub(crate) struct CommandDirs {
     pub(crate) home: Option<PathBuf>,
 }
 
-/// A path or pattern that a command names.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    /// An absolute path.
-    Path(PathBuf),
-    /// An absolute pattern with wildcards, see [`super::wildcards`].
-    Pattern(String),
-}
-
 /// Returns `path` absolute and without `.` and `..`, by name alone. Devices and the files of
 /// `/proc` give `None`, since no skill lies there.
 pub(crate) fn absolute(cwd: &Path, path: &str) -> Option<PathBuf> {

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::touched::absolute;
+use super::word::Word;
 
 /// Maximum number of directory entries that are read for one command.
 const ENTRIES: usize = 4096;
 
 /// Maximum length of a pattern, in bytes: the system's limit on paths.
-const MAX_PATTERN: usize = 4096;
+const MAX_PATH: usize = 4096;
 
 /// Expands the patterns of one command.
 #[derive(Debug)]
@@ -27,30 +27,32 @@ impl Default for Expansion {
 }
 
 impl Expansion {
-    /// Returns the paths that match an absolute pattern, in byte order. A backslash stands before
-    /// each literal special character of the pattern.
-    pub(super) fn paths(&mut self, pattern: &str) -> Vec<PathBuf> {
-        if pattern.len() > MAX_PATTERN {
+    /// Returns the paths that `word`, a path below `dir`, matches in byte order; none without
+    /// wildcards.
+    pub(super) fn paths(&mut self, dir: &Path, word: &Word) -> Vec<PathBuf> {
+        if word.glob().is_none() || word.start().len() > MAX_PATH {
             return Vec::new();
         }
-        let mut found = vec![PathBuf::from("/")];
-        for part in pattern.split('/').filter(|it| !it.is_empty()) {
-            if found.is_empty() {
-                return found;
-            }
-            if let Some(name) = literal(part) {
+        let mut found = vec![dir.to_owned()];
+        for part in word.components() {
+            let Some(glob) = part.glob() else {
+                let name = part.start();
                 for path in &mut found {
                     path.push(&name);
                 }
                 continue;
-            }
-            let Some(matcher) = matcher(part) else { return Vec::new() };
-            let takes_hidden = part.starts_with(['.', '\\']);
+            };
+            let mut glob = GlobBuilder::new(&glob);
+            // An invalid pattern is a name, which the directory before it stands for.
+            let glob = glob.literal_separator(true).backslash_escape(true).build();
+            let Ok(glob) = glob else { return Vec::new() };
+            let matcher = glob.compile_matcher();
+            let takes_hidden = part.start().starts_with('.');
             let matching = |dir: &PathBuf| self.matching(dir, &matcher, takes_hidden);
             found = found.iter().flat_map(matching).collect();
         }
         found.retain(|it| it.symlink_metadata().is_ok());
-        found.iter().filter_map(|it| absolute(Path::new("/"), it.to_str()?)).collect()
+        found
     }
 
     /// Returns the entries of a directory with a matching name; hidden ones only for a pattern that
@@ -72,43 +74,17 @@ impl Expansion {
     }
 }
 
-/// Returns a path as a pattern that matches it alone.
-pub(super) fn escaped(path: &Path) -> Option<String> {
-    let mut pattern = String::new();
-    for c in path.to_str()?.chars() {
-        if "\\*?[]{}!^-".contains(c) {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    Some(pattern)
-}
-
-fn matcher(part: &str) -> Option<GlobMatcher> {
-    let glob = GlobBuilder::new(part).literal_separator(true).backslash_escape(true).build();
-    // An invalid pattern is a name, which the directory before it stands for.
-    glob.ok().map(|it| it.compile_matcher())
-}
-
-/// Returns the name that a part without wildcards stands for.
-fn literal(part: &str) -> Option<String> {
-    let mut name = String::new();
-    let mut chars = part.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => name.extend(chars.next()),
-            '*' | '?' | '[' => return None,
-            c => name.push(c),
-        }
-    }
-    Some(name)
-}
-
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;
 
     use super::*;
+
+    fn word(text: &str) -> Word {
+        let mut word = Word::default();
+        word.push_bare(text);
+        word
+    }
 
     #[test]
     fn patterns_match_as_in_a_shell() {
@@ -119,7 +95,7 @@ mod tests {
             fs::write(path, "").expect("written");
         }
         let check = |pattern: &str, expected: &[&str]| {
-            let paths = Expansion::default().paths(&format!("{}/{pattern}", top.path().display()));
+            let paths = Expansion::default().paths(top.path(), &word(pattern));
             let shown = paths.iter().map(|it| it.strip_prefix(top.path()).expect("below"));
             let shown: Vec<_> = shown.map(|it| it.to_str().expect("text")).collect();
             assert_eq!(shown, expected, "{pattern}");
@@ -131,7 +107,8 @@ mod tests {
         check("[ab].rs", &["a.rs", "b.rs"]);
         check("[!a].rs", &["b.rs"]);
         check("a\\**", &["a*.rs"]);
-        check("sub/../*.rs", &["a*.rs", "a.rs", "b.rs"]);
+        check("sub/../*.rs", &["sub/../a*.rs", "sub/../a.rs", "sub/../b.rs"]);
+        check("a.rs", &[]);
         check("none/*", &[]);
         check("[", &[]);
     }
@@ -143,8 +120,7 @@ mod tests {
             fs::write(top.path().join(nth.to_string()), "").expect("written");
         }
         let mut expansion = Expansion { entries_left: 12 };
-        let pattern = format!("{}/*", top.path().display());
-        assert_eq!(expansion.paths(&pattern).len(), 12);
-        assert_eq!(expansion.paths(&pattern).len(), 0);
+        assert_eq!(expansion.paths(top.path(), &word("*")).len(), 12);
+        assert_eq!(expansion.paths(top.path(), &word("*")).len(), 0);
     }
 }

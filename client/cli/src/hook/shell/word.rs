@@ -1,15 +1,13 @@
 //! One word of a command ([`Word`]): its characters, which of them are quoted, and unknown parts.
 
-use std::path::Path;
-
 /// Placeholder for text that is only known at run time.
 const UNKNOWN: char = '\0';
 
 /// Maximum number of words from one brace expansion.
 const MAX_EXPANSION: usize = 64;
 
-/// Maximum length of a word with brace expansion; longer words are not expanded.
-const MAX_EXPANDED_WORD: usize = 4096;
+/// Maximum length of a word that braces and variables give; the system's limit on paths.
+const MAX_WORD: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Char {
@@ -24,6 +22,21 @@ pub(super) struct Word {
 }
 
 impl Word {
+    /// Returns a word that expands to each of `words`, as `{a,b}`.
+    pub(super) fn one_of(words: &[Word]) -> Word {
+        if let [only] = words {
+            return only.clone();
+        }
+        let mut one = Word::default();
+        for (nth, word) in words.iter().enumerate() {
+            one.push_bare(if nth == 0 { "{" } else { "," });
+            let is_literal = |it: &Char| it.quoted || "{},".contains(it.c);
+            one.chars.extend(word.chars.iter().map(|it| Char { quoted: is_literal(it), ..*it }));
+        }
+        one.push_bare("}");
+        one
+    }
+
     /// Adds text without special characters.
     pub(super) fn push_quoted(&mut self, text: &str) {
         self.chars.extend(text.chars().map(|c| Char { c, quoted: true }));
@@ -49,10 +62,8 @@ impl Word {
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             let escaped = chars.next_if(|next| c == '\\' && "$`\"\\\n".contains(*next));
-            match escaped {
-                Some('\n') => {}
-                Some(c) => self.chars.push(Char { c, quoted: true }),
-                None => self.chars.push(Char { c, quoted: true }),
+            if escaped != Some('\n') {
+                self.chars.push(Char { c: escaped.unwrap_or(c), quoted: true });
             }
         }
     }
@@ -62,9 +73,18 @@ impl Word {
         self.chars.push(Char { c: UNKNOWN, quoted: true });
     }
 
-    /// Adds another word.
+    /// Adds another word; the result is unknown if it would be too long, as with `a=$a$a`.
     pub(super) fn push(&mut self, word: &Word) {
-        self.chars.extend(&word.chars);
+        if self.chars.len() + word.chars.len() <= MAX_WORD {
+            self.chars.extend(&word.chars);
+        } else {
+            self.push_unknown();
+        }
+    }
+
+    /// Returns whether nothing has been added.
+    pub(super) fn is_empty(&self) -> bool {
+        self.chars.is_empty()
     }
 
     /// Returns the text; `None` if a part of it is unknown.
@@ -90,6 +110,12 @@ impl Word {
         Some((before, self.without(at + 1)))
     }
 
+    /// Returns the parts of a path, without empty ones.
+    pub(super) fn components(&self) -> Vec<Word> {
+        let parts = self.chars.split(|it| it.c == '/').filter(|it| !it.is_empty());
+        parts.map(|it| Word { chars: it.to_vec() }).collect()
+    }
+
     /// Returns the words of the brace expansion.
     pub(super) fn expanded(self) -> Vec<Word> {
         let mut done = Vec::new();
@@ -107,7 +133,7 @@ impl Word {
 
     // Expands the first `a{b,c}d`.
     fn braces(&self) -> Option<Vec<Word>> {
-        if self.chars.len() > MAX_EXPANDED_WORD {
+        if self.chars.len() > MAX_WORD {
             return None;
         }
         let is = |at: usize, c: char| self.chars[at] == Char { c, quoted: false };
@@ -115,27 +141,19 @@ impl Word {
             let mut depth = 0;
             let mut cuts = vec![start];
             for at in start..self.chars.len() {
-                if is(at, '{') {
-                    depth += 1;
-                } else if is(at, ',') && depth == 1 {
+                depth += i32::from(is(at, '{')) - i32::from(is(at, '}'));
+                if depth == 0 || (depth == 1 && is(at, ',')) {
                     cuts.push(at);
-                } else if is(at, '}') {
-                    depth -= 1;
-                    if depth == 0 {
-                        cuts.push(at);
-                        break;
-                    }
+                }
+                if depth == 0 {
+                    break;
                 }
             }
             if depth == 0 && cuts.len() > 2 {
-                let end = cuts[cuts.len() - 1];
+                let (before, after) = (&self.chars[..start], &self.chars[cuts[cuts.len() - 1]..]);
                 let with = |cut: &[usize]| {
-                    let parts = [
-                        &self.chars[..start],
-                        &self.chars[cut[0] + 1..cut[1]],
-                        &self.chars[end + 1..],
-                    ];
-                    Word { chars: parts.concat() }
+                    let chosen = &self.chars[cut[0] + 1..cut[1]];
+                    Word { chars: [before, chosen, &after[1..]].concat() }
                 };
                 return Some(cuts.windows(2).map(with).collect());
             }
@@ -143,90 +161,62 @@ impl Word {
         None
     }
 
-    /// Returns the path, or the directory before the first unknown part or wildcard; empty for the
-    /// working directory.
-    pub(super) fn path(&self, home: Option<&Path>) -> Option<String> {
-        let bare = |char: &Char, set: &str| !char.quoted && set.contains(char.c);
-        let unknown = self.chars.iter().position(|char| char.c == UNKNOWN);
-        let glob = self.chars.iter().position(|char| bare(char, "*?["));
-        let cut = unknown.into_iter().chain(glob).min();
-        let mut text: String = match cut {
-            None => self.chars.iter().map(|char| char.c).collect(),
-            Some(cut) => {
-                let slash = self.chars[..cut].iter().rposition(|char| char.c == '/');
-                match slash {
-                    Some(slash) => self.chars[..=slash].iter().map(|char| char.c).collect(),
-                    // `*.rs` is in the working directory; `$x.rs` can be anywhere.
-                    None if glob == Some(cut) => return Some(String::new()),
-                    None => return None,
-                }
-            }
+    /// Returns the path, or the directory before the first unknown part or wildcard.
+    pub(super) fn path(&self) -> Option<String> {
+        let cut = self.chars.iter().position(|it| it.c == UNKNOWN || it.is_wildcard());
+        let text = |chars: &[Char]| chars.iter().map(|char| char.c).collect::<String>();
+        let path = match cut {
+            None => text(&self.chars),
+            Some(cut) => match self.chars[..cut].iter().rposition(|char| char.c == '/') {
+                Some(slash) => text(&self.chars[..=slash]),
+                // `*.rs` is in the working directory; `$x.rs` can be anywhere.
+                None => (self.chars[cut].c != UNKNOWN).then(|| ".".to_owned())?,
+            },
         };
-        if self.chars.first().is_some_and(|char| bare(char, "~")) {
-            let rest = text[1..].to_owned();
-            if !rest.is_empty() && !rest.starts_with('/') {
-                // Another user's home.
-                return None;
-            }
-            text = format!("{}{rest}", home?.to_str()?);
-        }
-        let is_path = !text.is_empty() && text != "-" && !is_url(&text);
-        is_path.then_some(text)
+        let is_path = !path.is_empty() && path != "-" && !is_url(&path);
+        is_path.then_some(path)
     }
 
-    /// Returns a path with wildcards, with a backslash before each literal special character;
-    /// `None` without wildcards, or if a part is unknown.
-    pub(super) fn pattern(&self, home: Option<&Path>) -> Option<String> {
-        let is_wildcard = |it: &Char| !it.quoted && "*?[".contains(it.c);
-        let is_known = self.chars.iter().all(|it| it.c != UNKNOWN);
-        if !is_known || !self.chars.iter().any(is_wildcard) || is_url(&self.start()) {
+    /// Returns the word as a glob, with a backslash before each literal special character; `None`
+    /// without wildcards, or if a part is unknown.
+    pub(super) fn glob(&self) -> Option<String> {
+        if self.text().is_none() || !self.chars.iter().any(|it| it.is_wildcard()) {
             return None;
         }
-        let mut pattern = String::new();
-        let mut push = |it: &Char| {
+        let mut glob = String::new();
+        for it in &self.chars {
             // Braces are expanded before.
             if "\\{}".contains(it.c) || (it.quoted && "*?[]!^-".contains(it.c)) {
-                pattern.push('\\');
+                glob.push('\\');
             }
-            pattern.push(it.c);
-        };
-        let mut chars = self.chars.as_slice();
-        if let [Char { c: '~', quoted: false }, rest @ ..] = chars {
-            if rest.first()?.c != '/' {
-                // Another user's home.
-                return None;
-            }
-            for c in home?.to_str()?.chars() {
-                push(&Char { c, quoted: true });
-            }
-            chars = rest;
+            glob.push(it.c);
         }
-        chars.iter().for_each(push);
-        Some(pattern)
+        Some(glob)
     }
 
     /// Returns whether the word looks like a path, for commands with unknown operands.
     pub(super) fn looks_like_path(&self) -> bool {
         let text = self.start();
-        if text.starts_with('-') || is_url(&text) || text.contains(['\n', '(', '=', ';', '@']) {
+        if text.starts_with('-') || is_url(&text) || text.contains(['\n', '(', '=', ';', '@', ' '])
+        {
             return false;
         }
         let name = text.rsplit('/').next().unwrap_or_default();
-        let extension = name.rsplit_once('.').map(|(stem, extension)| (stem.len(), extension));
-        let has_extension = extension.is_some_and(|(stem, extension)| {
+        let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
             let is_word = extension.chars().all(|c| c.is_ascii_alphanumeric());
             let starts = extension.starts_with(|c: char| c.is_ascii_alphabetic());
-            stem > 0 && is_word && starts && extension.len() <= 8
+            !stem.is_empty() && is_word && starts && extension.len() <= 8
         });
-        let has_directory = text.contains('/') && !text.contains(' ') && text.len() > 1;
-        (has_extension && !text.contains(' ')) || has_directory
+        has_extension || (text.contains('/') && text.len() > 1)
+    }
+}
+
+impl Char {
+    fn is_wildcard(self) -> bool {
+        !self.quoted && "*?[".contains(self.c)
     }
 }
 
 fn is_url(text: &str) -> bool {
-    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
-    let is_scheme = |scheme: &str| {
-        !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
-    };
-    scheme.is_some_and(is_scheme) || text.starts_with("git@")
+    text.contains("://") || text.starts_with("git@")
 }
