@@ -26,6 +26,7 @@ mod plugins;
 mod policy;
 mod precedence;
 mod provided;
+mod reason_rule;
 mod resolution;
 mod root_paths;
 mod roots;
@@ -53,7 +54,7 @@ pub use disk::{
 };
 pub use explain::{
     Explanation, IgnoreRule, NearMiss, NearMissKind, NearMisses, Query, Step, StepKind, Verdict,
-    differences, explain, explain_near_misses, is_skillsd_rule, places, worktree_step,
+    differences, explain, explain_near_misses, places, worktree_step,
 };
 pub use nested::holder;
 pub use overlay::Overlay;
@@ -61,11 +62,11 @@ pub use own_rules::REPOSITORY_FILE;
 pub use owner::Owner;
 pub use plugins::plugin::Plugin;
 pub use policy::{Policy, TrustDecisions};
-pub use precedence::DUPLICATE;
 pub use provided::{
     PROMPT_ARGUMENT, PROMPT_REQUIRED, Prompt, PromptArgument, ProvidedContents, ProvidedRoot,
     ProvidedSkill,
 };
+pub use reason_rule::ReasonRule;
 pub use resolution::{Bound, Resolution, RootOutcome, SearchRoot, SkipReason, SkippedEntry};
 pub use settings::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
 pub use tree::Tree;

@@ -26,7 +26,7 @@ pub enum LoadVerdict {
 
 keyword_enum! {
     /// A rule of loading that a file violates, or that a remark is about.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     LoadRule {
         /// The name exists.
         NameRequired = "name/required",

@@ -8,6 +8,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
 use super::disk::{FileId, SkillFile};
+use super::reason_rule::ReasonRule;
 
 /// File name that makes a directory a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
@@ -147,8 +148,8 @@ impl SkillState {
 /// Reason for the state of a skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
-    /// Stable name of the rule that decided.
-    pub rule: &'static str,
+    /// The rule that decided.
+    pub rule: ReasonRule,
     /// Description of the cause, as a sentence fragment.
     pub message: String,
     /// Position in the file, if there is one.

@@ -3,6 +3,7 @@
 //! Runs after name conflicts are resolved, as if nothing were denied. A rule removes a skill and
 //! does not let another skill take its name.
 
+use super::reason_rule::ReasonRule;
 use super::{Candidate, DiscoveryContext, Reason, SkillState, settings};
 use crate::permission::{
     self, Action, Author, Decision, Properties, Rule, RulePrecedence, SkillRequest,
@@ -75,7 +76,7 @@ fn reason(
                 format!("In line {line} of `{file}`, deny single skills by name instead of all.")
             }
         };
-        ("permission/tool-off", message, next)
+        (ReasonRule::PermissionToolOff, message, next)
     } else {
         let message = format!("the rule `{}` denies it", rule.pattern);
         let next = match precedence {
@@ -89,7 +90,11 @@ fn reason(
                 format!("Remove the rule `Skill({})` in line {line} of `{file}`.", rule.pattern)
             }
         };
-        (if is_own { "skillsd/denied" } else { "permission/denied" }, message, next)
+        (
+            if is_own { ReasonRule::SkillsdDenied } else { ReasonRule::PermissionDenied },
+            message,
+            next,
+        )
     };
     Some(Reason {
         rule: rule_name,

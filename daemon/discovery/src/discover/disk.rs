@@ -11,6 +11,8 @@ use skills_agents::skill::SkillRecord;
 use skills_syntax::config_tree::{self, Node, Syntax, SyntaxError};
 use skills_syntax::text::decode;
 
+use super::reason_rule::ReasonRule;
+
 /// Identity of a file or directory; equal for all paths that lead to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
@@ -138,12 +140,12 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// Returns the stable name of the rule that decided.
-    pub const fn rule(&self) -> &'static str {
+    /// Returns the rule that decided.
+    pub const fn rule(&self) -> ReasonRule {
         match self.kind {
-            FaultKind::Outside => "link/outside",
-            FaultKind::LinkWaits => "link/untrusted",
-            _ => "file/readable",
+            FaultKind::Outside => ReasonRule::LinkOutside,
+            FaultKind::LinkWaits => ReasonRule::LinkUntrusted,
+            _ => ReasonRule::FileReadable,
         }
     }
 

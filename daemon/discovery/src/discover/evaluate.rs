@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use skills_agents::claude_text;
-use skills_agents::keyword::Keyword as _;
 use skills_agents::loaders::{LoadOutcome, LoadRule, Remark, load_as};
 use skills_agents::profile::Profile;
 use skills_agents::skill::RecordField;
@@ -14,6 +13,7 @@ use skills_syntax::text::LineColumn;
 
 use super::address::is_built_in;
 use super::disk::FaultKind;
+use super::reason_rule::ReasonRule;
 use super::walker::FoundFile;
 use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillFile, SkillState};
 use crate::activate::is_restriction;
@@ -98,7 +98,8 @@ pub(super) fn hide_undescribed(root: &SearchRoot, candidate: &mut Candidate) {
         candidate.state = SkillState::Hidden;
         let message = "the agent lists a plugin's skill only with a description".to_owned();
         let next = "Add a `description`.";
-        candidate.reason = Some(Box::new(reason("description/plugin", message, None, next)));
+        candidate.reason =
+            Some(Box::new(reason(ReasonRule::DescriptionPlugin, message, None, next)));
     }
 }
 
@@ -106,7 +107,7 @@ pub(super) fn hide_undescribed(root: &SearchRoot, candidate: &mut Candidate) {
 /// it claims its name (Cline 3.0.65 and Factory Droid 0.215.0, measured).
 pub(super) fn switch_off(candidate: &mut Candidate) {
     let is_off =
-        candidate.reason.as_ref().is_some_and(|it| it.rule == LoadRule::FieldOff.keyword());
+        candidate.reason.as_ref().is_some_and(|it| it.rule == ReasonRule::Load(LoadRule::FieldOff));
     if is_off && candidate.state == SkillState::Hidden {
         candidate.state = SkillState::Ignored;
     }
@@ -122,7 +123,7 @@ pub(super) fn refuse_name(candidate: &mut Candidate) {
         );
         let next = "Rename the file or directory.";
         candidate.reason =
-            Some(Box::new(reason(LoadRule::NameForm.keyword(), message, None, next)));
+            Some(Box::new(reason(ReasonRule::Load(LoadRule::NameForm), message, None, next)));
     }
 }
 
@@ -131,7 +132,7 @@ fn built_in(profile: &Profile) -> Reason {
     let agent = profile.subject();
     let message = format!("it is built into {agent}, which lists and loads it itself");
     let next = "Nothing needs to be done. A skill of your own with that name wins over it.";
-    reason("agent/built-in", message, None, next)
+    reason(ReasonRule::BuiltIn, message, None, next)
 }
 
 /// Shares the field's text if the agent reads the description unchanged, which is the common case.
@@ -164,7 +165,10 @@ fn verdict(
     if profile.hides_from_model && record.disable_model_invocation {
         let message = "`disable-model-invocation` keeps it from the model";
         let next = "Remove `disable-model-invocation` to let the model use it.";
-        return (SkillState::Hidden, Some(reason("model-invocation", message.into(), None, next)));
+        return (
+            SkillState::Hidden,
+            Some(reason(ReasonRule::ModelInvocation, message.into(), None, next)),
+        );
     }
     let is_conditional = || is_restriction(record.paths.iter().map(|it| &**it));
     if profile.conditional && reads_paths && is_conditional() {
@@ -172,20 +176,20 @@ fn verdict(
         if is_activated() {
             let message = format!("a file was touched that matches {}", globs.join(", "));
             let next = "Nothing needs to be done: it stays active for the session.";
-            return (SkillState::Activated, Some(reason("paths", message, None, next)));
+            return (SkillState::Activated, Some(reason(ReasonRule::Paths, message, None, next)));
         }
         let message = format!("waits until a file is touched that matches {}", globs.join(", "));
         let next = "Touch a matching file, or remove `paths` to load it always.";
-        return (SkillState::Conditional, Some(reason("paths", message, None, next)));
+        return (SkillState::Conditional, Some(reason(ReasonRule::Paths, message, None, next)));
     }
     (SkillState::Active, None)
 }
 
 fn reason_of(remark: Remark) -> Reason {
     let Remark { rule, message, at, next } = remark;
-    Reason { rule: rule.keyword(), message, at, file: None, next, winner: None }
+    Reason { rule: ReasonRule::Load(rule), message, at, file: None, next, winner: None }
 }
 
-fn reason(rule: &'static str, message: String, at: Option<LineColumn>, next: &str) -> Reason {
+fn reason(rule: ReasonRule, message: String, at: Option<LineColumn>, next: &str) -> Reason {
     Reason { rule, message, at, file: None, next: next.to_owned(), winner: None }
 }

@@ -19,7 +19,7 @@ use super::{Candidate, DiscoveryContext, Resolution, SkillState};
 use difference::difference_step;
 use inquiry::Inquiry;
 
-pub use explanation::{Explanation, Query, Step, StepKind, Verdict, is_skillsd_rule};
+pub use explanation::{Explanation, Query, Step, StepKind, Verdict};
 pub use near_miss::{IgnoreRule, NearMiss, NearMissKind, NearMisses, places};
 pub use steps::worktree_step;
 

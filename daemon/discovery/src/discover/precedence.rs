@@ -7,6 +7,7 @@ use skills_syntax::path::AbsPath;
 
 use super::address::shown;
 use super::disk::FileId;
+use super::reason_rule::ReasonRule;
 use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState, Tree, nested, owner};
 
 /// Marks every candidate that loses a name as shadowed, with its winner.
@@ -55,7 +56,7 @@ pub(super) fn resolve_conflicts(
                 };
                 shadow(
                     &mut candidates[index],
-                    "name/unique",
+                    ReasonRule::NameUnique,
                     winner,
                     format!("`{path}` has the same name and is found {order}{race}"),
                     "Rename one of the two, or remove the one you do not want.",
@@ -183,15 +184,12 @@ fn same(candidates: &mut [Candidate], index: usize, winner: usize) {
     let path = shown(&candidates[winner].path);
     shadow(
         &mut candidates[index],
-        "file/identity",
+        ReasonRule::FileIdentity,
         winner,
         format!("it is the same file as `{path}`"),
         "Nothing needs to be done: the file is listed once.",
     );
 }
-
-/// Rule of the note on a skill that wins a name over another.
-pub const DUPLICATE: &str = "name/duplicate";
 
 /// Adds a note about the losing file to the winner. `racing` is the agent that may use either file.
 fn tell(candidates: &mut [Candidate], winner: usize, loser: usize, racing: Option<&str>) {
@@ -204,9 +202,8 @@ fn tell(candidates: &mut [Candidate], winner: usize, loser: usize, racing: Optio
         None => format!("two skills are named `{name}`: `{won}` wins over `{lost}`"),
     };
     let next = "Rename one of the two, or remove the one you do not want.".to_owned();
-    let rule = DUPLICATE;
     candidates[winner].notes.push(Reason {
-        rule,
+        rule: ReasonRule::NameDuplicate,
         message,
         at: None,
         file: None,
@@ -221,13 +218,7 @@ fn claims(candidate: &Candidate) -> bool {
         && !matches!(candidate.state, SkillState::Shadowed | SkillState::Untrusted)
 }
 
-fn shadow(
-    candidate: &mut Candidate,
-    rule: &'static str,
-    winner: usize,
-    message: String,
-    next: &str,
-) {
+fn shadow(candidate: &mut Candidate, rule: ReasonRule, winner: usize, message: String, next: &str) {
     if candidate.state.is_out() {
         return;
     }

@@ -12,6 +12,7 @@ use super::candidate::{Candidate, SkillState};
 use super::disk::Fault;
 use super::owner::Owner;
 use super::plugins::plugin::Plugin;
+use super::reason_rule::ReasonRule;
 use super::settings::file::{SettingsFile, SettingsValue};
 use super::worktree::{Repository, WorktreeLocation};
 use crate::permission::{Restrictions, Rule, SourceLocation};
@@ -80,7 +81,7 @@ impl Resolution {
             let rule = it.reason.as_ref().map(|it| it.rule);
             output.is_claude()
                 && it.state == SkillState::Denied
-                && matches!(rule, Some("permission/denied" | "skillsd/denied"))
+                && matches!(rule, Some(ReasonRule::PermissionDenied | ReasonRule::SkillsdDenied))
         };
         self.candidates.iter().filter(move |it| it.state.is_listed() || is_refused_later(it))
     }

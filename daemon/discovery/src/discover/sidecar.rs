@@ -9,6 +9,7 @@ use skills_syntax::text::LineColumn;
 
 use super::disk::{PathStatus, TextFile};
 use super::links::LinkRule;
+use super::reason_rule::ReasonRule;
 use super::tree::Tree;
 use super::{Candidate, Reason, SearchRoot, SkillState};
 
@@ -86,5 +87,12 @@ fn apply_policy(candidate: &mut Candidate, relative: &str, path: &AbsPath, text:
 
 fn reason(path: &AbsPath, at: Option<LineColumn>, message: String, next: &str) -> Reason {
     let file = Some(path.clone());
-    Reason { rule: "metadata/policy", message, at, file, next: next.to_owned(), winner: None }
+    Reason {
+        rule: ReasonRule::MetadataPolicy,
+        message,
+        at,
+        file,
+        next: next.to_owned(),
+        winner: None,
+    }
 }

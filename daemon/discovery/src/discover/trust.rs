@@ -11,6 +11,7 @@ use skills_agents::profile::TrustRule;
 
 use super::context::is_on;
 use super::owner::Owners;
+use super::reason_rule::ReasonRule;
 use super::settings::decisions::SettingsDecisions;
 use super::{Candidate, DiscoveryContext, Policy, Reason, RootOutcome, SearchRoot, SkillState};
 
@@ -35,7 +36,7 @@ pub(super) fn hold_back_plugins(roots: &[SearchRoot], candidates: &mut [Candidat
         if waits {
             candidate.state = SkillState::Untrusted;
             candidate.reason = Some(Box::new(Reason {
-                rule: "plugin/trusted",
+                rule: ReasonRule::PluginTrusted,
                 message: why.clone(),
                 at: None,
                 file: None,
@@ -100,7 +101,7 @@ pub(super) fn hold_back(
         };
         candidate.state = SkillState::Untrusted;
         candidate.reason = Some(Box::new(Reason {
-            rule: if by_agent { "project/trusted" } else { "skillsd/trusted" },
+            rule: if by_agent { ReasonRule::ProjectTrusted } else { ReasonRule::SkillsdTrusted },
             message,
             at: refused.map(|it| it.at),
             file: refused.map(|it| it.file.clone()),

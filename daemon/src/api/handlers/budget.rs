@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use skills_discovery::discover::Candidate;
+use skills_discovery::discover::{Candidate, ReasonRule};
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
 use skills_protocol::path::encoding_of;
@@ -152,7 +152,7 @@ pub(super) fn describe_cut(view: &View, candidate: &Candidate, uses: &Uses) -> O
             candidate
                 .notes
                 .iter()
-                .find(|it| it.rule == "settings/name-only")
+                .find(|it| it.rule == ReasonRule::SettingsNameOnly)
                 .map_or_else(String::new, |it| it.next.clone()),
         ),
         ListedForm::Omitted => (

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use skills_agents::profile::{self, Profile};
 use skills_discovery::discover::{
-    self, Candidate, Explanation, NearMisses, Resolution, RootOutcome, SettingsFile,
+    self, Candidate, Explanation, NearMisses, ReasonRule, Resolution, RootOutcome, SettingsFile,
     SettingsOutcome, SkillState, SkipReason, SkippedEntry, Step, StepKind,
 };
 use skills_engine::View;
@@ -75,7 +75,7 @@ pub(crate) fn near_miss_steps(
 ) -> Vec<wire::Step> {
     let profile = &view.ctx.profile;
     let found = discover::explain_near_misses(&view.ctx, &view.resolution, around);
-    let candidate = |path: &Path, rule: &str| {
+    let candidate = |path: &Path, rule: ReasonRule| {
         let encoding = encoding_of([path]);
         wire::Step {
             path: Some(encode(path, encoding)),
@@ -89,14 +89,14 @@ pub(crate) fn near_miss_steps(
     };
     let steps = found.into_iter().filter_map(|step| {
         let StepKind::Skip { path, rule } = &step.kind else { return None };
-        Some(wire::Step { reason: step.reason, next: step.next, ..candidate(path, rule) })
+        Some(wire::Step { reason: step.reason, next: step.next, ..candidate(path, *rule) })
     });
     let is_new =
         |it: &wire::Step| !known.iter().any(|other| other.path.is_some() && other.path == it.path);
     let mut steps: Vec<_> = steps.filter(is_new).collect();
     if around.is_partial {
         let reason = "it has too many files to search all of it for skills".to_owned();
-        let top = candidate(&view.resolution.worktree, "walk/bounds");
+        let top = candidate(&view.resolution.worktree, ReasonRule::WalkBounds);
         steps.push(wire::Step { reason: Some(reason), ..top });
     }
     steps
@@ -108,17 +108,17 @@ fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {
         StepKind::Settings(index) => settings_step(view, &resolution.settings[*index], step),
         StepKind::Root(index) => root_step(resolution, *index),
         StepKind::Candidate(index) => candidate_step(resolution, &resolution.candidates[*index]),
-        StepKind::Skip { path, rule } => skip_step(view, path, rule, root_idx),
+        StepKind::Skip { path, rule } => skip_step(view, path, *rule, root_idx),
         StepKind::Location { rule, decisive } => {
-            place_step(&view.ctx.profile, rule, *decisive, step)
+            place_step(&view.ctx.profile, *rule, *decisive, step)
         }
         StepKind::Rule { candidate, rule, decisive } => {
             let candidate = &resolution.candidates[*candidate];
-            rule_step(&view.ctx.profile, candidate, rule, *decisive, step)
+            rule_step(&view.ctx.profile, candidate, *rule, *decisive, step)
         }
         StepKind::Other { candidate, profile, rule } => {
             let other = profile::find(profile).unwrap_or(&view.ctx.profile);
-            rule_step(other, &resolution.candidates[*candidate], rule, false, step)
+            rule_step(other, &resolution.candidates[*candidate], *rule, false, step)
         }
         StepKind::Difference { candidate, rule } => {
             let candidate = candidate.map(|index| &resolution.candidates[index]);
@@ -206,7 +206,7 @@ fn candidate_step(resolution: &Resolution, candidate: &Candidate) -> wire::Step 
     }
 }
 
-fn skip_step(view: &View, path: &Path, rule: &str, root_idx: usize) -> wire::Step {
+fn skip_step(view: &View, path: &Path, rule: ReasonRule, root_idx: usize) -> wire::Step {
     let root = &view.resolution.roots[root_idx];
     let encoding = encoding_of([path, &*root.path]);
     let is_fault = |reason: &SkipReason| matches!(reason, SkipReason::Fault(_));
@@ -220,7 +220,7 @@ fn skip_step(view: &View, path: &Path, rule: &str, root_idx: usize) -> wire::Ste
     }
 }
 
-fn place_step(profile: &Profile, rule: &str, decisive: bool, step: &Step) -> wire::Step {
+fn place_step(profile: &Profile, rule: ReasonRule, decisive: bool, step: &Step) -> wire::Step {
     let file = step.file.as_deref();
     let encoding = encoding_of(file);
     let outcome = if decisive { wire::Outcome::Dropped } else { wire::Outcome::Noted };
@@ -234,14 +234,18 @@ fn place_step(profile: &Profile, rule: &str, decisive: bool, step: &Step) -> wir
 }
 
 /// Adds the rule of a step, with its agent and evidence. A rule of skillsd's own names skillsd.
-fn by_rule(profile: &Profile, rule: &str, step: wire::Step) -> wire::Step {
-    let rule = Some(rule.to_owned());
-    if rule.as_deref().is_some_and(discover::is_skillsd_rule) {
+fn by_rule(profile: &Profile, rule: ReasonRule, step: wire::Step) -> wire::Step {
+    let name = rule.as_str().to_owned();
+    if rule.is_of_skillsd() {
         let version = Some(env!("CARGO_PKG_VERSION").to_owned());
-        return wire::Step { rule, agent: Some("skillsd".to_owned()), version, ..step };
+        return wire::Step { rule: Some(name), agent: Some("skillsd".to_owned()), version, ..step };
     }
+    by_agent_rule(profile, name, step)
+}
+
+fn by_agent_rule(profile: &Profile, rule: String, step: wire::Step) -> wire::Step {
     wire::Step {
-        rule,
+        rule: Some(rule),
         agent: Some(profile.agent.clone().into_owned()),
         version: Some(profile.version.clone().into_owned()),
         evidence: Some(evidence(profile.evidence)),
@@ -252,7 +256,7 @@ fn by_rule(profile: &Profile, rule: &str, step: wire::Step) -> wire::Step {
 fn rule_step(
     profile: &Profile,
     candidate: &Candidate,
-    rule: &str,
+    rule: ReasonRule,
     decisive: bool,
     step: &Step,
 ) -> wire::Step {
@@ -278,9 +282,9 @@ fn difference_step(profile: &Profile, candidate: Option<&Candidate>, rule: &str)
     wire::Step {
         path: path.map(|path| encode(path, encoding)),
         path_encoding: encoding,
-        ..by_rule(
+        ..by_agent_rule(
             profile,
-            &format!("profile/{rule}"),
+            format!("profile/{rule}"),
             wire::Step::new(wire::StepKind::Rule, wire::Outcome::Noted),
         )
     }

@@ -7,6 +7,7 @@ use skills_syntax::quote::quote_word;
 use skills_syntax::text::LineColumn;
 
 use super::super::candidate::SKILL_FILE;
+use super::super::reason_rule::ReasonRule;
 use super::super::{SearchRoot, SkipReason};
 use super::near_miss::{NearMiss, NearMissKind};
 
@@ -16,8 +17,8 @@ pub(super) const OUT_OF_BOUNDS: &str = "Change it to a directory of skills.";
 /// Reason why a path is not a skill of the agent.
 #[derive(Clone, Debug)]
 pub(super) struct Absence {
-    /// Stable name of the rule that decided.
-    pub(super) rule: &'static str,
+    /// The rule that decided.
+    pub(super) rule: ReasonRule,
     /// Reason, as a sentence fragment.
     pub(super) why: String,
     /// Suggested action, as a sentence.
@@ -27,7 +28,7 @@ pub(super) struct Absence {
 }
 
 impl Absence {
-    pub(super) fn new(rule: &'static str, why: String, next: impl Into<String>) -> Self {
+    pub(super) fn new(rule: ReasonRule, why: String, next: impl Into<String>) -> Self {
         Self { rule, why, next: next.into(), place: None }
     }
 }
@@ -36,7 +37,7 @@ impl Absence {
 pub(super) fn nothing(path: &AbsPath, alike: Option<&AbsPath>, profile: &str) -> Absence {
     let Some(alike) = alike else {
         let next = "Check the path; `skillsd list` shows all skills.";
-        return Absence::new("path/exists", "the path does not exist".to_owned(), next);
+        return Absence::new(ReasonRule::PathExists, "the path does not exist".to_owned(), next);
     };
     let is_file = path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE));
     if is_file && alike.file_name().is_some_and(|it| it != SKILL_FILE) {
@@ -46,14 +47,14 @@ pub(super) fn nothing(path: &AbsPath, alike: Option<&AbsPath>, profile: &str) ->
     let word = quote_word(&alike.display().to_string());
     let command = format!("skillsd explain {word} --profile {profile}");
     let next = format!("Did you mean `{}`? Run `{command}`.", alike.display());
-    Absence::new("path/exists", why, next)
+    Absence::new(ReasonRule::PathExists, why, next)
 }
 
 pub(super) fn wrong_case(path: &AbsPath) -> Absence {
     let why = format!("`{}` must be called `{SKILL_FILE}`, in capitals", path.display());
     let to = path.parent().map(|it| it.child(SKILL_FILE).display().to_string());
     let next = format!("Rename `{}` to `{}`.", path.display(), to.unwrap_or_default());
-    Absence::new("file/name", why, next)
+    Absence::new(ReasonRule::FileName, why, next)
 }
 
 /// Explains why a path in a directory that is searched later is no skill then either.
@@ -90,7 +91,7 @@ pub(super) fn not_a_skill(
     root: &SearchRoot,
     thing: Option<&NearMissKind>,
 ) -> Absence {
-    let (rule, shown) = ("file/there", path.display());
+    let (rule, shown) = (ReasonRule::FileThere, path.display());
     match thing {
         Some(NearMissKind::File) => Absence::new(
             rule,

@@ -13,6 +13,7 @@ use skills_syntax::text::LineColumn;
 use super::super::candidate::SKILL_FILE;
 use super::super::context::variable;
 use super::super::evaluate::{evaluate, refuse_name};
+use super::super::reason_rule::ReasonRule;
 use super::super::walker::FoundFile;
 use super::super::{
     Candidate, NoteScope, Reason, RootOutcome, SearchRoot, SettingsFile, SettingsNote, SkillFile,
@@ -154,7 +155,7 @@ impl<'a> Inquiry<'a> {
             _ => None,
         }) {
             let why = format!("`{}` is not searched: {why}", root.path.display());
-            return Absence::new("root/bounds", why, OUT_OF_BOUNDS);
+            return Absence::new(ReasonRule::RootBounds, why, OUT_OF_BOUNDS);
         }
         if let Some((root, why)) = off {
             return self.switched_off(root, why);
@@ -164,7 +165,7 @@ impl<'a> Inquiry<'a> {
             _ => None,
         }) {
             let why = format!("`{}` {fault}", root.path.display());
-            return Absence::new("root/readable", why, fault.next());
+            return Absence::new(ReasonRule::RootReadable, why, fault.next());
         }
         let found = self.nested(path, stray).or_else(|| self.explain_other_worktree(path, stray));
         found.unwrap_or_else(|| self.misplaced(path, stray))
@@ -175,7 +176,7 @@ impl<'a> Inquiry<'a> {
             let name = quote_word(extension.trim_matches('`'));
             let next = format!("Repair it, or enable it with `gemini extensions enable {name}`.");
             return Absence::new(
-                "extension/enabled",
+                ReasonRule::ExtensionEnabled,
                 format!("its extension is not used: {why}"),
                 next,
             );
@@ -183,7 +184,7 @@ impl<'a> Inquiry<'a> {
         let Some(plugin) = &root.plugin else {
             let next = "Set the variable, or remove the switch, and restart the agent.";
             let why = format!("`{}` is not searched: {why}", root.path.display());
-            return Absence::new("root/known", why, next);
+            return Absence::new(ReasonRule::RootKnown, why, next);
         };
         let says =
             |it: &SettingsNote| matches!(&it.about, NoteScope::Plugin(key) if **key == *plugin.key);
@@ -201,7 +202,7 @@ impl<'a> Inquiry<'a> {
             ),
             None => format!("Run `claude plugin enable {}`.", quote_word(&plugin.key)),
         };
-        Absence::new("plugin/enabled", format!("its plugin is off: {why}"), next)
+        Absence::new(ReasonRule::PluginEnabled, format!("its plugin is off: {why}"), next)
     }
 
     /// Explains that the path is inside another skill, below which the agent does not search.
@@ -219,7 +220,7 @@ impl<'a> Inquiry<'a> {
         let name = inner.file_name().unwrap_or_default();
         let target = self.resolution.roots[outer.root].path.child(name);
         let next = format!("Move `{}` to `{}`.", inner.display(), target.display());
-        Some(Absence::new("walk/within-skill", why, next))
+        Some(Absence::new(ReasonRule::WalkWithinSkill, why, next))
     }
 
     fn passed_over(&self, root: usize, skip: &SkippedEntry) -> Absence {
@@ -255,7 +256,7 @@ impl<'a> Inquiry<'a> {
             let next = format!(
                 "Commit it and merge it into the branch of `{here_shown}`, or copy its directory there."
             );
-            return Some(Absence::new("worktree/linked", why, next));
+            return Some(Absence::new(ReasonRule::WorktreeLinked, why, next));
         }
         let other = stray?.worktree.as_ref().filter(|it| *it != here)?;
         // A path below this worktree may be in a submodule, which is worth its own message. A home
@@ -272,7 +273,7 @@ impl<'a> Inquiry<'a> {
         );
         let next =
             format!("Work in `{other_shown}`, or copy the skill's directory to this worktree.");
-        Some(Absence::new("worktree/other", why, next))
+        Some(Absence::new(ReasonRule::WorktreeOther, why, next))
     }
 
     /// Explains when a path below the working directory that is in no root yet is searched.
@@ -305,11 +306,11 @@ impl<'a> Inquiry<'a> {
                 file.display()
             );
             let place = Some((file.clone(), LineColumn { line: *line, column: 1 }));
-            return Some(Absence { place, ..Absence::new("nested/ignored", why, next) });
+            return Some(Absence { place, ..Absence::new(ReasonRule::NestedIgnored, why, next) });
         }
         let dir = dir.display();
         Some(Absence::new(
-            "nested/touched",
+            ReasonRule::NestedTouched,
             format!(
                 "it is below the working directory; {agent} searches there once a file near it is touched"
             ),
@@ -319,7 +320,7 @@ impl<'a> Inquiry<'a> {
 
     fn misplaced(&self, path: &AbsPath, stray: Option<&NearMiss>) -> Absence {
         let thing = stray.map(|it| &it.thing);
-        let (rule, agent) = ("roots/searched", self.ctx.profile.object());
+        let (rule, agent) = (ReasonRule::RootsSearched, self.ctx.profile.object());
         let nowhere = format!("in none of the directories that {agent} searches");
         let why = format!("it is {nowhere}");
         let is_skill_file = path.file_name() == Some(OsStr::new(SKILL_FILE));
@@ -392,7 +393,8 @@ impl<'a> Inquiry<'a> {
             let candidate = self.linked(dir, root, file);
             let reason = candidate.reason.as_deref();
             // The author may keep a skill from the model, or let it wait for a file.
-            let is_kept = |it: &&Reason| matches!(it.rule, "model-invocation" | "paths");
+            let is_kept =
+                |it: &&Reason| matches!(it.rule, ReasonRule::ModelInvocation | ReasonRule::Paths);
             let reason = reason.filter(|it| !is_kept(it));
             steps.extend(reason.map(|it| self.next_step(&candidate, it)));
             let mut listed = [Candidate { state: SkillState::Active, ..candidate }];

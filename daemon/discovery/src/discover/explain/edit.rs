@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use skills_agents::loaders::load_as;
+use skills_agents::loaders::{LoadRule, load_as};
 use skills_agents::profile::Profile;
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_syntax::parse::{Document, Entry, Frontmatter, ValueKind};
@@ -12,6 +12,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::quote::{double_quote_scalar, quote_scalar};
 use skills_syntax::text::LineIndex;
 
+use super::super::reason_rule::ReasonRule;
 use super::super::slug::slug;
 use super::super::{Candidate, Reason};
 
@@ -40,17 +41,25 @@ pub(super) fn suggest(profile: &Profile, candidate: &Candidate, reason: &Reason)
     let directory = dir.file_name().unwrap_or_default().to_string_lossy();
     let text = HeadText::new(record, profile, &directory);
     let edits = match reason.rule {
-        "frontmatter/required" => vec![text.frontmatter()],
-        "frontmatter/delimited" => text.delimiters(),
-        "yaml/valid" => text.quoted(reason.at?.line as usize),
-        "name/required" => vec![text.field("name", &text.name(&directory))?],
-        "name/length" | "name/form" => {
+        ReasonRule::Load(LoadRule::FrontmatterRequired) => vec![text.frontmatter()],
+        ReasonRule::Load(LoadRule::FrontmatterDelimited) => text.delimiters(),
+        ReasonRule::Load(LoadRule::YamlValid) => text.quoted(reason.at?.line as usize),
+        ReasonRule::Load(LoadRule::NameRequired) => {
+            vec![text.field("name", &text.name(&directory))?]
+        }
+        ReasonRule::Load(LoadRule::NameLength) | ReasonRule::Load(LoadRule::NameForm) => {
             let name = text.name(&candidate.name);
             vec![text.field("name", &name)?]
         }
-        rule if rule.starts_with("description/") => vec![text.description()?],
-        "field/type" => text.retyped(reason.at?.line as usize),
-        "model-invocation" => vec![text.without("disable-model-invocation")?],
+        ReasonRule::Load(
+            LoadRule::DescriptionRequired
+            | LoadRule::DescriptionListed
+            | LoadRule::DescriptionText
+            | LoadRule::DescriptionLength,
+        )
+        | ReasonRule::DescriptionPlugin => vec![text.description()?],
+        ReasonRule::Load(LoadRule::FieldType) => text.retyped(reason.at?.line as usize),
+        ReasonRule::ModelInvocation => vec![text.without("disable-model-invocation")?],
         _ => return None,
     };
     let edit = edits.into_iter().find(|it| text.is_right(it))?;

@@ -7,6 +7,7 @@ use skills_syntax::text::LineColumn;
 #[cfg(doc)]
 use crate::discover::Resolution;
 use crate::discover::SkillState;
+use crate::discover::reason_rule::ReasonRule;
 
 /// Subject of an explanation.
 #[derive(Clone, Copy, Debug)]
@@ -67,13 +68,13 @@ pub enum StepKind {
     Skip {
         /// The skipped entry.
         path: AbsPath,
-        /// Stable name of the rule.
-        rule: &'static str,
+        /// The rule.
+        rule: ReasonRule,
     },
     /// A rule that applies to the whole worktree, or to a path outside every root.
     Location {
-        /// Stable name of the rule.
-        rule: &'static str,
+        /// The rule.
+        rule: ReasonRule,
         /// True if the rule prevents the queried skill from being found.
         decisive: bool,
     },
@@ -81,8 +82,8 @@ pub enum StepKind {
     Rule {
         /// The candidate's index.
         candidate: usize,
-        /// Stable name of the rule.
-        rule: &'static str,
+        /// The rule.
+        rule: ReasonRule,
         /// True if the rule hides the skill from the model.
         decisive: bool,
     },
@@ -92,8 +93,8 @@ pub enum StepKind {
         candidate: usize,
         /// The other agent's built-in profile.
         profile: Text,
-        /// Stable name of the rule.
-        rule: &'static str,
+        /// The rule.
+        rule: ReasonRule,
     },
     /// A rule in which the profile differs from its base. `candidate` is the skill it affects;
     /// `None` if the query is about a whole directory.
@@ -103,19 +104,4 @@ pub enum StepKind {
         /// The rule's name in [`skills_agents::profile::RULES`].
         rule: &'static str,
     },
-}
-
-/// Returns true for a rule of skillsd itself: limits and refusals that no agent has.
-pub fn is_skillsd_rule(rule: &str) -> bool {
-    matches!(
-        rule,
-        "link/outside"
-            | "link/untrusted"
-            | "root/bounds"
-            | "walk/bounds"
-            | "walk/budget"
-            | "worktree/proven"
-            | "skillsd/denied"
-            | "skillsd/trusted"
-    )
 }

@@ -2,7 +2,7 @@
 
 use skills_syntax::path::AbsPath;
 
-use super::explanation::{Query, Verdict, is_skillsd_rule};
+use super::explanation::{Query, Verdict};
 use super::near_miss::NearMisses;
 use crate::discover::candidate::{Candidate, Reason, SKILL_FILE, SkillState};
 use crate::discover::context::DiscoveryContext;
@@ -78,7 +78,7 @@ impl<'a> Inquiry<'a> {
 
     pub(super) fn about(&self, candidate: &Candidate) -> Verdict {
         let Candidate { name, state, .. } = candidate;
-        let is_own = candidate.reason.as_ref().is_some_and(|it| is_skillsd_rule(it.rule));
+        let is_own = candidate.reason.as_ref().is_some_and(|it| it.rule.is_of_skillsd());
         let agent = if is_own { "skillsd" } else { self.agent };
         let why = candidate.reason.as_ref().map(|it| it.message.as_str()).unwrap_or_default();
         let summary = match state {

@@ -1,8 +1,10 @@
 //! Next step for a skill that the agent does not show: the command or edit that shows it.
 
+use skills_agents::loaders::LoadRule;
 use skills_agents::profile::{NameSource, TrustRule};
 use skills_syntax::quote::quote_word;
 
+use super::super::reason_rule::ReasonRule;
 use super::super::{Candidate, Reason, SkillState};
 use super::edit;
 use super::inquiry::Inquiry;
@@ -12,29 +14,37 @@ impl Inquiry<'_> {
     pub(super) fn next_step(&self, candidate: &Candidate, reason: &Reason) -> String {
         let path = candidate.path.display();
         let concrete = match reason.rule {
-            "paths" if candidate.state == SkillState::Conditional => {
+            ReasonRule::Paths if candidate.state == SkillState::Conditional => {
                 let lines = candidate.record().and_then(|it| edit::field_lines(it, "paths"));
                 let remove =
                     |lines| format!("Touch a matching file, or remove {lines} of `{path}`.");
                 lines.map(remove)
             }
-            "encoding/bom" | "encoding/crlf" => Some(self.fix_command(candidate)),
-            "encoding/utf8" => {
+            ReasonRule::Load(LoadRule::EncodingBom) | ReasonRule::Load(LoadRule::EncodingCrlf) => {
+                Some(self.fix_command(candidate))
+            }
+            ReasonRule::Load(LoadRule::EncodingUtf8) => {
                 let at = reason.at.map_or(String::new(), |it| format!(": see line {}", it.line));
                 Some(format!("Save `{path}` as UTF-8{at}."))
             }
-            "yaml/valid" if is_tab_indented(candidate) => Some(self.fix_command(candidate)),
-            "project/trusted" | "skillsd/trusted" => Some(self.trust(candidate)),
-            "link/outside" => Some(format!("Replace the link `{path}` by a copy of the file.")),
-            "link/untrusted" => {
+            ReasonRule::Load(LoadRule::YamlValid) if is_tab_indented(candidate) => {
+                Some(self.fix_command(candidate))
+            }
+            ReasonRule::ProjectTrusted | ReasonRule::SkillsdTrusted => Some(self.trust(candidate)),
+            ReasonRule::LinkOutside => {
+                Some(format!("Replace the link `{path}` by a copy of the file."))
+            }
+            ReasonRule::LinkUntrusted => {
                 let top = quote_word(&self.resolution.worktree.display().to_string());
                 Some(format!("Review the link's target, then run `skillsd trust {top}`."))
             }
-            "file/readable" if reason.next.contains("`chmod u+r`") => {
+            ReasonRule::FileReadable if reason.next.contains("`chmod u+r`") => {
                 Some(format!("Run `chmod u+r {}`.", quote_word(&path.to_string())))
             }
-            "name/unique" => self.other_name(candidate),
-            "name/length" | "name/form" if !self.reads_name(candidate) => {
+            ReasonRule::NameUnique => self.other_name(candidate),
+            ReasonRule::Load(LoadRule::NameLength) | ReasonRule::Load(LoadRule::NameForm)
+                if !self.reads_name(candidate) =>
+            {
                 let dir = candidate.dir();
                 let parent = dir.parent();
                 let name: String = candidate.name.chars().filter(|it| is_portable(*it)).collect();

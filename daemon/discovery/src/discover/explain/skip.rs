@@ -2,7 +2,10 @@
 
 use std::ffi::OsStr;
 
+use skills_agents::loaders::LoadRule;
+
 use super::super::candidate::SKILL_FILE;
+use super::super::reason_rule::ReasonRule;
 use super::super::{Bound, SearchRoot, SkipReason, SkippedEntry};
 
 impl SkippedEntry {
@@ -51,22 +54,22 @@ impl SkippedEntry {
 }
 
 impl SkipReason {
-    /// Returns the stable name of the rule that decided.
-    pub const fn rule(&self) -> &'static str {
+    /// Returns the rule that decided.
+    pub const fn rule(&self) -> ReasonRule {
         match self {
-            Self::Hidden => "walk/hidden",
-            Self::SkippedName => "walk/skipped",
-            Self::ReservedName => "walk/reserved",
-            Self::TooDeep(_) => "walk/depth",
-            Self::Link => "walk/links",
-            Self::RootSkill => "walk/root-skill",
-            Self::WrongCase => "file/name",
-            Self::TooLarge(_) => "file/size",
-            Self::SameDirectory(_) => "file/identity",
-            Self::TooManyDirectories(..) => "walk/directories",
-            Self::TooManyEntries(..) => "walk/entries",
-            Self::OverBudget(..) => "walk/budget",
-            Self::OutOfBounds(_) => "walk/bounds",
+            Self::Hidden => ReasonRule::WalkHidden,
+            Self::SkippedName => ReasonRule::WalkSkipped,
+            Self::ReservedName => ReasonRule::WalkReserved,
+            Self::TooDeep(_) => ReasonRule::WalkDepth,
+            Self::Link => ReasonRule::WalkLinks,
+            Self::RootSkill => ReasonRule::WalkRootSkill,
+            Self::WrongCase => ReasonRule::FileName,
+            Self::TooLarge(_) => ReasonRule::Load(LoadRule::FileSize),
+            Self::SameDirectory(_) => ReasonRule::FileIdentity,
+            Self::TooManyDirectories(..) => ReasonRule::WalkDirectories,
+            Self::TooManyEntries(..) => ReasonRule::WalkEntries,
+            Self::OverBudget(..) => ReasonRule::WalkBudget,
+            Self::OutOfBounds(_) => ReasonRule::WalkBounds,
             Self::Fault(fault) => fault.rule(),
         }
     }

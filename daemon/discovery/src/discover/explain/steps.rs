@@ -1,6 +1,5 @@
 //! Steps of an explanation, in the order of discovery.
 
-use skills_agents::keyword::Keyword as _;
 use skills_agents::loaders::load_for_all_agents;
 use skills_agents::profile::{Evidence, LinkedWorktrees, RootBase};
 use skills_syntax::diagnostic::ProblemCode;
@@ -8,6 +7,7 @@ use skills_syntax::quote::quote_word;
 use skills_syntax::text::LineColumn;
 
 use super::super::context::variable;
+use super::super::reason_rule::ReasonRule;
 use super::super::{
     Candidate, DiscoveryContext, NoteScope, Reason, Repository, Resolution, RootOutcome,
     SearchRoot, SettingsFile, SettingsNote, SettingsOutcome, SkillState, SkippedEntry,
@@ -96,9 +96,9 @@ impl Inquiry<'_> {
             next: None,
         });
         // The record has no position for a field without problems, so the file is parsed again.
-        let field = |rule: &str| match rule {
-            "paths" => Some("paths"),
-            "model-invocation" => Some("disable-model-invocation"),
+        let field = |rule| match rule {
+            ReasonRule::Paths => Some("paths"),
+            ReasonRule::ModelInvocation => Some("disable-model-invocation"),
             _ => None,
         };
         let place = |reason: &Reason| candidate.record()?.key_position(field(reason.rule)?, None);
@@ -116,7 +116,7 @@ impl Inquiry<'_> {
         steps.extend(forged.map(|it| Step {
             kind: StepKind::Rule {
                 candidate: index,
-                rule: it.diagnostic.code.as_str(),
+                rule: ReasonRule::Problem(it.diagnostic.code),
                 decisive: false,
             },
             reason: Some(it.diagnostic.message.clone()),
@@ -148,7 +148,7 @@ impl Inquiry<'_> {
                     kind: StepKind::Other {
                         candidate: index,
                         profile: profile.id.clone(),
-                        rule: fault.rule.keyword(),
+                        rule: ReasonRule::Load(fault.rule),
                     },
                     reason: sentence.map(|it| it.trim_end_matches('.').to_owned()),
                     at: fault.at,
@@ -192,10 +192,14 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
                     format!("{agent} reads this one first, then the main worktree")
                 }
             };
-            ("worktree/linked", format!("`{top}` is a worktree linked to {to}; {reads}"), None)
+            (
+                ReasonRule::WorktreeLinked,
+                format!("`{top}` is a worktree linked to {to}; {reads}"),
+                None,
+            )
         }
         Repository::Unproven(why) | Repository::Broken(why) => (
-            "worktree/proven",
+            ReasonRule::WorktreeProven,
             format!("`{top}/.git` leads to no repository: {why}"),
             Some(
                 "Run `git worktree repair` in the main worktree, if this is one of its worktrees."

@@ -13,6 +13,7 @@ use super::file::NoteScope;
 use super::file_trust::PluginState;
 use crate::discover::context::variable;
 use crate::discover::disk::PathStatus;
+use crate::discover::reason_rule::ReasonRule;
 use crate::discover::slug::slug;
 use crate::discover::tree::Tree;
 use crate::discover::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState};
@@ -265,7 +266,7 @@ pub(in crate::discover) fn apply(
             let (key, file) = (&plugin.key, source.file.display());
             candidate.state = SkillState::Ignored;
             candidate.reason = Some(Box::new(Reason {
-                rule: "settings/off",
+                rule: ReasonRule::SettingsOff,
                 message: format!("`enabledPlugins` switches the plugin `{key}` off"),
                 at: Some(source.at),
                 file: Some(source.file.clone()),
@@ -320,17 +321,17 @@ fn apply_override(
             candidate.name_only = true;
             let message = format!("`{key}` shows its name without a description");
             let next = format!("Change `name-only` to `on` in line {line} of `{file}`.");
-            candidate.notes.push(Reason { next, ..reason("settings/name-only", message) });
+            candidate.notes.push(Reason { next, ..reason(ReasonRule::SettingsNameOnly, message) });
         }
         OverrideValue::UserOnly => {
             candidate.state = SkillState::Hidden;
             let message = format!("`{key}` lets only the user invoke it");
-            candidate.reason = Some(Box::new(reason("settings/user-only", message)));
+            candidate.reason = Some(Box::new(reason(ReasonRule::SettingsUserOnly, message)));
         }
         OverrideValue::Off => {
             candidate.state = SkillState::Ignored;
             let message = format!("`{key}` switches it off");
-            candidate.reason = Some(Box::new(reason("settings/off", message)));
+            candidate.reason = Some(Box::new(reason(ReasonRule::SettingsOff, message)));
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use skills_agents::profile::RootBase;
 use skills_discovery::discover::{
-    DUPLICATE, DiscoveryContext, Fault, FaultKind, Resolution, RootOutcome, SearchRoot, SkillState,
-    SkipReason,
+    DiscoveryContext, Fault, FaultKind, ReasonRule, Resolution, RootOutcome, SearchRoot,
+    SkillState, SkipReason,
 };
 
 use super::state::{Dependencies, EngineState, ViewEntry};
@@ -76,7 +76,7 @@ const MAX_DUPLICATES: usize = 10;
 fn duplicates(resolution: &Resolution) -> impl Iterator<Item = Health> {
     let notes =
         resolution.candidates.iter().flat_map(|it| it.notes.iter().map(move |note| (it, note)));
-    let duplicates = notes.filter(|(_, note)| note.rule == DUPLICATE);
+    let duplicates = notes.filter(|(_, note)| note.rule == ReasonRule::NameDuplicate);
     duplicates.take(MAX_DUPLICATES).map(|(it, note)| Health {
         code: "duplicate",
         message: note.message.clone(),
