@@ -8,5 +8,4 @@ pub(crate) mod parts;
 mod present_agents;
 pub(crate) mod request;
 pub(crate) mod session;
-pub(crate) mod snapshot_index;
 pub(crate) mod to_wire;

@@ -12,6 +12,5 @@ pub(crate) mod page_cache;
 pub(crate) mod paging;
 pub(crate) mod peer;
 pub(crate) mod refusal;
-pub(crate) mod response_cache;
 pub(crate) mod server;
 pub(crate) mod socket;

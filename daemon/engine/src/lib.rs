@@ -49,6 +49,7 @@ use crate::watch::service::WatchService;
 
 pub use crate::files::counters::{Cause, Causes, Counters};
 pub use crate::files::remote_fs_guard::RemoteFsGuard;
+pub use crate::files::skill_file::SKILL_FILE;
 pub use crate::files::unignored::unignored;
 use crate::sessions::write_trees::WriteTrees;
 use crate::sources::fetching::Fetching;

@@ -17,7 +17,6 @@ use crate::access::approval_queue::{PatternDecision, Question, QuestionSubject};
 use crate::access::authorize;
 use crate::api::request::RequestContext;
 use crate::api::to_wire;
-use crate::rpc::response_cache::ResponseCache;
 
 /// The caller of a permission check.
 pub(crate) struct PermissionSubject<'a> {
@@ -89,7 +88,7 @@ impl<'a> PermissionSubject<'a> {
     }
 
     fn candidate(&self, name: &str) -> Option<&'a Candidate> {
-        let cache = ResponseCache::of(self.view);
+        let cache = self.view.responses();
         let index = match self.path {
             Some(path) => cache.by_path(self.view, path),
             None => cache.by_name(self.view, name),

@@ -40,6 +40,11 @@ impl Answer {
         }
     }
 
+    /// Returns the result that is given as JSON text.
+    pub(crate) fn from_text(text: Bytes) -> Self {
+        Self(text)
+    }
+
     /// Returns the JSON text.
     pub(crate) fn into_text(self) -> Bytes {
         self.0

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The file that makes a directory a skill.
-pub(crate) const SKILL_FILE: &str = "SKILL.md";
+pub const SKILL_FILE: &str = "SKILL.md";
 
 /// Returns true if a path names a skill's file, in any case.
 pub(crate) fn is_skill_file(path: &Path) -> bool {

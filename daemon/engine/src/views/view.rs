@@ -1,6 +1,5 @@
 //! Views: immutable snapshots of the skills that one agent sees from one directory.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -14,6 +13,7 @@ use crate::sources::source_uses::Uses;
 use crate::views::activation::Activation;
 use crate::views::journal::{Difference, Journal};
 use crate::views::last_used::LastUsed;
+use crate::views::response_cache::ResponseCache;
 
 /// Identifies a view: all inputs of discovery besides the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ pub struct View {
     tick: u64,
     journal: Arc<Journal>,
     last_used: Arc<LastUsed>,
-    slot: OnceLock<Box<dyn Any + Send + Sync>>,
+    responses: ResponseCache,
     activation: OnceLock<Activation>,
     /// Copy of this view with further problems, as last requested.
     unwell: Mutex<Option<Arc<View>>>,
@@ -78,7 +78,7 @@ impl View {
         uses: Uses,
         ViewVersion { clock, tick, journal, last_used }: ViewVersion,
     ) -> Self {
-        let (slot, activation, unwell) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        let (activation, unwell) = (OnceLock::new(), Mutex::default());
         let resolution = Arc::new(resolution);
         Self {
             key,
@@ -90,7 +90,7 @@ impl View {
             tick,
             journal,
             last_used,
-            slot,
+            responses: ResponseCache::default(),
             activation,
             unwell,
         }
@@ -118,7 +118,7 @@ impl View {
                     tick: self.tick,
                     journal: Arc::clone(&self.journal),
                     last_used: Arc::clone(&self.last_used),
-                    slot: OnceLock::new(),
+                    responses: ResponseCache::default(),
                     activation: OnceLock::new(),
                     unwell: Mutex::default(),
                 });
@@ -160,19 +160,9 @@ impl View {
         self.activation.get_or_init(|| make(self))
     }
 
-    /// Returns the value that `make` computes from this view on the first call.
-    ///
-    /// Keeps derived values with the view, such as its wire form, which the engine does not know.
-    /// There is one slot.
-    ///
-    /// # Panics
-    ///
-    /// If called with two different types.
-    pub fn cached<T: Send + Sync + 'static>(&self, make: impl FnOnce(&Self) -> T) -> &T {
-        self.slot
-            .get_or_init(|| Box::new(make(self)))
-            .downcast_ref()
-            .expect("one type is kept with a view, chosen by the one crate that serves views")
+    /// Returns the answers and look-up tables that are kept with this view.
+    pub fn responses(&self) -> &ResponseCache {
+        &self.responses
     }
 }
 

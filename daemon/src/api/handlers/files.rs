@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use skills_engine::SKILL_FILE;
 use skills_protocol::error::{OUTSIDE_SKILL, RpcError, SKILL_NOT_FOUND};
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::{
@@ -24,7 +25,6 @@ use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
-use crate::rpc::response_cache::SKILL_FILE;
 
 /// Maximum number of bytes read per call. Encoded as JSON they may take six times as much, which
 /// still fits one message.

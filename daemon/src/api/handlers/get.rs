@@ -16,7 +16,6 @@ use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
-use crate::rpc::response_cache::ResponseCache;
 
 /// Maximum number of similar names suggested for an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
@@ -35,8 +34,8 @@ pub(crate) async fn get(
     let record = view.resolution.candidates[candidate_idx].record();
     let is_long = record.is_some_and(|it| it.head.len() > SHORT_HEAD);
     let make = move || {
-        let answer = || Answer::new(&skill(&view, candidate_idx));
-        ResponseCache::of(&view).got(&view, candidate_idx, answer)
+        let answer = || Ok(Answer::new(&skill(&view, candidate_idx))?.into_text());
+        view.responses().got(&view, candidate_idx, answer).map(Answer::from_text)
     };
     if is_long { blocking(make).await } else { make() }
 }
@@ -66,7 +65,7 @@ fn skill(view: &View, candidate_idx: usize) -> GetResult {
 
 /// Returns the index of the target's candidate; of several with one name, the one with precedence.
 pub(crate) fn find(view: &View, target: &SkillTarget<'_>) -> Result<usize, RpcError> {
-    let prepared = ResponseCache::of(view);
+    let prepared = view.responses();
     let found = match target {
         SkillTarget::Name(name) => prepared.by_name(view, name).or_else(|| qualified(view, name)),
         SkillTarget::Path(path) => prepared.by_path(view, path),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use skills_engine::cancel::Cancel;
 use skills_engine::files::inspect;
+use skills_engine::views::snapshot_index::SnapshotIndex;
 use skills_protocol::error::RpcError;
 use skills_protocol::method::{Request as _, SkillsReferences};
 use skills_protocol::wire::{
@@ -19,7 +20,6 @@ use skills_protocol::wire::{
 use crate::api::handlers::check::{Active, active};
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
-use crate::api::snapshot_index::SnapshotIndex;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::page_cache;
@@ -27,7 +27,6 @@ use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PageRange};
 use crate::rpc::peer::Peer;
-use crate::rpc::response_cache::ResponseCache;
 
 /// Default limits of files per pattern and of references.
 const FILES: u32 = 10;
@@ -55,7 +54,8 @@ pub(crate) async fn snapshot(
     let part = PageRange { start: cursor.map_or(0, |it| it.start), limit };
     let make = move |cancel: &Cancel| {
         let Active { views, rows, config, .. } = &active;
-        let snapshot_index = ResponseCache::of(&views[0])
+        let snapshot_index = views[0]
+            .responses()
             .snapshot_index(views, |it| SnapshotIndex::of(it, cancel))
             .filter(|_| !cancel.is_cancelled())
             .ok_or_else(RpcError::cancelled)?;

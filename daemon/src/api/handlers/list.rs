@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use skills_discovery::discover::{Candidate, address_of};
 use skills_engine::View;
 use skills_protocol::path::{encode, encoding_of};
@@ -23,8 +23,6 @@ use crate::rpc::blocking::blocking;
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PAGE, PageRange};
 use crate::rpc::peer::Peer;
-use crate::rpc::response_cache;
-use crate::rpc::response_cache::ResponseCache;
 
 pub(crate) async fn list(
     resolver: Arc<Resolver>,
@@ -33,7 +31,7 @@ pub(crate) async fn list(
 ) -> Outcome {
     let RequestContext { view, .. } = resolver.resolve_list(&peer, params.take_context()).await?;
     let is_short = view.resolution.candidates.len() <= SHORT;
-    if is_short || ResponseCache::of(&view).has_default_list() && params == ListParams::default() {
+    if is_short || view.responses().has_default_list() && params == ListParams::default() {
         return list_view(&view, &params);
     }
     blocking(move || list_view(&view, &params)).await
@@ -56,18 +54,17 @@ fn list_view(view: &View, params: &ListParams) -> Outcome {
     }
     if form == Form::DEFAULT && params.limit.is_none() && cursor.is_none() {
         let make = || {
-            let entries = |index: usize| {
-                Cow::Owned(response_cache::entry(view, &view.resolution.candidates[index]))
-            };
+            let entries = |index: usize| Cow::Owned(raw_entry(view, index));
             let page = page(view, form, PageRange::ALL, entries);
-            if page.list.next_cursor.is_none() { page.answer().ok() } else { None }
+            let answer = if page.list.next_cursor.is_none() { page.answer().ok() } else { None };
+            answer.map(Answer::into_text)
         };
-        if let Some(answer) = ResponseCache::of(view).default_list(make) {
-            return Ok(answer);
+        if let Some(answer) = view.responses().default_list(make) {
+            return Ok(Answer::from_text(answer));
         }
     }
-    let prepared = ResponseCache::of(view);
-    let entry = |index| Cow::Borrowed(prepared.entry(view, index));
+    let entry =
+        |index| Cow::Borrowed(view.responses().entry(view, index, || raw_entry(view, index)));
     page(view, form, PageRange { start, limit }, entry).answer()
 }
 
@@ -159,7 +156,7 @@ fn difference(view: &View, form: Form, since: &str, part: PageRange) -> Option<O
     let mut positions = Vec::with_capacity(found.changed.len().min(part.limit));
     let (mut skills, mut size, mut next_cursor) = (Vec::new(), 0, None);
     let mut changed = found.changed.iter().copied().skip_while(|it| *it < part.start).peekable();
-    for (position, (index, candidate)) in listed(view, form).enumerate() {
+    for (position, (index, _)) in listed(view, form).enumerate() {
         if changed.next_if_eq(&index).is_none() {
             continue;
         }
@@ -167,7 +164,7 @@ fn difference(view: &View, form: Form, since: &str, part: PageRange) -> Option<O
             next_cursor = Some(Cursor { start: index, since: Some(since) }.text(&clock));
             break;
         }
-        let entry = response_cache::entry(view, candidate);
+        let entry = raw_entry(view, index);
         size += entry.get().len();
         skills.push(entry);
         positions.push(position as u32);
@@ -185,6 +182,12 @@ fn difference(view: &View, form: Form, since: &str, part: PageRange) -> Option<O
         positions,
     };
     Some(Answer::with_capacity(&list, size + list.skills.len() + 512))
+}
+
+/// Returns the list entry of a candidate as JSON.
+fn raw_entry(view: &View, candidate_idx: usize) -> Box<RawValue> {
+    to_raw_value(&to_wire::entry(view, &view.resolution.candidates[candidate_idx]))
+        .expect("an entry is text, numbers and lists of text")
 }
 
 /// Returns the source of the rules of a profile that was not measured.

@@ -22,7 +22,6 @@ use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
-use crate::rpc::response_cache::ResponseCache;
 
 /// Default number of results.
 const DEFAULT_LIMIT: u32 = 10;
@@ -49,7 +48,7 @@ pub(crate) async fn search(
     }
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let form = Form::of(&params.include);
-    let is_indexed = ResponseCache::of(&view).has_search_index();
+    let is_indexed = view.responses().has_search_index();
     let limit = limit as usize;
     let uses = parts.sessions.uses().await;
     let work = move || {
@@ -83,7 +82,7 @@ fn hits(
     uses: &Uses,
 ) -> Result<Vec<RankedHit>, SearchError> {
     let candidates = &view.resolution.candidates;
-    let index = ResponseCache::of(view).search_index(view)?;
+    let index = view.responses().search_index(view)?;
     let is_wanted = |it: usize| form.holds(to_wire::state(candidates[it].state));
     index.search(query, limit, &is_wanted, &|it| score(uses, &candidates[it]))
 }

@@ -25,7 +25,6 @@ use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
-use crate::rpc::response_cache::ResponseCache;
 
 /// Maximum number of paths in one touch.
 const MAX_PATHS: usize = 10_000;
@@ -141,7 +140,7 @@ fn touched(
 fn activated(view: &View, new: &TouchDelta) -> Vec<ActivatedSkill> {
     let all = new.activated.iter().filter_map(|(path, matched)| {
         // A skill that was just removed is left out.
-        let index = ResponseCache::of(view).by_path(view, path)?;
+        let index = view.responses().by_path(view, path)?;
         let skill = to_wire::entry(view, &view.resolution.candidates[index]);
         Some(ActivatedSkill { skill, matched: to_wire::matched(matched) })
     });

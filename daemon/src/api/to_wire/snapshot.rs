@@ -8,14 +8,14 @@ use skills_discovery::discover::Candidate;
 use skills_discovery::ranking::{self, Ranked, RankedRoot};
 use skills_engine::View;
 use skills_engine::files::inspect::ReferencingFile;
+use skills_engine::views::snapshot_index;
+use skills_engine::views::snapshot_index::SnapshotIndex;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 use skills_syntax::text::LineIndex;
 
 use super::position::PositionConverter;
 use super::value::{hash, health, path, state};
-use crate::api::snapshot_index;
-use crate::api::snapshot_index::SnapshotIndex;
 use crate::rpc::paging::{Cursor, PageBuilder, PageRange, json_length};
 
 /// Upper bound of the size of a file or place as JSON without its texts.

@@ -47,7 +47,7 @@ pub(super) fn suggest(profile: &Profile, candidate: &Candidate, reason: &Reason)
         ReasonRule::Load(LoadRule::NameRequired) => {
             vec![text.field("name", &text.name(&directory))?]
         }
-        ReasonRule::Load(LoadRule::NameLength) | ReasonRule::Load(LoadRule::NameForm) => {
+        ReasonRule::Load(LoadRule::NameLength | LoadRule::NameForm) => {
             let name = text.name(&candidate.name);
             vec![text.field("name", &name)?]
         }

@@ -20,7 +20,7 @@ impl Inquiry<'_> {
                     |lines| format!("Touch a matching file, or remove {lines} of `{path}`.");
                 lines.map(remove)
             }
-            ReasonRule::Load(LoadRule::EncodingBom) | ReasonRule::Load(LoadRule::EncodingCrlf) => {
+            ReasonRule::Load(LoadRule::EncodingBom | LoadRule::EncodingCrlf) => {
                 Some(self.fix_command(candidate))
             }
             ReasonRule::Load(LoadRule::EncodingUtf8) => {
@@ -42,7 +42,7 @@ impl Inquiry<'_> {
                 Some(format!("Run `chmod u+r {}`.", quote_word(&path.to_string())))
             }
             ReasonRule::NameUnique => self.other_name(candidate),
-            ReasonRule::Load(LoadRule::NameLength) | ReasonRule::Load(LoadRule::NameForm)
+            ReasonRule::Load(LoadRule::NameLength | LoadRule::NameForm)
                 if !self.reads_name(candidate) =>
             {
                 let dir = candidate.dir();

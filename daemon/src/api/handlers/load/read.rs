@@ -12,9 +12,8 @@ use skills_agents::profile::template::{
 use skills_agents::profile::{OutputFormat, Profile, Scope};
 use skills_agents::skill::FileFacts;
 use skills_discovery::discover::{Candidate, Plugin};
-use skills_engine::View;
 use skills_engine::files::disk::content_hash;
-use skills_engine::unignored;
+use skills_engine::{SKILL_FILE, View, unignored};
 use skills_protocol::error::RpcError;
 use skills_render::resources::{MANY, draw_tree, is_plugin_file, is_script, opencode_sample};
 use skills_render::{Invoker, SkillFile, SkillFiles, locale};
@@ -22,7 +21,6 @@ use skills_render::{Invoker, SkillFile, SkillFiles, locale};
 use crate::access::authorize::Permit;
 use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, ConfinedNames, MAX_SKILL_BYTES};
 use crate::api::handlers::files::{directory_gone, refused};
-use crate::rpc::response_cache::SKILL_FILE;
 
 /// Result of reading a skill.
 #[derive(Debug)]

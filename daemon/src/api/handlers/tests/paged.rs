@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skills_engine::cancel::Cancel;
+use skills_engine::views::snapshot_index::SnapshotIndex;
 use skills_protocol::error::INVALID_PARAMS;
 use skills_protocol::wire::Context;
 
 use super::{Rig, skill, tree};
 use crate::api::handlers::check::{Active, active};
-use crate::api::snapshot_index::SnapshotIndex;
 use crate::rpc::peer::Peer;
-use crate::rpc::response_cache::ResponseCache;
 
 const PROFILES: [&str; 2] = ["agentskills", "codex"];
 
@@ -26,7 +25,7 @@ impl Rig {
             .expect("there are views");
         let mut n_index_builds = 0;
         for _ in 0..2 {
-            ResponseCache::of(&views[0]).snapshot_index(&views, |views| {
+            views[0].responses().snapshot_index(&views, |views| {
                 n_index_builds += 1;
                 SnapshotIndex::of(views, &Cancel::default())
             });
@@ -73,7 +72,7 @@ async fn cancelled_snapshot_builds_no_index_and_keeps_nothing() {
             .expect("there are views");
     let cancel = Cancel::default();
     cancel.cancel();
-    let cache = ResponseCache::of(&views[0]);
+    let cache = views[0].responses();
     assert!(cache.snapshot_index(&views, |it| SnapshotIndex::of(it, &cancel)).is_none());
     assert_eq!(rig.n_index_builds().await, 1, "the next call builds it");
 }

@@ -11,12 +11,13 @@ use std::sync::Arc;
 
 use skills_discovery::discover::Candidate;
 use skills_discovery::ranking::RankTable;
-use skills_engine::View;
-use skills_engine::cancel::Cancel;
+
+use crate::cancel::Cancel;
+use crate::views::view::View;
 
 /// Index of all files that at least one of several views contains.
 #[derive(Debug)]
-pub(crate) struct SnapshotIndex {
+pub struct SnapshotIndex {
     /// Each file once, sorted by path: index of the first view that contains it, and of the
     /// candidate there.
     files: Box<[(u32, u32)]>,
@@ -25,16 +26,16 @@ pub(crate) struct SnapshotIndex {
 
 /// The candidates of one view, in their order.
 #[derive(Debug)]
-pub(crate) struct Profile {
+pub struct Profile {
     /// Their ranks.
-    pub(crate) ranks: RankTable,
+    pub ranks: RankTable,
     /// For each candidate, the index of its file.
-    pub(crate) files: Box<[u32]>,
+    pub files: Box<[u32]>,
 }
 
 impl SnapshotIndex {
     /// Builds the index of these views; none once the call is cancelled.
-    pub(crate) fn of(views: &[Arc<View>], cancel: &Cancel) -> Option<Self> {
+    pub fn of(views: &[Arc<View>], cancel: &Cancel) -> Option<Self> {
         // Hashes paths as bytes; hashing by component is slower.
         let mut numbers: HashMap<&OsStr, u32> = HashMap::new();
         let mut files = Vec::new();
@@ -69,22 +70,18 @@ impl SnapshotIndex {
     }
 
     /// Returns the number of files.
-    pub(crate) fn n_files(&self) -> usize {
+    pub fn n_files(&self) -> usize {
         self.files.len()
     }
 
     /// Returns a file by its index, with a view that has it.
-    pub(crate) fn file<'v>(
-        &self,
-        views: &'v [Arc<View>],
-        number: usize,
-    ) -> (&'v View, &'v Candidate) {
+    pub fn file<'v>(&self, views: &'v [Arc<View>], number: usize) -> (&'v View, &'v Candidate) {
         let file = self.files[number];
         (&views[file.0 as usize], candidate(views, file))
     }
 
     /// Returns the candidates by view.
-    pub(crate) fn profiles(&self) -> &[Profile] {
+    pub fn profiles(&self) -> &[Profile] {
         &self.profiles
     }
 }

@@ -1,36 +1,34 @@
 //! [`ResponseCache`]: serialised answers and look-up tables of one view.
 //!
+//! Whoever serves the view serialises the answers; this module only keeps their text.
 //! A view is immutable, so each entry is built at most once, on first use, and dropped with the
 //! view.
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use serde_json::value::{RawValue, to_raw_value};
+use bytes::Bytes;
+use serde_json::value::RawValue;
 use skills_discovery::discover::{Candidate, SkillState};
-use skills_engine::View;
-use skills_engine::views::search::{Document, SearchError, SearchIndex};
 use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
-use crate::api::snapshot_index::SnapshotIndex;
-use crate::api::to_wire;
-use crate::rpc::answer::{Answer, Outcome};
-
-/// File name of a skill.
-pub(crate) const SKILL_FILE: &str = "SKILL.md";
+use crate::files::skill_file::SKILL_FILE;
+use crate::views::search::{Document, SearchError, SearchIndex};
+use crate::views::snapshot_index::SnapshotIndex;
+use crate::views::view::View;
 
 /// Maximum number of cached snapshot indexes per first profile; editors share few selections.
 const MAX_SNAPSHOT_INDEXES: usize = 4;
 
 /// Cached answers of one view. Numbers are candidate indexes.
 #[derive(Debug, Default)]
-pub(crate) struct ResponseCache {
+pub struct ResponseCache {
     /// `None` if the whole list does not fit into one answer.
-    default_list: OnceLock<Option<Answer>>,
+    default_list: OnceLock<Option<Bytes>>,
     /// List entries, each serialised on first use.
     entries: OnceLock<Box<[OnceLock<Box<RawValue>>]>>,
     /// Answers of `skills/get`.
-    got: OnceLock<Box<[OnceLock<Answer>]>>,
+    got: OnceLock<Box<[OnceLock<Bytes>]>>,
     /// Candidates sorted by name; the one that wins its name is first.
     by_name: OnceLock<Box<[u32]>>,
     /// Candidates sorted by path.
@@ -56,35 +54,34 @@ impl KeptSnapshotIndex {
 }
 
 impl ResponseCache {
-    /// Returns the cache of a view.
-    pub(crate) fn of(view: &View) -> &Self {
-        view.cached(|_| Self::default())
-    }
-
     /// Returns true if the default list is made.
-    pub(crate) fn has_default_list(&self) -> bool {
+    pub fn has_default_list(&self) -> bool {
         self.default_list.get().is_some()
     }
 
     /// Returns the default list; `None` if `make` cannot fit it into one answer.
-    pub(crate) fn default_list(&self, make: impl FnOnce() -> Option<Answer>) -> Option<Answer> {
+    pub fn default_list(&self, make: impl FnOnce() -> Option<Bytes>) -> Option<Bytes> {
         self.default_list.get_or_init(make).clone()
     }
 
-    /// Returns the list entry of a candidate.
-    pub(crate) fn entry(&self, view: &View, candidate_idx: usize) -> &RawValue {
-        let candidates = &view.resolution.candidates;
-        let entries = self.entries.get_or_init(|| slots(candidates.len()));
-        entries[candidate_idx].get_or_init(|| entry(view, &candidates[candidate_idx]))
-    }
-
-    /// Returns the `skills/get` answer of a candidate; calls `make` on first use.
-    pub(crate) fn got(
+    /// Returns the list entry of a candidate; calls `make` on first use.
+    pub fn entry(
         &self,
         view: &View,
         candidate_idx: usize,
-        make: impl FnOnce() -> Outcome,
-    ) -> Outcome {
+        make: impl FnOnce() -> Box<RawValue>,
+    ) -> &RawValue {
+        let entries = self.entries.get_or_init(|| slots(view.resolution.candidates.len()));
+        entries[candidate_idx].get_or_init(make)
+    }
+
+    /// Returns the `skills/get` answer of a candidate; calls `make` on first use.
+    pub fn got<E>(
+        &self,
+        view: &View,
+        candidate_idx: usize,
+        make: impl FnOnce() -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
         let n_candidates = view.resolution.candidates.len();
         let got = self.got.get_or_init(|| slots(n_candidates));
         let slot = &got[candidate_idx];
@@ -96,12 +93,12 @@ impl ResponseCache {
     }
 
     /// Returns true if the full-text index is built. Does not wait for a build in progress.
-    pub(crate) fn has_search_index(&self) -> bool {
+    pub fn has_search_index(&self) -> bool {
         self.search.try_lock().is_ok_and(|it| it.is_some())
     }
 
     /// Returns the full-text index of all candidates. Blocks while it is built.
-    pub(crate) fn search_index(&self, view: &View) -> Result<Arc<SearchIndex>, SearchError> {
+    pub fn search_index(&self, view: &View) -> Result<Arc<SearchIndex>, SearchError> {
         let mut kept = lock(&self.search);
         if let Some(index) = &*kept {
             return Ok(Arc::clone(index));
@@ -118,7 +115,7 @@ impl ResponseCache {
 
     /// Returns the index of a snapshot of `views`, the first of which owns this cache. Calls `make`
     /// on first use and blocks while it is built. Keeps nothing if `make` returns none.
-    pub(crate) fn snapshot_index(
+    pub fn snapshot_index(
         &self,
         views: &[Arc<View>],
         make: impl FnOnce(&[Arc<View>]) -> Option<SnapshotIndex>,
@@ -138,7 +135,7 @@ impl ResponseCache {
     }
 
     /// Returns the candidate that wins `name`.
-    pub(crate) fn by_name(&self, view: &View, name: &str) -> Option<usize> {
+    pub fn by_name(&self, view: &View, name: &str) -> Option<usize> {
         let candidates = &view.resolution.candidates;
         let sorted = self.by_name.get_or_init(|| {
             sorted_by(candidates, |a, b| {
@@ -151,7 +148,7 @@ impl ResponseCache {
     }
 
     /// Returns the candidate whose SKILL.md or directory is at `path`.
-    pub(crate) fn by_path(&self, view: &View, path: &AbsPath) -> Option<usize> {
+    pub fn by_path(&self, view: &View, path: &AbsPath) -> Option<usize> {
         let candidates = &view.resolution.candidates;
         let sorted = self.by_path.get_or_init(|| sorted_by(candidates, |a, b| a.path.cmp(&b.path)));
         let find = |path: &AbsPath| {
@@ -160,12 +157,6 @@ impl ResponseCache {
         };
         find(path).or_else(|| find(&path.child(SKILL_FILE)))
     }
-}
-
-/// Returns the list entry of a candidate as JSON.
-pub(crate) fn entry(view: &View, candidate: &Candidate) -> Box<RawValue> {
-    to_raw_value(&to_wire::entry(view, candidate))
-        .expect("an entry is text, numbers and lists of text")
 }
 
 fn slots<T>(count: usize) -> Box<[OnceLock<T>]> {
