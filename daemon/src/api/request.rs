@@ -195,6 +195,21 @@ impl Resolver {
         Ok(self.view_and_repository(call).await?.0)
     }
 
+    /// Returns the view of a decoded call and true, or, without a wait, the view as last published
+    /// and false.
+    pub(crate) async fn published_view(
+        &self,
+        call: &mut DecodedCall,
+    ) -> Result<(Arc<View>, bool), RpcError> {
+        let published = match &call.view {
+            None => self.published(&call.request),
+            Some(_) => None,
+        };
+        let is_current = published.is_none();
+        call.view = published.or_else(|| call.view.take());
+        Ok((self.view(call).await?, is_current))
+    }
+
     async fn view_and_repository(
         &self,
         call: &mut DecodedCall,
@@ -426,6 +441,17 @@ impl Resolver {
                 self.view_of_key(request, &key).await
             }
             Some(_) | None => Ok(view),
+        }
+    }
+
+    /// Returns the view as last published, if there is one.
+    fn published(&self, request: &ViewRequest) -> Option<Arc<View>> {
+        let view = self.engine.cached(&request.key)?;
+        match &request.agent {
+            Some(agent) if view.resolution.has_rules_of(agent) => {
+                self.engine.cached(&ViewKey { agent: request.agent.clone(), ..request.key.clone() })
+            }
+            Some(_) | None => Some(view),
         }
     }
 

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skills_agents::profile::NestedRule;
+use skills_agents::skill::SkillRecord;
 use skills_discovery::discover::{Candidate, Overlay, Resolution, SkillState, is_denied};
 use skills_engine::sessions::registry::Opened;
 use skills_engine::sessions::session::{PathMatch, Session, SessionOptions, TouchDelta};
@@ -188,22 +189,30 @@ impl SessionCalls {
         scope: TouchScope,
     ) -> Result<Touched, RpcError> {
         let SessionContext { session, mut call, .. } = named;
-        let mut view = self.resolver.view(&mut call).await?;
+        let (mut view, mut is_current) = self.resolver.published_view(&mut call).await?;
         let mut asked = call.request;
-        let mut found = self.discover_touched(&view, &asked, &session, paths).await?;
-        let is_known = |it: &AbsPath| session.discovered.contains_key(it);
-        if !found.roots.iter().all(is_known) {
-            // Skills discovered by this touch can also be activated by it.
-            let nested = session.discovered.keys().chain(&found.roots).cloned().collect();
-            let activated = session.activated.keys().cloned().collect();
-            asked.key.overlay = Arc::new(Overlay::new(nested, activated));
+        let (mut found, mut activated) = loop {
+            let found = self.discover_touched(&view, &asked, &session, paths.clone()).await?;
+            let mut activated = self.find_activated(&view, &found.places).await?;
+            let overlay = overlay_with(&session, &found.roots, &activated);
+            if is_current && overlay == asked.key.overlay {
+                break (found, activated);
+            }
+            asked.key.overlay = overlay;
+            let before = std::mem::replace(&mut view, self.resolver.view_for(&asked).await?);
+            is_current = true;
+            if is_same_repository(&before.resolution, &view.resolution) {
+                if !Arc::ptr_eq(&before, &view) {
+                    activated.retain(|it| is_activated(&view, it));
+                    // Skills that this touch discovers, and those that changed before it.
+                    activated.extend(self.find_activated(&view, &found.places).await?);
+                }
+                break (found, activated);
+            }
+            // What git ignores has changed since the view was published.
+            asked.key.overlay = Arc::clone(&session.overlay);
             view = self.resolver.view_for(&asked).await?;
-        }
-        let engine = self.resolver.engine.clone();
-        let (found_in, places) = (Arc::clone(&view), std::mem::take(&mut found.places));
-        // A thousand paths and skills have a million matches.
-        let matching = blocking(move || Ok(find_activated(&engine, &found_in, &places)));
-        let mut activated = matching.await?;
+        };
         if scope == TouchScope::Trusted {
             let Resolution { roots, candidates, .. } = &*view.resolution;
             let trusted = roots.iter().filter(|it| it.is_trusted());
@@ -240,6 +249,17 @@ impl SessionCalls {
         Ok(Touched { session, view, new })
     }
 
+    async fn find_activated(
+        &self,
+        view: &Arc<View>,
+        places: &[(AbsPath, PathBuf)],
+    ) -> Result<Vec<(AbsPath, PathMatch)>, RpcError> {
+        let (engine, view) = (self.resolver.engine.clone(), Arc::clone(view));
+        let places = places.to_owned();
+        // A thousand paths and skills have a million matches.
+        blocking(move || Ok(find_activated(&engine, &view, &places))).await
+    }
+
     async fn discover_touched(
         &self,
         view: &View,
@@ -266,6 +286,35 @@ impl SessionCalls {
             RpcError::internal("failed to process the touched paths")
         })
     }
+}
+
+/// Returns the overlay of a session with the additions of a touch.
+fn overlay_with(
+    session: &Session,
+    roots: &[AbsPath],
+    activated: &[(AbsPath, PathMatch)],
+) -> Arc<Overlay> {
+    if activated.is_empty() && roots.iter().all(|it| session.discovered.contains_key(it)) {
+        return Arc::clone(&session.overlay);
+    }
+    let nested = session.discovered.keys().chain(roots).cloned().collect();
+    let activated = session.activated.keys().chain(activated.iter().map(|(path, _)| path));
+    Arc::new(Overlay::new(nested, activated.cloned().collect()))
+}
+
+/// Returns true if both resolutions have the same worktree and repository.
+fn is_same_repository(a: &Resolution, b: &Resolution) -> bool {
+    (a.in_git, &a.worktree, &a.repository) == (b.in_git, &b.worktree, &b.repository)
+}
+
+/// Returns true if a view shows a skill as activated that still has the pattern.
+fn is_activated(view: &View, (path, matched): &(AbsPath, PathMatch)) -> bool {
+    let index = view.responses().by_path(view, path);
+    let candidate = index.map(|it| &view.resolution.candidates[it]);
+    candidate.is_some_and(|it| {
+        let has_pattern = |it: &SkillRecord| it.paths.iter().any(|it| **it == *matched.pattern);
+        it.state == SkillState::Activated && it.record().is_some_and(has_pattern)
+    })
 }
 
 /// Returns the conditional skills that the touched paths activate. A denied skill stays

@@ -8,7 +8,7 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-use super::tree;
+use super::{Rig, skill, tree};
 
 /// The resolver's trace messages.
 #[derive(Clone, Default)]
@@ -36,14 +36,60 @@ impl Visit for Lookups {
     }
 }
 
-#[tokio::test]
-async fn call_resolves_settings_and_view_once() {
+const ONCE: [&str; 3] =
+    ["resolve the settings", "resolve the settings of the worktree", "resolve the view"];
+
+/// Subscribes to the look-ups of this thread until the guards are dropped.
+fn subscribe() -> (Lookups, impl Sized) {
     let lookups = Lookups::default();
     let subscriber = tracing_subscriber::registry().with(lookups.clone());
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let guard = tracing::subscriber::set_default(subscriber);
     // With one subscriber, tracing would disable an event for all threads that another test's thread
     // without a subscriber reaches first.
-    let _second = tracing::Dispatch::new(tracing_subscriber::registry());
+    let second = tracing::Dispatch::new(tracing_subscriber::registry());
+    (lookups, (guard, second))
+}
+
+#[tokio::test]
+async fn touch_that_adds_skills_resolves_the_view_once() {
+    let (lookups, _guards) = subscribe();
+    let conditional = skill("css", "paths: '*.css'\n");
+    let mut rig = Rig::new(&[
+        ("w/.claude/skills/css/SKILL.md", &conditional),
+        ("w/.claude/skills/late/SKILL.md", &skill("late", "paths: '*.md'\n")),
+        ("w/nested/.claude/skills/n/SKILL.md", &skill("n", "")),
+        ("w/own/.claude/skills/o/SKILL.md", &skill("o", "")),
+        ("w/.git/HEAD", "ref: refs/heads/main\n"),
+    ]);
+    rig.call("session/open", json!({"session": "s", "profile": "claude-code"})).await;
+    rig.call("skills/list", json!({"session": "s"})).await;
+    for (path, discovered, activated) in [
+        ("w/nested/a.css", 1, 1),
+        ("w/nested/b.css", 0, 0),
+        ("w/late.md", 0, 1),
+        ("w/own/a.css", 1, 0),
+    ] {
+        lookups.take();
+        let params = json!({"session": "s", "paths": [rig.path(path)]});
+        let touched = rig.call("session/touch", params).await;
+        let counts =
+            ["discovered", "activated"].map(|it| touched[it].as_array().map_or(0, Vec::len));
+        assert_eq!(counts, [discovered, activated], "{path}: {touched}");
+        let mut all = lookups.take();
+        all.sort_unstable();
+        assert_eq!(all, ONCE, "{path}");
+    }
+    // A skill that was changed just before the touch counts as it is now.
+    rig.write("w/.claude/skills/late/SKILL.md", &skill("late", "paths: '*.toml'\n"));
+    rig.write("w/.claude/skills/fresh/SKILL.md", &skill("fresh", "paths: '*.toml'\n"));
+    let touch = json!({"session": "s", "paths": [rig.path("w/a.toml")]});
+    let touched = rig.call("session/touch", touch).await;
+    assert_eq!(touched["activated"].as_array().map(Vec::len), Some(1), "{touched}");
+}
+
+#[tokio::test]
+async fn call_resolves_settings_and_view_once() {
+    let (lookups, _guards) = subscribe();
     let mut rig = tree();
     let paths = [rig.path("w/file")];
     rig.call("session/open", json!({"session": "old"})).await;
@@ -64,8 +110,6 @@ async fn call_resolves_settings_and_view_once() {
         rig.call(method, params.clone()).await;
         let mut all = lookups.take();
         all.sort_unstable();
-        let once =
-            ["resolve the settings", "resolve the settings of the worktree", "resolve the view"];
-        assert_eq!(all, once, "{method} {params}");
+        assert_eq!(all, ONCE, "{method} {params}");
     }
 }
