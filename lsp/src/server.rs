@@ -307,9 +307,8 @@ impl LanguageServer for Server {
         let Some(document) = self.session.document(text_document.uri.as_str()) else {
             return Ok(None);
         };
-        let whole = params.context.include_declaration;
         let texts = self.texts().await;
-        let found = handlers::definition::references(&document, position, whole, texts);
+        let found = handlers::definition::references(&document, position, &params.context, texts);
         self.until_modified(&document, found).await
     }
 

@@ -109,15 +109,24 @@ pub(crate) enum Fetch {
     },
 }
 
+/// Kind of a workspace root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RootKind {
+    /// A folder that the editor has opened.
+    Folder,
+    /// The directory of an open document outside of all folders.
+    OfDocument,
+}
+
 impl WorkspaceState {
     /// Adds a workspace root.
-    pub(crate) fn add_root(&mut self, root: AbsPath, is_folder: bool) {
+    pub(crate) fn add_root(&mut self, root: AbsPath, kind: RootKind) {
         self.clear_overlays();
         match self.roots.iter_mut().find(|it| it.root == root) {
-            Some(state) => state.is_folder |= is_folder,
+            Some(state) => state.is_folder |= kind == RootKind::Folder,
             None => self.roots.push(RootState {
                 root,
-                is_folder,
+                is_folder: kind == RootKind::Folder,
                 snapshot: None,
                 unknown_profiles: BTreeSet::new(),
                 is_stale: true,

@@ -146,7 +146,8 @@ pub(super) fn render(result: &ExplainResult, args: &ExplainArgs, terminal: &Term
         let _ = writeln!(text, "{lead}{}", paint(style::HEADING, line));
     }
     text.push('\n');
-    text.push_str(&tree::render(&result.steps, args.all, terminal));
+    let missing = if args.all { tree::MissingRoots::Listed } else { tree::MissingRoots::Counted };
+    text.push_str(&tree::render(&result.steps, missing, terminal));
     push_next(result, terminal, &mut text);
     text
 }

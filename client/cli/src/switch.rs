@@ -30,9 +30,9 @@ use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::text::skill_command;
+pub(super) use agent::SwitchTo;
 use agent::{Setting, SettingsScope, SwitchAgent};
 pub(crate) use bounds::{confined, worktree_top};
-use effect::is_off;
 use history::{History, Switched};
 
 /// Arguments of `skillsd enable` and `skillsd disable`.
@@ -81,7 +81,7 @@ impl Plan {
 pub(super) fn run(
     cx: &CommandContext<'_>,
     args: &SwitchArgs,
-    on: bool,
+    to: SwitchTo,
 ) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let environment = InstallEnvironment::read()?;
@@ -89,7 +89,7 @@ pub(super) fn run(
     let found = explain(&mut server, &context, &args.name)?;
     // The same agent later, whatever selected it.
     let context = context.with_profile(&found.profile);
-    let plan = plan(args, on, &context, &environment, &found)?;
+    let plan = plan(args, to, &context, &environment, &found)?;
     let hunks = diff::hunks(plan.before.as_deref(), plan.after.as_deref());
     let shown = cx.terminal.local_path(&plan.file);
     let is_change = plan.before != plan.after;
@@ -98,20 +98,16 @@ pub(super) fn run(
         let path = paint(style::NAME, &shown);
         cx.terminal.print(&format!("{path}  {title}\n{}\n", diff::painted(&hunks)))?;
     }
-    let verb = if on { "enable" } else { "disable" };
-    let command = skill_command(verb, &args.name, "--yes");
+    let command = skill_command(to.verb(), &args.name, "--yes");
     let is_written =
         is_change && !args.dry_run && (args.yes || confirm::ask_to_change(cx, &command)?);
     if is_written {
-        let mut check = || {
-            let now = explain(&mut server, &context, &args.name)?;
-            // A restored setting may keep the skill for the user.
-            effect::check(plan.agent, &args.name, on, plan.is_undo(), &now)
-        };
+        let mut explain = || explain(&mut server, &context, &args.name);
         if plan.is_undo() {
             apply(&plan, &environment.state, &mut || Ok(()))?;
-            check()?;
+            effect::check_undo(plan.agent, &args.name, to, &explain()?)?;
         } else {
+            let mut check = || effect::check_change(plan.agent, &args.name, to, &explain()?);
             apply(&plan, &environment.state, &mut check)?;
         }
     }
@@ -120,7 +116,7 @@ pub(super) fn run(
         let result = json!({
             "name": args.name,
             "profile": found.profile,
-            "enabled": on,
+            "enabled": to == SwitchTo::Enabled,
             "file": encode(&plan.file, encoding),
             "pathEncoding": encoding,
             "written": is_written,
@@ -129,8 +125,7 @@ pub(super) fn run(
         format!("{result}\n")
     } else {
         let name = cx.terminal.prose(&format!("`{}`", args.name));
-        let state = if on { "enabled" } else { "disabled" };
-        let title = plan.agent.title();
+        let (state, title) = (to.state(), plan.agent.title());
         let good = paint(style::GOOD, "✓");
         match (is_change, is_written) {
             (false, _) => format!("{good} {name} is already {state} for {title}\n"),
@@ -157,7 +152,7 @@ pub(super) fn explain(
 /// Returns the change, or the reason why this file cannot switch the skill.
 fn plan(
     args: &SwitchArgs,
-    on: bool,
+    to: SwitchTo,
     context: &CallContext,
     environment: &InstallEnvironment,
     found: &ExplainResult,
@@ -188,12 +183,12 @@ fn plan(
     };
     let redo =
         |text: Option<&str>, it: &Switched| agent.edit(text, &it.name, it.setting, &|_| false).ok();
-    let undone = history.undo(&file, before.as_deref(), name, on, redo);
+    let undone = history.undo(&file, before.as_deref(), name, to, redo);
     let is_valid = |text: &String| agent.parses(text);
     if let Some(undone) = undone.filter(|it| it.text.as_ref().is_none_or(is_valid)) {
         return Ok(Plan { after: undone.text, dirs: undone.dirs, ..unchanged(undone.history) });
     }
-    let Some(setting) = needed_setting(agent, name, on, &named, found)? else {
+    let Some(setting) = needed_setting(agent, name, to, &named, found)? else {
         return Ok(unchanged(history));
     };
     let mut after = Some(edit(before.as_deref(), setting)?);
@@ -215,7 +210,7 @@ fn plan(
 fn needed_setting(
     agent: SwitchAgent,
     name: &str,
-    on: bool,
+    to: SwitchTo,
     settings: &Path,
     found: &ExplainResult,
 ) -> Result<Option<Setting>, CommandError> {
@@ -227,11 +222,13 @@ fn needed_setting(
         });
     }
     effect::check_readable(settings, found)?;
-    match (on, is_off(found, on)) {
-        (true, true) => effect::setting_to_enable(agent, name, settings, found).map(Some),
-        (true, false) => effect::check_listed(found).map(|()| None),
-        (false, true) => Ok(None),
-        (false, false) => {
+    match to {
+        SwitchTo::Enabled if effect::is_kept_from_model(found) => {
+            effect::setting_to_enable(agent, name, settings, found).map(Some)
+        }
+        SwitchTo::Enabled => effect::check_listed(found).map(|()| None),
+        SwitchTo::Disabled if effect::is_off(found) => Ok(None),
+        SwitchTo::Disabled => {
             effect::check_can_disable(agent, name, settings, found).map(|()| Some(Setting::Off))
         }
     }

@@ -190,11 +190,14 @@ fn sessions() -> Sessions {
 
 /// Returns this process's environment. The user's profiles may depend on any variable; a call uses
 /// only those that its profile names.
-///
-/// A daemon that a command has started has the variables of the command's shell, which are not the
-/// user's own for other shells; the command has removed those of agents, except `HOME` and the like.
-pub(crate) fn own_environment(is_spawned: bool) -> Environment {
+pub(crate) fn own_environment() -> Environment {
     let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
-    let own = env::vars_os().filter_map(named);
-    own.filter(|(name, _)| !is_spawned || DISCOVERY.contains(&&**name)).collect()
+    env::vars_os().filter_map(named).collect()
+}
+
+/// Returns the environment of a daemon that a command has started. It has the variables of the
+/// command's shell, which are not the user's own for other shells; the command has removed those of
+/// agents, except `HOME` and the like.
+pub(crate) fn environment_of_spawned() -> Environment {
+    own_environment().into_iter().filter(|(name, _)| DISCOVERY.contains(&&**name)).collect()
 }

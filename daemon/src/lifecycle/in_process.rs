@@ -25,8 +25,7 @@ use crate::rpc::server::Server;
 /// cookies.
 fn start(boot_id: String, cookies: Option<PathBuf>) -> io::Result<Daemon> {
     let settings = Settings::load(config_file());
-    Daemon::start(boot_id, None, settings, cookies, own_environment(false))
-        .map_err(io::Error::other)
+    Daemon::start(boot_id, None, settings, cookies, own_environment()).map_err(io::Error::other)
 }
 
 /// Runs a server on a thread of its own and returns a connection to it.

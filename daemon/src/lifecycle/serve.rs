@@ -28,7 +28,9 @@ use crate::api::auto_touch;
 use crate::api::parts::Parts;
 use crate::bridges::lsp::served::LspSocket;
 use crate::lifecycle::config_notify;
-use crate::lifecycle::daemon::{Daemon, SHUTDOWN_TIMEOUT, boot_id, own_environment};
+use crate::lifecycle::daemon::{
+    Daemon, SHUTDOWN_TIMEOUT, boot_id, environment_of_spawned, own_environment,
+};
 use crate::lifecycle::log;
 use crate::lifecycle::log::LogTarget;
 use crate::lifecycle::settings::Settings;
@@ -126,7 +128,7 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     let boot_id = boot_id();
     let cookies = cookie_directory(&location, &boot_id);
     let socket = Some(location.path().to_owned());
-    let environment = own_environment(options.spawned);
+    let environment = if options.spawned { environment_of_spawned() } else { own_environment() };
     let daemon = Daemon::start(boot_id, socket, settings, Some(cookies.clone()), environment)?;
     let resolver = &daemon.parts.resolver;
     resolver.sessions.store().open_existing();

@@ -37,13 +37,22 @@ pub fn config_files(skill: &AbsPath, tops: &[AbsPath]) -> Vec<AbsPath> {
     dirs.iter().flat_map(|dir| CONFIG_FILES.map(|it| dir.child(it))).collect()
 }
 
+/// Whether another skill than the renamed one has one of its old names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldNames {
+    /// Only the renamed skill has them.
+    Own,
+    /// Another skill has one of them too.
+    Shared,
+}
+
 /// Returns the edits of the configuration file at `path`. `names` are the skill's old names. If
-/// another skill has one of them too (`is_shared`), its rules stay, and the new name gets the same.
+/// another skill has one of them too, its rules stay, and the new name gets the same.
 /// An error says why the file cannot be edited.
 pub fn config_edits(
     renaming: &Renaming<'_>,
     names: &[String],
-    is_shared: bool,
+    sharing: OldNames,
     path: &AbsPath,
     text: &str,
 ) -> Result<Vec<Edit>, String> {
@@ -58,7 +67,13 @@ pub fn config_edits(
             error.message
         )
     })?;
-    let mut edits = ConfigEdits { renaming, names, is_shared, text, edits: Vec::new() };
+    let mut edits = ConfigEdits {
+        renaming,
+        names,
+        is_shared: sharing == OldNames::Shared,
+        text,
+        edits: Vec::new(),
+    };
     for action in ["allow", "deny", "ask"] {
         for rule in root.at_path(&["permissions", action]).map(Node::items).unwrap_or_default() {
             edits.rule(rule);
@@ -229,13 +244,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(file: &str, is_shared: bool, text: &str, expected: &str) {
+    fn check(file: &str, sharing: OldNames, text: &str, expected: &str) {
         let skill = path("/w/.claude/skills/aa-bb/SKILL.md");
         let plugin = path("/w/skills/aa-bb/SKILL.md");
         let skill = if file.contains("-plugin") { &plugin } else { &skill };
         let renaming = Renaming::new(skill, "cc");
         let names = ["aa-bb".to_owned()];
-        let edits = config_edits(&renaming, &names, is_shared, &path(file), text).unwrap();
+        let edits = config_edits(&renaming, &names, sharing, &path(file), text).unwrap();
         assert_eq!(apply(text, &edits), expected);
     }
 
@@ -243,13 +258,13 @@ mod tests {
     fn permission_rules_and_switches_get_the_new_name() {
         check(
             "/w/.claude/settings.json",
-            false,
+            OldNames::Own,
             "{ \"é\": 1, // é\n\t\"permissions\": {\"deny\": [\"Skill(aa-bb)\",\"Skill(aa-bb *)\" , \"Skill(p:aa-bb)\", \"Skill(aa-bb-cc)\"],\n  \"ask\": [\"Skill(aa\\u002dbb)\", \"Bash(aa-bb)\"]}, \"skillOverrides\": { \"aa-bb\" : \"off\", \"aa\": \"on\" },}\r\n",
             "{ \"é\": 1, // é\n\t\"permissions\": {\"deny\": [\"Skill(cc)\",\"Skill(cc *)\", \"Skill(aa-bb *)\" , \"Skill(p:aa-bb)\", \"Skill(aa-bb-cc)\"],\n  \"ask\": [\"Skill(cc)\", \"Bash(aa-bb)\"]}, \"skillOverrides\": { \"cc\" : \"off\", \"aa\": \"on\" },}\r\n",
         );
         check(
             "/w/opencode.json",
-            false,
+            OldNames::Own,
             "{\"permission\": {\"skill\": {\"aa-bb\": \"deny\", \"*\": \"ask\"}}}",
             "{\"permission\": {\"skill\": {\"cc\": \"deny\", \"*\": \"ask\"}}}",
         );
@@ -259,7 +274,7 @@ mod tests {
     fn rules_of_a_shared_name_stay_and_the_new_name_gets_the_same() {
         check(
             "/w/.claude/settings.json",
-            true,
+            OldNames::Shared,
             "{\"permissions\": {\"deny\": [\"Skill(aa-bb)\"]}, \"skillOverrides\": {\"aa-bb\": \"off\"}}",
             "{\"permissions\": {\"deny\": [\"Skill(cc)\", \"Skill(aa-bb)\"]}, \"skillOverrides\": {\"cc\": \"off\", \"aa-bb\": \"off\"}}",
         );
@@ -269,13 +284,13 @@ mod tests {
     fn paths_of_a_plugin_get_the_new_directory() {
         check(
             "/w/.claude-plugin/plugin.json",
-            false,
+            OldNames::Own,
             "{\"skills\": [\"./skills/aa-bb\", \"./skills/aa-bb/\", \"./other/aa-bb\"]}",
             "{\"skills\": [\"./skills/cc\", \"./skills/cc/\", \"./other/aa-bb\"]}",
         );
         check(
             "/w/.claude-plugin/marketplace.json",
-            false,
+            OldNames::Own,
             "{\"plugins\": [{\"source\": \"./\", \"skills\": [\"./skills/aa-bb\"]}]}",
             "{\"plugins\": [{\"source\": \"./\", \"skills\": [\"./skills/cc\"]}]}",
         );
@@ -286,7 +301,8 @@ mod tests {
         let skill = path("/w/.claude/skills/aa-bb/SKILL.md");
         let renaming = Renaming::new(&skill, "cc");
         let file = path("/w/.claude/settings.json");
-        let edits = |text: &str| config_edits(&renaming, &["aa-bb".to_owned()], false, &file, text);
+        let edits =
+            |text: &str| config_edits(&renaming, &["aa-bb".to_owned()], OldNames::Own, &file, text);
         let why = edits("{\"permissions\": {\"deny\": [\"Skill(aa-bb)\"}").unwrap_err();
         assert!(why.starts_with("`/w/.claude/settings.json:1:"), "{why}");
         assert!(why.ends_with("; correct it first"), "{why}");
@@ -299,7 +315,7 @@ mod tests {
         let renaming = Renaming::new(&skill, "cc");
         let file = path("/w/.claude/settings.json");
         let names = ["aa-bb", "p:aa-bb"].map(str::to_owned);
-        let edits = |text: &str| config_edits(&renaming, &names, false, &file, text);
+        let edits = |text: &str| config_edits(&renaming, &names, OldNames::Own, &file, text);
         let why = edits("{\"skillOverrides\": {\"aa-bb\": \"off\", \"cc\": \"on\"}}").unwrap_err();
         assert_eq!(why, "`/w/.claude/settings.json:1:37` already sets `cc`; remove it first");
         let text = "{\"permissions\": {\"deny\": [\"Skill(p:aa-bb)\", \"Skill(q:aa-bb)\"]}}";

@@ -1,7 +1,7 @@
 //! `textDocument/definition` and `textDocument/references`: for skills, paths and arguments.
 
 use skills_syntax::text::Span;
-use tower_lsp::ls_types::{Location, Position, Range};
+use tower_lsp::ls_types::{Location, Position, Range, ReferenceContext};
 
 use crate::document::Document;
 use crate::texts::Texts;
@@ -46,11 +46,11 @@ fn argument(document: &Document, offset: usize) -> Option<Span> {
     skills_ide::argument(document.text(), document.parsed(), document.body(), offset)?.declared
 }
 
-/// Returns all mentions of the skill at a position, with its own name if `with_declaration` is set.
+/// Returns all mentions of the skill at a position, with its own name if the context asks for it.
 pub(crate) async fn references(
     document: &Document,
     position: Position,
-    with_declaration: bool,
+    context: &ReferenceContext,
     texts: Texts<'_>,
 ) -> Option<Vec<Location>> {
     let encoding = texts.session.settings().encoding;
@@ -58,7 +58,7 @@ pub(crate) async fn references(
     let (resolved, _) = texts.skill_at_offset(document, offset)?;
     let mut locations = Vec::new();
     let found = texts.mentions(&resolved).await.unwrap_or_default();
-    if with_declaration {
+    if context.include_declaration {
         match found.iter().find(|it| it.path == resolved.skill.path) {
             Some(own) => locations.push(texts.declaration(&own.document)),
             None => locations.extend(texts.location(&resolved.skill.path).await),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use skills_agents::references::{LinkBases, TextSearch};
 use skills_ide::moves::{Move, Moves, relative};
 use skills_ide::rename::{Renaming, edits, name_edits};
-use skills_ide::{config_edits, config_files};
+use skills_ide::{OldNames, config_edits, config_files};
 use skills_lint::PathKind;
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
@@ -201,6 +201,7 @@ pub(super) async fn config_operations(
             && !resolved.all_paths.contains(&it.path)
     };
     let is_shared = snapshots.iter().any(|(_, it)| it.skills.iter().any(is_other));
+    let sharing = if is_shared { OldNames::Shared } else { OldNames::Own };
     let paths = config_files(renaming.path, &tops).into_iter().collect();
     let (mut operations, mut unread) = (Vec::new(), Vec::new());
     for (_, path) in texts.dedup_by_file(paths, HardLinks::Once, |_| false).await {
@@ -208,7 +209,7 @@ pub(super) async fn config_operations(
             unread.push(path);
             continue;
         };
-        let edits = config_edits(renaming, &names, is_shared, &path, document.text());
+        let edits = config_edits(renaming, &names, sharing, &path, document.text());
         let escapes = texts.session.backend().escape_worktree(vec![path.clone()]);
         let is_changed = edits.as_ref().map_or(true, |it| !it.is_empty());
         // Also if the backend cannot answer.

@@ -19,7 +19,7 @@ use crate::backend::{DocumentLocation, OnChange, WatchHandle, WatchTarget};
 use crate::document::Document;
 use crate::editor_settings::EditorSettings;
 use crate::snapshot::{OverlaySnapshot, SkillEntry, WorkspaceSnapshot};
-use crate::workspace::{Fetch, WorkspaceState};
+use crate::workspace::{Fetch, RootKind, WorkspaceState};
 
 /// Time limit of a request for missing answers; then it uses cached answers.
 const LOOKUP_TIMEOUT: Duration = Duration::from_millis(500);
@@ -190,7 +190,7 @@ impl Session {
     pub(crate) fn add_folders(&self, folders: impl IntoIterator<Item = AbsPath>) {
         let mut disk = self.disk();
         for folder in folders {
-            disk.workspace.add_root(folder, true);
+            disk.workspace.add_root(folder, RootKind::Folder);
         }
         drop(disk);
         self.count_disk_change();
@@ -479,7 +479,10 @@ impl Session {
             // A document outside all roots gets its own root.
             for path in &open {
                 if workspace.root_of(path).is_none() {
-                    workspace.add_root(path.parent().unwrap_or_else(|| path.clone()), false);
+                    workspace.add_root(
+                        path.parent().unwrap_or_else(|| path.clone()),
+                        RootKind::OfDocument,
+                    );
                 }
             }
             tasks.extend(workspace.take_fetches().into_iter().map(Task::Fetch));

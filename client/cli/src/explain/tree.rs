@@ -13,8 +13,17 @@ use crate::style::{self, mark, outcome_mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, plain, width, wrap};
 
-/// Renders the tree of all steps. Roots that do not exist share one line unless `all` is true.
-pub(crate) fn render(steps: &[Step], all: bool, terminal: &Terminal) -> String {
+/// Presentation of roots that do not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MissingRoots {
+    /// Each has a line.
+    Listed,
+    /// All share one line.
+    Counted,
+}
+
+/// Renders the tree of all steps.
+pub(crate) fn render(steps: &[Step], missing_roots: MissingRoots, terminal: &Terminal) -> String {
     let mut text = String::new();
     // Settings that are missing or change nothing are left out.
     let is_relevant = |step: &&Step| {
@@ -22,8 +31,9 @@ pub(crate) fn render(steps: &[Step], all: bool, terminal: &Terminal) -> String {
             || !matches!(step.outcome, Outcome::Missing | Outcome::Passed)
     };
     let steps: Vec<Step> = steps.iter().filter(is_relevant).cloned().collect();
-    let (missing, nodes): (Vec<_>, Vec<_>) =
-        nodes(&steps).into_iter().partition(|it| !all && is_missing(it));
+    let (missing, nodes): (Vec<_>, Vec<_>) = nodes(&steps)
+        .into_iter()
+        .partition(|it| missing_roots == MissingRoots::Counted && is_missing(it));
     let mut lines = root_lines(&nodes, terminal);
     if !missing.is_empty() {
         let missing: Vec<&Step> = missing.iter().map(|it| it.step).collect();
@@ -329,7 +339,7 @@ mod tests {
 
     #[track_caller]
     fn check(steps: &[Step], width: Option<usize>, expected: &Expect) {
-        let text = uncolored(&render(steps, false, &terminal(width)));
+        let text = uncolored(&render(steps, MissingRoots::Counted, &terminal(width)));
         // Paths stay whole, so that they can be copied.
         let lines = text.lines().filter(|line| !line.contains('/'));
         let widest = lines.map(super::width).max().unwrap_or(0);

@@ -11,6 +11,31 @@ use crate::agent_config::document::ConfigDocument;
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::item::{ConfigEntry, EditError, FileFormat};
 
+/// State that a command switches a skill to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SwitchTo {
+    Enabled,
+    Disabled,
+}
+
+impl SwitchTo {
+    /// Returns the name of the command.
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Self::Enabled => "enable",
+            Self::Disabled => "disable",
+        }
+    }
+
+    /// Returns the state as an adjective.
+    pub(super) fn state(self) -> &'static str {
+        match self {
+            Self::Enabled => "enabled",
+            Self::Disabled => "disabled",
+        }
+    }
+}
+
 /// Agent with a setting for single skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SwitchAgent {

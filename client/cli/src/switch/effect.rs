@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use skills_protocol::path::decode;
 use skills_protocol::wire::{ExplainResult, Outcome, Scope, State, Step, StepKind};
 
-use super::agent::{Setting, SwitchAgent};
+use super::agent::{Setting, SwitchAgent, SwitchTo};
 use crate::agent_config::document::ConfigDocument;
 use crate::agent_config::file;
 use crate::failure::CommandError;
@@ -31,10 +31,14 @@ fn decisive(found: &ExplainResult) -> Option<&Step> {
     found.steps.iter().find(is_it)
 }
 
-/// Returns whether a setting switches the skill off. Before it is enabled, a skill that only the
-/// user may invoke counts as well.
-pub(super) fn is_off(found: &ExplainResult, on: bool) -> bool {
-    decisive(found).is_some_and(|it| on || it.rule.as_deref() != Some("settings/user-only"))
+/// Returns whether a setting keeps the skill from the model.
+pub(super) fn is_kept_from_model(found: &ExplainResult) -> bool {
+    decisive(found).is_some()
+}
+
+/// Returns whether a setting switches the skill off for the model and the user.
+pub(super) fn is_off(found: &ExplainResult) -> bool {
+    decisive(found).is_some_and(|it| it.rule.as_deref() != Some("settings/user-only"))
 }
 
 /// Returns the settings files in the agent's order, the strongest last.
@@ -186,28 +190,54 @@ pub(super) fn other_setting(agent: SwitchAgent, name: &str, found: &ExplainResul
     }
 }
 
-/// Fails if the skill is not in the expected state after the change.
-pub(super) fn check(
+/// Fails if the skill is not in the expected state after a change, which is taken back then.
+pub(super) fn check_change(
     agent: SwitchAgent,
     name: &str,
-    on: bool,
-    is_undo: bool,
+    to: SwitchTo,
     now: &ExplainResult,
 ) -> Result<(), CommandError> {
-    // A skill that was removed meanwhile has no state.
-    if now.verdict.state.is_none() || is_off(now, on || is_undo) != on {
+    let is_as_expected = match to {
+        SwitchTo::Enabled => !is_kept_from_model(now),
+        SwitchTo::Disabled => is_off(now),
+    };
+    if is_gone(now) || is_as_expected {
         return Ok(());
     }
-    let summary = now.verdict.summary.trim_end_matches('.');
+    let error = stronger_setting(agent, name, now).because("the file was restored");
+    Err(error.with_hint(next_of_stronger(name, now)))
+}
+
+/// Fails if the skill is not in the expected state after an earlier change was taken back. The file
+/// has its old content again, which may keep the skill for the user.
+pub(super) fn check_undo(
+    agent: SwitchAgent,
+    name: &str,
+    to: SwitchTo,
+    now: &ExplainResult,
+) -> Result<(), CommandError> {
+    if is_gone(now) || is_kept_from_model(now) == (to == SwitchTo::Disabled) {
+        return Ok(());
+    }
+    Err(stronger_setting(agent, name, now).with_hint(next_of_stronger(name, now)))
+}
+
+/// Returns whether the skill was removed meanwhile.
+fn is_gone(now: &ExplainResult) -> bool {
+    now.verdict.state.is_none()
+}
+
+fn stronger_setting(agent: SwitchAgent, name: &str, now: &ExplainResult) -> CommandError {
     let title = agent.title();
-    let error = CommandError::refused(format!("{title} has a stronger setting for `{name}`"))
-        .because(summary.to_owned());
-    // An undo stays: the file has its old content again.
-    let error = if is_undo { error } else { error.because("the file was restored") };
+    CommandError::refused(format!("{title} has a stronger setting for `{name}`"))
+        .because(now.verdict.summary.trim_end_matches('.').to_owned())
+}
+
+fn next_of_stronger(name: &str, now: &ExplainResult) -> String {
     let step = decisive(now).and_then(|it| it.next.as_deref());
     let all = || {
         let command = skill_command("explain", name, "");
         format!("Run `{command}` to see all settings.")
     };
-    Err(error.with_hint(step.map_or_else(all, str::to_owned)))
+    step.map_or_else(all, str::to_owned)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 
-use super::agent::Setting;
+use super::agent::{Setting, SwitchTo};
 use crate::agent_config::file;
 
 const NAME: &str = "switches.json";
@@ -162,21 +162,21 @@ impl History {
         is_created
     }
 
-    /// Returns the file without the last change of a skill, if that was the inverse of `on` and
+    /// Returns the file without the last change of a skill, if that was the inverse of `to` and
     /// the change is still there as it was made. `redo` makes a later change again.
     pub(crate) fn undo(
         &self,
         path: &Path,
         current: Option<&str>,
         name: &str,
-        on: bool,
+        to: SwitchTo,
         redo: impl Fn(Option<&str>, &Switched) -> Option<String>,
     ) -> Option<Undone> {
         let is_of_file = |it: &Switched| it.file.path().as_deref() == Some(path);
         let (of_file, others): (Vec<_>, Vec<_>) =
             self.switches.iter().cloned().partition(is_of_file);
         let nth = of_file.iter().rposition(|it| it.name == name)?;
-        if (of_file[nth].setting != Setting::Off) == on {
+        if (of_file[nth].setting != Setting::Off) == (to == SwitchTo::Enabled) {
             return None;
         }
         let mut text = current.map(str::to_owned);
@@ -249,11 +249,12 @@ mod tests {
             history.keep(Switched::new(path, name, Setting::Off, text.as_deref(), &new), &dirs);
             text = Some(new);
         }
-        assert!(history.undo(path, Some("x"), "b", true, line).is_none());
-        assert!(history.undo(path, text.as_deref(), "b", false, line).is_none());
+        assert!(history.undo(path, Some("x"), "b", SwitchTo::Enabled, line).is_none());
+        assert!(history.undo(path, text.as_deref(), "b", SwitchTo::Disabled, line).is_none());
         for (name, left) in [("a", Some("b\nc\n")), ("c", Some("b\n")), ("b", None)] {
-            let undone =
-                history.undo(path, text.as_deref(), name, true, line).expect("it was recorded");
+            let undone = history
+                .undo(path, text.as_deref(), name, SwitchTo::Enabled, line)
+                .expect("it was recorded");
             assert_eq!(undone.text.as_deref(), left);
             assert_eq!(undone.dirs.is_empty(), name != "b");
             (history, text) = (undone.history, undone.text);
@@ -282,7 +283,9 @@ mod tests {
         let mut history = History::default();
         history.keep(Switched::new(path, "pdf", Setting::Off, Some("a\nz\n"), "a\n-pdf\nz\n"), &[]);
         let none = |_: Option<&str>, _: &Switched| None;
-        let undo = |text| history.undo(path, Some(text), "pdf", true, none).and_then(|it| it.text);
+        let undo = |text| {
+            history.undo(path, Some(text), "pdf", SwitchTo::Enabled, none).and_then(|it| it.text)
+        };
         assert_eq!(undo("new\na\n-pdf\nz\n").as_deref(), Some("new\na\nz\n"));
         assert_eq!(undo("a\n-pdf\n-pdf\nz\n"), None);
         assert_eq!(undo("a\nz\n"), None);
