@@ -108,7 +108,7 @@ fn did_change(session: &Session, params: DidChangeTextDocumentParams) {
     let mut changes = params.content_changes;
     let (uri, version) = (params.text_document.uri, params.text_document.version);
     // A whole text brings a document back whose change could not be read.
-    if session.document(uri.as_str()).is_none()
+    if session.is_given_up(&uri)
         && let Some(at) = changes.iter().rposition(|it| it.range.is_none())
     {
         let later = changes.split_off(at + 1);

@@ -12,7 +12,7 @@ mod rescan;
 mod task;
 pub(crate) mod workspace_pull;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::future;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -88,6 +88,8 @@ struct SessionState {
     published_buffers: Arc<[SkillBuffer]>,
     /// Problems in the client's settings that were already reported.
     problems: Vec<SettingsProblem>,
+    /// Documents with a change that could not be read.
+    given_up: BTreeSet<String>,
     /// Files that the user opened or saved and that are not yet reported as touched.
     touched: Vec<AbsPath>,
 }
@@ -220,6 +222,7 @@ impl Session {
     pub(crate) fn open(&self, uri: Uri, version: i32, text: String) {
         let mut state = self.lock();
         state.n_opens += 1;
+        state.given_up.remove(uri.as_str());
         let document = Document::new(uri.clone(), version, state.next_revision(), text);
         if let Some(path) = document.path() {
             state.touched.push(path.clone());
@@ -285,16 +288,30 @@ impl Session {
     pub(crate) fn give_up(&self, uri: Uri) {
         if let Some(document) = self.document(uri.as_str()) {
             let name = document.path().map_or(uri.as_str().into(), |it| it.display().to_string());
-            self.close(uri);
-            self.report_problems([SettingsProblem::Invalid(format!(
+            self.close(uri.clone());
+            self.lock().given_up.insert(uri.as_str().to_owned());
+            self.warn(format!(
                 "cannot read a change of `{name}` from the editor; close the file and open it again"
-            ))]);
+            ));
         }
+    }
+
+    /// Returns true if a change of a document could not be read since it was opened.
+    pub(crate) fn is_given_up(&self, uri: &Uri) -> bool {
+        self.lock().given_up.contains(uri.as_str())
+    }
+
+    /// Shows a warning to the user.
+    pub(crate) fn warn(&self, text: String) {
+        self.send(Task::Warn(text));
     }
 
     /// Closes a document.
     pub(crate) fn close(&self, uri: Uri) {
         let mut state = self.lock();
+        if state.given_up.remove(uri.as_str()) {
+            return;
+        }
         let Some(closed) = state.documents.remove(uri.as_str()) else {
             tracing::warn!("received didClose for a document that is not open");
             return;

@@ -92,7 +92,7 @@ async fn perform(session: &Arc<Session>, client: &Client, task: Task, stale: &mu
         Task::Startup => startup(session, client).await,
         Task::UpdateWatchers => client_watch::follow(session, client).await,
         Task::FetchSettings => fetch_settings(session, client).await,
-        Task::ReportProblem(SettingsProblem::Invalid(text)) => {
+        Task::Warn(text) | Task::ReportProblem(SettingsProblem::Invalid(text)) => {
             client.show_message(MessageType::WARNING, text).await;
         }
         Task::ReportProblem(SettingsProblem::Unknown(text)) => {

@@ -24,7 +24,6 @@ use super::rename_edits::{
     collect_edits, config_operations, operation, remove_uncertain, workspace_edit,
 };
 use crate::document::Document;
-use crate::options::SettingsProblem;
 use crate::settings::Settings;
 use crate::texts::{ReferencingFile, ResolvedSkill, Texts};
 use crate::{from_proto, to_proto};
@@ -141,11 +140,11 @@ pub(super) async fn rename_edit(
     };
     let unknown = || refusal("cannot search for mentions of the skill now; try again");
     let (mut operations, own) = changed.ok_or_else(unknown)?;
-    if !texts.session.settings().confirms_edits {
-        report_unchanged(&resolved.skill.name, &remove_uncertain(&mut operations), texts);
-    }
+    let asks = texts.session.settings().confirms_edits;
+    let unchanged = if asks { Vec::new() } else { remove_uncertain(&mut operations) };
     // A permission rule with the old name would forbid nothing.
     operations.extend(config_operations(renaming, resolved, texts).await.map_err(refusal)?);
+    warn_of_unchanged(&resolved.skill.name, &unchanged, texts);
     if !renaming.is_moved() && !texts.session.settings().renames_files {
         return Ok(plain_text_edits(operations));
     }
@@ -297,16 +296,16 @@ async fn text_edits(
 const SHOWN_PLACES: usize = 3;
 
 /// Tells the user of the places that may mention a skill and keep its old name.
-fn report_unchanged(name: &str, places: &[String], texts: Texts<'_>) {
+fn warn_of_unchanged(name: &str, places: &[String], texts: Texts<'_>) {
     if places.is_empty() {
         return;
     }
     let shown = places.iter().take(SHOWN_PLACES).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = places.len().saturating_sub(SHOWN_PLACES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    texts.session.report_problems([SettingsProblem::Invalid(format!(
+    texts.session.warn(format!(
         "these may mean the skill and still say `{name}`; change them yourself: {shown}{more}"
-    ))]);
+    ));
 }
 
 /// Returns the text edits in the form for clients without resource operations.

@@ -20,7 +20,6 @@ use tower_lsp::ls_types::{
 };
 
 use crate::document::{Document, file_path};
-use crate::options::SettingsProblem;
 use crate::settings::Settings;
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::texts::{FileKey, HardLinks, ResolvedSkill, Texts, can_mention_skills, skill_names};
@@ -151,7 +150,14 @@ pub(super) fn operation(
         return None;
     }
     edits.sort_by_key(|(it, is_uncertain)| (it.span, *is_uncertain));
-    edits.dedup_by(|(it, _), (before, _)| it.span.start < before.span.end);
+    edits.dedup_by(|it, before| {
+        let overlaps = it.0.span.start < before.0.span.end;
+        if overlaps && before.1 && !it.1 {
+            // The certain edit stays.
+            std::mem::swap(it, before);
+        }
+        overlaps
+    });
     let edit = |(it, is_uncertain): &(Edit, bool)| {
         let text_edit = to_proto::text_edit(document, it, settings.encoding);
         if *is_uncertain {
@@ -185,7 +191,7 @@ pub(super) async fn collect_edits(
 }
 
 /// Returns the operations that rename a skill in configuration files; an error says which file
-/// cannot be edited and why. Warns the user once of files that exist but cannot be edited within the
+/// cannot be edited and why. Warns the user of files that exist but cannot be edited within the
 /// worktree.
 pub(super) async fn config_operations(
     renaming: &Renaming<'_>,
@@ -228,11 +234,11 @@ pub(super) async fn config_operations(
     }
     let entries = texts.session.backend().entries(unread.clone()).await.unwrap_or_default();
     for (path, _) in unread.iter().zip(entries).filter(|(_, entry)| entry.is_some()) {
-        texts.session.report_problems([SettingsProblem::Invalid(format!(
+        texts.session.warn(format!(
             "`{}` cannot be edited within the worktree; if it names `{}`, rename it there yourself",
             path.display(),
             resolved.skill.name
-        ))]);
+        ));
     }
     Ok(operations)
 }

@@ -17,7 +17,6 @@ use tower_lsp::ls_types::{DocumentChangeOperation, FileRename, Uri, WorkspaceEdi
 
 use super::rename::name_conflict;
 use super::rename_edits::{collect_edits, config_operations, remove_uncertain, workspace_edit};
-use crate::options::SettingsProblem;
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::texts::{ResolvedSkill, Texts};
 
@@ -55,7 +54,7 @@ pub(crate) async fn will_rename_files(
         // The client renames in any case.
         match config_operations(renaming, resolved, texts).await {
             Ok(found) => found.into_iter().for_each(|it| add_edit(&mut operations, it)),
-            Err(why) => texts.session.report_problems([SettingsProblem::Invalid(why)]),
+            Err(why) => texts.session.warn(why),
         }
     }
     if !settings.confirms_edits {

@@ -24,6 +24,8 @@ pub(crate) enum Task {
         title: String,
         edit: Box<WorkspaceEdit>,
     },
+    /// Show a warning to the user.
+    Warn(String),
     /// Show a problem in the settings to the user.
     ReportProblem(SettingsProblem),
     /// Report that the user opened or saved files.

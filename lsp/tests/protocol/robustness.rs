@@ -49,6 +49,10 @@ async fn change_that_cannot_be_read_closes_the_document_until_a_whole_text_arriv
     assert!(editor.ask("textDocument/documentSymbol").await.is_ok_and(|it| it.is_null()));
     editor.change(4, &[whole("---\nc: b\n---\n"), part((1, 0), (1, 1), "d")]).await;
     assert_eq!(names(&mut editor).await, ["d"]);
+    // A document that the editor closed stays closed.
+    editor.note("textDocument/didClose", json!({"textDocument": {"uri": URI}})).await;
+    editor.change(5, &[whole("---\ne: b\n---\n")]).await;
+    assert!(editor.ask("textDocument/documentSymbol").await.is_ok_and(|it| it.is_null()));
 }
 
 #[tokio::test(start_paused = true)]

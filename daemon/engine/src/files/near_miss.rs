@@ -78,6 +78,8 @@ pub fn skill_files(
     let known_dirs: HashSet<PathBuf> =
         known.iter().filter_map(|it| Some(it.parent()?.to_owned())).collect();
     let mut known_files = None;
+    // A second SKILL.md in another case is then not found either; agents read the exact one.
+    let counts_links = RealDisk.partly_watched_fs(&worktree.top).is_none_or(|it| it == "overlay");
     let options = IgnoreOptions { names: &[], within_git: true };
     // Also counts the entries that are left out.
     let n_seen = Arc::new(AtomicUsize::new(0));
@@ -85,7 +87,7 @@ pub fn skill_files(
     let keeps = move |it: &ignore::DirEntry| {
         count.fetch_add(1, Ordering::Relaxed);
         !SKIPPED_DIRS.iter().any(|skipped| it.file_name() == *skipped)
-            && !(known_dirs.contains(it.path()) && has_no_subdirectory(it.path()))
+            && !(counts_links && known_dirs.contains(it.path()) && has_no_subdirectory(it.path()))
     };
     // The walk leaves ignored entries out already.
     let scope = SearchScope { in_git: false, ..worktree.clone() };
@@ -119,8 +121,8 @@ pub fn skill_files(
 /// hard links.
 type FileKey = (u64, u64, Option<PathBuf>);
 
-/// Returns true if the number of links of a directory shows that it contains no other directory. Some
-/// file systems, such as btrfs, do not tell.
+/// Returns true if the number of links of a directory shows that it contains no other directory. Only
+/// for local file systems: others report 2 for each. btrfs reports 1, which tells nothing.
 fn has_no_subdirectory(dir: &Path) -> bool {
     fs::symlink_metadata(dir).is_ok_and(|it| it.is_dir() && it.nlink() == 2)
 }
