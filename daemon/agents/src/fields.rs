@@ -158,14 +158,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the entries whose keys are not fields, in order, including known misspellings.
-    pub fn unknown_entries(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
-        self.frontmatter
-            .entries
-            .iter()
-            .filter(|it| !matches!(field_table::classify_key(&it.key.text), KeyKind::Field(_)))
-    }
-
     /// Returns all values as JSON, in text order. Words are as their agent understands them; one
     /// that it ignores is left out.
     pub fn as_json(&self) -> Map<String, Json> {

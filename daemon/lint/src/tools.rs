@@ -176,6 +176,11 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
     if let Some((former, now)) = former.and_then(|it| Some((it, it.renamed_to?))) {
         return check_renamed((name, span), former, now, all);
     }
+    check_unknown(cx, name, span, all)
+}
+
+/// Reports a name that is no tool of Claude Code.
+fn check_unknown(cx: &Cx<'_>, name: &str, span: Span, all: &HashSet<&str>) -> Option<Finding> {
     let other = tools().iter().find(|it| it.name == name && it.agent != Agent::ClaudeCode);
     let names: Vec<&str> = agent_tools(Agent::ClaudeCode)
         .filter(|it| it.renamed_to.is_none())

@@ -132,6 +132,13 @@ impl DecodedCall {
     }
 }
 
+/// View in which the additions of a touch are found.
+pub(crate) struct TouchBase {
+    pub(crate) view: Arc<View>,
+    /// False if the view may be older than the call.
+    pub(crate) is_current: bool,
+}
+
 /// Resolves calls to views.
 pub(crate) struct Resolver {
     pub(crate) engine: Engine,
@@ -195,19 +202,16 @@ impl Resolver {
         Ok(self.view_and_repository(call).await?.0)
     }
 
-    /// Returns the view of a decoded call and true, or, without a wait, the view as last published
-    /// and false.
-    pub(crate) async fn published_view(
-        &self,
-        call: &mut DecodedCall,
-    ) -> Result<(Arc<View>, bool), RpcError> {
+    /// Returns the view in which the additions of a touch are found: without a wait, the one that
+    /// was last published, if there is one.
+    pub(crate) async fn touch_base(&self, call: &mut DecodedCall) -> Result<TouchBase, RpcError> {
         let published = match &call.view {
             None => self.published(&call.request),
             Some(_) => None,
         };
         let is_current = published.is_none();
         call.view = published.or_else(|| call.view.take());
-        Ok((self.view(call).await?, is_current))
+        Ok(TouchBase { view: self.view(call).await?, is_current })
     }
 
     async fn view_and_repository(

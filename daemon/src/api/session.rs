@@ -25,7 +25,7 @@ use tokio::task::spawn_blocking;
 
 use crate::api::counters::Counters;
 use crate::api::from_wire::ViewRequest;
-use crate::api::request::{CallStart, DecodedCall, Resolver};
+use crate::api::request::{CallStart, DecodedCall, Resolver, TouchBase};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
@@ -70,6 +70,13 @@ pub(crate) struct Touched {
     pub(crate) view: Arc<View>,
     /// The additions.
     pub(crate) new: TouchDelta,
+}
+
+/// What a touch adds to a session.
+struct Additions {
+    /// The view with the additions.
+    view: Arc<View>,
+    met: TouchDelta,
 }
 
 impl SessionCalls {
@@ -189,39 +196,13 @@ impl SessionCalls {
         scope: TouchScope,
     ) -> Result<Touched, RpcError> {
         let SessionContext { session, mut call, .. } = named;
-        let (mut view, mut is_current) = self.resolver.published_view(&mut call).await?;
+        let base = self.resolver.touch_base(&mut call).await?;
         let mut asked = call.request;
-        let (mut found, mut activated) = loop {
-            let found = self.discover_touched(&view, &asked, &session, paths.clone()).await?;
-            let mut activated = self.find_activated(&view, &found.places).await?;
-            let overlay = overlay_with(&session, &found.roots, &activated);
-            if is_current && overlay == asked.key.overlay {
-                break (found, activated);
-            }
-            asked.key.overlay = overlay;
-            let before = std::mem::replace(&mut view, self.resolver.view_for(&asked).await?);
-            is_current = true;
-            if is_same_repository(&before.resolution, &view.resolution) {
-                if !Arc::ptr_eq(&before, &view) {
-                    activated.retain(|it| is_activated(&view, it));
-                    // Skills that this touch discovers, and those that changed before it.
-                    activated.extend(self.find_activated(&view, &found.places).await?);
-                }
-                break (found, activated);
-            }
-            // What git ignores has changed since the view was published.
-            asked.key.overlay = Arc::clone(&session.overlay);
-            view = self.resolver.view_for(&asked).await?;
-        };
+        let additions = self.find_additions(&session, &mut asked, base, paths).await?;
+        let Additions { mut view, mut met } = additions;
         if scope == TouchScope::Trusted {
-            let Resolution { roots, candidates, .. } = &*view.resolution;
-            let trusted = roots.iter().filter(|it| it.is_trusted());
-            found.roots.retain(|dir| trusted.clone().any(|it| it.path == *dir));
-            let of_trusted = candidates.iter().filter(|it| roots[it.root].is_trusted());
-            let of_trusted: HashSet<_> = of_trusted.map(|it| &it.path).collect();
-            activated.retain(|(path, _)| of_trusted.contains(path));
+            retain_trusted(&mut met, &view.resolution);
         }
-        let met = TouchDelta { activated, discovered: found.roots };
         let (session, new) = if met.discovered.is_empty() && met.activated.is_empty() {
             (session, TouchDelta::default())
         } else {
@@ -235,18 +216,54 @@ impl SessionCalls {
         }
         if !(new.discovered.is_empty() && new.activated.is_empty()) {
             self.update_followers(&session.id).await;
-            self.counters.count(|it| {
-                for (cause, list) in
-                    [("discovered", new.discovered.len()), ("activated", new.activated.len())]
-                {
-                    if list > 0 {
-                        *it.changes.entry(cause.to_owned()).or_default() += list as u64;
-                    }
-                }
-            });
+            self.count_additions(&new);
             self.session_changed(&session, &view);
         }
         Ok(Touched { session, view, new })
+    }
+
+    /// Finds the additions of a touch in a view, and resolves the view with them, which checks them.
+    /// `base` may be older than the call.
+    async fn find_additions(
+        &self,
+        session: &Session,
+        asked: &mut ViewRequest,
+        base: TouchBase,
+        paths: Vec<AbsPath>,
+    ) -> Result<Additions, RpcError> {
+        let TouchBase { mut view, mut is_current } = base;
+        loop {
+            let found = self.discover_touched(&view, asked, session, paths.clone()).await?;
+            let mut activated = self.find_activated(&view, &found.places).await?;
+            let overlay = overlay_with(session, &found.roots, &activated);
+            let is_done = is_current && overlay == asked.key.overlay;
+            if !is_done {
+                asked.key.overlay = overlay;
+                let before = std::mem::replace(&mut view, self.resolver.view_for(asked).await?);
+                is_current = true;
+                if !is_same_repository(&before.resolution, &view.resolution) {
+                    // What git ignores has changed since the view was published.
+                    asked.key.overlay = Arc::clone(&session.overlay);
+                    view = self.resolver.view_for(asked).await?;
+                    continue;
+                }
+                if !Arc::ptr_eq(&before, &view) {
+                    activated.retain(|it| is_activated(&view, it));
+                    // Skills that this touch discovers, and those that changed before it.
+                    activated.extend(self.find_activated(&view, &found.places).await?);
+                }
+            }
+            return Ok(Additions { view, met: TouchDelta { activated, discovered: found.roots } });
+        }
+    }
+
+    fn count_additions(&self, new: &TouchDelta) {
+        let lists = [("discovered", new.discovered.len()), ("activated", new.activated.len())];
+        self.counters.count(|it| {
+            for (cause, n_added) in lists.into_iter().filter(|(_, n_added)| *n_added > 0) {
+                *it.changes.entry(cause.to_owned()).or_default() += n_added as u64;
+            }
+        });
     }
 
     async fn find_activated(
@@ -286,6 +303,16 @@ impl SessionCalls {
             RpcError::internal("failed to process the touched paths")
         })
     }
+}
+
+/// Removes additions that are not of trusted roots.
+fn retain_trusted(met: &mut TouchDelta, resolution: &Resolution) {
+    let Resolution { roots, candidates, .. } = resolution;
+    let trusted = roots.iter().filter(|it| it.is_trusted());
+    met.discovered.retain(|dir| trusted.clone().any(|it| it.path == *dir));
+    let of_trusted = candidates.iter().filter(|it| roots[it.root].is_trusted());
+    let of_trusted: HashSet<_> = of_trusted.map(|it| &it.path).collect();
+    met.activated.retain(|(path, _)| of_trusted.contains(path));
 }
 
 /// Returns the overlay of a session with the additions of a touch.

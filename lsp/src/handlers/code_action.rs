@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skills_ide::rename::Renaming;
@@ -236,40 +237,13 @@ fn find_actions(
     // The findings of some documents are not kept, so one check serves all actions.
     let all = LazyCell::new(|| document.unverified_findings(analysis));
     if wanted(&CodeActionKind::QUICKFIX) {
-        let requested = from_proto::span(document, range, settings.encoding);
-        // A cursor next to a span counts.
-        let here = document.findings_at(requested, &all, analysis);
-        for finding in &here {
-            push_quick_fixes(document, finding, analysis, settings, &mut found);
-        }
-        let mut rules = BTreeSet::new();
-        for finding in here.iter().filter(|it| rules.insert(it.rule.id)).take(MAX_SUPPRESSIONS) {
-            let suppression = document.as_subject(|it| {
-                let levels = analysis.settings();
-                skills_lint::suppression(finding, &all, it, &levels, analysis)
-            });
-            found.extend(suppression.map(|it| CodeAction {
-                edit: Some(edit(document, &it.edits, settings)),
-                is_preferred: Some(false),
-                ..quick_fix(document, finding, analysis, settings, &it.title)
-            }));
-        }
+        push_fixes_at(document, range, &all, analysis, settings, &mut found);
     }
     // The fix loop checks the whole document several times, and clients request all actions at each
     // cursor move.
     let is_cheap = context.only.is_some() || document.text().len() <= MAX_CHEAP_LEN;
     if wanted(&FIX_ALL) && is_cheap {
-        let again = |text: &str| document.with_text(text).fixable_findings(analysis);
-        let findings = document.verified_findings(&all, analysis).to_vec();
-        let settled = skills_lint::apply_fixes(document.text(), findings, again);
-        if !settled.edits.is_empty() {
-            found.extend([CodeAction {
-                title: "Apply all unambiguous fixes".to_owned(),
-                kind: Some(FIX_ALL),
-                edit: Some(edit(document, &settled.edits, settings)),
-                ..CodeAction::default()
-            }]);
-        }
+        found.extend(fix_all(document, &all, analysis, settings));
     }
     let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
     if kinds.iter().any(wanted) && from_proto::is_skill(document.uri()) {
@@ -285,6 +259,53 @@ fn find_actions(
         found.conversion = document.as_subject(skills_ide::convert_command);
     }
     Some(found)
+}
+
+/// Adds the fixes, offers and suppressions of the findings at a range.
+fn push_fixes_at(
+    document: &Document,
+    range: Range,
+    all: &Arc<[Finding]>,
+    analysis: &AnalysisContext,
+    settings: Settings,
+    found: &mut FoundActions,
+) {
+    let requested = from_proto::span(document, range, settings.encoding);
+    // A cursor next to a span counts.
+    let here = document.findings_at(requested, all, analysis);
+    for finding in &here {
+        push_quick_fixes(document, finding, analysis, settings, found);
+    }
+    let mut rules = BTreeSet::new();
+    for finding in here.iter().filter(|it| rules.insert(it.rule.id)).take(MAX_SUPPRESSIONS) {
+        let suppression = document.as_subject(|it| {
+            let levels = analysis.settings();
+            skills_lint::suppression(finding, all, it, &levels, analysis)
+        });
+        found.extend(suppression.map(|it| CodeAction {
+            edit: Some(edit(document, &it.edits, settings)),
+            is_preferred: Some(false),
+            ..quick_fix(document, finding, analysis, settings, &it.title)
+        }));
+    }
+}
+
+/// Returns the action that applies all fixes with one right answer; none if there is none.
+fn fix_all(
+    document: &Document,
+    all: &Arc<[Finding]>,
+    analysis: &AnalysisContext,
+    settings: Settings,
+) -> Option<CodeAction> {
+    let again = |text: &str| document.with_text(text).fixable_findings(analysis);
+    let findings = document.verified_findings(all, analysis).to_vec();
+    let settled = skills_lint::apply_fixes(document.text(), findings, again);
+    (!settled.edits.is_empty()).then(|| CodeAction {
+        title: "Apply all unambiguous fixes".to_owned(),
+        kind: Some(FIX_ALL),
+        edit: Some(edit(document, &settled.edits, settings)),
+        ..CodeAction::default()
+    })
 }
 
 /// Adds the fixes and the offers of one finding.

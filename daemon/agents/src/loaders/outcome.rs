@@ -147,7 +147,7 @@ pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Load
             } else {
                 directory.clone_into(&mut reader.reading.name);
             }
-            reader.validate_description(None, true);
+            reader.replace_missing_description();
             reader.has_frontmatter = false;
             if reader.reading.dropped.is_none() {
                 reader.check_requirements(None);
@@ -155,7 +155,7 @@ pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Load
         }
         Some(values) => {
             reader.validate_name(values.name, directory);
-            reader.validate_description(values.description, false);
+            reader.validate_description(values.description);
             if !values.is_own_reading {
                 reader.check_requirements(values.mapping.as_ref());
             }

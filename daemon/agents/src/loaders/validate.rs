@@ -12,6 +12,9 @@ use crate::scalar::YamlType;
 use crate::skill::{first_line, is_text_line};
 use crate::yaml_library::YamlLibrary;
 
+const ADD_DESCRIPTION: &str =
+    "Add a `description:` that says what the skill does and when to use it.";
+
 impl RecordLoader<'_> {
     /// Returns a value as text, or a description of the fault.
     fn text(&self, key: &str, typed: Option<TypedValue>) -> Result<String, String> {
@@ -111,13 +114,22 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// Validates the description. `already_reported` suppresses the fault if the file already has
-    /// one.
-    pub(super) fn validate_description(
-        &mut self,
-        typed: Option<TypedValue>,
-        already_reported: bool,
-    ) {
+    /// Validates the description.
+    pub(super) fn validate_description(&mut self, typed: Option<TypedValue>) {
+        if let Some(fault) = self.read_description(typed) {
+            let at = self.record.description.as_ref().map(|it| it.at);
+            self.drop_skill(LoadRule::DescriptionRequired, fault, at, ADD_DESCRIPTION);
+        }
+    }
+
+    /// Replaces the description of a file without frontmatter, whose fault is reported already.
+    pub(super) fn replace_missing_description(&mut self) {
+        self.read_description(None);
+    }
+
+    /// Reads the description, or what the agent takes in its place. Returns the fault if the agent
+    /// takes nothing.
+    fn read_description(&mut self, typed: Option<TypedValue>) -> Option<String> {
         use DescriptionRule as Rule;
         let rule = self.profile.description;
         let missing = typed.is_none();
@@ -139,24 +151,20 @@ impl RecordLoader<'_> {
             };
             if empty { Err("`description` is empty".to_owned()) } else { Ok(text) }
         });
-        let at = self.record.description.as_ref().map(|it| it.at);
-        let next = "Add a `description:` that says what the skill does and when to use it.";
         let what = match text {
             Ok(text) => {
                 self.reading.description = Some(text);
-                return;
+                return None;
             }
             Err(what) => what,
         };
+        let at = self.record.description.as_ref().map(|it| it.at);
         match rule {
-            Rule::Required | Rule::NotEmpty | Rule::Present => {
-                if !already_reported {
-                    self.drop_skill(LoadRule::DescriptionRequired, what, at, next);
-                }
-            }
+            Rule::Required | Rule::NotEmpty | Rule::Present => return Some(what),
             Rule::Optional => {}
             Rule::ElseUnlisted if missing => {
-                self.reading.unlisted = Some(remark(LoadRule::DescriptionListed, what, at, next));
+                self.reading.unlisted =
+                    Some(remark(LoadRule::DescriptionListed, what, at, ADD_DESCRIPTION));
             }
             Rule::ElseBodyLines if missing => {
                 let lines = self.record.body_lines.as_deref();
@@ -170,7 +178,7 @@ impl RecordLoader<'_> {
                 self.reading.description = Some(line.unwrap_or_default().to_owned());
             }
             Rule::ElseUnlisted | Rule::ElseBodyLines | Rule::ElseBodyLine => {
-                self.drop_skill(LoadRule::DescriptionText, what, at, next);
+                self.drop_skill(LoadRule::DescriptionText, what, at, ADD_DESCRIPTION);
             }
             Rule::ElseFirstBodyLine | Rule::BlankElseFirstBodyLine => {
                 let line = first_line(&self.record.head[self.body..]);
@@ -183,6 +191,7 @@ impl RecordLoader<'_> {
                 self.reading.description = Some(text);
             }
         }
+        None
     }
 
     pub(super) fn check_requirements(&mut self, mapping: Option<&Mapping>) {
