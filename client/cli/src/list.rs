@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::global::ALL_PROFILES;
 use crate::heading;
-use crate::listing_costs::{ListingCosts, budget_params, listing_costs};
+use crate::listing_costs::{CostScope, ListingCosts, budget_params, listing_costs};
 use crate::server_connection::ServerConnection;
 use crate::text::fold;
 use skills_client::ClientError;
@@ -115,6 +115,10 @@ fn lists(
     Ok(lists)
 }
 
+fn cost_scope(args: &ListArgs) -> CostScope {
+    if args.tokens { CostScope::All } else { CostScope::OnlyCut }
+}
+
 /// Returns the costs of the skills that are marked, or with `--tokens` of all.
 fn costs(
     cx: &CommandContext<'_>,
@@ -122,7 +126,7 @@ fn costs(
     server: &mut ServerConnection,
     context: &CallContext,
 ) -> Result<ListingCosts, CommandError> {
-    match listing_costs(server, context, !args.tokens) {
+    match listing_costs(server, context, cost_scope(args)) {
         Err(error) if args.tokens => Err(error.into()),
         Ok((costs, caveat)) => {
             cx.terminal.print_notes(&Vec::from_iter(caveat.filter(|_| args.tokens)));
@@ -201,7 +205,7 @@ fn print_one(
     let list = params(cx, args, context);
     // The server answers them at the same time.
     server.send_ahead::<SkillsList>(&list)?;
-    server.send_ahead::<CatalogBudget>(&budget_params(context, !args.tokens))?;
+    server.send_ahead::<CatalogBudget>(&budget_params(context, cost_scope(args)))?;
     server.send_ahead::<SkillsExplain>(&explain_params(context))?;
     let result = server.call_whole::<SkillsList>(list)?;
     let costs = costs(cx, args, server, context)?;

@@ -10,22 +10,31 @@ use crate::server_connection::ServerConnection;
 use crate::text::plain;
 use skills_client::ClientError;
 
+/// Skills whose costs are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CostScope {
+    All,
+    /// Skills that the listing does not show whole.
+    OnlyCut,
+}
+
 /// Returns the costs of an agent's skills by path and name, and a caveat for costs of a listing
-/// that is not known; with `only_cut`, of the skills that the listing does not show whole.
+/// that is not known.
 pub(crate) fn listing_costs(
     server: &mut ServerConnection,
     context: &CallContext,
-    only_cut: bool,
+    scope: CostScope,
 ) -> Result<(ListingCosts, Option<String>), ClientError> {
-    let result = server.call::<CatalogBudget>(&budget_params(context, only_cut))?;
+    let result = server.call::<CatalogBudget>(&budget_params(context, scope))?;
     let caveat = result.is_assumed.then(|| assumed_listing(&result.agent));
     let skills = result.skills.into_iter();
     Ok((skills.map(|it| ((it.path.clone(), it.name.clone()), it)).collect(), caveat))
 }
 
 /// Returns the parameters of the call that [`listing_costs`] makes.
-pub(crate) fn budget_params(context: &CallContext, only_cut: bool) -> BudgetParams {
-    let mut params = BudgetParams { only_cut: Some(only_cut), ..BudgetParams::default() };
+pub(crate) fn budget_params(context: &CallContext, scope: CostScope) -> BudgetParams {
+    let only_cut = Some(scope == CostScope::OnlyCut);
+    let mut params = BudgetParams { only_cut, ..BudgetParams::default() };
     context.fill(&mut params, None);
     params
 }

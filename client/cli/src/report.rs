@@ -30,7 +30,7 @@ use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::heading;
-use crate::listing_costs::{ListingCosts, listing_costs};
+use crate::listing_costs::{CostScope, ListingCosts, listing_costs};
 use crate::replace::replace;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
@@ -154,7 +154,7 @@ fn ask(
         context.fill(&mut params, None);
         let list = server.call_whole::<SkillsList>(params)?;
         let listing = listing(server, &context)?;
-        let costs = match listing_costs(server, &context, false) {
+        let costs = match listing_costs(server, &context, CostScope::All) {
             Err(ClientError::Rpc(error)) if error.code == TOO_LARGE => ListingCosts::new(),
             costs => costs?.0,
         };

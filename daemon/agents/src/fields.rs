@@ -18,7 +18,7 @@ use serde_json::{Map, Value as Json};
 use skills_syntax::parse::{Entry, Frontmatter, MAX_DEPTH, Value};
 use skills_syntax::text::Span;
 
-use crate::field_table::{self, Agent, Coercion, Field, KeyKind, Separators, Shape};
+use crate::field_table::{self, Agent, Coercion, Field, Separators, Shape};
 use crate::scalar::YamlType;
 use crate::yaml_library::YamlLibrary;
 use spanned_text::{read_switch, read_text};

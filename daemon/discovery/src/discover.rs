@@ -70,7 +70,7 @@ pub use reason_rule::ReasonRule;
 pub use resolution::{Bound, Resolution, RootOutcome, SearchRoot, SkipReason, SkippedEntry};
 pub use settings::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
 pub use tree::Tree;
-pub(crate) use walker::refusal;
+pub(crate) use walker::{ReachedBy, refusal};
 pub use worktree::Repository;
 
 /// Discovers the skills that the context's agent would see.

@@ -57,7 +57,7 @@ pub use crate::sources::fetching::SourceTimeouts;
 pub use crate::sources::mcp_client::prompt::{
     PromptAnswer, PromptContent, PromptError, PromptMessage,
 };
-pub use crate::sources::source_config::{McpOptions, RemoteOptions, SourceConfig};
+pub use crate::sources::source_config::{McpOptions, PlainHttp, RemoteOptions, SourceConfig};
 pub use crate::sources::source_status::{SourcePhase, SourceStatus};
 pub use crate::views::activation::Activation;
 pub use crate::views::event::Freshness;

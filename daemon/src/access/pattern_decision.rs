@@ -90,8 +90,8 @@ impl<'a> PermissionSubject<'a> {
     fn candidate(&self, name: &str) -> Option<&'a Candidate> {
         let cache = self.view.responses();
         let index = match self.path {
-            Some(path) => cache.by_path(self.view, path),
-            None => cache.by_name(self.view, name),
+            Some(path) => cache.by_path(&self.view.resolution, path),
+            None => cache.by_name(&self.view.resolution, name),
         };
         let index = index?;
         Some(&self.view.resolution.candidates[index])

@@ -72,7 +72,7 @@ pub(crate) struct Touched {
     pub(crate) new: TouchDelta,
 }
 
-/// What a touch adds to a session.
+/// Additions of a touch to a session.
 struct Additions {
     /// The view with the additions.
     view: Arc<View>,
@@ -242,7 +242,7 @@ impl SessionCalls {
                 let before = std::mem::replace(&mut view, self.resolver.view_for(asked).await?);
                 is_current = true;
                 if !is_same_repository(&before.resolution, &view.resolution) {
-                    // What git ignores has changed since the view was published.
+                    // The worktree or its repository has changed since the view was published.
                     asked.key.overlay = Arc::clone(&session.overlay);
                     view = self.resolver.view_for(asked).await?;
                     continue;
@@ -336,7 +336,7 @@ fn is_same_repository(a: &Resolution, b: &Resolution) -> bool {
 
 /// Returns true if a view shows a skill as activated that still has the pattern.
 fn is_activated(view: &View, (path, matched): &(AbsPath, PathMatch)) -> bool {
-    let index = view.responses().by_path(view, path);
+    let index = view.responses().by_path(&view.resolution, path);
     let candidate = index.map(|it| &view.resolution.candidates[it]);
     candidate.is_some_and(|it| {
         let has_pattern = |it: &SkillRecord| it.paths.iter().any(|it| **it == *matched.pattern);

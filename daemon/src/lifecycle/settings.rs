@@ -23,7 +23,7 @@ use skills_engine::files::disk::{self, ReadError};
 use skills_engine::files::inspect::read_fenced;
 use skills_engine::watch::service::WatchService;
 use skills_engine::watch::stamp::{FileVersion, Stamp};
-use skills_engine::{Health, McpOptions, RemoteFsGuard, RemoteOptions, SourceConfig};
+use skills_engine::{Health, McpOptions, PlainHttp, RemoteFsGuard, RemoteOptions, SourceConfig};
 use skills_platform::lock::lock;
 use skills_protocol::PROFILES;
 use skills_protocol::bounds::{ID_BYTES, LIST_ITEMS};
@@ -237,7 +237,10 @@ pub(crate) fn source_config(config: &Config) -> SourceConfig {
             addresses: config.remote_urls.clone(),
             profiles: config.remote_profiles.clone(),
             interval: Duration::from_secs(config.remote_interval),
-            unencrypted: config.remote_http.as_deref() == Some("anywhere"),
+            plain_http: match config.remote_http.as_deref() {
+                Some("anywhere") => PlainHttp::Anywhere,
+                _ => PlainHttp::Loopback,
+            },
         },
         mcp: McpOptions {
             servers: config.mcp_servers.clone(),

@@ -37,7 +37,7 @@ pub fn config_files(skill: &AbsPath, tops: &[AbsPath]) -> Vec<AbsPath> {
     dirs.iter().flat_map(|dir| CONFIG_FILES.map(|it| dir.child(it))).collect()
 }
 
-/// Whether another skill than the renamed one has one of its old names.
+/// Owner of the old names of a renamed skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldNames {
     /// Only the renamed skill has them.

@@ -290,7 +290,7 @@ fn push_fixes_at(
     }
 }
 
-/// Returns the action that applies all fixes with one right answer; none if there is none.
+/// Returns the action that applies all unambiguous fixes, if there are any.
 fn fix_all(
     document: &Document,
     all: &Arc<[Finding]>,

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::field_table::{
     ALLOWED_TOOLS, ARGUMENT_HINT, ARGUMENTS, CONTEXT, DESCRIPTION, DISABLE_MODEL_INVOCATION,
-    EFFORT, HOOKS, METADATA, NAME, PATHS, USER_INVOCABLE,
+    EFFORT, HOOKS, KeyKind, METADATA, NAME, PATHS, USER_INVOCABLE,
 };
 use crate::skill::parse;
 

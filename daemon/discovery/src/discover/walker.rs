@@ -167,7 +167,8 @@ impl<'a> Walker<'a> {
                 }
             },
         }
-        let refusal = refusal(walk, &item.name, depth, is_link).or_else(|| {
+        let reached_by = if is_link { ReachedBy::Link } else { ReachedBy::Name };
+        let refusal = refusal(walk, &item.name, depth, reached_by).or_else(|| {
             let why = is_link.then(|| self.out_of_bounds(&path)).flatten();
             let why = why.or_else(|| is_link.then(|| self.leads_out(walk, &path)).flatten());
             why.map(SkipReason::OutOfBounds)
@@ -223,8 +224,20 @@ pub(super) enum EntryAction {
     Pending,
 }
 
+/// Way to a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReachedBy {
+    Name,
+    Link,
+}
+
 /// Returns the reason if the directory `name`, at `depth` levels below the root, is not entered.
-pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
+pub(crate) fn refusal(
+    walk: &WalkRule,
+    name: &OsStr,
+    depth: u16,
+    reached_by: ReachedBy,
+) -> Option<SkipReason> {
     let is = |it: &Text| name == it.as_ref();
     if !walk.hidden && !walk.shallow && name.as_bytes().starts_with(b".") {
         return Some(SkipReason::Hidden);
@@ -245,8 +258,8 @@ pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> 
     }
     match walk.directory_links {
         LinkPolicy::Always | LinkPolicy::WithinRoot => None,
-        LinkPolicy::FirstLevel if depth == 0 || !link => None,
-        LinkPolicy::Never if !link => None,
+        LinkPolicy::FirstLevel if depth == 0 => None,
+        LinkPolicy::FirstLevel | LinkPolicy::Never if reached_by == ReachedBy::Name => None,
         LinkPolicy::FirstLevel | LinkPolicy::Never => Some(SkipReason::Link),
     }
 }

@@ -11,7 +11,7 @@ use skills_agents::profile::{RootContent, RootRule, WalkRule};
 use skills_syntax::path::AbsPath;
 
 use super::{Ranked, RankedRoot, Ranking};
-use crate::discover::{SkillState, refusal};
+use crate::discover::{ReachedBy, SkillState, refusal};
 
 const SKILL_FILE: &str = "SKILL.md";
 
@@ -92,7 +92,8 @@ impl Ranking {
             }
             RootContent::Skills => {
                 let is_entered = |(depth, name): (usize, &&OsStr)| {
-                    u16::try_from(depth).is_ok_and(|it| refusal(walk, name, it, false).is_none())
+                    u16::try_from(depth)
+                        .is_ok_and(|it| refusal(walk, name, it, ReachedBy::Name).is_none())
                 };
                 let is_below = |it: &AbsPath| it.starts_with(&**path) && it != path;
                 let is_within = !walk.into_skills

@@ -26,7 +26,7 @@ use skills_syntax::path::AbsPath;
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::registries::store::{REGISTRIES, RegistryCache};
 use crate::sources::registries::update::UpdateOutcome;
-use crate::sources::source_config::RemoteOptions;
+use crate::sources::source_config::{PlainHttp, RemoteOptions};
 use crate::sources::source_limits::{FETCHES_AT_ONCE, MAX_REGISTRIES, REFUSED_SHOWN};
 use crate::sources::source_status::{SourcePhase, SourceStatus};
 use crate::views::view::Health;
@@ -49,8 +49,8 @@ struct Shared {
     cache: Option<PathBuf>,
     notifier: Arc<ChangeNotifier>,
     registries: Mutex<BTreeMap<Address, Registry>>,
-    /// Interval between fetches, and whether unencrypted fetches are allowed.
-    options: Mutex<(Duration, bool)>,
+    /// Interval between fetches, and the hosts that are accessed without encryption.
+    options: Mutex<(Duration, PlainHttp)>,
     stopping: AtomicBool,
 }
 
@@ -103,14 +103,14 @@ impl Remote {
             cache,
             notifier,
             registries: Mutex::default(),
-            options: Mutex::new((Duration::from_hours(1), false)),
+            options: Mutex::new((Duration::from_hours(1), PlainHttp::Loopback)),
             stopping: AtomicBool::new(false),
         };
         Self { shared: Arc::new(shared), orders: None }
     }
 
     pub(crate) fn configure(&mut self, options: &RemoteOptions) {
-        *lock(&self.shared.options) = (options.interval, options.unencrypted);
+        *lock(&self.shared.options) = (options.interval, options.plain_http);
         for registry in lock(&self.shared.registries).values_mut() {
             // Applies a shorter interval at once, and retries fetches that may be allowed now.
             registry.due = registry.due.map(|it| it.min(Instant::now() + options.interval));
@@ -308,9 +308,9 @@ fn keep_times(shared: &Arc<Shared>, own: &Sender<FetchOrder>, orders: &Receiver<
 
 fn fetch_one(shared: &Shared, address: &Address) {
     let Some(store) = shared.store(address) else { return };
-    let (interval, unencrypted) = *lock(&shared.options);
+    let (interval, plain_http) = *lock(&shared.options);
     let started = Instant::now();
-    let result = update::update(&store, address, unencrypted, &shared.stopping);
+    let result = update::update(&store, address, plain_http, &shared.stopping);
     if shared.stopping.load(Ordering::Relaxed) {
         return;
     }

@@ -20,6 +20,15 @@ pub struct SourceConfig {
     pub mcp: McpOptions,
 }
 
+/// Hosts that are accessed without encryption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainHttp {
+    /// This machine only.
+    Loopback,
+    /// Other machines too.
+    Anywhere,
+}
+
 /// Configuration of registries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteOptions {
@@ -29,8 +38,8 @@ pub struct RemoteOptions {
     pub profiles: Vec<String>,
     /// Interval between fetches.
     pub interval: Duration,
-    /// True if other machines may be accessed without encryption.
-    pub unencrypted: bool,
+    /// Hosts that are accessed without encryption.
+    pub plain_http: PlainHttp,
 }
 
 /// Configuration of MCP servers.
@@ -53,7 +62,7 @@ impl Default for SourceConfig {
             addresses: Vec::new(),
             profiles: Vec::new(),
             interval: Duration::from_hours(1),
-            unencrypted: false,
+            plain_http: PlainHttp::Loopback,
         };
         let mcp = McpOptions {
             servers: BTreeMap::new(),

@@ -1,6 +1,6 @@
 //! [`ResponseCache`]: serialised answers and look-up tables of one view.
 //!
-//! Whoever serves the view serialises the answers; this module only keeps their text.
+//! The server serialises the answers; this module only keeps their text.
 //! A view is immutable, so each entry is built at most once, on first use, and dropped with the
 //! view.
 
@@ -8,14 +8,13 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
-use skills_discovery::discover::{Candidate, SkillState};
+use skills_discovery::discover::{Candidate, Resolution, SkillState};
 use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use crate::files::skill_file::SKILL_FILE;
 use crate::views::search::{Document, SearchError, SearchIndex};
-use crate::views::snapshot_index::SnapshotIndex;
-use crate::views::view::View;
+use crate::views::snapshot_index::{SnapshotIndex, ViewParts};
 
 /// Maximum number of cached snapshot indexes per first profile; editors share few selections.
 const MAX_SNAPSHOT_INDEXES: usize = 4;
@@ -42,13 +41,14 @@ pub struct ResponseCache {
 #[derive(Debug)]
 struct KeptSnapshotIndex {
     /// Views of the snapshot.
-    of: Box<[Weak<View>]>,
+    of: Box<[Weak<Resolution>]>,
     snapshot_index: Arc<SnapshotIndex>,
 }
 
 impl KeptSnapshotIndex {
-    fn is_of(&self, views: &[Arc<View>]) -> bool {
-        let same = |(a, b): (&Weak<View>, &Arc<View>)| std::ptr::eq(a.as_ptr(), Arc::as_ptr(b));
+    fn is_of(&self, views: &[ViewParts]) -> bool {
+        let same =
+            |(a, b): (&Weak<Resolution>, &ViewParts)| std::ptr::eq(a.as_ptr(), Arc::as_ptr(&b.1));
         self.of.len() == views.len() && self.of.iter().zip(views).all(same)
     }
 }
@@ -67,22 +67,22 @@ impl ResponseCache {
     /// Returns the list entry of a candidate; calls `make` on first use.
     pub fn entry(
         &self,
-        view: &View,
+        resolution: &Resolution,
         candidate_idx: usize,
         make: impl FnOnce() -> Box<RawValue>,
     ) -> &RawValue {
-        let entries = self.entries.get_or_init(|| slots(view.resolution.candidates.len()));
+        let entries = self.entries.get_or_init(|| slots(resolution.candidates.len()));
         entries[candidate_idx].get_or_init(make)
     }
 
     /// Returns the `skills/get` answer of a candidate; calls `make` on first use.
     pub fn got<E>(
         &self,
-        view: &View,
+        resolution: &Resolution,
         candidate_idx: usize,
         make: impl FnOnce() -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
-        let n_candidates = view.resolution.candidates.len();
+        let n_candidates = resolution.candidates.len();
         let got = self.got.get_or_init(|| slots(n_candidates));
         let slot = &got[candidate_idx];
         if let Some(answer) = slot.get() {
@@ -98,13 +98,13 @@ impl ResponseCache {
     }
 
     /// Returns the full-text index of all candidates. Blocks while it is built.
-    pub fn search_index(&self, view: &View) -> Result<Arc<SearchIndex>, SearchError> {
+    pub fn search_index(&self, resolution: &Resolution) -> Result<Arc<SearchIndex>, SearchError> {
         let mut kept = lock(&self.search);
         if let Some(index) = &*kept {
             return Ok(Arc::clone(index));
         }
-        let documents = view.resolution.candidates.iter().map(|it| {
-            let with_text = view.resolution.with_text(it);
+        let documents = resolution.candidates.iter().map(|it| {
+            let with_text = resolution.with_text(it);
             let description = with_text.and_then(|it| it.description.as_deref());
             Document::new(&it.name, description, with_text.and_then(Candidate::record))
         });
@@ -117,8 +117,8 @@ impl ResponseCache {
     /// on first use and blocks while it is built. Keeps nothing if `make` returns none.
     pub fn snapshot_index(
         &self,
-        views: &[Arc<View>],
-        make: impl FnOnce(&[Arc<View>]) -> Option<SnapshotIndex>,
+        views: &[ViewParts],
+        make: impl FnOnce(&[ViewParts]) -> Option<SnapshotIndex>,
     ) -> Option<Arc<SnapshotIndex>> {
         let mut kept = lock(&self.snapshot_indexes);
         kept.retain(|it| it.of.iter().all(|it| it.strong_count() > 0));
@@ -129,14 +129,14 @@ impl ResponseCache {
         if kept.len() == MAX_SNAPSHOT_INDEXES {
             kept.remove(0);
         }
-        let of = views.iter().map(Arc::downgrade).collect();
+        let of = views.iter().map(|it| Arc::downgrade(&it.1)).collect();
         kept.push(KeptSnapshotIndex { of, snapshot_index: Arc::clone(&snapshot_index) });
         Some(snapshot_index)
     }
 
     /// Returns the candidate that wins `name`.
-    pub fn by_name(&self, view: &View, name: &str) -> Option<usize> {
-        let candidates = &view.resolution.candidates;
+    pub fn by_name(&self, resolution: &Resolution, name: &str) -> Option<usize> {
+        let candidates = &resolution.candidates;
         let sorted = self.by_name.get_or_init(|| {
             sorted_by(candidates, |a, b| {
                 a.name.cmp(&b.name).then(rank(a.state).cmp(&rank(b.state)))
@@ -148,8 +148,8 @@ impl ResponseCache {
     }
 
     /// Returns the candidate whose SKILL.md or directory is at `path`.
-    pub fn by_path(&self, view: &View, path: &AbsPath) -> Option<usize> {
-        let candidates = &view.resolution.candidates;
+    pub fn by_path(&self, resolution: &Resolution, path: &AbsPath) -> Option<usize> {
+        let candidates = &resolution.candidates;
         let sorted = self.by_path.get_or_init(|| sorted_by(candidates, |a, b| a.path.cmp(&b.path)));
         let find = |path: &AbsPath| {
             let at = sorted.binary_search_by(|it| candidates[*it as usize].path.cmp(path)).ok()?;

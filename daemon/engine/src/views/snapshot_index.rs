@@ -9,11 +9,13 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use skills_discovery::discover::Candidate;
+use skills_discovery::discover::{Candidate, DiscoveryContext, Resolution};
 use skills_discovery::ranking::RankTable;
 
 use crate::cancel::Cancel;
-use crate::views::view::View;
+
+/// Context and resolution of one view.
+pub type ViewParts = (Arc<DiscoveryContext>, Arc<Resolution>);
 
 /// Index of all files that at least one of several views contains.
 #[derive(Debug)]
@@ -35,15 +37,15 @@ pub struct Profile {
 
 impl SnapshotIndex {
     /// Builds the index of these views; none once the call is cancelled.
-    pub fn of(views: &[Arc<View>], cancel: &Cancel) -> Option<Self> {
+    pub fn of(views: &[ViewParts], cancel: &Cancel) -> Option<Self> {
         // Hashes paths as bytes; hashing by component is slower.
         let mut numbers: HashMap<&OsStr, u32> = HashMap::new();
         let mut files = Vec::new();
-        for (view_idx, view) in (0..).zip(views) {
+        for (view_idx, (_, resolution)) in (0..).zip(views) {
             if cancel.is_cancelled() {
                 return None;
             }
-            for (candidate_idx, candidate) in (0..).zip(&view.resolution.candidates) {
+            for (candidate_idx, candidate) in (0..).zip(&resolution.candidates) {
                 numbers.entry(candidate.path.as_os_str()).or_insert_with(|| {
                     files.push((view_idx, candidate_idx));
                     0
@@ -54,11 +56,10 @@ impl SnapshotIndex {
         for (number, file) in (0..).zip(&files) {
             numbers.insert(candidate(views, *file).path.as_os_str(), number);
         }
-        let profile = |view: &Arc<View>| {
+        let profile = |(ctx, resolution): &ViewParts| {
             (!cancel.is_cancelled()).then(|| Profile {
-                ranks: RankTable::of(&view.ctx, &view.resolution),
-                files: view
-                    .resolution
+                ranks: RankTable::of(ctx, resolution),
+                files: resolution
                     .candidates
                     .iter()
                     .map(|it| numbers[it.path.as_os_str()])
@@ -74,10 +75,10 @@ impl SnapshotIndex {
         self.files.len()
     }
 
-    /// Returns a file by its index, with a view that has it.
-    pub fn file<'v>(&self, views: &'v [Arc<View>], number: usize) -> (&'v View, &'v Candidate) {
-        let file = self.files[number];
-        (&views[file.0 as usize], candidate(views, file))
+    /// Returns the indexes of a view that has a file, and of the candidate there.
+    pub fn file(&self, number: usize) -> (usize, usize) {
+        let (view_idx, candidate_idx) = self.files[number];
+        (view_idx as usize, candidate_idx as usize)
     }
 
     /// Returns the candidates by view.
@@ -86,6 +87,6 @@ impl SnapshotIndex {
     }
 }
 
-fn candidate(views: &[Arc<View>], (view_idx, candidate_idx): (u32, u32)) -> &Candidate {
-    &views[view_idx as usize].resolution.candidates[candidate_idx as usize]
+fn candidate(views: &[ViewParts], (view_idx, candidate_idx): (u32, u32)) -> &Candidate {
+    &views[view_idx as usize].1.candidates[candidate_idx as usize]
 }

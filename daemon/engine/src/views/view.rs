@@ -14,6 +14,7 @@ use crate::views::activation::Activation;
 use crate::views::journal::{Difference, Journal};
 use crate::views::last_used::LastUsed;
 use crate::views::response_cache::ResponseCache;
+use crate::views::snapshot_index::ViewParts;
 
 /// Identifies a view: all inputs of discovery besides the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -158,6 +159,11 @@ impl View {
     /// Returns the matcher of its conditional skills.
     pub(crate) fn activation(&self, make: impl FnOnce(&Self) -> Activation) -> &Activation {
         self.activation.get_or_init(|| make(self))
+    }
+
+    /// Returns the parts that indexes of several views are built from.
+    pub fn parts(&self) -> ViewParts {
+        (Arc::clone(&self.ctx), Arc::clone(&self.resolution))
     }
 
     /// Returns the answers and look-up tables that are kept with this view.

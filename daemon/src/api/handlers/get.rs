@@ -35,7 +35,7 @@ pub(crate) async fn get(
     let is_long = record.is_some_and(|it| it.head.len() > SHORT_HEAD);
     let make = move || {
         let answer = || Ok(Answer::new(&skill(&view, candidate_idx))?.into_text());
-        view.responses().got(&view, candidate_idx, answer).map(Answer::from_text)
+        view.responses().got(&view.resolution, candidate_idx, answer).map(Answer::from_text)
     };
     if is_long { blocking(make).await } else { make() }
 }
@@ -67,8 +67,10 @@ fn skill(view: &View, candidate_idx: usize) -> GetResult {
 pub(crate) fn find(view: &View, target: &SkillTarget<'_>) -> Result<usize, RpcError> {
     let prepared = view.responses();
     let found = match target {
-        SkillTarget::Name(name) => prepared.by_name(view, name).or_else(|| qualified(view, name)),
-        SkillTarget::Path(path) => prepared.by_path(view, path),
+        SkillTarget::Name(name) => {
+            prepared.by_name(&view.resolution, name).or_else(|| qualified(view, name))
+        }
+        SkillTarget::Path(path) => prepared.by_path(&view.resolution, path),
     };
     found.ok_or_else(|| {
         let shown = target.shown();

@@ -54,9 +54,10 @@ pub(crate) async fn snapshot(
     let part = PageRange { start: cursor.map_or(0, |it| it.start), limit };
     let make = move |cancel: &Cancel| {
         let Active { views, rows, config, .. } = &active;
+        let parts: Vec<_> = views.iter().map(|it| it.parts()).collect();
         let snapshot_index = views[0]
             .responses()
-            .snapshot_index(views, |it| SnapshotIndex::of(it, cancel))
+            .snapshot_index(&parts, |it| SnapshotIndex::of(it, cancel))
             .filter(|_| !cancel.is_cancelled())
             .ok_or_else(RpcError::cancelled)?;
         let result = to_wire::snapshot(views, &snapshot_index, rows, &config.profiles, clock, part);

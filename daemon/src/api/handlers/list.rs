@@ -63,8 +63,9 @@ fn list_view(view: &View, params: &ListParams) -> Outcome {
             return Ok(Answer::from_text(answer));
         }
     }
-    let entry =
-        |index| Cow::Borrowed(view.responses().entry(view, index, || raw_entry(view, index)));
+    let entry = |index| {
+        Cow::Borrowed(view.responses().entry(&view.resolution, index, || raw_entry(view, index)))
+    };
     page(view, form, PageRange { start, limit }, entry).answer()
 }
 

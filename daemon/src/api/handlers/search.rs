@@ -82,7 +82,7 @@ fn hits(
     uses: &Uses,
 ) -> Result<Vec<RankedHit>, SearchError> {
     let candidates = &view.resolution.candidates;
-    let index = view.responses().search_index(view)?;
+    let index = view.responses().search_index(&view.resolution)?;
     let is_wanted = |it: usize| form.holds(to_wire::state(candidates[it].state));
     index.search(query, limit, &is_wanted, &|it| score(uses, &candidates[it]))
 }

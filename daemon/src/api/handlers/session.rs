@@ -140,7 +140,7 @@ fn touched(
 fn activated(view: &View, new: &TouchDelta) -> Vec<ActivatedSkill> {
     let all = new.activated.iter().filter_map(|(path, matched)| {
         // A skill that was just removed is left out.
-        let index = view.responses().by_path(view, path)?;
+        let index = view.responses().by_path(&view.resolution, path)?;
         let skill = to_wire::entry(view, &view.resolution.candidates[index]);
         Some(ActivatedSkill { skill, matched: to_wire::matched(matched) })
     });

@@ -33,8 +33,9 @@ pub(crate) fn snapshot(
     let is_first = part.start == 0;
     let mut page = PageBuilder::of(part);
     let skills = page.take(snapshot_index.n_files(), |it| {
-        let (view, candidate) = snapshot_index.file(views, it);
-        skill(view, candidate)
+        let (view_idx, candidate_idx) = snapshot_index.file(it);
+        let view = &views[view_idx];
+        skill(view, &view.resolution.candidates[candidate_idx])
     });
     let mut profile = |(view, profile): (&Arc<View>, &snapshot_index::Profile)| {
         let candidates = &view.resolution.candidates;

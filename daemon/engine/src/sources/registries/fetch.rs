@@ -10,6 +10,7 @@ use ureq::Agent;
 use ureq::http::header::{CONTENT_ENCODING, ETAG, IF_NONE_MATCH, LOCATION};
 use ureq::http::{HeaderName, Response};
 
+use crate::sources::source_config::PlainHttp;
 use crate::sources::source_limits::{CONNECT_TIME, FILE_TIME, REDIRECTS};
 
 /// Reasons why a file could not be fetched.
@@ -58,10 +59,10 @@ impl Fetcher {
     /// Returns a fetcher for a registry, with a deadline for all files together.
     pub(crate) fn new(
         address: &Address,
-        unencrypted: bool,
+        plain_http: PlainHttp,
         deadline: Instant,
     ) -> Result<Self, FetchError> {
-        if !address.is_encrypted() && !address.is_loopback() && !unencrypted {
+        if !address.is_encrypted() && !address.is_loopback() && plain_http == PlainHttp::Loopback {
             return Err(FetchError::Unencrypted);
         }
         let config = Agent::config_builder()

@@ -12,6 +12,7 @@ use skills_discovery::remote::{Address, Index, IndexError, RegistrySkill, read};
 
 use crate::sources::registries::fetch::{FetchError, Fetched, Fetcher};
 use crate::sources::registries::store::{CachedSkill, RegistryCache, RegistryState, Stage};
+use crate::sources::source_config::PlainHttp;
 use crate::sources::source_limits::{FILE_BYTES, INDEX_BYTES, UPDATE_BYTES, UPDATE_TIME};
 
 /// Result of an update.
@@ -43,10 +44,10 @@ pub(crate) enum UpdateError {
 pub(crate) fn update(
     store: &RegistryCache,
     address: &Address,
-    unencrypted: bool,
+    plain_http: PlainHttp,
     stopping: &AtomicBool,
 ) -> Result<UpdateOutcome, UpdateError> {
-    let fetcher = Fetcher::new(address, unencrypted, Instant::now() + UPDATE_TIME)?;
+    let fetcher = Fetcher::new(address, plain_http, Instant::now() + UPDATE_TIME)?;
     let _claim = store.claim(address)?.ok_or(UpdateError::Busy)?;
     let before = store.state();
     let (whole, damaged): (Vec<_>, Vec<_>) =

@@ -25,7 +25,8 @@ impl Rig {
             .expect("there are views");
         let mut n_index_builds = 0;
         for _ in 0..2 {
-            views[0].responses().snapshot_index(&views, |views| {
+            let parts: Vec<_> = views.iter().map(|it| it.parts()).collect();
+            views[0].responses().snapshot_index(&parts, |views| {
                 n_index_builds += 1;
                 SnapshotIndex::of(views, &Cancel::default())
             });
@@ -73,7 +74,8 @@ async fn cancelled_snapshot_builds_no_index_and_keeps_nothing() {
     let cancel = Cancel::default();
     cancel.cancel();
     let cache = views[0].responses();
-    assert!(cache.snapshot_index(&views, |it| SnapshotIndex::of(it, &cancel)).is_none());
+    let parts: Vec<_> = views.iter().map(|it| it.parts()).collect();
+    assert!(cache.snapshot_index(&parts, |it| SnapshotIndex::of(it, &cancel)).is_none());
     assert_eq!(rig.n_index_builds().await, 1, "the next call builds it");
 }
 
