@@ -40,15 +40,21 @@ fn recording(agent: &ListingAgent) -> PathBuf {
 }
 
 /// Returns the common fixture, with the shapes in the agent's own project directory, then random
-/// trees.
+/// trees. Those that the agent's recording has are taken from it: a directory that was added to the
+/// fixture later changes no recording.
 fn trees(agent: &ListingAgent) -> Vec<Tree> {
-    let only = std::env::var("AGENT_SEED").ok().and_then(|it| it.parse::<u64>().ok());
-    let n_trees = std::env::var("AGENT_TREES").ok().and_then(|it| it.parse().ok());
-    let seeds = only.map_or(0..n_trees.unwrap_or(TREES), |seed| seed..seed + 1);
-    let random =
-        seeds.map(|seed| tree_with_roots(&mut Random::new(seed), |work| roots(agent, work)));
-    let fixture = fixture_tree::fixture(agent.own);
-    only.is_none().then_some(fixture).into_iter().chain(random).collect()
+    let recorded = fs::read_to_string(recording(agent)).unwrap_or_default();
+    let recorded: Vec<_> = recorded.lines().map(|line| parsed(line).0).collect();
+    let tree = |nth: u64| match recorded.get(usize::try_from(nth).unwrap()) {
+        Some(tree) => tree.clone(),
+        None if nth == 0 => fixture_tree::fixture(agent.own),
+        None => tree_with_roots(&mut Random::new(nth - 1), |work| roots(agent, work)),
+    };
+    let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
+    match number("AGENT_SEED") {
+        Some(seed) => vec![tree(seed + 1)],
+        None => (0..=number("AGENT_TREES").unwrap_or(TREES)).map(tree).collect(),
+    }
 }
 
 /// Returns the directories of an agent's skills below the top of a tree.
@@ -188,6 +194,20 @@ fn shrunk(
     }
 }
 
+/// Prints which skills the agent lists now and not in its recording, and the reverse.
+fn print_changes(agent: &ListingAgent, recorded: &str, now: &[(Tree, Found)]) {
+    let recorded: Vec<_> = recorded.lines().map(parsed).collect();
+    println!("{}: {} trees recorded, {} before", agent.profile, now.len(), recorded.len());
+    for (nth, ((_, before), (_, now))) in recorded.iter().zip(now).enumerate() {
+        for (name, description, path) in now.difference(before) {
+            println!("{}: tree {nth} + {name} ({path}): {description}", agent.profile);
+        }
+        for (name, description, path) in before.difference(now) {
+            println!("{}: tree {nth} - {name} ({path}): {description}", agent.profile);
+        }
+    }
+}
+
 /// Compares an agent's recording, or the agent itself, with discovery.
 #[track_caller]
 pub(crate) fn compare(agent: &ListingAgent) {
@@ -224,6 +244,7 @@ pub(crate) fn compare(agent: &ListingAgent) {
     );
     if program.is_some() && std::env::var_os("UPDATE_EXPECT").is_some() {
         let path = recording(agent);
+        print_changes(agent, &fs::read_to_string(&path).unwrap_or_default(), &compared);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let lines = compared.iter().map(|it| line(&it.0, &it.1) + "\n");
         fs::write(path, lines.collect::<String>()).unwrap();

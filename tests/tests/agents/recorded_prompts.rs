@@ -340,6 +340,25 @@ fn differences(it: &PromptAgent, wire: &mut Wire, line: &Value) -> Vec<String> {
     faults
 }
 
+/// Prints the texts that the agent gives its model now, and those of its recording, where they
+/// differ.
+fn print_changes(agent: &ListingAgent, recorded: &str, now: &str) {
+    let lines = |all: &str| -> Vec<Value> {
+        all.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let (recorded, now) = (lines(recorded), lines(now));
+    println!("{}: {} trees recorded, {} before", agent.profile, now.len(), recorded.len());
+    for (nth, (before, now)) in recorded.iter().zip(&now).enumerate() {
+        for part in ["listing", "tool", "loads"] {
+            let (before, now) = (&before[part], &now[part]);
+            let items = |it: &Value| it.as_array().cloned().unwrap_or_else(|| vec![it.clone()]);
+            for (before, now) in items(before).iter().zip(items(now)).filter(|it| *it.0 != it.1) {
+                println!("{}: tree {nth}, {part}\n- {before}\n+ {now}", agent.profile);
+            }
+        }
+    }
+}
+
 fn compare(it: &PromptAgent) {
     if let Some(program) = it.agent.program() {
         let mut trees = trees(it.agent);
@@ -354,6 +373,7 @@ fn compare(it: &PromptAgent) {
         let lines = lines.join("\n") + "\n";
         let path = recording(it.agent);
         if std::env::var_os("UPDATE_EXPECT").is_some() {
+            print_changes(it.agent, &fs::read_to_string(&path).unwrap_or_default(), &lines);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, &lines).unwrap();
         } else {
