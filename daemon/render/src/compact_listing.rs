@@ -55,8 +55,7 @@ pub(super) fn cut(
     };
     let note = if with_note { listing.note(n_listed, form) } else { String::new() };
     let head = if n_listed == 0 { "" } else { listing.head(form) };
-    let texts: Vec<_> =
-        entries.iter().take(n_listed).map(|it| text(template, compact, it, form)).collect();
+    let texts: Vec<_> = entries.iter().take(n_listed).map(|it| text(template, it, form)).collect();
     for (nth, it) in entries.iter_mut().enumerate() {
         let Some(text) = texts.get(nth) else {
             (it.form, it.text) = (ListingForm::Omitted, String::new());
@@ -114,16 +113,10 @@ fn shortened(description: &str, length: usize) -> String {
 }
 
 /// Returns an entry with its description in a form.
-fn text(
-    template: &ListingTemplate,
-    compact: &CompactListing,
-    it: &TemplateEntry<'_>,
-    form: Descriptions,
-) -> String {
+fn text(template: &ListingTemplate, it: &TemplateEntry<'_>, form: Descriptions) -> String {
     let Some(length) = form else { return it.text.clone() };
     let description = shortened(it.skill.description, length);
-    let text = entry(template, it.skill, &description, None);
-    if description.is_empty() { text.replacen(compact.empty, "", 1) } else { text }
+    entry(template, it.skill, &description, None)
 }
 
 /// A listing under construction.
@@ -168,8 +161,7 @@ impl Listing<'_> {
         if n_listed == 0 {
             return note;
         }
-        let texts =
-            entries.iter().take(n_listed).map(|it| units(&text(template, compact, it, form)));
+        let texts = entries.iter().take(n_listed).map(|it| units(&text(template, it, form)));
         let texts = texts.sum::<usize>() + (n_listed - 1) * units(template.separator);
         let gap = units(compact.gap) - usize::from(note == 0);
         note + gap + units(self.head(form)) + texts + units(template.tail)

@@ -84,7 +84,8 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
     let takes_arguments = loading.format.is_claude()
         || loading.format == OutputFormat::AgentSkills
         || matches!(loading.format, OutputFormat::Template(it)
-            if it.load.as_ref().is_none_or(|it| it.arguments != ArgumentsTemplate::Ignored))
+            if it.load.as_ref().is_none_or(|it| !matches!(it.arguments,
+                ArgumentsTemplate::Ignored | ArgumentsTemplate::Directory(_))))
         || (loading.format == OutputFormat::Opencode && is_slash);
     if !takes_arguments && !loading.arguments.trim().is_empty() {
         warnings

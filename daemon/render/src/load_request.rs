@@ -58,6 +58,8 @@ pub struct LoadRequest<'a> {
     pub dir: &'a str,
     /// The path of its SKILL.md.
     pub path: &'a str,
+    /// The search root that contains it.
+    pub root: &'a Path,
     /// The working directory of the agent.
     pub cwd: &'a Path,
     /// The parsed file.

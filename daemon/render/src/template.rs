@@ -10,8 +10,8 @@ use regex::Regex;
 use skills_agents::field_table;
 use skills_agents::listing::one_line;
 use skills_agents::profile::template::{
-    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FilesTemplate, ListingLimit, ListingOrder,
-    ListingTemplate, LoadTemplate, Overflow,
+    ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, FileGroups, FilesTemplate, ListingLimit,
+    ListingOrder, ListingTemplate, LoadTemplate, Overflow,
 };
 
 use super::compact_listing;
@@ -23,7 +23,7 @@ use super::prompt_listing::{
     PromptListing,
 };
 use super::substitute::{ARGUMENTS_TOO_LONG, MAX_INSERTED};
-use super::template_entry::{TemplateEntry, entry, escape, fill, scope_word, units};
+use super::template_entry::{TemplateEntry, category, entry, escape, fill, scope_word, units};
 
 /// The entries of a listing after cuts.
 pub(super) struct TemplateListing<'a> {
@@ -56,8 +56,11 @@ pub(super) fn listing<'a>(
         ListingOrder::ByName => {
             entries.sort_by(|a, b| locale::compare(a.skill.name, b.skill.name));
         }
+        ListingOrder::ByCategory => {
+            entries.sort_by_cached_key(|it| (category(it.skill), it.skill.name));
+        }
     }
-    if !template.heading.is_empty() {
+    if template.heading.contains("{scope}") {
         let place = |it: &TemplateEntry<'_>| {
             let word = scope_word(template.scopes, it.skill.scope);
             template.scopes.iter().position(|(_, other)| *other == word)
@@ -192,11 +195,14 @@ impl TemplateListing<'_> {
                 named.push(&*entry.text);
                 continue;
             }
-            let scope = scope_word(template.scopes, entry.skill.scope);
-            let heading = last.replace(scope) != Some(scope);
-            let heading = if heading { template.heading } else { "" };
-            let heading = fill(heading, |it| (it == "scope").then(|| scope.into()));
-            texts.push(heading + &entry.text);
+            let heading = fill(template.heading, |it| match it {
+                "scope" => Some(scope_word(template.scopes, entry.skill.scope).into()),
+                "category" => Some(category(entry.skill).into()),
+                _ => None,
+            });
+            let is_next = last.as_ref() != Some(&heading);
+            texts.push(format!("{}{}", if is_next { &heading } else { "" }, entry.text));
+            last = Some(heading);
         }
         if let (Some(after), false) = (after, named.is_empty()) {
             texts.push(format!("{after}{}", named.join(", ")));
@@ -237,6 +243,7 @@ pub(super) fn load(
     loading: &LoadRequest<'_>,
     warnings: &mut Vec<String>,
 ) -> String {
+    let mut text = Cow::Borrowed(&*loading.body.text);
     let body = match template.trim {
         BodyTrim::Both => loading.body.body().trim(),
         BodyTrim::BlankLinesBefore => without_blank_lines(loading.body.body()),
@@ -244,6 +251,10 @@ pub(super) fn load(
     let raw = loading.arguments.trim();
     let (body, filled): (Cow<'_, str>, &str) = match template.arguments {
         ArgumentsTemplate::Ignored => (body.into(), ""),
+        ArgumentsTemplate::Directory(variable) => {
+            text = text.replace(variable, loading.dir).into();
+            (body.replace(variable, loading.dir).into(), "")
+        }
         ArgumentsTemplate::Filled(text) => (body.into(), text),
         ArgumentsTemplate::Placeholders { dir } => {
             let names = list(loading.body, &field_table::ARGUMENTS);
@@ -268,7 +279,12 @@ pub(super) fn load(
                 escaped(below.and_then(Path::to_str).unwrap_or(loading.dir))
             }
             "path" => escaped(loading.path),
+            "below" => {
+                let below = Path::new(loading.path).strip_prefix(loading.root).ok();
+                escaped(below.and_then(Path::to_str).unwrap_or(loading.path))
+            }
             "body" => Some(body.clone()),
+            "text" => escaped(&text),
             "files" => {
                 let paths = &loading.files.paths;
                 let files = template.files.as_ref().map(|it| files(it, template.escape, paths));
@@ -290,12 +306,30 @@ fn without_blank_lines(body: &str) -> &str {
 }
 
 fn files(template: &FilesTemplate, rule: EscapeRule, paths: &[String]) -> String {
-    if paths.is_empty() {
-        return String::new();
-    }
     let one = |it: &String| format!("{}{}", template.before, escape(rule, it));
-    let files: Vec<_> = paths.iter().map(one).collect();
-    format!("{}{}{}", template.head, files.join(template.separator), template.tail)
+    let list = |of: &dyn Fn(&str) -> bool| -> Option<String> {
+        let files: Vec<_> = paths.iter().filter(|it| of(it)).map(one).collect();
+        (!files.is_empty()).then(|| files.join(template.separator))
+    };
+    let all = match template.groups {
+        None => list(&|_| true),
+        Some(FileGroups { entry, separator, groups }) => {
+            let lists = groups.iter().filter_map(|group| {
+                let files = list(&|it| group.has(it))?;
+                Some(fill(entry, |word| match word {
+                    "group" => Some(group.dir.into()),
+                    "files" => Some(files.as_str().into()),
+                    _ => None,
+                }))
+            });
+            let lists: Vec<_> = lists.collect();
+            (!lists.is_empty()).then(|| lists.join(separator))
+        }
+    };
+    match all {
+        Some(all) => format!("{}{all}{}", template.head, template.tail),
+        None => template.none.to_owned(),
+    }
 }
 
 /// The values for the placeholders of a body.
@@ -378,8 +412,8 @@ fn tokens(raw: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use skills_agents::profile::Scope;
-    use skills_agents::profile::template::FilePaths;
+    use skills_agents::profile::template::{FilePaths, PromptTemplate};
+    use skills_agents::profile::{OutputFormat, Scope};
 
     use super::*;
 
@@ -426,6 +460,71 @@ mod tests {
         assert!(before.len() - rest.len() <= 1, "{cut}");
     }
 
+    fn hermes() -> &'static PromptTemplate {
+        let profile = skills_agents::profile::find("hermes").unwrap();
+        let OutputFormat::Template(template) = profile.output else { panic!("no template") };
+        template
+    }
+
+    #[test]
+    fn files_are_listed_by_directory_and_ending() {
+        let template = hermes().load.as_ref().unwrap().files.as_ref().unwrap();
+        let listed = |paths: &[&str]| {
+            let paths: Vec<_> = paths.iter().map(|it| (*it).to_owned()).collect();
+            let text = files(template, EscapeRule::Json, &paths);
+            text.split(", \"usage_hint\"").next().unwrap().to_owned()
+        };
+        assert_eq!(
+            listed(&[
+                "LICENSE",
+                "assets/a/\"b\".png",
+                "references/a.md",
+                "references/deep/b.md",
+                "references/c.txt",
+                "referencesd.md",
+                "scripts/a.sh",
+                "scripts/b.py",
+                "scripts/deep/c.py",
+                "templates/deep/a.yaml",
+            ]),
+            r#"{"references": ["references/a.md"], "templates": ["templates/deep/a.yaml"], "assets": ["assets/a/\"b\".png"], "scripts": ["scripts/a.sh", "scripts/b.py"]}"#
+        );
+        assert_eq!(listed(&["LICENSE", "scripts/README"]), "null");
+        assert_eq!(listed(&[]), "null");
+    }
+
+    #[test]
+    fn skills_are_listed_by_category_and_name_without_an_empty_description() {
+        let skills =
+            [("z", "z", "Z."), ("a/y", "other", ""), ("a/x/w", "w", "W."), ("", "r", "R.")];
+        let paths = skills.map(|it| Path::new("/s").join(it.0).join("SKILL.md"));
+        let skill =
+            |((_, name, description), path): (&(&'static str, &'static str, &'static str), _)| {
+                ListedSkill {
+                    name,
+                    label: None,
+                    description,
+                    note: None,
+                    when_to_use: None,
+                    path,
+                    home: None,
+                    root: Path::new("/s"),
+                    shown: None,
+                    scope: Scope::User,
+                    is_bundled: false,
+                    use_score: 0.0,
+                }
+            };
+        let skills: Vec<_> = skills.iter().zip(paths.iter().map(|it| &**it)).map(skill).collect();
+        let text = listing(&hermes().listing, &skills, &ListingBudget::default()).render().text;
+        let (_, text) = text.split_once("<available_skills>\n").unwrap();
+        let (text, _) = text.split_once("\n</available_skills>").unwrap();
+        assert_eq!(
+            text,
+            "  a:\n    - other\n  a/x:\n    - w: W.\n  general:\n    - r: R.\n  z:\n    - z: Z."
+        );
+    }
+
     #[test]
     fn files_of_an_escaped_template_are_escaped() {
         let template = FilesTemplate {
@@ -436,6 +535,8 @@ mod tests {
             paths: FilePaths::Absolute,
             most: None,
             order: ListingOrder::AsFound,
+            groups: None,
+            none: "",
         };
         let paths = ["a&b".to_owned(), "c".to_owned()];
         assert_eq!(files(&template, EscapeRule::Xml, &paths), "<- a&amp;b\n- c>");

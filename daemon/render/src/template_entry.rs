@@ -1,7 +1,9 @@
 //! Entries of the listings that are data of the profile table, and how a template is filled in.
 
 use std::borrow::Cow;
+use std::path::Path;
 
+use serde_json::Value;
 use skills_agents::profile::Scope;
 use skills_agents::profile::template::{EscapeRule, ListingTemplate};
 
@@ -30,6 +32,10 @@ pub(super) fn escape(rule: EscapeRule, text: &str) -> Cow<'_, str> {
     match rule {
         EscapeRule::Never => text.into(),
         EscapeRule::Tags => xml::escape(text).into(),
+        EscapeRule::Json => {
+            let text = Value::from(text).to_string();
+            text[1..text.len() - 1].to_owned().into()
+        }
         EscapeRule::Xml => xml::escape(text).replace('"', "&quot;").replace('\'', "&apos;").into(),
     }
 }
@@ -78,7 +84,7 @@ pub(super) fn entry(
             None => skill.path.to_string_lossy().into_owned(),
         }
     };
-    fill(template.entry, |word| {
+    let text = fill(template.entry, |word| {
         let escaped = |text: &str| Some(Cow::Owned(escape(template.escape, text).into_owned()));
         match word {
             "name" => escaped(skill.name),
@@ -94,5 +100,15 @@ pub(super) fn entry(
             }),
             _ => None,
         }
-    })
+    });
+    if description.is_empty() { text.replacen(template.empty, "", 1) } else { text }
+}
+
+/// Returns a skill's category: the path from the search root to the directory that contains the
+/// skill's, or the skill's directory if that is the root; `general` for a skill in the root itself.
+pub(super) fn category(skill: &ListedSkill<'_>) -> String {
+    let below = skill.path.parent().and_then(|it| it.strip_prefix(skill.root).ok());
+    let above = below.and_then(Path::parent).filter(|it| !it.as_os_str().is_empty());
+    let own = below.filter(|it| !it.as_os_str().is_empty());
+    above.or(own).unwrap_or(Path::new("general")).to_string_lossy().into_owned()
 }

@@ -1,33 +1,11 @@
 //! The common fixture: every place that some agent searches, duplicates, links, depths and broken
 //! frontmatter.
 
+use skills_agents::profile;
+
 use crate::agent_trees::Tree;
 use crate::claude::Entry;
-
-const OWN: [&str; 22] = [
-    ".agents",
-    ".agent",
-    ".claude",
-    ".cline",
-    ".clinerules",
-    ".codex",
-    ".copilot",
-    ".cursor",
-    ".factory",
-    ".gemini",
-    ".github",
-    ".hermes",
-    ".kilo",
-    ".kilocode",
-    ".kimi-code",
-    ".openclaw",
-    ".opencode",
-    ".openhands",
-    ".pi",
-    ".qoder",
-    ".qwen",
-    ".vibe",
-];
+use crate::listing_agents::scripted;
 
 /// Frontmatter in each form, by the directory of the skill.
 const SHAPES: [(&str, &str); 62] = [
@@ -117,10 +95,14 @@ pub(crate) fn fixture(own: &str) -> Tree {
         ("w/.git/HEAD".to_owned(), Entry::File("ref: refs/heads/main\n".to_owned())),
     ];
     let mut add = |path: String, entry: Entry| entries.push((path, entry));
-    let others = [".config/kilo/skills", ".config/opencode/skills", ".pi/agent/skills", "skills"];
-    let more = [".openclaw/workspace/skills", ".kilo/skill", ".clinerules/skills"];
-    let dirs: Vec<_> = OWN.iter().map(|it| format!("{it}/skills")).collect();
-    let dirs = dirs.iter().map(String::as_str).chain(others).chain(more);
+    // `skills` is a root of no agent.
+    let mut dirs = vec!["skills".to_owned()];
+    for profile in profile::builtin() {
+        dirs.extend(scripted::home_dirs(profile));
+        dirs.extend(scripted::project_dirs(profile));
+    }
+    dirs.sort();
+    dirs.dedup();
     for dir in dirs {
         for (top, label) in [
             ("h", "home"),

@@ -21,21 +21,20 @@ mod hermes;
 mod kimi_code;
 mod openclaw;
 mod openhands;
-mod pi;
 pub(crate) mod prompts;
+pub(crate) mod scripted;
 
 pub(crate) use droid::DROID;
 pub(crate) use hermes::HERMES;
 pub(crate) use kimi_code::KIMI_CODE;
 pub(crate) use openclaw::OPENCLAW;
 pub(crate) use openhands::OPENHANDS;
-pub(crate) use pi::{PI, PI_0_74};
 
 /// An agent whose list of skills is recorded.
 pub(crate) struct ListingAgent {
     /// The profile's id.
     pub(crate) profile: &'static str,
-    /// The program below `SKILLSD_MORE_AGENTS`.
+    /// The program below `SKILLSD_MORE_AGENTS`; empty if a script runs it.
     program: &'static str,
     /// The directory of skills in a project that is the agent's own; with a slash before it, another
     /// one below the top of the tree.
@@ -52,29 +51,50 @@ pub(crate) struct ListingAgent {
     /// True if reads are concurrent, so that any skill of a name may win it.
     pub(crate) is_race: bool,
     /// Runs the agent and reads its list.
-    list: fn(&mut Command, &Path) -> Found,
+    list: fn(&ListingAgent, &mut Command, &Path) -> Found,
 }
 
 impl ListingAgent {
     /// Returns the program, if the agents are to be run.
     pub(crate) fn program(&self) -> Option<PathBuf> {
         let top = PathBuf::from(std::env::var_os("SKILLSD_MORE_AGENTS")?);
+        let is_left_out = |only: String| !only.split_whitespace().any(|name| name == self.profile);
+        if std::env::var("SKILLSD_ONLY_AGENTS").is_ok_and(is_left_out) {
+            return None;
+        }
         let dir = top.join(self.profile);
-        let program = dir.join(self.program);
+        let program = match self.program {
+            "" if dir.exists() => scripted::scripts().join(self.profile),
+            program => dir.join(program),
+        };
         assert!(program.exists() || !dir.exists(), "`{}` is missing", program.display());
         program.exists().then_some(program)
+    }
+
+    /// Returns the command of a program in a tree below `top`, with the agent's programs in PATH.
+    pub(crate) fn command(&self, program: &Path, cwd: &str, top: &Path) -> Command {
+        let mut command = Command::new(program);
+        isolate(&mut command, cwd, top);
+        if self.program.is_empty() {
+            let dir = PathBuf::from(std::env::var_os("SKILLSD_MORE_AGENTS").unwrap());
+            let dir = dir.join(self.profile);
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let dirs = [dir.join("node_modules/.bin"), dir.join("venv/bin")].into_iter();
+            let dirs = dirs.chain(std::env::split_paths(&path));
+            command.env("PATH", std::env::join_paths(dirs).unwrap());
+        }
+        command
     }
 }
 
 /// Runs an agent on a tree below `top`, whose `h` is HOME.
 pub(crate) fn list(agent: &ListingAgent, program: &Path, cwd: &str, top: &Path) -> Found {
-    let mut command = Command::new(program);
-    isolate(&mut command, cwd, top);
-    (agent.list)(&mut command, top)
+    let mut command = agent.command(program, cwd, top);
+    (agent.list)(agent, &mut command, top)
 }
 
 /// Gives a command its directories below `top` and an environment that reaches no other machine.
-pub(crate) fn isolate(command: &mut Command, cwd: &str, top: &Path) {
+fn isolate(command: &mut Command, cwd: &str, top: &Path) {
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path).env("HOME", top.join("h"));
     for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
@@ -94,7 +114,7 @@ pub(crate) const COPILOT_CLI: ListingAgent = ListingAgent {
     lists_hidden: true,
     lists_conditional: true,
     is_race: false,
-    list: |command, top| {
+    list: |_, command, top| {
         command.env("COPILOT_OFFLINE", "true").env("COPILOT_AUTO_UPDATE", "false");
         // Each new cache takes seconds to fill.
         let cache = std::env::temp_dir().join("skillsd-copilot-cache");
@@ -123,7 +143,7 @@ pub(crate) const KILO: ListingAgent = ListingAgent {
     lists_hidden: true,
     lists_conditional: true,
     is_race: true,
-    list: |command, top| {
+    list: |_, command, top| {
         for switch in ["AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD", "SHARE"] {
             command.env(format!("KILO_DISABLE_{switch}"), "1");
         }
@@ -153,10 +173,14 @@ fn first_request(command: &mut Command, prepare: impl FnOnce(&mut Command, &str)
 fn inner<'a>(text: &'a str, start: &str, end: &str) -> Option<(String, &'a str)> {
     let (_, rest) = text.split_once(start)?;
     let (inner, rest) = rest.split_once(end)?;
+    Some((unescaped(inner), rest))
+}
+
+/// Replaces XML's character references.
+fn unescaped(text: &str) -> String {
     let replaced =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    let text = replaced.iter().fold(inner.to_owned(), |all, (from, to)| all.replace(from, to));
-    Some((text, rest))
+    replaced.iter().fold(text.to_owned(), |all, (from, to)| all.replace(from, to))
 }
 
 pub(crate) const QWEN_CODE: ListingAgent = ListingAgent {
@@ -169,7 +193,7 @@ pub(crate) const QWEN_CODE: ListingAgent = ListingAgent {
     lists_hidden: false,
     lists_conditional: false,
     is_race: false,
-    list: |command, _| {
+    list: |_, command, _| {
         let model = Model::start(vec![Turn::say("Done.")]);
         command.env("OPENAI_API_KEY", "none").env("OPENAI_MODEL", "stub");
         command.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
@@ -207,7 +231,7 @@ pub(crate) const MISTRAL_VIBE: ListingAgent = ListingAgent {
     lists_hidden: false,
     lists_conditional: true,
     is_race: true,
-    list: |command, top| {
+    list: |_, command, top| {
         let model = Model::start(vec![Turn::say("Done.")]);
         let home = top.join("h/.vibe");
         fs::create_dir_all(&home).unwrap();
@@ -247,7 +271,7 @@ pub(crate) const QODER: ListingAgent = ListingAgent {
     lists_hidden: true,
     lists_conditional: true,
     is_race: false,
-    list: |command, top| {
+    list: |_, command, top| {
         let output = finish(command.args(["skills", "list"]));
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut found = Found::new();

@@ -16,7 +16,7 @@ use crate::agent_fixture::finish;
 use crate::agent_trees::Tree;
 use crate::catalogs::with_sorted_files;
 use crate::claude::{Entry, lay_out};
-use crate::listing_agents::{ListingAgent, isolate};
+use crate::listing_agents::{ListingAgent, scripted};
 use crate::recorded_lists::{entry_from, entry_json};
 
 /// An agent whose prompts are recorded.
@@ -42,6 +42,8 @@ pub(crate) struct PromptAgent {
 pub(crate) enum Loading {
     /// The model calls this tool.
     Tool(&'static str, fn(&str, &str) -> Value),
+    /// The model calls this tool with the name as this parameter.
+    Parameter(&'static str, &'static str),
     /// The user types a command, instead of another prompt.
     Typed(fn(&str, &str) -> String),
     /// None: the model reads the file.
@@ -102,8 +104,15 @@ fn skill(name: &str, fields: &str, body: &str) -> String {
     format!("---\nname: {name}\n{fields}---\n{body}")
 }
 
-/// Returns the trees of an agent. The working directory is `w`, HOME is `h`.
+/// Returns the trees of an agent's recording, or else new ones. The working directory is `w`, HOME is
+/// `h`.
 fn trees(agent: &ListingAgent) -> Vec<Tree> {
+    if let Ok(recorded) = fs::read_to_string(recording(agent)) {
+        return recorded
+            .lines()
+            .map(|line| tree_of(&serde_json::from_str(line).unwrap()))
+            .collect();
+    }
     let own = match agent.own.strip_prefix('/') {
         Some(own) => own.to_owned(),
         None => format!("w/{}", agent.own),
@@ -152,8 +161,7 @@ fn run(
 ) -> Vec<ModelRequest> {
     lay_out(&tree.entries, &tree.cwd, top);
     let model = Model::start(script);
-    let mut command = Command::new(program);
-    isolate(&mut command, &tree.cwd, top);
+    let mut command = it.agent.command(program, &tree.cwd, top);
     (it.prepare)(&mut command, top, &model.url());
     command.arg(prompt.unwrap_or("say hello")).stdin(Stdio::null());
     let output = finish(&mut command);
@@ -169,8 +177,13 @@ fn record(it: &PromptAgent, program: &Path, tree: &Tree, loads: &[(&str, &str)])
     let said = || Turn::say("Done.");
     let mut texts = Vec::new();
     let first = match &it.loading {
-        Loading::Tool(tool, arguments) => {
-            let calls = loads.iter().map(|(name, args)| Turn::call(tool, arguments(name, args)));
+        Loading::Tool(..) | Loading::Parameter(..) => {
+            let call = |(name, args): &(&str, &str)| match &it.loading {
+                Loading::Tool(tool, arguments) => Turn::call(tool, arguments(name, args)),
+                Loading::Parameter(tool, parameter) => Turn::call(tool, json!({*parameter: name})),
+                Loading::Typed(_) | Loading::Never => unreachable!(),
+            };
+            let calls = loads.iter().map(call);
             let turns = run(it, program, tree, &top, (None, calls.chain([said()]).collect()));
             texts.extend(turns[1..].iter().map(|turn| last_text(turn, true)));
             turns[0].clone()
@@ -191,7 +204,9 @@ fn record(it: &PromptAgent, program: &Path, tree: &Tree, loads: &[(&str, &str)])
     let (all, listing) = it.listing_of(&(it.text)(&first));
     let mut line = json!({"cwd": tree.cwd, "listing": listing,
         "entries": tree.entries.iter().map(entry_json).collect::<Vec<_>>()});
-    if let (Loading::Tool(name, _), false) = (&it.loading, loads.is_empty()) {
+    if let (Loading::Tool(name, _) | Loading::Parameter(name, _), false) =
+        (&it.loading, loads.is_empty())
+    {
         let tools = first.body["tools"].as_array().unwrap().iter();
         let tool = tools.map(|it| it.get("function").unwrap_or(it)).find(|it| it["name"] == *name);
         let tool = tool.unwrap();
@@ -263,6 +278,12 @@ fn recording(agent: &ListingAgent) -> PathBuf {
     golden.join(agent.profile).join("prompts.jsonl")
 }
 
+/// Returns the tree of a line.
+fn tree_of(line: &Value) -> Tree {
+    let entries = line["entries"].as_array().unwrap().iter().map(entry_from).collect();
+    Tree { entries, cwd: line["cwd"].as_str().unwrap().to_owned() }
+}
+
 /// Returns true if the agent's answer to a load says that it loads nothing.
 fn is_refusal(text: &str) -> bool {
     let words = [
@@ -280,12 +301,11 @@ fn is_refusal(text: &str) -> bool {
 fn differences(it: &PromptAgent, wire: &mut Wire, line: &Value) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
-    let entries: Vec<_> = line["entries"].as_array().unwrap().iter().map(entry_from).collect();
-    let cwd = line["cwd"].as_str().unwrap();
-    lay_out(&entries, cwd, &top);
+    let Tree { entries, cwd } = tree_of(line);
+    lay_out(&entries, &cwd, &top);
     wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
     let params = |more: Value| {
-        let mut params = json!({"cwd": top.join(cwd), "profile": it.agent.profile,
+        let mut params = json!({"cwd": top.join(&cwd), "profile": it.agent.profile,
             "environment": {"HOME": top.join("h")}});
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         params
@@ -359,6 +379,7 @@ fn print_changes(agent: &ListingAgent, recorded: &str, now: &str) {
     }
 }
 
+#[track_caller]
 fn compare(it: &PromptAgent) {
     if let Some(program) = it.agent.program() {
         let mut trees = trees(it.agent);
@@ -401,7 +422,6 @@ macro_rules! agents {
 }
 
 agents! {
-    pi_prompts_are_what_we_render = crate::listing_agents::prompts::PI,
     copilot_cli_prompts_are_what_we_render = crate::listing_agents::prompts::COPILOT_CLI,
     cline_prompts_are_what_we_render = crate::listing_agents::prompts::CLINE,
     qwen_code_prompts_are_what_we_render = crate::listing_agents::prompts::QWEN_CODE,
@@ -412,4 +432,12 @@ agents! {
     mistral_vibe_prompts_are_what_we_render = crate::listing_agents::prompts::MISTRAL_VIBE,
     openhands_prompts_are_what_we_render = crate::listing_agents::prompts::OPENHANDS,
     openclaw_prompts_are_what_we_render = crate::listing_agents::prompts::OPENCLAW,
+}
+
+#[test]
+fn scripted_agent_prompts_are_what_we_render() {
+    // A variant's texts are those of its base.
+    for agent in scripted::agents().into_iter().filter(|it| !it.profile.contains('@')) {
+        compare(&scripted::prompts(Box::leak(Box::new(agent))));
+    }
 }

@@ -65,7 +65,7 @@ files! {
     droid with PROMPTS,
     openclaw with PROMPTS,
     openhands with PROMPTS,
-    hermes,
+    hermes with PROMPTS,
     cursor,
     vscode,
     goose,

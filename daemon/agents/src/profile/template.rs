@@ -26,13 +26,16 @@ pub struct ListingTemplate {
     pub head: &'static str,
     /// A skill: `{name}`, `{description}`, `{when}`, `{path}` and `{scope}`.
     pub entry: &'static str,
+    /// The part of an entry that is left out if its description is empty.
+    pub empty: &'static str,
     /// The text between two skills.
     pub separator: &'static str,
     /// The text after the last skill.
     pub tail: &'static str,
     /// The order of the skills.
     pub order: ListingOrder,
-    /// The line before the skills of a scope, with `{scope}`; empty if they are not grouped.
+    /// The line before the skills of a scope, with `{scope}`, or of a category, with `{category}`; empty
+    /// if they are not grouped.
     pub heading: &'static str,
     /// The agent's words for scopes.
     pub scopes: &'static [(Scope, &'static str)],
@@ -58,6 +61,7 @@ impl ListingTemplate {
     pub(super) const USUAL: Self = Self {
         head: "",
         entry: "",
+        empty: "",
         separator: "\n",
         tail: "",
         order: ListingOrder::AsFound,
@@ -80,6 +84,10 @@ pub enum ListingOrder {
     AsFound,
     /// By name, with JavaScript's `localeCompare`.
     ByName,
+    /// By category, then by name, both by their bytes. The category is the path from the search root to
+    /// the directory that contains the skill's, or the skill's directory if that is the root; `general`
+    /// for a skill in the root itself.
+    ByCategory,
 }
 
 /// Treatment of white space in descriptions.
@@ -102,6 +110,8 @@ pub enum EscapeRule {
     Xml,
     /// `&`, `<` and `>`.
     Tags,
+    /// Characters that JSON escapes in a string.
+    Json,
 }
 
 /// The limit of a list, in UTF-16 units, and what happens to the rest.
@@ -152,8 +162,6 @@ pub struct CompactListing {
     pub head: &'static str,
     /// The text before the first skill if descriptions are left out.
     pub head_of_names: &'static str,
-    /// The part of an entry that is left out if its description is empty.
-    pub empty: &'static str,
     /// The note before a list in which skills are left out: `{listed}`, `{all}` and `{form}`, which
     /// is `form` or nothing.
     pub omits: &'static str,
@@ -171,15 +179,16 @@ pub struct CompactListing {
 /// A loaded skill.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct LoadTemplate {
-    /// The text: `{name}`, `{description}`, `{scope}`, `{dir}`, `{place}`, `{path}`, `{body}`,
-    /// `{files}` and `{arguments}`. The place is the directory, relative to the working directory if
-    /// it is below.
+    /// The text: `{name}`, `{description}`, `{scope}`, `{dir}`, `{place}`, `{path}`, `{below}`,
+    /// `{body}`, `{text}`, `{files}` and `{arguments}`. The place is the directory, relative to the
+    /// working directory if it is below; `{below}` is the path relative to the search root, `{text}`
+    /// the whole file.
     pub text: &'static str,
     /// The agent's words for scopes.
     pub scopes: &'static [(Scope, &'static str)],
     /// The white space that is removed from the body.
     pub trim: BodyTrim,
-    /// The replacement of characters in all texts except the body.
+    /// The replacement of characters in all texts except `{body}`.
     pub escape: EscapeRule,
     /// The files for `{files}`; `None` if none are listed.
     pub files: Option<FilesTemplate>,
@@ -225,6 +234,56 @@ pub struct FilesTemplate {
     pub most: Option<usize>,
     /// The order of the files.
     pub order: ListingOrder,
+    /// The directories whose files are listed, each with its own list; `None` if all are listed in one.
+    pub groups: Option<&'static FileGroups>,
+    /// The text if there are no files to list.
+    pub none: &'static str,
+}
+
+impl FilesTemplate {
+    /// Values that most lists of files share.
+    pub(super) const USUAL: Self = Self {
+        head: "",
+        before: "",
+        separator: "",
+        tail: "",
+        paths: FilePaths::BelowSkill,
+        most: None,
+        order: ListingOrder::AsFound,
+        groups: None,
+        none: "",
+    };
+}
+
+/// Lists of files by the directory that contains them.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct FileGroups {
+    /// A list: `{group}` and `{files}`.
+    pub entry: &'static str,
+    /// The text between two lists.
+    pub separator: &'static str,
+    /// The directories, in their order.
+    pub groups: &'static [FileGroup],
+}
+
+/// A directory whose files are listed.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct FileGroup {
+    /// The name of the directory in the skill's.
+    pub dir: &'static str,
+    /// True if files of its sub-directories are listed too.
+    pub deep: bool,
+    /// The ends of the names of listed files; empty if all files are listed.
+    pub endings: &'static [&'static str],
+}
+
+impl FileGroup {
+    /// Returns true if the list has the file of this path relative to the skill's directory.
+    pub fn has(&self, path: &str) -> bool {
+        let below = path.strip_prefix(self.dir).and_then(|it| it.strip_prefix('/'));
+        let is_ending = self.endings.is_empty() || self.endings.iter().any(|it| path.ends_with(it));
+        below.is_some_and(|it| self.deep || !it.contains('/')) && is_ending
+    }
 }
 
 /// Form of the paths of a skill's files.
@@ -243,6 +302,8 @@ pub enum FilePaths {
 pub enum ArgumentsTemplate {
     /// They are ignored.
     Ignored,
+    /// They are ignored; in the text, this variable stands for the skill's directory.
+    Directory(&'static str),
     /// They fill `{arguments}` in the text, within this one; without arguments nothing does.
     Filled(&'static str),
     /// They fill `{arguments}`; in the body, `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and `$NAME` of the

@@ -16,7 +16,7 @@ pub(crate) const CLINE: ListingAgent = ListingAgent {
     lists_hidden: true,
     lists_conditional: true,
     is_race: true,
-    list: |command, _| {
+    list: |_, command, _| {
         let model = Model::start(vec![Turn::say("Done.")]);
         let url = format!("{}/v1", model.url());
         let mut login = Command::new(command.get_program());

@@ -17,7 +17,7 @@ pub(crate) const CONTINUE: ListingAgent = ListingAgent {
     lists_hidden: true,
     lists_conditional: true,
     is_race: false,
-    list: |command, top| {
+    list: |_, command, top| {
         let model = Model::start(vec![Turn::say("Done.")]);
         let home = top.join("h/.continue");
         fs::create_dir_all(&home).unwrap();

@@ -17,7 +17,7 @@ pub(crate) const DROID: ListingAgent = ListingAgent {
     lists_hidden: false,
     lists_conditional: true,
     is_race: false,
-    list: |command, top| {
+    list: |_, command, top| {
         let text = first_request(command, |command, url| {
             let home = top.join("h/.factory");
             fs::create_dir_all(&home).unwrap();

@@ -29,7 +29,7 @@ pub(crate) const HERMES: ListingAgent = ListingAgent {
     lists_hidden: true,
     lists_conditional: true,
     is_race: false,
-    list: |command, top| {
+    list: |_, command, top| {
         let output = finish(command.args(["-c", LIST]));
         let found: BTreeSet<(String, String, String)> = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {output:?}"));

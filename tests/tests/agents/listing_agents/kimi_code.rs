@@ -15,7 +15,7 @@ pub(crate) const KIMI_CODE: ListingAgent = ListingAgent {
     lists_hidden: false,
     lists_conditional: true,
     is_race: false,
-    list: |command, top| {
+    list: |_, command, top| {
         let text = first_request(command, |command, url| {
             let home = top.join("h/.kimi-code");
             fs::create_dir_all(&home).unwrap();

@@ -20,7 +20,7 @@ pub(crate) const OPENCLAW: ListingAgent = ListingAgent {
     lists_hidden: true,
     lists_conditional: true,
     is_race: false,
-    list: |command, _| {
+    list: |_, command, _| {
         let output = finish(command.args(["skills", "list", "--json"]));
         let listed: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {output:?}"));

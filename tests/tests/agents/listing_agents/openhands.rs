@@ -43,7 +43,7 @@ pub(crate) const OPENHANDS: ListingAgent = ListingAgent {
     lists_hidden: true,
     lists_conditional: true,
     is_race: false,
-    list: |command, top| {
+    list: |_, command, top| {
         command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").env("OPENHANDS_SUPPRESS_BANNER", "1");
         let output = finish(command.args(["-c", LIST]));
         let found: BTreeSet<(String, String, String)> = serde_json::from_slice(&output.stdout)

@@ -13,7 +13,7 @@ use crate::recorded_prompts::{Loading, PromptAgent};
 
 /// The rules of most agents: the model calls a tool `skill` with a parameter `skill`.
 const USUAL: PromptAgent = PromptAgent {
-    agent: &super::PI,
+    agent: &super::COPILOT_CLI,
     prepare: |_, _, _| {},
     loading: Loading::Tool("skill", |name, _| json!({"skill": name})),
     text: ModelRequest::text,
@@ -29,21 +29,6 @@ fn settings(top: &Path, path: &str, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
-
-pub(crate) const PI: PromptAgent = PromptAgent {
-    prepare: |command, top, url| {
-        let models = json!({"providers": {"stub": {
-            "baseUrl": format!("{url}/v1"), "apiKey": "none", "api": "openai-completions",
-            "models": [{"id": "stub", "name": "stub", "contextWindow": 200_000, "maxTokens": 1000}],
-        }}});
-        settings(top, ".pi/agent/models.json", &models.to_string());
-        command.env("PI_OFFLINE", "1");
-        command.args(["--provider", "stub", "--model", "stub", "--no-session", "--approve", "-p"]);
-    },
-    loading: Loading::Typed(|name, args| format!("/skill:{name} {args}").trim().to_owned()),
-    listing: ["The following skills provide", "</available_skills>", "  <skill>\n"],
-    ..USUAL
-};
 
 /// The text before OpenHands' list.
 const OPENHANDS_HEAD: &str = r#"<SKILLS>
@@ -69,7 +54,6 @@ pub(crate) const OPENHANDS: PromptAgent = PromptAgent {
 };
 
 pub(crate) const COPILOT_CLI: PromptAgent = PromptAgent {
-    agent: &super::COPILOT_CLI,
     prepare: |command, _, url| {
         command.env("COPILOT_OFFLINE", "true").env("COPILOT_AUTO_UPDATE", "false");
         let cache = std::env::temp_dir().join("skillsd-copilot-cache");

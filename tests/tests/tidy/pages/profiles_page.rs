@@ -158,7 +158,7 @@ fn shown(profile: &Profile) -> String {
         text.push_str(", only names");
     }
     if let Some((most, _)) = listing.longest {
-        let _ = write!(text, ", descriptions of at most {most} characters");
+        let _ = write!(text, ", descriptions of at most {} characters", grouped(most));
     }
     if let Some(limit) = &listing.limit {
         let rest = match limit.overflow {
@@ -167,9 +167,9 @@ fn shown(profile: &Profile) -> String {
             Overflow::FirstLines => "over it, descriptions have one line",
             Overflow::Compact(_) => "over it, descriptions are cut, then left out, then skills",
         };
-        let _ = write!(text, ", limited to {} characters", limit.characters);
+        let _ = write!(text, ", limited to {} characters", grouped(limit.characters));
         if limit.built_in > 0 {
-            let left = limit.characters - limit.built_in;
+            let left = grouped(limit.characters - limit.built_in);
             let _ = write!(text, ", of which the agent's own skills leave {left}");
         }
         let _ = write!(text, " ({rest})");
@@ -178,6 +178,19 @@ fn shown(profile: &Profile) -> String {
         text.push_str("; a loaded skill has the standard's form");
     }
     text + "; recorded"
+}
+
+/// Returns a number with a comma between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 fn evidence(evidence: Evidence) -> &'static str {

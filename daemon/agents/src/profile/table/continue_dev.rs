@@ -59,12 +59,11 @@ description: {description}
 <skill_content>{body}</skill_content>{files}",
         files: Some(FilesTemplate {
             head: "\n<skill_files>",
-            before: "",
             separator: ",",
             tail: "</skill_files>\n<other_instructions>Use the read file tool to access skill files as needed.</other_instructions>",
             paths: FilePaths::BelowCwd,
-            most: None,
             order: ListingOrder::ByName,
+            ..FilesTemplate::USUAL
         }),
         ..LoadTemplate::USUAL
     }),

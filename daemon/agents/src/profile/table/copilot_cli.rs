@@ -2,13 +2,13 @@
 
 use crate::field_table::Agent;
 use crate::profile::row::{built_in, present, provided, root, texts, usual_of, variable};
+use crate::profile::template::{
+    BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingLimit, ListingTemplate,
+    LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
+};
 use crate::profile::{
     AncestorStop, DescriptionRule, NameCheck, NameForm, NameRule, NameSource, OutputFormat,
     Profile, Provider, Requirement, RootBase, Scope, WalkRule, settings,
-};
-use crate::profile::template::{
-    BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingLimit, ListingOrder,
-    ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -123,8 +123,7 @@ Base directory for this skill: {dir}
             separator: "\n",
             tail: "\n",
             paths: FilePaths::Absolute,
-            most: None,
-            order: ListingOrder::AsFound,
+            ..FilesTemplate::USUAL
         }),
         ..LoadTemplate::USUAL
     }),

@@ -2,13 +2,12 @@
 
 use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
+use crate::profile::template::{
+    EscapeRule, FilesTemplate, ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
+};
 use crate::profile::{
     AncestorStop, DuplicatePolicy, NameCheck, NameRule, OutputFormat, Profile, Requirement,
     RootBase, Scope, WalkRule, settings,
-};
-use crate::profile::template::{
-    EscapeRule, FilePaths, FilesTemplate, ListingOrder, ListingTemplate, LoadTemplate,
-    PromptTemplate, ToolTemplate,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -85,13 +84,11 @@ Note: file list is sampled.
 </skill_files>
 </skill_content>"#,
         files: Some(FilesTemplate {
-            head: "",
             before: "<file>",
             separator: "</file>\n",
             tail: "</file>",
-            paths: FilePaths::BelowSkill,
             most: Some(10),
-            order: ListingOrder::AsFound,
+            ..FilesTemplate::USUAL
         }),
         ..LoadTemplate::USUAL
     }),

@@ -85,6 +85,7 @@ When a skill file references a relative path, resolve it against the skill direc
     <description>{description}</description>
     <location>{path}</location>
   </skill>",
+        empty: "    <description></description>\n",
         tail: "\n</available_skills>",
         order: ListingOrder::ByName,
         escape: EscapeRule::Xml,
@@ -119,7 +120,6 @@ When a skill file references a relative path, resolve it against the skill direc
 
 <available_skills>
 ",
-    empty: "    <description></description>\n",
     omits: "⚠️ Skills truncated: included {listed} of {all}{form}. Run `openclaw skills check` to audit.",
     form: " (compact format, {descriptions})",
     cuts: "⚠️ Skills catalog using compact format ({descriptions}). Run `openclaw skills check` to audit.",

@@ -75,6 +75,7 @@ To use a skill, call the `invoke_skill(name="<skill-name>")` tool with the `<nam
     <name>{name}</name>
     <description>{description}</description>
   </skill>",
+        empty: "",
         separator: "\n",
         tail: "\n</available_skills>\n</SKILLS>",
         order: ListingOrder::AsFound,

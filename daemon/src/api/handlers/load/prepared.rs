@@ -132,6 +132,7 @@ impl PreparedLoad {
             is_command: material.is_command,
             dir: &copy.map_or(&*candidate.dir(), |it| &*it.skill).to_string_lossy(),
             path: &candidate.path.to_string_lossy(),
+            root: &view.resolution.roots[candidate.root].path,
             cwd: &view.ctx.cwd,
             body: &material.body,
             arguments: params

@@ -205,7 +205,7 @@ fn template_files(
     let ConfinedNames { mut names, truncated: mut is_cut } = beneath.names().unwrap_or_default();
     names.retain(|it| it != Path::new(SKILL_FILE));
     match template.order {
-        ListingOrder::AsFound => names.sort(),
+        ListingOrder::AsFound | ListingOrder::ByCategory => names.sort(),
         ListingOrder::ByName => names.sort_by(|a, b| locale::compare(&text(a), &text(b))),
     }
     is_cut |= template.most.is_none() && names.len() > MANY;
