@@ -93,11 +93,22 @@ pub(crate) fn render_present(
     counted: Option<String>,
     terminal: &Terminal,
 ) -> String {
-    let present = detected.present.iter();
-    let names = present.map(|it| labelled(&it.profile, &it.agent, it.confidence));
-    let signs: Vec<_> = detected.present.iter().map(|it| &*it.sign).collect();
-    let reason = format!("detected: {}", signs.join(", "));
-    render(&names.collect::<Vec<_>>(), counted, Some(&reason), terminal)
+    let present = &detected.present;
+    let names = present.iter().map(|it| labelled(&it.profile, &it.agent, it.confidence));
+    let signs = present.iter().map(|it| it.sign.clone());
+    let reason = format!("detected: {}", first_few(signs).join(", "));
+    render(&first_few(names), counted, Some(&reason), terminal)
+}
+
+/// Number of agents up to which the first line of a list names all.
+const MOST_NAMED: usize = 5;
+
+/// Returns the texts if there are few, or else the first three and the number of others.
+pub(crate) fn first_few(texts: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let n_named = if texts.len() > MOST_NAMED { 3 } else { MOST_NAMED };
+    let n_more = texts.len().saturating_sub(n_named);
+    let more = (n_more > 0).then(|| format!("{n_more} more"));
+    texts.take(n_named).chain(more).collect()
 }
 
 /// Returns the first line of a list for the agents of these names, with a line break.

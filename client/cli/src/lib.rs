@@ -120,7 +120,8 @@ pub enum Command {
     ///
     /// Writes one HTML file: skills with their state for each agent and the reason, their size,
     /// conflicts, findings, and references between skills. The page needs no network. Without
-    /// `--profile` it covers all agents. Does not start a daemon.
+    /// `--profile` it covers the agents that are present, which come first, and all widely used
+    /// ones. Does not start a daemon.
     Report(report::ReportArgs),
     /// Create a skill from a template
     New(new::NewArgs),

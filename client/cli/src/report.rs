@@ -127,11 +127,7 @@ fn snapshot(
     server: &mut ServerConnection,
     context: &CallContext,
 ) -> Result<(Vec<String>, SnapshotResult), CommandError> {
-    let mut profiles = heading::selected(server, context)?;
-    if context.profile.is_none() {
-        // The daemon's default comes first in its list.
-        profiles.sort();
-    }
+    let profiles = heading::selected(server, context)?;
     let mut params = SnapshotParams { profiles: profiles.clone(), ..SnapshotParams::default() };
     context.without_profile().fill(&mut params, None);
     Ok((profiles, server.call_whole::<IndexSnapshot>(params)?))

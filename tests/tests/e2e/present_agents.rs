@@ -124,6 +124,30 @@ fn several_present_agents_get_a_column_each() {
 }
 
 #[test]
+fn first_line_names_three_of_many_present_agents() {
+    let (home, top) = home(&[CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, PI, DROID]);
+    let line = home.redact(&first_line(&home, &top, &["check"]));
+    assert_eq!(
+        line,
+        "as Claude Code, opencode, Codex and 3 more · detected: `~/.claude` exists, \
+         `~/.config/opencode` exists, `~/.codex` exists, 3 more"
+    );
+    let list = stdout(&run(&home, &top, &["list"]));
+    for profile in ["claude-code", "opencode", "codex", "gemini-cli", "pi", "droid"] {
+        assert!(list.contains(&format!("─ {profile}  ")), "{list}");
+    }
+}
+
+#[test]
+fn report_shows_present_agents_first() {
+    let (home, top) = home(&[CODEX, PI]);
+    let page = stdout(&run(&home, &top, &["report", "--output", "-"]));
+    let skills = page.split("<h2 id=\"skills\">").nth(1).expect("the section");
+    let at = |profile: &str| skills.find(&format!(">{profile}</th>")).expect("a column");
+    assert!(at("codex") < at("pi") && at("pi") < at("agentskills"), "{skills}");
+}
+
+#[test]
 fn agent_of_the_worktree_comes_before_another_installed_one() {
     let files = [
         CLAUDE_CODE,

@@ -28,7 +28,8 @@ pub(super) fn render(
     terminal: &Terminal,
 ) -> String {
     let names = result.profiles.iter().map(|it| labelled(&it.profile, &it.agent, it.confidence));
-    let names: Vec<_> = names.collect();
+    // The call names the profiles, or else they have a reason.
+    let names = if result.reason.is_some() { heading::first_few(names) } else { names.collect() };
     let mut text = heading::render(&names, None, result.reason.as_deref(), terminal) + "\n";
     for file in &result.files {
         let path =

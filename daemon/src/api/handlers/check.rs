@@ -117,7 +117,13 @@ pub(super) async fn active(
             _ if !configured.is_empty() => (configured, Some("`check.profiles`".to_owned())),
             ProfileSource::Variable(_) => (vec![any.ctx.profile.id.to_string()], source.reason()),
             ProfileSource::Present(agents) => {
-                let signs: Vec<_> = agents.iter().map(|it| &*it.sign).collect();
+                // As `skillsd list` shortens its first line.
+                let n_signs = if agents.len() > 5 { 3 } else { 5 };
+                let mut signs: Vec<_> =
+                    agents.iter().take(n_signs).map(|it| it.sign.clone()).collect();
+                if agents.len() > n_signs {
+                    signs.push(format!("{} more", agents.len() - n_signs));
+                }
                 let reason = format!("detected: {}", signs.join(", "));
                 (agents.into_iter().map(|it| it.profile).collect(), Some(reason))
             }
