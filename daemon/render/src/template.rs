@@ -252,8 +252,12 @@ pub(super) fn load(
     let (body, filled): (Cow<'_, str>, &str) = match template.arguments {
         ArgumentsTemplate::Ignored => (body.into(), ""),
         ArgumentsTemplate::Directory(variable) => {
-            text = text.replace(variable, loading.dir).into();
-            (body.replace(variable, loading.dir).into(), "")
+            let (filled, is_full) = with_directory(&text, variable, loading.dir, MAX_INSERTED);
+            if is_full {
+                warnings.push(DIRECTORY_TOO_LONG.to_owned());
+            }
+            text = filled.into();
+            (body.into(), "")
         }
         ArgumentsTemplate::Filled(text) => (body.into(), text),
         ArgumentsTemplate::Placeholders { dir } => {
@@ -296,6 +300,18 @@ pub(super) fn load(
             _ => None,
         }
     })
+}
+
+/// Warning about a directory of which more than [`MAX_INSERTED`] bytes would be inserted.
+const DIRECTORY_TOO_LONG: &str =
+    "The path of the skill's directory is too long to insert it at every place.";
+
+/// Replaces the variable for the skill's directory, until `left` bytes are inserted. Also returns
+/// true if it was kept somewhere.
+fn with_directory(text: &str, variable: &str, dir: &str, left: usize) -> (String, bool) {
+    let most = left / dir.len().max(1);
+    let is_full = text.matches(variable).nth(most).is_some();
+    (text.replacen(variable, dir, most), is_full)
 }
 
 /// Returns a body without the blank lines at its start; the indentation of the first line stays.
@@ -570,6 +586,14 @@ mod tests {
             let (text, is_full) = expanded(body, raw, usize::MAX);
             assert_eq!((&*text, is_full), (expected, false), "{body}");
         }
+    }
+
+    #[test]
+    fn directory_variable_is_kept_when_nothing_more_may_be_inserted() {
+        let filled = |left| with_directory("$D, $D, $E", "$D", "/long", left);
+        assert_eq!(filled(10), ("/long, /long, $E".to_owned(), false));
+        assert_eq!(filled(9), ("/long, $D, $E".to_owned(), true));
+        assert_eq!(filled(4), ("$D, $D, $E".to_owned(), true));
     }
 
     #[test]

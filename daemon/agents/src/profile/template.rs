@@ -302,7 +302,7 @@ pub enum FilePaths {
 pub enum ArgumentsTemplate {
     /// They are ignored.
     Ignored,
-    /// They are ignored; in the text, this variable stands for the skill's directory.
+    /// They are ignored; in `{text}`, this variable stands for the skill's directory.
     Directory(&'static str),
     /// They fill `{arguments}` in the text, within this one; without arguments nothing does.
     Filled(&'static str),

@@ -86,7 +86,7 @@ pub(crate) fn project_dirs(profile: &Profile) -> Vec<String> {
     let roots = profile.roots.iter();
     let roots = roots
         .filter(|it| matches!(it.base, RootBase::Ancestors { .. }) && it.scope == Scope::Project);
-    roots.flat_map(|it| it.relative.iter().map(|it| it.to_string())).collect()
+    roots.flat_map(|it| it.relative.iter().map(ToString::to_string)).collect()
 }
 
 /// Returns an agent whose prompts are recorded.
