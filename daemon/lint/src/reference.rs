@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use skills_agents::field_table::{ARGUMENTS, CLAUDE_SKILLS, COMMON_MARK};
 use skills_agents::references::{Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name};
 use skills_syntax::diagnostic::Severity;
-use skills_syntax::suggest;
+use skills_syntax::suggest::{self, Slip};
 use skills_syntax::text::Span;
 
 use super::finding::Finding;
@@ -128,7 +128,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let is_argument = |name: &str, span: Span| {
         cx.text[..span.start].ends_with('$') && arguments.iter().any(|it| it.text == name)
     };
-    let mut compared: HashMap<(String, bool), Option<&str>> = HashMap::new();
+    let mut compared: HashMap<(String, Certainty), Option<&str>> = HashMap::new();
     for Reference { name, span, form } in cx.references() {
         let (span, form) = (*span, *form);
         if name.len() < MIN_NAME_LEN
@@ -136,16 +136,21 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             || name.contains([':', '_'])
             || skill_set.is_known_name(name)
             || is_argument(name, span)
-            || is_plain_word(cx.text, name, span, form)
+            || is_in_path(cx.text, span, form)
         {
             continue;
         }
-        let is_clear = !matches!(form, ReferenceForm::Spoken | ReferenceForm::Named);
-        let key = (name.clone(), is_clear);
+        let certainty = match form {
+            _ if is_plain_word(cx.text, name, span, form) => Certainty::Word,
+            ReferenceForm::Spoken | ReferenceForm::Named => Certainty::Unclear,
+            ReferenceForm::Called if !name.contains('-') => Certainty::Command,
+            _ => Certainty::Clear,
+        };
+        let key = (name.clone(), certainty);
         if compared.len() == MAX_COMPARED && !compared.contains_key(&key) {
             continue;
         }
-        let find_meant = || find_intended_skill(skill_set, &key.0, is_clear);
+        let find_meant = || find_intended_skill(skill_set, &key.0, certainty);
         let meant = *compared.entry(key.clone()).or_insert_with(find_meant);
         let Some(meant) = meant.filter(|it| !is_explained(cx, span, it)) else { continue };
         // After a slash, the name is often a path: `/components` beside a skill `Components`.
@@ -159,7 +164,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let may_be_other = match form {
             ReferenceForm::Spoken => true,
             ReferenceForm::Called => !name.contains('-'),
-            _ => form.needs_confirmation(),
+            _ => certainty == Certainty::Word || form.needs_confirmation(),
         };
         out.push(if may_be_other {
             finding.severity(Severity::Information).draft(title, span, meant)
@@ -174,26 +179,88 @@ fn is_plain_word(text: &str, name: &str, span: Span, form: ReferenceForm) -> boo
     form == ReferenceForm::Mentioned && !name.contains('-') && !text[..span.start].ends_with('`')
 }
 
+/// Returns whether a name is part of a path, which other rules check.
+fn is_in_path(text: &str, span: Span, form: ReferenceForm) -> bool {
+    let before = text[..span.start].strip_suffix('/').filter(|_| form == ReferenceForm::Named);
+    before.is_some_and(|it| it.ends_with(|it: char| it.is_alphanumeric() || it == '.'))
+}
+
+/// The certainty that a name is that of a skill.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Certainty {
+    /// The form says so.
+    Clear,
+    /// A word after `/` or `$` in code, which may also be a path or a variable.
+    Command,
+    /// It may also be a path, a variable or a compound word.
+    Unclear,
+    /// A plain word before "skill", which may be any noun or adjective.
+    Word,
+}
+
 /// Returns the skill that a misspelled name means. If the reference is not clear, the name may also
-/// be another word: the first letter must be equal, and no part may be another form of its
-/// counterpart.
-fn find_intended_skill<'s>(skill_set: &'s SkillSet, name: &str, is_clear: bool) -> Option<&'s str> {
+/// be another word: no part may be another form of its counterpart.
+fn find_intended_skill<'s>(
+    skill_set: &'s SkillSet,
+    name: &str,
+    certainty: Certainty,
+) -> Option<&'s str> {
     // A word with another ending often means something else.
     let is_ending = |it: &str| it.starts_with(name) || name.starts_with(it);
+    let is_clear = matches!(certainty, Certainty::Clear | Certainty::Command);
     if is_clear {
         let alike = suggest::nearest(name, skill_set.names(), MIN_SIMILARITY);
         if let Some(meant) = alike.first() {
-            return Some(*meant).filter(|it| !is_ending(it));
+            let is_meant = |it: &&str| !is_ending(it) || is_typing_error(name, it, certainty);
+            return Some(*meant).filter(is_meant);
         }
     }
     let most = if is_clear && name.len() >= LONG_NAME_LEN { 2 } else { 1 };
-    let mut alike = skill_set.names_from(name.chars().next()?).filter(|it| {
-        it.len().abs_diff(name.len()) <= most
+    let is_near = |it: &str| {
+        certainty != Certainty::Word
+            && it.starts_with(&name[..1])
+            && it.len().abs_diff(name.len()) <= most
             && !is_ending(it)
             && suggest::n_errors(name, it) <= most
             && if is_clear { is_other_length_or_swap(name, it) } else { is_slip(name, it) }
-    });
+    };
+    let mut alike =
+        skill_set.names().filter(|it| is_typing_error(name, it, certainty) || is_near(it));
     alike.next().filter(|_| alike.next().is_none())
+}
+
+/// Returns whether a name is another one with one typing error that hardly makes another word. The
+/// less certain the reference, the longer the name.
+fn is_typing_error(name: &str, meant: &str, certainty: Certainty) -> bool {
+    let n_letters = name.len().min(meant.len());
+    if name.len().abs_diff(meant.len()) > 1 || n_letters < MIN_NAME_LEN {
+        return false;
+    }
+    let is_long = match certainty {
+        Certainty::Clear => n_letters >= 4,
+        Certainty::Command | Certainty::Unclear => n_letters >= 5,
+        Certainty::Word => n_letters >= 6,
+    };
+    match suggest::slip(name, meant) {
+        Some(Slip::Swapped | Slip::Doubled) => true,
+        Some(Slip::BesideKey) => is_long,
+        Some(Slip::LeftOut) => {
+            let is_inside = name.as_bytes()[0] == meant.as_bytes()[0] && !meant.starts_with(name);
+            let may_be_edge =
+                matches!(certainty, Certainty::Clear | Certainty::Command) && n_letters >= 5;
+            !is_other_form(name, meant) && if is_inside { is_long } else { may_be_edge }
+        }
+        None => false,
+    }
+}
+
+/// Returns whether a part of a name lacks the last letter of its counterpart, and may be another
+/// form of the word: `hook-rules` and `hooks-rules`.
+fn is_other_form(name: &str, meant: &str) -> bool {
+    const ENDINGS: &str = "sdreyn";
+    name.split('-').zip(meant.split('-')).any(|(part, its)| {
+        its.strip_prefix(part).is_some_and(|it| !it.is_empty() && ENDINGS.contains(it))
+    })
 }
 
 /// Minimum length of a name that may have two typing errors.

@@ -147,12 +147,6 @@ impl SkillSet {
         found
     }
 
-    /// Returns the skills' names that begin with a letter, each once.
-    pub(super) fn names_from(&self, letter: char) -> impl Iterator<Item = &str> {
-        let from = self.by_name.range(letter.to_string()..);
-        from.map(|(it, _)| it.as_str()).take_while(move |it| it.starts_with(letter))
-    }
-
     /// Returns the skills with this name.
     pub(super) fn with_name(&self, name: &str) -> impl Iterator<Item = &Neighbour> {
         self.by_name.get(name).into_iter().flatten().map(|it| &self.neighbours[*it])

@@ -81,6 +81,48 @@ pub fn is_misspelling(word: &str, meant: &str) -> bool {
     is_swapped(word, meant) || digits(word) == digits(meant) && n_errors(word, meant) <= allowed
 }
 
+/// A single typing error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Slip {
+    /// Two neighbouring letters are swapped.
+    Swapped,
+    /// A letter is typed twice.
+    Doubled,
+    /// A letter is left out.
+    LeftOut,
+    /// A letter is replaced by one beside it on the keyboard.
+    BesideKey,
+}
+
+/// Returns the typing error that makes `meant` into `word`; `None` for equal words and for other
+/// differences.
+pub fn slip(word: &str, meant: &str) -> Option<Slip> {
+    let (word, meant) = (word.as_bytes(), meant.as_bytes());
+    let at = word.iter().zip(meant).take_while(|(a, b)| a == b).count();
+    let (rest, other) = (&word[at..], &meant[at..]);
+    match (rest, other) {
+        ([a, b, rest @ ..], [c, d, other @ ..]) if (a, b) == (d, c) && rest == other => {
+            Some(Slip::Swapped)
+        }
+        ([a, rest @ ..], [b, other @ ..]) if rest == other => {
+            are_beside(*a, *b).then_some(Slip::BesideKey)
+        }
+        // The second of two equal letters differs first.
+        ([a, rest @ ..], other) if rest == other && at > 0 && word[at - 1] == *a => {
+            Some(Slip::Doubled)
+        }
+        (rest, [_, other @ ..]) if rest == other => Some(Slip::LeftOut),
+        _ => None,
+    }
+}
+
+/// Returns whether two letters are neighbours in a row of the keyboard.
+fn are_beside(one: u8, other: u8) -> bool {
+    const ROWS: [&[u8]; 3] = [b"qwertyuiop", b"asdfghjkl", b"zxcvbnm"];
+    let pair = |it: &[u8]| it == [one, other] || it == [other, one];
+    ROWS.iter().any(|it| it.windows(2).any(pair))
+}
+
 /// Minimum number of letters of a part; shorter ones are in too many names.
 const PART: usize = 3;
 
@@ -128,6 +170,29 @@ mod tests {
         }
         assert_eq!(least_errors("good", "godo"), 0);
         assert_eq!(least_errors("unknown", "model"), 6);
+    }
+
+    #[test]
+    fn slips_are_told_by_kind() {
+        for (word, slip_kind) in [
+            ("onte", Some(Slip::Swapped)),
+            ("noet", Some(Slip::Swapped)),
+            ("nnote", Some(Slip::Doubled)),
+            ("notee", Some(Slip::Doubled)),
+            ("nte", Some(Slip::LeftOut)),
+            ("bote", Some(Slip::BesideKey)),
+            ("note", None),
+            ("ote", Some(Slip::LeftOut)),
+            ("not", Some(Slip::LeftOut)),
+            ("no", None),
+            ("vote", None),
+            ("notes", None),
+            ("ntoee", None),
+            ("", None),
+        ] {
+            assert_eq!(slip(word, "note"), slip_kind, "{word}");
+        }
+        assert_eq!(slip("docs", "docx"), None);
     }
 
     #[test]

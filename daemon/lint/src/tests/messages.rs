@@ -707,7 +707,17 @@ fn misspelled_skill_name_is_found_in_every_form() {
     ] {
         assert_eq!(check(line), ["competitive-breif"], "{line}");
     }
-    assert_eq!(check("Then `/shpi` it."), ["shpi"]);
+    for (line, name) in [
+        ("Then `/shpi` it.", "shpi"),
+        ("Then /shipp it.", "shipp"),
+        ("Use the shpi skill.", "shpi"),
+        ("Use the odcs skill.", "odcs"),
+        ("Use the `dics` skill.", "dics"),
+        ("Use the reveiw-code skill.", "reveiw-code"),
+        ("Use the `eview-code` skill.", "eview-code"),
+    ] {
+        assert_eq!(check(line), [name], "{line}");
+    }
     for line in [
         "See src/competitive-breif/x.md and https://x.org/competitive-breif.",
         "`competitive-breif` is a deprecated alias of this skill.",
@@ -716,6 +726,9 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "| `/competitive-breif` | `/competitive-brief` |",
         "Pass --competitive-breif to the program.",
         "Put it into `/shop`, or make a `docx` skill.",
+        "Then /shop, or use the shop skill.",
+        "Use the `reviews-code` or the `doc` skill.",
+        "See skills/competitive-breif/notes.",
         "This is a review-core matter: the code-review-code.",
     ] {
         assert_eq!(check(line), [""; 0], "{line}");
