@@ -82,6 +82,9 @@ impl ReferencingFile {
             path_references_in(document.text(), document.links(), &snapshot.bases(&path), |it| {
                 resolved.path_targets.contains(it).then_some(&*resolved.skill.name)
             });
+        // A directory's name in a path may be found by its name alone too.
+        let in_links: BTreeSet<Span> = links.iter().map(|it| it.span).collect();
+        references.retain(|it| !in_links.contains(&it.span));
         Self { path, identity, is_own, document, is_open, references, links }
     }
 

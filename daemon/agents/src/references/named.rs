@@ -61,9 +61,11 @@ fn in_list(text: &str, value: &Value, found: &mut Vec<Reference>) {
 pub(super) fn in_body(text: &str, body: &Body, near: Span, found: &mut Vec<Reference>) {
     for code in body.codes.iter().filter(|it| it.touches(near)) {
         in_code(text, *code, found);
+        in_paths(text, *code, found);
     }
     for prose in body.prose.iter().filter(|it| it.touches(near)) {
         add_words(text, *prose, Place::Prose, found);
+        in_paths(text, *prose, found);
     }
     for definition in body.definitions.iter().filter(|it| it.span.touches(near)) {
         let start = definition.span.start + 1;
@@ -76,6 +78,45 @@ pub(super) fn in_body(text: &str, body: &Body, near: Span, found: &mut Vec<Refer
         let language = fence.info.slice(text).split([' ', '{', ',']).next().unwrap_or_default();
         let place = if TEXTS.contains(&language) { Place::Text } else { Place::Program };
         add_words(text, fence.content, place, found);
+        in_paths(text, fence.content, found);
+    }
+}
+
+/// Adds the names of directories in paths such as `skills/name` and `skills/group/name`, from
+/// whichever directory they lead.
+fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
+    let written = region.slice(text);
+    for (at, root) in written.match_indices("skills/") {
+        let before = &written[written.floor_char_boundary(at.saturating_sub(CONTEXT))..at];
+        let is_part = |it: char| !it.is_whitespace() && !"\"'`(<".contains(it);
+        let lead = &before[before.trim_end_matches(is_part).len()..];
+        if lead.contains("://") || lead.contains("www.") {
+            continue;
+        }
+        let start = at + root.len();
+        let rest = &written[start..];
+        let rest = &rest[..rest.floor_char_boundary(CONTEXT)];
+        let first = &rest[..rest.find(|it| !is_letter(it)).unwrap_or(rest.len())];
+        let second = rest[first.len()..].strip_prefix('/').unwrap_or_default();
+        let second = &second[..second.find(|it| !is_letter(it)).unwrap_or(second.len())];
+        let second_start = start + first.len() + 1;
+        let is_directory = |name: &str, start: usize| {
+            let behind = written.get(start + name.len()..).unwrap_or_default();
+            let behind = behind.strip_prefix('/').unwrap_or(behind);
+            let mut next = behind.chars();
+            let is_whole = match next.next() {
+                Some('.') => next.next().is_none_or(char::is_whitespace),
+                Some(it) => !matches!(it, '{' | '<' | '*' | '$' | '\\'),
+                None => true,
+            };
+            is_hyphenated(name) && is_whole
+        };
+        // The first directory of two is a group.
+        if is_directory(second, second_start) {
+            add(second, region.start + second_start, ReferenceForm::Named, found);
+        } else if is_directory(first, start) {
+            add(first, region.start + start, ReferenceForm::Named, found);
+        }
     }
 }
 
@@ -87,8 +128,30 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     let start = code.end - name.len();
     // A file of another skill, by the name of its directory.
     let name = name.split_once('/').filter(|it| is_bundled(it.1)).map_or(name, |it| it.0);
-    if is_hyphenated(name) && !Context::around(text, code).is_other() {
+    if ARROWS.iter().take(N_FLOWS).any(|it| written.contains(it)) {
+        in_flow(text, code, found);
+    }
+    if is_hyphenated(name) && !Context::around(text, code).is_other(Place::Prose) {
         add(name, start, ReferenceForm::Named, found);
+    }
+}
+
+/// Adds the names of a chain such as `first-skill → second-skill`.
+fn in_flow(text: &str, code: Span, found: &mut Vec<Reference>) {
+    let is_arrow = |it: char| matches!(it, '→' | '-' | '=' | '>' | ' ');
+    let written = code.slice(text);
+    let items: Vec<&str> = written.split(['→', '>']).collect();
+    let items: Vec<&str> = items.into_iter().map(|it| it.trim_matches(is_arrow)).collect();
+    if items.iter().all(|it| is_name(it.trim_start_matches('/'))) {
+        let mut at = 0;
+        for item in items {
+            let Some(start) = written[at..].find(item).map(|it| at + it) else { return };
+            at = start + item.len();
+            let name = item.trim_start_matches('/');
+            if is_hyphenated(name) {
+                add(name, code.start + at - name.len(), ReferenceForm::Named, found);
+            }
+        }
     }
 }
 
@@ -145,22 +208,25 @@ fn judge(text: &str, word: Span, place: Place) -> Option<(Span, ReferenceForm)> 
     if !context.is_bounded() {
         return None;
     }
+    // A comment of a program is text.
+    let place = if context.is_comment() { Place::Text } else { place };
     if place != Place::Program && context.is_beside_skill() {
         return Some((span, ReferenceForm::Mentioned));
     }
     let is_meant = match place {
         Place::Program => context.is_called() || context.is_listed(),
         Place::Text => {
-            context.is_called()
+            prefixed > 0
+                || context.is_called()
                 || context.is_listed()
                 || context.is_named(true)
-                || context.before.ends_with(" /")
+                || [" /", "`/", "\"/", "'/", "(/"].iter().any(|it| context.before.ends_with(it))
         }
         Place::Prose => prefixed > 0 || context.is_named(false),
     };
     let parts = word.slice(text).split('-').count();
-    let is_long = parts >= 3 && place == Place::Prose;
-    ((is_meant || is_long) && !context.is_other()).then_some((span, ReferenceForm::Named))
+    let is_long = parts >= 3 && place != Place::Program;
+    ((is_meant || is_long) && !context.is_other(place)).then_some((span, ReferenceForm::Named))
 }
 
 /// Returns whether a word is a skill name of two or more parts, with an optional plugin.
@@ -232,14 +298,26 @@ impl<'a> Context<'a> {
     fn is_beside_skill(&self) -> bool {
         let (before, after) = self.words();
         let is_skill = |it: &str| it == "skill" || it == "skills";
-        is_skill(&after) || is_skill(&before)
+        // "the **name** reference skill"
+        let is_bold = self.before.ends_with("**") && self.after.starts_with("**");
+        let second = self.after.trim_start_matches('*').split_whitespace().nth(1);
+        let second = second.unwrap_or_default().trim_matches(|it: char| !it.is_alphabetic());
+        is_skill(&after) || is_skill(&before) || is_bold && is_skill(second)
+    }
+
+    /// Returns whether the line is a comment of a program.
+    fn is_comment(&self) -> bool {
+        self.is_whole && ["# ", "// "].iter().any(|it| self.before.trim_start().starts_with(it))
     }
 
     /// Returns whether the words around say that it is a package, a program, a branch or a label.
-    fn is_other(&self) -> bool {
+    fn is_other(&self, place: Place) -> bool {
         let (before, after) = self.words();
         let follows = self.after.trim_start_matches(WRAPPERS).starts_with(' ');
-        OTHERS_BEFORE.contains(&&*before) || follows && OTHERS_AFTER.contains(&&*after)
+        let is_source = before == "from"
+            && (place == Place::Program
+                || ["import", "install"].iter().any(|it| self.before.contains(it)));
+        is_source || OTHERS_BEFORE.contains(&&*before) || follows && OTHERS_AFTER.contains(&&*after)
     }
 
     /// Returns whether a line of a program calls it: `/name` or `@name` at its start.
@@ -269,7 +347,8 @@ impl<'a> Context<'a> {
         let after = self.after.trim_start_matches(WRAPPERS).trim_start();
         let is_owner = self.after.starts_with("'s ") || self.after.starts_with("’s ");
         let goes_on = after.starts_with(char::is_alphanumeric) && !is_owner;
-        if goes_on && (strict || !FUNCTION_WORDS.contains(&&*next)) {
+        let is_called = VERBS.contains(&&*last);
+        if goes_on && (strict && !is_called || !FUNCTION_WORDS.contains(&&*next)) {
             return false;
         }
         let marker = before.trim_start_matches(['>', ' ', '\t']);
@@ -280,10 +359,10 @@ impl<'a> Context<'a> {
         let is_item = |it: Option<&str>| {
             it.is_some_and(|it| is_hyphenated(it.trim_matches(|it| !is_letter(it))))
         };
-        let joined = |it: char| ",|/+·".contains(it);
+        let joined = |it: char| ",|│/+·".contains(it);
         let is_among = before.ends_with(joined) && is_item(before.split_whitespace().next_back())
             || after.strip_prefix(joined).is_some_and(|it| is_item(it.split_whitespace().next()))
-            || before.ends_with('|')
+            || before.ends_with(['|', '│'])
             || self.is_whole && before.is_empty() && after.starts_with('|');
         let is_arrow = ends_with_arrow(before) || ARROWS.iter().any(|it| after.starts_with(*it));
         wrapped
@@ -310,8 +389,14 @@ pub(super) const WRAPPERS: [char; 11] = ['*', '_', '"', '\'', '“', '”', '‘
 /// Arrows and branches of trees.
 const ARROWS: [&str; 6] = ["→", "->", "=>", "──", "—", "·"];
 
+/// Number of [`ARROWS`] between the items of a chain.
+const N_FLOWS: usize = 3;
+
 /// Words before a name: a skill is used, loaded, run or consulted.
-const CUES: [&str; 41] = [
+const CUES: [&str; 44] = [
+    "from",
+    "over",
+    "than",
     "use",
     "uses",
     "using",
@@ -355,17 +440,58 @@ const CUES: [&str; 41] = [
     "through",
 ];
 
+/// Words among [`CUES`] before a skill that is used, also in a prompt.
+const VERBS: [&str; 8] = ["use", "invoke", "load", "run", "call", "consult", "apply", "activate"];
+
 /// Words after a name; another word would make it an adjective.
-const FUNCTION_WORDS: [&str; 35] = [
-    "a", "an", "and", "as", "at", "before", "after", "by", "can", "do", "does", "during", "first",
-    "for", "from", "has", "if", "in", "instead", "into", "is", "must", "next", "on", "once", "or",
-    "should", "so", "that", "then", "to", "when", "which", "will", "with",
+const FUNCTION_WORDS: [&str; 41] = [
+    "only",
+    "extensively",
+    "directly",
+    "again",
+    "now",
+    "may",
+    "a",
+    "an",
+    "and",
+    "as",
+    "at",
+    "before",
+    "after",
+    "by",
+    "can",
+    "do",
+    "does",
+    "during",
+    "first",
+    "for",
+    "from",
+    "has",
+    "if",
+    "in",
+    "instead",
+    "into",
+    "is",
+    "must",
+    "next",
+    "on",
+    "once",
+    "or",
+    "should",
+    "so",
+    "that",
+    "then",
+    "to",
+    "when",
+    "which",
+    "will",
+    "with",
 ];
 
 /// Words before a name that is something else.
-const OTHERS_BEFORE: [&str; 16] = [
-    "install", "import", "from", "npm", "npx", "pip", "package", "packages", "library", "branch",
-    "label", "labels", "tag", "agent", "subagent", "plugin",
+const OTHERS_BEFORE: [&str; 15] = [
+    "install", "import", "npm", "npx", "pip", "package", "packages", "library", "branch", "label",
+    "labels", "tag", "agent", "subagent", "plugin",
 ];
 
 /// Words after a name that is something else.

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use skills_agents::command;
 use skills_agents::references::{
-    AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, TextSearch, has_names,
-    has_paths, is_referencing_file, path_references_in, without_plugin,
+    AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, ReferenceForm, TextSearch,
+    has_names, has_paths, is_referencing_file, path_references_in, without_plugin,
 };
 use skills_discovery::discover::{FileId, address_of};
 use skills_syntax::path::AbsPath;
@@ -313,7 +313,9 @@ fn references_in_file(
     let bases = LinkBases::for_file(path, query.top, query.home.as_ref()).with_skill(skill);
     let skill_in = |it: &AbsPath| query.places.get(it).copied();
     found.extend(path_references_in(&indexed.text, links, &bases, skill_in));
-    found.sort_by_key(|it| it.span);
+    // A directory's name in a path may be found by its name alone too.
+    found.sort_by_key(|it| (it.span, it.form == ReferenceForm::Named));
+    found.dedup_by_key(|it| it.span);
     (!found.is_empty()).then(|| ReferencingFile {
         path: path.clone(),
         text: Arc::clone(&indexed.text),
