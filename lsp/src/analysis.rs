@@ -138,4 +138,8 @@ impl FsContext for AnalysisContext {
     fn is_top(&self) -> bool {
         self.facts().is_some_and(|it| it.is_top)
     }
+
+    fn depth(&self) -> Option<usize> {
+        self.facts()?.depth
+    }
 }

@@ -52,9 +52,11 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     check_length(cx, out);
     check_fences(cx, out);
     structure::check(cx, out);
-    // Paths in a command refer to the project.
-    if !cx.is_command {
-        let mentions = Mentions::new(cx);
+    let mentions = Mentions::new(cx);
+    if cx.is_command {
+        // Other paths in a command refer to the project, and may be results.
+        files::check_imports(&mentions, cx, out);
+    } else {
         files::check(&mentions, cx, out);
         scripts::check(&mentions, cx, out);
     }

@@ -22,9 +22,9 @@ use skills_syntax::text::Span;
 use skills_syntax::{quote, suggest};
 
 use super::affected_agents::{join_first, join_or, with_verb};
+use super::agent_name;
 use super::finding::Finding;
 use super::finding::Tag;
-use super::fs_context::PathKind;
 use super::rule::Rule;
 use super::rule_id::RuleId;
 use super::subject::Cx;
@@ -618,7 +618,7 @@ fn check_open_value(
     let folded = same_but_for_case(written, words);
     let slip = suggest::nearest(written, words.iter().copied(), 0.75).first().copied();
     if field.key == AGENT.key {
-        out.extend(unknown_agent(cx, &VALUE, written, span));
+        out.extend(agent_name::check(cx, &VALUE, written, span));
     }
     let is_model =
         field.key == MODEL.key && readers.iter().any(|it| it.reader == Some(Agent::ClaudeCode));
@@ -644,43 +644,6 @@ fn model_help(words: &[&str]) -> String {
     format!("Write {} or the id of a model.", join_or(words).replace(" or ", ", "))
 }
 
-/// Reports a name that nearly equals that of a built-in agent, unless the project has an agent of
-/// that name.
-pub(super) fn unknown_agent(
-    cx: &Cx<'_>,
-    rule: &'static Rule,
-    written: &str,
-    span: Span,
-) -> Option<Finding> {
-    let words: Vec<&str> = AGENT.values.iter().map(|it| it.name).collect();
-    if words.contains(&written) {
-        return None;
-    }
-    let near = same_but_for_case(written, &words).or_else(|| misspelled_agent(written, &words))?;
-    // The skill is in `.claude/skills/NAME`.
-    let file = format!("../../agents/{written}.md");
-    if matches!(cx.fs.look(&file), Some(PathKind::File { .. })) {
-        return None;
-    }
-    let message = format!("Claude Code has no built-in agent `{written}`; did you mean `{near}`?");
-    let finding = Finding::new(rule, span, message).severity(Severity::Warning);
-    let help = "Write a built-in agent's name, or that of a file in `.claude/agents`.";
-    Some(finding.help(help).draft(format!("Change to `{near}`"), span, near))
-}
-
-/// Returns the agent whose name differs by one typing error, in any case. A user's own agent can
-/// have a longer name: `explorer`.
-fn misspelled_agent(written: &str, words: &[&'static str]) -> Option<&'static str> {
-    const MAX_COMPARED: usize = 64;
-    let lower = written.to_lowercase();
-    let is_slip = |meant: &str| {
-        let meant = meant.to_lowercase();
-        let is_longer = lower.starts_with(&meant) && !meant.contains('-');
-        !is_longer && suggest::n_errors(&lower, &meant) == 1
-    };
-    words.iter().copied().find(|it| written.len() <= MAX_COMPARED && is_slip(it))
-}
-
 /// Returns the id of a model whose version is written with a dot, or that lacks its first part:
 /// `claude-sonnet-4.5`, `sonnet-4-5`.
 fn model_id(written: &str, families: &[&str]) -> Option<String> {
@@ -695,7 +658,7 @@ fn model_id(written: &str, families: &[&str]) -> Option<String> {
     (is_family && id != written).then_some(id)
 }
 
-fn same_but_for_case(written: &str, words: &[&'static str]) -> Option<&'static str> {
+pub(super) fn same_but_for_case(written: &str, words: &[&'static str]) -> Option<&'static str> {
     words.iter().copied().find(|it| it.eq_ignore_ascii_case(written))
 }
 

@@ -45,6 +45,8 @@ pub struct SkillDirFacts {
     pub file_target: Option<AbsPath>,
     /// True if the skill's directory is the top of a worktree.
     pub is_top: bool,
+    /// Number of directories above the skill's in its worktree; `None` outside of worktrees.
+    pub depth: Option<usize>,
     /// True if git ignores the file; `None` if unknown.
     pub is_git_ignored: Option<bool>,
 }
@@ -105,6 +107,12 @@ pub trait FsContext {
     /// about the skill.
     fn is_top(&self) -> bool {
         false
+    }
+
+    /// Returns the number of directories above that of the file in the file's worktree; `None`
+    /// outside of worktrees, or if unknown.
+    fn depth(&self) -> Option<usize> {
+        None
     }
 
     /// Returns the reason if the file cannot be read; its text is then unknown.

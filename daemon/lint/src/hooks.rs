@@ -498,6 +498,7 @@ fn check_command(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
 fn quote_directories(command: &str) -> Option<(usize, String)> {
     let (mut first, mut quoted) = (None, String::new());
     let (mut at, mut inside) = (0, None);
+    let mut word = WordPosition { start: 0, may_assign: true };
     let is_start = |it: &str| it.is_empty() || it.ends_with([' ', '=', ';', '(', '&', '|']);
     while let Some(next) = command[at..].chars().next() {
         let rest = &command[at..];
@@ -519,7 +520,12 @@ fn quote_directories(command: &str) -> Option<(usize, String)> {
             (Some(mark), _) if mark == next => inside = None,
             _ => {}
         }
-        if let Some(length) = variable.filter(|_| inside.is_none() && is_start(&command[..at])) {
+        if inside.is_none() {
+            word.advance(command, at, next);
+        }
+        let is_split =
+            inside.is_none() && is_start(&command[..at]) && !word.assigns(&command[..at]);
+        if let Some(length) = variable.filter(|_| is_split) {
             first = first.or(Some(at));
             quoted.push('"');
             quoted.push_str(&rest[..length]);
@@ -531,6 +537,45 @@ fn quote_directories(command: &str) -> Option<(usize, String)> {
         }
     }
     first.map(|it| (it, quoted))
+}
+
+/// The position of a word of a shell command.
+struct WordPosition {
+    start: usize,
+    /// True if an assignment is possible: at the start of a command, and after other assignments.
+    may_assign: bool,
+}
+
+impl WordPosition {
+    /// Follows the letter at `at`, which is outside quotes.
+    fn advance(&mut self, command: &str, at: usize, letter: char) {
+        /// Words that assignments can follow.
+        const BEFORE: [&str; 10] =
+            ["export", "readonly", "local", "declare", "if", "then", "else", "do", "while", "time"];
+        let word = &command[self.start..at];
+        if matches!(letter, ';' | '&' | '|' | '(' | '\n') {
+            self.may_assign = true;
+        } else if letter.is_whitespace() {
+            let is_assignment = word.split_once('=').is_some_and(|(it, _)| is_variable(it));
+            self.may_assign &= word.is_empty() || is_assignment || BEFORE.contains(&word);
+        } else {
+            return;
+        }
+        self.start = at + letter.len_utf8();
+    }
+
+    /// Returns whether the value of an assignment starts at the end of `before`; the shell does not
+    /// split it.
+    fn assigns(&self, before: &str) -> bool {
+        let name = before.get(self.start..).and_then(|it| it.strip_suffix('='));
+        self.may_assign && name.is_some_and(is_variable)
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    let name = name.strip_suffix('+').unwrap_or(name);
+    name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
+        && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
 }
 
 fn check_handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {

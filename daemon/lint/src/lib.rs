@@ -10,6 +10,7 @@
 //! family.
 
 mod affected_agents;
+mod agent_name;
 mod anchors;
 mod body;
 mod bundled_texts;

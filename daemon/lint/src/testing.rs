@@ -327,6 +327,18 @@ impl FsContext for Fixture {
         self.file_target.as_ref()
     }
 
+    fn depth(&self) -> Option<usize> {
+        let dir = self.skill.parent()?;
+        Some(dir.strip_prefix("/w").ok()?.components().count())
+    }
+
+    fn first_matches(&self, glob: &str) -> Vec<String> {
+        let matcher = Matcher::new([[glob]]);
+        let inside = self.files.keys().filter_map(|it| it.strip_prefix("/w").ok());
+        let matching = inside.filter(|it| !matcher.matches(it).is_empty());
+        matching.map(|it| it.to_string_lossy().into_owned()).collect()
+    }
+
     fn fault(&self) -> Option<&Fault> {
         self.fault.as_ref()
     }

@@ -12,6 +12,7 @@ mod labelled;
 mod location;
 mod many_skills;
 mod messages;
+mod project_files;
 mod samples;
 mod suppression;
 mod typing;

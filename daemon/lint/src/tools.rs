@@ -13,7 +13,7 @@ use skills_syntax::parse::{ScalarStyle, ValueKind};
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
-use super::field;
+use super::agent_name;
 use super::finding::Finding;
 use super::rule::Rule;
 use super::rule_id::RuleId;
@@ -167,7 +167,7 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
     {
         let start = item.span.start + at;
         let span = Span::new(start, start + agent.len());
-        return field::unknown_agent(cx, &PATTERN, agent, span);
+        return agent_name::check(cx, &PATTERN, agent, span);
     }
     if name == "*" || find_tool(Agent::ClaudeCode, name).is_some_and(|it| it.renamed_to.is_none()) {
         return None;

@@ -104,6 +104,9 @@ pub struct Profile {
     pub warns_of_duplicates: bool,
     /// True if a running session lists skills that were added or changed since it began.
     pub lists_changes: bool,
+    /// True if the agent reads the files that a skill or a command names after `@` when the user
+    /// calls it.
+    pub imports: bool,
     /// The format of the agent's output to its model.
     pub output: OutputFormat,
 }

@@ -132,6 +132,7 @@ pub(super) fn usual(id: &'static str, agent: &'static str, version: &'static str
         trust: TrustRule::NotAsked,
         warns_of_duplicates: false,
         lists_changes: false,
+        imports: false,
         output: OutputFormat::AgentSkills,
     }
 }

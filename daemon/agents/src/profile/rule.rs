@@ -230,6 +230,8 @@ pub const RULES: &[ProfileRule] = &[
     "`true` adds a warning about shadowed skills to the skill that takes precedence." },
     flag_rule! { lists_changes = lists_changes;
     "`true` if a running session lists added and changed skills by itself; the hook then reports only removed ones." },
+    flag_rule! { imports = imports;
+    "`true` if the agent reads the files that a skill or a command names after `@` when the user calls it. The paths are relative to the project." },
     word_rule! { paths: PathIdentity = paths;
     "The path by which a file is identified." },
     word_rule! { invalid_utf8: EncodingPolicy = bad_utf8;

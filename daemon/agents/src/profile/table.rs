@@ -216,6 +216,8 @@ fn claude_code() -> Profile {
         // Measured: added and changed skills are in the next request, or in one after the next prompt
         // if the session began without a directory of skills; nothing reports removed ones.
         lists_changes: true,
+        // Documented: the files after `@` become part of the prompt.
+        imports: true,
         output: OutputFormat::Claude,
         ..usual
     }
@@ -315,6 +317,8 @@ fn opencode() -> Profile {
         warns_of_duplicates: true,
         // Measured: reads skills once; its tool refuses later names and returns old texts.
         lists_changes: false,
+        // Source: the files after `@` become parts of the prompt, relative to the worktree.
+        imports: true,
         output: OutputFormat::Opencode,
         ..usual
     }

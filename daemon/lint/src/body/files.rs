@@ -54,6 +54,9 @@ const FOR_PEOPLE: [&str; 10] = [
 /// Extensions of files that texts import.
 const IMPORTED: [&str; 6] = ["md", "mdx", "txt", "json", "yaml", "yml"];
 
+/// Extensions of texts. A path such as `@tsconfig/node/tsconfig.json` is of a package.
+const TEXTS: [&str; 3] = ["md", "mdx", "txt"];
+
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for link in &cx.body().links {
         self::check_link(mentions, cx, *link, out);
@@ -65,7 +68,7 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
         check_backslashes(cx, &BROKEN_PATH, *code, out);
     }
     for prose in &cx.body().prose {
-        check_imports(mentions, cx, *prose, out);
+        check_imports_in(mentions, cx, *prose, out);
         check_prose(mentions, cx, *prose, out);
     }
     check_unreferenced(cx, out);
@@ -130,40 +133,81 @@ fn is_first_missing(cx: &Cx<'_>, path: &str) -> bool {
     !path.contains('/') || !matches!(cx.fs.look(first), Some(PathKind::Directory))
 }
 
-/// Reports imports such as `@references/forms.md` of files that the skill does not have.
-fn check_imports(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, prose: Span, out: &mut Vec<Finding>) {
+/// Reports imports such as `@references/forms.md` of missing files.
+pub(super) fn check_imports(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    for prose in &cx.body().prose {
+        check_imports_in(mentions, cx, *prose, out);
+    }
+}
+
+fn check_imports_in(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, prose: Span, out: &mut Vec<Finding>) {
     let text = prose.slice(cx.text);
     for (at, _) in text.match_indices('@') {
         let is_path = |it: char| it.is_ascii_alphanumeric() || "/._-".contains(it);
         let rest = &text[at + 1..];
         let length = rest.find(|it| !is_path(it)).unwrap_or(rest.len());
-        let path = rest[..length].trim_end_matches('.');
+        let path = rest[..length].trim_end_matches(['.', '/']);
+        // A pattern, or a path with a variable.
+        let goes_on = rest[length..].starts_with(['*', '{', '<', '[', '$', '@', '%']);
         let is_word = text[..at].ends_with(|it: char| !it.is_whitespace() && it != '(');
-        let (normal, leaves) = normalise(path);
-        let extension = normal.rsplit_once('.').map_or("", |(_, it)| it);
-        if is_word
-            || leaves
-            || !IMPORTED.contains(&extension)
-            || cx.fs.look(&normal) != Some(PathKind::Missing)
-        {
+        if is_word || goes_on {
             continue;
         }
         let start = prose.start + at + 1;
         let span = Span::new(start, start + path.len());
-        // Otherwise the import is probably of the user's project, if not of a package.
-        let is_certain = !is_first_missing(cx, &normal);
-        let may_be_told = is_certain || extension == "md" && normal.contains('/');
-        if !may_be_told || !mentions.is_own(span, &normal) {
-            continue;
-        }
-        if is_certain {
-            out.push(missing(mentions, cx, &BROKEN_PATH, span, path));
-        } else if mentions.above(&normal).is_none() {
-            let message = format!("neither the skill nor a directory above it has `{normal}`");
-            let finding = Finding::new(&BROKEN_PATH, span, message).severity(Severity::Hint);
-            out.push(offer_file(cx, suggest_file(cx, finding, span, path, &normal), &normal));
-        }
+        check_import(mentions, cx, span, out);
     }
+}
+
+fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
+    let path = span.slice(cx.text);
+    let (normal, leaves) = normalise(path);
+    let extension = normal.rsplit_once('.').map_or("", |(_, it)| it);
+    let is_explicit = path.starts_with("./");
+    let may_be_file = is_explicit || IMPORTED.contains(&extension);
+    if leaves || normal.is_empty() || !may_be_file {
+        return;
+    }
+    if cx.fs.look(&normal) != Some(PathKind::Missing) {
+        return;
+    }
+    if !cx.is_command && !is_first_missing(cx, &normal) {
+        if mentions.is_own(span, &normal) {
+            out.push(missing(mentions, cx, &BROKEN_PATH, span, path));
+        }
+        return;
+    }
+    // Otherwise the import is probably of the user's project, if not of a package.
+    let may_be_told = is_explicit || normal.contains('/') && TEXTS.contains(&extension);
+    let importers: Vec<_> = cx.profiles().into_iter().filter(|it| it.imports).collect();
+    if !may_be_told
+        || importers.is_empty()
+        || cx.fs.depth().is_none()
+        || !mentions.is_own(span, &normal)
+        || mentions.above(&normal).is_some()
+    {
+        return;
+    }
+    if cx.is_command {
+        let message = format!("the worktree has no file `{normal}`");
+        let finding = Finding::new(&BROKEN_PATH, span, message).severity(Severity::Hint);
+        out.push(suggest_import(cx, finding, span, path, &normal).about(&importers));
+    } else {
+        let message = format!("neither the skill nor a directory above it has `{normal}`");
+        let finding = Finding::new(&BROKEN_PATH, span, message).severity(Severity::Hint);
+        let finding = suggest_file(cx, finding, span, path, &normal);
+        out.push(offer_file(cx, finding, &normal).about(&importers));
+    }
+}
+
+/// Suggests a file of the worktree with a similar name in the same directory.
+fn suggest_import(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &str) -> Finding {
+    let dir = normal.rsplit_once('/').map_or(String::new(), |(dir, _)| format!("{dir}/"));
+    let files = cx.fs.first_matches(&format!("/{dir}*"));
+    let alike = suggest::nearest(normal, files.iter().map(String::as_str), MIN_SIMILARITY);
+    let [meant] = alike[..] else { return finding };
+    let prefix = if path.starts_with("./") { "./" } else { "" };
+    finding.suggest_draft(span, &format!("{prefix}{meant}"))
 }
 
 /// Reports paths in prose that name missing files in a directory of the skill.
@@ -260,7 +304,7 @@ pub(super) fn missing(
 const MAX_DIRS: usize = 16;
 
 /// Offers to create a missing file, if no directory on its path is a link or unknown.
-fn offer_file(cx: &Cx<'_>, finding: Finding, normal: &str) -> Finding {
+pub(super) fn offer_file(cx: &Cx<'_>, finding: Finding, normal: &str) -> Finding {
     if normal.matches('/').nth(MAX_DIRS).is_some() {
         return finding;
     }

@@ -94,10 +94,9 @@ impl<'c, 'a> Mentions<'c, 'a> {
         names.contains(name) || *alike.entry(name.to_owned()).or_insert_with(find)
     }
 
-    /// Returns the path from the skill to a directory above it that has the file.
+    /// Returns the path from the skill to a directory above it in its worktree that has the file.
     pub(super) fn above(&self, path: &str) -> Option<String> {
-        let n_dirs = self.cx.path?.components().count().saturating_sub(3);
-        let mut ups = (1..=n_dirs.min(MAX_UP)).map(|it| "../".repeat(it) + path);
+        let mut ups = (1..=self.cx.fs.depth()?.min(MAX_UP)).map(|it| "../".repeat(it) + path);
         ups.find(|it| {
             matches!(self.cx.fs.look(it), Some(PathKind::File { .. } | PathKind::Directory))
         })

@@ -5,13 +5,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_syntax::diagnostic::Severity;
+use skills_syntax::suggest;
 use skills_syntax::text::{Span, after_line_end};
 
 use super::super::fs_context::PathKind;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
-use super::files::{missing, normalise};
-use super::mention::Mentions;
+use super::files::{missing, normalise, offer_file};
+use super::mention::{MIN_SIMILARITY, Mentions};
 use super::rules::{MISSING_SCRIPT, NOT_EXECUTABLE};
 
 /// Languages of code blocks that are not shell commands.
@@ -26,9 +27,15 @@ static RUNS: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:\$\{CLAUDE_SKILL_DIR\}/|\{baseDir\}/|(?:~/|\$HOME/|\./)?\.\w+/skills/[\w.-]+/|\./)?";
     let path = r"[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:py|sh|js|mjs|cjs|ts|rb|pl|ps1|bash|zsh)";
     Regex::new(&format!(
-        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:{interpreter}["']?({base}{path})|({base}scripts/[\w./-]+\.\w+))(?:["'\s;|&)]|$)"#
+        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:{interpreter}["']?({base}{path})|({base}scripts/[\w./-]+\.\w+)|(\./{path}))(?:["'\s;|&)]|$)"#
     ))
     .expect("the expression is valid")
+});
+
+/// A change of the working directory.
+static CHANGES_DIR: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?:^\s*(?:\$ )?|&&\s*|[;|(]\s*)cd(?:\s+["']?([^\s;&|)"']*))?"#)
+        .expect("the expression is valid")
 });
 
 /// Commands of a project that are not the skill's.
@@ -41,16 +48,52 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
     // A script is reported where it is first run.
     let mut reported = BTreeSet::new();
     for code in &cx.body().codes {
-        check_missing(mentions, cx, *code, false, &mut reported, out);
+        let mut dir = WorkingDir::Start;
+        check_missing(mentions, cx, *code, false, &mut dir, &mut reported, out);
     }
     for fence in &cx.body().fences {
         check_permissions(cx, fence.content, out);
         let info = fence.info.slice(cx.text).trim().to_ascii_lowercase();
         let is_shell = !OTHER_LANGUAGES.contains(&&*info);
         if is_shell && !OF_PROJECT.is_match(fence.content.slice(cx.text)) {
+            let mut dir = WorkingDir::Start;
             for line in lines(cx, fence.content) {
-                check_missing(mentions, cx, line, true, &mut reported, out);
+                check_missing(mentions, cx, line, true, &mut dir, &mut reported, out);
             }
+        }
+    }
+}
+
+/// The working directory of a command.
+#[derive(Clone, PartialEq, Eq)]
+enum WorkingDir {
+    /// The one in which the model runs commands, as far as the text says.
+    Start,
+    /// A directory of the skill, by its path.
+    InSkill(String),
+    /// Another one, such as one of the user's project.
+    Other,
+}
+
+impl WorkingDir {
+    /// Returns the directory after `cd path`.
+    fn after(&self, cx: &Cx<'_>, path: &str) -> Self {
+        let own = in_skill(cx, path);
+        let is_path = |it: char| it.is_ascii_alphanumeric() || "/._-".contains(it);
+        let path = own.unwrap_or(path);
+        if path.is_empty() || path.starts_with(['/', '-']) || !path.chars().all(is_path) {
+            return Self::Other;
+        }
+        let joined = match self {
+            Self::InSkill(dir) if own.is_none() => format!("{dir}/{path}"),
+            Self::Other if own.is_none() => return Self::Other,
+            _ => path.to_owned(),
+        };
+        match normalise(&joined) {
+            (dir, false) if !dir.is_empty() && cx.fs.look(&dir) == Some(PathKind::Directory) => {
+                Self::InSkill(dir)
+            }
+            _ => Self::Other,
         }
     }
 }
@@ -74,13 +117,35 @@ fn check_missing(
     cx: &Cx<'_>,
     command: Span,
     is_shell: bool,
+    dir: &mut WorkingDir,
     reported: &mut BTreeSet<String>,
     out: &mut Vec<Finding>,
 ) {
     let written = command.slice(cx.text);
     let clones = mentions.clones();
+    let first = dir.clone();
+    let mut changes = CHANGES_DIR.captures_iter(written).peekable();
+    let mut follow = |dir: &mut WorkingDir, end: usize| {
+        while let Some(it) = changes.next_if(|it| it.get(0).is_some_and(|it| it.end() <= end)) {
+            *dir = dir.after(cx, it.get(1).map_or("", |it| it.as_str()));
+        }
+    };
     for found in RUNS.captures_iter(written) {
-        let Some(script) = found.get(1).or_else(|| found.get(2)) else { continue };
+        let Some(script) = found.get(1).or_else(|| found.get(2)).or_else(|| found.get(3)) else {
+            continue;
+        };
+        follow(dir, script.start());
+        if *dir != WorkingDir::Start && in_skill(cx, script.as_str()).is_none() {
+            let span = Span::new(command.start + script.start(), command.start + script.end());
+            if let WorkingDir::InSkill(dir) = dir {
+                check_in_dir(mentions, cx, dir, span, reported, out);
+            }
+            continue;
+        }
+        // Without an interpreter, it may be any program of the project.
+        if found.get(3).is_some() {
+            continue;
+        }
         let span = Span::new(command.start + script.start(), command.start + script.end());
         let own = in_skill(cx, script.as_str());
         let path = own.unwrap_or(script.as_str());
@@ -123,6 +188,49 @@ fn check_missing(
         reported.insert(normal);
         out.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
     }
+    follow(dir, written.len());
+    // A subshell ends with its line.
+    if written.trim_start().starts_with('(') {
+        *dir = first;
+    }
+}
+
+/// Reports a script that a directory of the skill does not have, in a command that runs there.
+fn check_in_dir(
+    mentions: &Mentions<'_, '_>,
+    cx: &Cx<'_>,
+    dir: &str,
+    span: Span,
+    reported: &mut BTreeSet<String>,
+    out: &mut Vec<Finding>,
+) {
+    let script = span.slice(cx.text);
+    let (from_start, _) = normalise(script);
+    let (normal, leaves) = normalise(&format!("{dir}/{script}"));
+    let is_missing = |path: &str| cx.fs.look(path) == Some(PathKind::Missing);
+    if leaves
+        || reported.contains(&normal)
+        || !is_missing(&normal)
+        // The text changes the directory back, or for one of several commands only.
+        || !is_missing(&from_start)
+        || !mentions.is_own(span, &from_start)
+        || mentions.above(&normal).is_some()
+    {
+        return;
+    }
+    let message = format!("the skill has no file `{normal}`");
+    let finding = Finding::new(&MISSING_SCRIPT, span, message);
+    let files = cx.fs.files().unwrap_or_default().iter();
+    let there = files.filter_map(|it| it.strip_prefix(dir)?.strip_prefix('/'));
+    let finding = match suggest::nearest(&from_start, there, MIN_SIMILARITY)[..] {
+        [meant] => {
+            let start = span.end - script.trim_start_matches("./").len();
+            finding.suggest_draft(Span::new(start, span.end), meant)
+        }
+        _ => finding,
+    };
+    out.push(offer_file(cx, finding, &normal));
+    reported.insert(normal);
 }
 
 /// Returns the path below the skill's directory if the written path names that directory, by a

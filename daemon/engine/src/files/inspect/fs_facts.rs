@@ -102,6 +102,7 @@ pub(super) struct FsFacts<'a> {
     cache: Option<&'a BundledTextsCache>,
     link: OnceCell<Option<AbsPath>>,
     file_target: OnceCell<Option<AbsPath>>,
+    depth: OnceCell<Option<usize>>,
     fault: Option<&'a Fault>,
 }
 
@@ -122,6 +123,7 @@ impl<'a> FsFacts<'a> {
             cache: None,
             link: OnceCell::new(),
             file_target: OnceCell::new(),
+            depth: OnceCell::new(),
             fault: None,
         }
     }
@@ -214,6 +216,17 @@ impl FsContext for FsFacts<'_> {
     fn is_top(&self) -> bool {
         self.dir.join(".git").symlink_metadata().is_ok()
     }
+
+    fn depth(&self) -> Option<usize> {
+        let count = || {
+            // `..` leads above the physical directory, which may be in another worktree.
+            let top = worktree_top(&self.dir)?.canonicalize().ok()?;
+            let dir = AbsPath::new(&self.dir.canonicalize().ok()?).ok()?;
+            let own = worktree_top(&dir).filter(|it| **it == *top)?;
+            Some(dir.components().count() - own.components().count())
+        };
+        *self.depth.get_or_init(count)
+    }
 }
 
 /// Returns the file system facts of the skill at `path`. Blocks on the disk.
@@ -228,6 +241,7 @@ pub fn facts(path: &AbsPath, looks: &[String], cache: &BundledTextsCache) -> Ski
         link_target: beside.link_target().cloned(),
         file_target: beside.file_target().cloned(),
         is_top: beside.is_top(),
+        depth: beside.depth(),
         is_git_ignored: beside.is_git_ignored(),
     }
 }

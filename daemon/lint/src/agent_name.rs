@@ -1,0 +1,73 @@
+//! Check of a name of a subagent, which may be built into Claude Code or a file of the worktree.
+
+use skills_agents::field_table::AGENT;
+use skills_syntax::diagnostic::Severity;
+use skills_syntax::suggest;
+use skills_syntax::text::Span;
+
+use super::field::same_but_for_case;
+use super::finding::Finding;
+use super::fs_context::PathKind;
+use super::rule::Rule;
+use super::subject::Cx;
+
+/// Reports a name that nearly equals that of a built-in agent or of one of the project, unless the
+/// project has an agent of that name.
+pub(super) fn check(
+    cx: &Cx<'_>,
+    rule: &'static Rule,
+    written: &str,
+    span: Span,
+) -> Option<Finding> {
+    let words: Vec<&str> = AGENT.values.iter().map(|it| it.name).collect();
+    if words.contains(&written) {
+        return None;
+    }
+    // The skill is in `.claude/skills/NAME`.
+    let file = format!("../../agents/{written}.md");
+    if matches!(cx.fs.look(&file), Some(PathKind::File { .. })) {
+        return None;
+    }
+    let files = cx.fs.first_matches("**/.claude/agents/**/*.md");
+    let stem = |it: &'_ String| {
+        let name = it.rsplit('/').next().unwrap_or_default();
+        name.strip_suffix(".md").unwrap_or(name).to_owned()
+    };
+    let own: Vec<String> = files.iter().map(stem).collect();
+    if own.iter().any(|it| it == written) {
+        return None;
+    }
+    let built_in = same_but_for_case(written, &words).or_else(|| misspelled_agent(written, &words));
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    // The agent's name may be another form of its file's name.
+    let is_form = |it: &str| it.starts_with(written) || written.starts_with(it);
+    let own = || misspelled_agent(written, &own).filter(|it| !is_form(it));
+    let (message, near) = if let Some(near) = built_in {
+        (format!("Claude Code has no built-in agent `{written}`"), near)
+    } else {
+        (format!("`.claude/agents` has no agent `{written}`"), own()?)
+    };
+    let message = format!("{message}; did you mean `{near}`?");
+    let finding = Finding::new(rule, span, message).severity(Severity::Warning);
+    let help = "Write a built-in agent's name, or that of a file in `.claude/agents`.";
+    Some(finding.help(help).draft(format!("Change to `{near}`"), span, near))
+}
+
+/// Returns the agent whose name differs by one typing error, in any case. A user's own agent can
+/// have a longer name: `explorer`.
+fn misspelled_agent<'n>(written: &str, words: &[&'n str]) -> Option<&'n str> {
+    const MAX_COMPARED: usize = 64;
+    const MIN_LEN: usize = 4;
+    let lower = written.to_lowercase();
+    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
+    let is_slip = |meant: &str| {
+        let meant = meant.to_lowercase();
+        let is_longer = lower.starts_with(&meant) && !meant.contains('-');
+        let is_long = lower.len().min(meant.len()) >= MIN_LEN;
+        is_long
+            && !is_longer
+            && digits(&lower) == digits(&meant)
+            && suggest::n_errors(&lower, &meant) == 1
+    };
+    words.iter().copied().find(|it| written.len() <= MAX_COMPARED && is_slip(it))
+}

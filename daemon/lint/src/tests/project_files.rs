@@ -1,0 +1,193 @@
+//! Findings that depend on files outside the skill: imports, agents, working directories of commands,
+//! and files in directories above.
+
+use skills_agents::profile;
+use skills_syntax::diagnostic::Severity;
+
+use crate::testing::Fixture;
+use crate::{Finding, Settings};
+
+const HEAD: &str = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\n";
+
+/// Returns the findings of a rule in the first file of a fixture.
+fn found(id: &str, fixture: &str) -> Vec<Finding> {
+    let mut found = Fixture::new(fixture).check();
+    found.retain(|it| it.rule.id.as_str() == id);
+    found
+}
+
+/// Returns the places of these findings.
+fn places(id: &str, path: &str, text: &str, files: &[&str]) -> Vec<String> {
+    let others: String = files.iter().map(|it| format!("//- {it}\nText.\n")).collect();
+    let found = found(id, &format!("//- {path}\n{text}{others}"));
+    found.iter().map(|it| it.diagnostic.span.slice(text).to_owned()).collect()
+}
+
+const COMMAND: &str = "/w/.claude/commands/plan.md";
+const SKILL: &str = "/w/.claude/skills/pdf/SKILL.md";
+
+#[test]
+fn import_of_a_missing_file_is_reported_in_skills_and_commands() {
+    for path in [SKILL, COMMAND] {
+        for (line, place) in [
+            ("Read @docs/missing.md first.", "docs/missing.md"),
+            ("- @./missing", "./missing"),
+            ("See (@./config/missing.yaml).", "./config/missing.yaml"),
+        ] {
+            let text = format!("{HEAD}{line}\n");
+            assert_eq!(places("body/broken-path", path, &text, &["/w/docs/a.md"]), [place]);
+        }
+    }
+}
+
+#[test]
+fn import_that_is_no_missing_file_is_ignored() {
+    for path in [SKILL, COMMAND] {
+        for line in [
+            "Read @docs/a.md and @./docs and @./docs/a.md first.",
+            "Mail to me@docs/x.md or me@example.com.",
+            "Install @scope/pkg and @tsconfig/node/tsconfig.json.",
+            "Ask @alice or @team/leads.",
+            "The decorator @app.route and @dataclass.",
+            "```py\n@docs/missing.md\n```",
+            "Not in code: `@docs/missing.md`.",
+            "Such as @docs/missing.md.",
+            "Any of @docs/*.md, @docs/{name}.md and @./$NAME.",
+            "Read @~/notes.md and @/etc/notes.md.",
+            "Read @README.md if it exists.",
+        ] {
+            let text = format!("{HEAD}{line}\n");
+            assert_eq!(
+                places("body/broken-path", path, &text, &["/w/docs/a.md"]),
+                [""; 0],
+                "{line}"
+            );
+        }
+    }
+    // Outside a worktree, the project is unknown.
+    let text = format!("{HEAD}Read @docs/missing.md.\n");
+    assert_eq!(places("body/broken-path", "/home/me/.claude/commands/x.md", &text, &[]), [""; 0]);
+}
+
+#[test]
+fn import_of_the_project_is_reported_for_agents_that_import() {
+    let fixture = format!("//- /w/skills/pdf/SKILL.md\n{HEAD}Read @docs/missing.md.\n");
+    let reported = |id: &str| {
+        let settings =
+            Settings { profiles: vec![profile::find(id).unwrap()], ..Settings::default() };
+        let found = Fixture::new(&fixture).check_with(&settings);
+        found.iter().any(|it| it.rule.id.as_str() == "body/broken-path")
+    };
+    assert!(reported("claude-code") && reported("opencode"));
+    assert!(!reported("codex") && !reported("gemini-cli"));
+}
+
+#[test]
+fn misspelled_import_of_a_command_offers_the_file() {
+    let fixture = format!("//- {COMMAND}\n{HEAD}Read @docs/desing.md.\n//- /w/docs/design.md\nA\n");
+    let found = found("body/broken-path", &fixture);
+    assert_eq!(found[0].diagnostic.severity, Severity::Hint);
+    assert_eq!(found[0].offers[0].title(), "Change to `docs/design.md`");
+}
+
+#[test]
+fn agent_of_the_worktree_is_recognised_with_a_typing_error() {
+    let agents =
+        "//- /w/.claude/agents/review/code-reviewer.md\nA\n//- /w/.claude/agents/tester-2.md\nB\n";
+    let reported = |agent: &str| {
+        let text = HEAD.replace("---\nname", &format!("---\ncontext: fork\nagent: {agent}\nname"));
+        let found = found("field/value", &format!("//- {SKILL}\n{text}Read.\n{agents}"));
+        found.iter().map(|it| it.diagnostic.message.clone()).collect::<Vec<_>>()
+    };
+    let message = "`.claude/agents` has no agent `code-reviwer`; did you mean `code-reviewer`?";
+    assert_eq!(reported("code-reviwer"), [message]);
+    let message = "Claude Code has no built-in agent `Explor`; did you mean `Explore`?";
+    assert_eq!(reported("Explor"), [message]);
+    for known in ["code-reviewer", "tester-2", "tester-3", "code-review", "writer", "Explore"] {
+        assert_eq!(reported(known), [""; 0], "{known}");
+    }
+}
+
+#[test]
+fn assignment_of_a_directory_needs_no_quotes() {
+    let reported = |command: &str| {
+        let hooks = format!(
+            "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: {command}\n"
+        );
+        let text = HEAD.replace("name: pdf", &format!("{hooks}name: pdf"));
+        !found("hooks/unquoted", &format!("//- {SKILL}\n{text}Read.\n")).is_empty()
+    };
+    for command in [
+        "D=$CLAUDE_PROJECT_DIR; ls \"$D\"",
+        "A=1 D=${CLAUDE_PROJECT_DIR}/x ./check.sh",
+        "A=\"b c\" D=$CLAUDE_PROJECT_DIR ./check.sh",
+        "export D=$CLAUDE_PROJECT_DIR && ./check.sh",
+    ] {
+        assert!(!reported(command), "{command}");
+    }
+    for command in [
+        "./check.sh --dir=$CLAUDE_PROJECT_DIR",
+        "env D=$CLAUDE_PROJECT_DIR ./check.sh",
+        "D=1; cd $CLAUDE_PROJECT_DIR",
+        "./check.sh D=$CLAUDE_PROJECT_DIR",
+    ] {
+        assert!(reported(command), "{command}");
+    }
+}
+
+#[test]
+fn file_above_the_skill_is_looked_for_in_the_worktree_only() {
+    let text = format!("{HEAD}See `references/shared.md` and `scripts/a.py`.\n");
+    let messages = |path: &str, file: &str| {
+        let own = path.replace("SKILL.md", "references/own.md");
+        let fixture = format!("//- {path}\n{text}//- {own}\nA\n//- {file}\nB\n");
+        let found = found("body/broken-path", &fixture);
+        found.iter().map(|it| it.diagnostic.message.clone()).collect::<Vec<_>>()
+    };
+    let inside = messages(SKILL, "/w/references/shared.md");
+    assert!(inside[0].contains("but `../../../references/shared.md` exists"), "{inside:?}");
+    for (path, file) in [
+        ("/w/.claude/skills/pdf/SKILL.md", "/references/shared.md"),
+        ("/home/me/.claude/skills/pdf/SKILL.md", "/home/me/references/shared.md"),
+    ] {
+        let outside = messages(path, file);
+        assert_eq!(outside, ["the skill has no file `references/shared.md`"], "{path}");
+    }
+}
+
+#[test]
+fn script_is_looked_for_where_the_command_changes_to() {
+    let reported = |commands: &str| {
+        let text = format!("{HEAD}```sh\n{commands}\n```\n");
+        places("body/missing-script", SKILL, &text, &["/w/.claude/skills/pdf/scripts/run.sh"])
+    };
+    for (commands, place) in [
+        ("cd scripts && ./rnu.sh", "./rnu.sh"),
+        ("cd scripts\npython fill.py", "fill.py"),
+        ("cd ${CLAUDE_SKILL_DIR}/scripts && bash fill.sh", "fill.sh"),
+        ("(cd scripts; ./fill.sh)", "./fill.sh"),
+        ("cd ~/.claude/skills/pdf/scripts && ./fill.sh", "./fill.sh"),
+    ] {
+        assert_eq!(reported(commands), [place], "{commands}");
+    }
+    for commands in [
+        "cd scripts && ./run.sh",
+        "cd scripts\nbash run.sh",
+        "cd build && ./fill.sh",
+        "cd /tmp && python fill.py",
+        "cd \"$DIR\" && bash run.sh",
+        "cd scripts && cd - && ./fill.sh",
+        "cd scripts && cd .. && ./fill.sh",
+        "(cd scripts && ./run.sh)\n./fill.sh",
+        "cd scripts && scripts/run.sh",
+    ] {
+        assert_eq!(reported(commands), [""; 0], "{commands}");
+    }
+    let text = format!("{HEAD}```sh\ncd scripts && ./rnu.sh\n```\n");
+    let fixture = format!("//- {SKILL}\n{text}//- /w/.claude/skills/pdf/scripts/run.sh\nA\n");
+    let found = found("body/missing-script", &fixture);
+    assert_eq!(
+        found[0].diagnostic.message,
+        "the skill has no file `scripts/rnu.sh`; did you mean `run.sh`?"
+    );
+}
