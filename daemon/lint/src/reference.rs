@@ -211,7 +211,10 @@ fn find_intended_skill<'s>(
     if is_clear {
         let alike = suggest::nearest(name, skill_set.names(), MIN_SIMILARITY);
         if let Some(meant) = alike.first() {
-            let is_meant = |it: &&str| !is_ending(it) || is_typing_error(name, it, certainty);
+            let is_meant = |it: &&str| {
+                has_similar_parts(name, it)
+                    && (!is_ending(it) || is_typing_error(name, it, certainty))
+            };
             return Some(*meant).filter(is_meant);
         }
     }
@@ -222,11 +225,25 @@ fn find_intended_skill<'s>(
             && it.len().abs_diff(name.len()) <= most
             && !is_ending(it)
             && suggest::n_errors(name, it) <= most
+            && has_similar_parts(name, it)
             && if is_clear { is_other_length_or_swap(name, it) } else { is_slip(name, it) }
     };
     let mut alike =
         skill_set.names().filter(|it| is_typing_error(name, it, certainty) || is_near(it));
     alike.next().filter(|_| alike.next().is_none())
+}
+
+/// Returns whether each short part of a name is another form of its counterpart or differs by a
+/// slip: `deck-tools` is not `docx-tools`.
+fn has_similar_parts(name: &str, meant: &str) -> bool {
+    const LONG_PART: usize = 6;
+    let mut pairs = name.split('-').zip(meant.split('-'));
+    name.split('-').count() != meant.split('-').count()
+        || !name.contains('-')
+        || pairs.all(|(a, b)| {
+            let is_form = a.starts_with(b) || b.starts_with(a);
+            is_form || a.len().min(b.len()) >= LONG_PART || suggest::slip(a, b).is_some()
+        })
 }
 
 /// Returns whether a name is another one with one typing error that hardly makes another word. The

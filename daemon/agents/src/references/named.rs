@@ -299,10 +299,12 @@ impl<'a> Context<'a> {
         let (before, after) = self.words();
         let is_skill = |it: &str| it == "skill" || it == "skills";
         // "the **name** reference skill"
-        let is_bold = self.before.ends_with("**") && self.after.starts_with("**");
-        let second = self.after.trim_start_matches('*').split_whitespace().nth(1);
-        let second = second.unwrap_or_default().trim_matches(|it: char| !it.is_alphabetic());
-        is_skill(&after) || is_skill(&before) || is_bold && is_skill(second)
+        let behind = self.after.strip_prefix("** ").filter(|_| self.before.ends_with("**"));
+        let mut words = behind.unwrap_or_default().split(' ');
+        let is_noun = words.next().is_some_and(|it| it.chars().all(char::is_alphabetic));
+        let second = words.next().unwrap_or_default();
+        let second = second.trim_end_matches(|it: char| !it.is_alphabetic());
+        is_skill(&after) || is_skill(&before) || is_noun && is_skill(second)
     }
 
     /// Returns whether the line is a comment of a program.

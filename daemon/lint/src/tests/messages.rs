@@ -728,6 +728,7 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "Put it into `/shop`, or make a `docx` skill.",
         "Then /shop, or use the shop skill.",
         "Use the `reviews-code` or the `doc` skill.",
+        "Use the `competitive-bloom` or the `revamp-code` skill.",
         "See skills/competitive-breif/notes.",
         "This is a review-core matter: the code-review-code.",
     ] {
