@@ -18,8 +18,8 @@ fn found(id: &str, fixture: &str) -> Vec<Finding> {
 
 /// Returns the places of these findings.
 fn places(id: &str, path: &str, text: &str, files: &[&str]) -> Vec<String> {
-    let others: String = files.iter().map(|it| format!("//- {it}\nText.\n")).collect();
-    let found = found(id, &format!("//- {path}\n{text}{others}"));
+    let others: Vec<_> = files.iter().map(|it| format!("//- {it}\nText.\n")).collect();
+    let found = found(id, &format!("//- {path}\n{text}{}", others.concat()));
     found.iter().map(|it| it.diagnostic.span.slice(text).to_owned()).collect()
 }
 
