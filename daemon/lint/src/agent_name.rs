@@ -5,7 +5,6 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
-use super::field::same_but_for_case;
 use super::finding::Finding;
 use super::fs_context::PathKind;
 use super::rule::Rule;
@@ -37,7 +36,11 @@ pub(super) fn check(
     if own.iter().any(|it| it == written) {
         return None;
     }
-    let built_in = same_but_for_case(written, &words).or_else(|| misspelled_agent(written, &words));
+    let built_in = words
+        .iter()
+        .copied()
+        .find(|it| it.eq_ignore_ascii_case(written))
+        .or_else(|| misspelled_agent(written, &words));
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
     // The agent's name may be another form of its file's name.
     let is_form = |it: &str| it.starts_with(written) || written.starts_with(it);

@@ -658,7 +658,7 @@ fn model_id(written: &str, families: &[&str]) -> Option<String> {
     (is_family && id != written).then_some(id)
 }
 
-pub(super) fn same_but_for_case(written: &str, words: &[&'static str]) -> Option<&'static str> {
+fn same_but_for_case(written: &str, words: &[&'static str]) -> Option<&'static str> {
     words.iter().copied().find(|it| it.eq_ignore_ascii_case(written))
 }
 
