@@ -241,14 +241,18 @@ impl SessionCalls {
                 asked.key.overlay = overlay;
                 let before = std::mem::replace(&mut view, self.resolver.view_for(asked).await?);
                 is_current = true;
-                if !is_same_repository(&before.resolution, &view.resolution) {
-                    // The worktree or its repository has changed since the view was published.
+                let n_activated = activated.len();
+                activated.retain(|it| is_activated(&view, it));
+                if activated.len() < n_activated
+                    || !is_same_repository(&before.resolution, &view.resolution)
+                {
+                    // The worktree, its repository or a skill has changed since the view was
+                    // published.
                     asked.key.overlay = Arc::clone(&session.overlay);
                     view = self.resolver.view_for(asked).await?;
                     continue;
                 }
                 if !Arc::ptr_eq(&before, &view) {
-                    activated.retain(|it| is_activated(&view, it));
                     // Skills that this touch discovers, and those that changed before it.
                     activated.extend(self.find_activated(&view, &found.places).await?);
                 }

@@ -182,9 +182,8 @@ fn thousand_sessions_share_views() {
         assert_eq!(touched["activated"][0]["name"], format!("wait{}", n % 3), "{touched}");
     }
     let status = wire.call("server/status", &json!({}));
-    // One view without an overlay, and for each package one with its directory and one with its
-    // skill.
-    assert_eq!(status["worktrees"][0]["views"], 7, "{status}");
+    // One view without an overlay, and one for each package, with its directory and its skill.
+    assert_eq!(status["worktrees"][0]["views"], 4, "{status}");
     let list = wire.call("session/list", &json!({}));
     assert_eq!(list["sessions"].as_array().expect("a list").len(), 1000);
 }

@@ -57,6 +57,7 @@ async fn touch_that_adds_skills_resolves_the_view_once() {
     let mut rig = Rig::new(&[
         ("w/.claude/skills/css/SKILL.md", &conditional),
         ("w/.claude/skills/late/SKILL.md", &skill("late", "paths: '*.md'\n")),
+        ("w/.claude/skills/scss/SKILL.md", &skill("scss", "paths: '*.scss'\n")),
         ("w/nested/.claude/skills/n/SKILL.md", &skill("n", "")),
         ("w/own/.claude/skills/o/SKILL.md", &skill("o", "")),
         ("w/.git/HEAD", "ref: refs/heads/main\n"),
@@ -83,6 +84,11 @@ async fn touch_that_adds_skills_resolves_the_view_once() {
     rig.write("w/.claude/skills/late/SKILL.md", &skill("late", "paths: '*.toml'\n"));
     rig.write("w/.claude/skills/fresh/SKILL.md", &skill("fresh", "paths: '*.toml'\n"));
     let touch = json!({"session": "s", "paths": [rig.path("w/a.toml")]});
+    let touched = rig.call("session/touch", touch).await;
+    assert_eq!(touched["activated"].as_array().map(Vec::len), Some(1), "{touched}");
+    // Also if both its old and its new pattern match.
+    rig.write("w/.claude/skills/scss/SKILL.md", &skill("scss", "paths: '**/*.scss'\n"));
+    let touch = json!({"session": "s", "paths": [rig.path("w/a.scss")]});
     let touched = rig.call("session/touch", touch).await;
     assert_eq!(touched["activated"].as_array().map(Vec::len), Some(1), "{touched}");
 }
