@@ -18,7 +18,7 @@ use tower_lsp::ls_types::notification::{
 };
 use tower_lsp::ls_types::request::{DocumentDiagnosticRequest, Request as _};
 use tower_lsp::ls_types::{
-    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, Uri,
 };
 
 use crate::document::{Document, Revision};
@@ -54,13 +54,14 @@ impl<S> DocumentSyncLayer<S> {
         let (method, _, params) = request.into_parts();
         let mut params = params.unwrap_or_default();
         lenient::clamp_numbers(&mut params);
-        let uri = params["textDocument"]["uri"].as_str().and_then(|it| it.parse().ok());
+        let uri: Option<Uri> =
+            params["textDocument"]["uri"].as_str().and_then(|it| it.parse().ok());
         if !self.session.is_serving() {
             tracing::warn!(%method, "ignored a notification before `initialize` or after `shutdown`");
         } else if let Err(error) = handler(&self.session, params) {
             tracing::error!(%method, %error, "received a notification with invalid parameters");
             if let Some(uri) = uri.filter(|_| method == DidChangeTextDocument::METHOD) {
-                self.session.give_up(uri);
+                self.session.give_up(&uri);
             }
         }
         None

@@ -285,7 +285,7 @@ impl Session {
 
     /// Closes a document with a change that cannot be read, and tells the user: its text would differ
     /// from the editor's.
-    pub(crate) fn give_up(&self, uri: Uri) {
+    pub(crate) fn give_up(&self, uri: &Uri) {
         if let Some(document) = self.document(uri.as_str()) {
             let name = document.path().map_or(uri.as_str().into(), |it| it.display().to_string());
             self.close(uri.clone());

@@ -88,7 +88,7 @@ pub fn skill_files(
         count.fetch_add(1, Ordering::Relaxed);
         let is_skipped = SKIPPED_DIRS.iter().any(|skipped| it.file_name() == *skipped);
         let is_searched = counts_links && known_dirs.contains(it.path());
-        !is_skipped && !(is_searched && has_no_subdirectory(it.path()))
+        !(is_skipped || is_searched && has_no_subdirectory(it.path()))
     };
     // The walk leaves ignored entries out already.
     let scope = SearchScope { in_git: false, ..worktree.clone() };
