@@ -34,8 +34,10 @@ enum OperandShape {
     /// Operands that look like paths.
     #[default]
     Guess,
-    /// Each is a path, unless it is on another machine: `host:path`.
+    /// Each is a path.
     Paths,
+    /// Each is a path, unless it is on another machine: `host:path`.
+    Copies,
     /// Each is a path; defaults to the working directory.
     Listing,
     /// The first is a pattern or a program, unless one of the words is given as an option; the rest
@@ -45,6 +47,8 @@ enum OperandShape {
     Grep,
     /// A pattern, then paths, which default to the working directory.
     Search,
+    /// A pattern and its replacement, then paths.
+    Replace,
     /// The second is a path.
     Second,
     /// None is a path.
@@ -52,8 +56,17 @@ enum OperandShape {
     /// The first is a program that is run, unless one of the words is given as an option; later
     /// operands that look like paths are used.
     Script,
+    /// Each is a path if one of the words is given as an option. The options come first, also
+    /// without a dash.
+    Tar,
     /// Revisions and paths, of git.
     Revisions,
+    /// A revision or a path, then paths, of git.
+    Checkout,
+    /// A pattern, then paths, which default to the working directory; revisions come before `--`.
+    GitGrep,
+    /// Paths after `--`.
+    AfterDashes,
     /// A command follows after any assignments.
     Prefix,
     /// A command follows after one operand.
@@ -161,16 +174,19 @@ impl ParsedOperands {
         word: &Word,
         words: &mut impl Iterator<Item = &'w Word>,
     ) {
-        for (nth, letter) in word.start().chars().enumerate().skip(1) {
-            let (name, rest) = (format!("-{letter}"), word.without(nth + 1));
+        let text = word.start();
+        let mut letters = text.chars().enumerate().skip(1).peekable();
+        while let Some((nth, letter)) = letters.next() {
+            let name = format!("-{letter}");
             if row.is_valued(&name) {
+                let rest = word.without(nth + 1);
                 let value = if rest.is_empty() { words.next().cloned() } else { Some(rest) };
                 self.take(row, name, value);
                 return;
             }
             self.given.push(name);
             // `-i.bak`.
-            if rest.start().starts_with('.') {
+            if letters.peek().is_some_and(|(_, next)| *next == '.') {
                 return;
             }
         }
@@ -212,13 +228,20 @@ impl Walk<'_> {
             self.prefix(row, words);
             return;
         }
-        let parsed = ParsedOperands::parse(row, words);
+        let parsed = match words.split_first() {
+            Some((first, rest)) if row.shape == Shape::Tar => {
+                ParsedOperands::parse(row, &[&[first.with_dash()], rest].concat())
+            }
+            _ => ParsedOperands::parse(row, words),
+        };
         self.touch_all(&parsed.paths);
         let operands = parsed.operands.as_slice();
+        let dashes = parsed.before_dashes;
         let pattern = usize::from(!parsed.is_given(row.words)).min(operands.len());
         match row.shape {
             Shape::Guess => self.guess(operands),
-            Shape::Paths => {
+            Shape::Paths => self.touch_all(operands),
+            Shape::Copies => {
                 operands.iter().filter(|it| !is_remote(it)).for_each(|it| self.touch(it));
             }
             Shape::Listing => self.touch_all_or_cwd(operands),
@@ -232,19 +255,24 @@ impl Walk<'_> {
             }
             Shape::Search | Shape::Grep if self.is_piped => self.touch_all(&operands[pattern..]),
             Shape::Search | Shape::Grep => self.touch_all_or_cwd(&operands[pattern..]),
+            Shape::GitGrep => self.touch_all_or_cwd(&operands[dashes.unwrap_or(0).max(pattern)..]),
+            Shape::Replace => self.touch_all(operands.get(2..).unwrap_or_default()),
             Shape::Second => self.touch_all(operands.get(1..2).unwrap_or_default()),
             Shape::Script => {
                 self.touch_all(&operands[..pattern]);
                 self.guess(&operands[pattern..]);
             }
-            Shape::Revisions => {
-                let (before, paths) =
-                    operands.split_at(parsed.before_dashes.unwrap_or(operands.len()));
+            Shape::Tar if parsed.is_given(row.words) => self.touch_all(operands),
+            Shape::Revisions | Shape::Checkout => {
+                let before = dashes.unwrap_or(operands.len());
+                let before = if row.shape == Shape::Checkout { before.min(1) } else { before };
+                let (before, paths) = operands.split_at(before);
                 for word in before {
-                    self.revision(word, parsed.before_dashes.is_none());
+                    self.revision(word, dashes.is_none());
                 }
                 self.touch_all(paths);
             }
+            Shape::AfterDashes => self.touch_all(&operands[dashes.unwrap_or(operands.len())..]),
             Shape::Cd => match operands.first() {
                 Some(to) if to.start() == "-" => self.go_back(),
                 to => {
@@ -275,8 +303,12 @@ impl Walk<'_> {
                 let patch = given.or_else(|| self.input.clone());
                 self.touch_patched(patch.as_deref().unwrap_or_default());
             }
-            Shape::Nothing | Shape::Prefix | Shape::PrefixAfterOne | Shape::Runner | Shape::Git => {
-            }
+            Shape::Nothing
+            | Shape::Tar
+            | Shape::Prefix
+            | Shape::PrefixAfterOne
+            | Shape::Runner
+            | Shape::Git => {}
         }
     }
 
@@ -316,18 +348,26 @@ impl Walk<'_> {
             if let Some(directory) = &options.directory {
                 walk.change_directory(Some(directory));
             }
-            match row.shape {
+            let command = match row.shape {
                 OperandShape::Git => {
-                    if let Some(row) = CommandRow::named(&format!("git:{}", first.start())) {
+                    let row = CommandRow::named(&format!("git:{}", first.start()));
+                    if let Some(row) = row.or_else(|| CommandRow::named("git:*")) {
                         walk.run_as(row, rest);
                     }
+                    return;
                 }
-                OperandShape::Runner if !has(row.words, &first.start()) => walk.guess(command),
+                OperandShape::Runner if !has(row.words, &first.start()) => {
+                    walk.guess(command);
+                    return;
+                }
                 // `uv run --with x python a.py`.
-                OperandShape::Runner => walk.run(&rest[row.command_start(rest)..]),
-                OperandShape::PrefixAfterOne => walk.run(rest),
+                OperandShape::Runner => &rest[row.command_start(rest)..],
+                OperandShape::PrefixAfterOne => rest,
+                _ => command,
+            };
+            match command {
                 // `watch 'cat a'`.
-                _ if rest.is_empty() && first.start().contains(' ') => walk.text(&first.start()),
+                [only] if only.start().contains(' ') => walk.text(&only.start()),
                 _ => walk.run(command),
             }
         });
@@ -342,8 +382,10 @@ impl Walk<'_> {
                 self.guess(arguments);
             }
             None => {
-                let input = self.input.clone().unwrap_or_default();
+                // A shell inside the text does not read the text again.
+                let Some(input) = self.input.take() else { return };
                 self.in_subshell(|walk| walk.text(&input));
+                self.input = Some(input);
             }
         }
     }
@@ -359,10 +401,16 @@ impl Walk<'_> {
         let words = &words[flags..];
         let end = words.iter().position(is_expression).unwrap_or(words.len());
         self.touch_all_or_cwd(&words[..end]);
-        for option in words.windows(2) {
+        let mut words = words[end..].iter();
+        while let Some(option) = words.next() {
             const WITH_FILE: &str = "-newer -anewer -cnewer -samefile -fprint -fprintf -fls";
-            if has(WITH_FILE, &option[0].start()) {
-                self.touch(&option[1]);
+            let option = option.start();
+            if has(WITH_FILE, &option) {
+                words.next().into_iter().for_each(|it| self.touch(it));
+            } else if has("-exec -execdir -ok -okdir", &option) {
+                let command = words.by_ref().take_while(|word| !has("; +", &word.start()));
+                let command: Vec<Word> = command.map(with_unknown_file).collect();
+                self.in_subshell(|walk| walk.run(&command));
             }
         }
     }
@@ -371,7 +419,9 @@ impl Walk<'_> {
     fn revision(&mut self, word: &Word, may_be_path: bool) {
         let text = word.start();
         match word.split(':') {
-            Some((_, path)) if path.start().starts_with(['.', '/']) => self.touch(&path),
+            Some((_, path)) if ["./", "../"].iter().any(|dir| path.start().starts_with(dir)) => {
+                self.touch(&path);
+            }
             Some((_, path)) => {
                 path.path().into_iter().for_each(|path| self.touch_from_top(&path));
             }
@@ -385,6 +435,12 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+// `{}` is the file that was found.
+fn with_unknown_file(word: &Word) -> Word {
+    let text = word.start();
+    text.split_once("{}").map_or_else(|| word.clone(), |(start, _)| Word::starting_with(start))
 }
 
 fn is_assignment(word: &Word) -> bool {

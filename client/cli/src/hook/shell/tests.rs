@@ -88,6 +88,9 @@ fn reading_commands_touch_their_files() {
         ("cat ~/notes.md ~other/x", "/h/notes.md"),
         ("cat \"$HOME/notes.md\" \"${HOME}/b\"", "/h/notes.md /h/b"),
         ("cat src/{a,b}.rs", "src/a.rs src/b.rs"),
+        ("cat {a,{b,c}d}{,.x}", "a a.x bd bd.x cd cd.x"),
+        ("cat {a} '{b,c}' x{d,e f}", "{a} {b,c} x{d,e f}"),
+        ("cat {{a,b} {c,d}{e}", "{a {b c{e} d{e}"),
         ("cat café/naïve.md", "café/naïve.md"),
     ]);
 }
@@ -121,6 +124,10 @@ fn searching_commands_touch_their_directories() {
         ("du -sh target", "target"),
         ("ag --ignore dist foo app", "app"),
         ("ls src/**/*.rs", "src"),
+        ("find . -name '*.ts' -exec mv {} packages/web/ \\;", ". packages/web"),
+        ("find . -exec sh -c 'cat notes.txt' \\; -newer b.txt", ". notes.txt b.txt"),
+        ("find src -exec grep -l foo extra.txt {} +", "src extra.txt"),
+        ("find src -exec ls -l {} + -okdir cp {} out/{} ';'", "src out"),
     ]);
 }
 
@@ -161,10 +168,18 @@ fn writing_commands_touch_their_targets() {
         ("ln -s ../real.txt link.txt", "/w/real.txt link.txt"),
         ("dd if=in.bin of=out.bin bs=1M", "in.bin out.bin"),
         ("tar czf out.tgz src docs", "out.tgz src docs"),
-        ("tar -xzf in.tgz -C dest", "dest in.tgz"),
+        ("tar -xzf in.tgz -C dest", "in.tgz dest"),
         ("rsync -av src/ host:/srv/app", "src"),
         ("patch -p1 < fix.patch", "fix.patch"),
         ("truncate -s 0 app.log", "app.log"),
+        ("sd foo bar Makefile", "Makefile"),
+        ("sd -f i 'a/b' 'c/d' x.txt", "x.txt"),
+        ("cat foo:bar.txt", "foo:bar.txt"),
+        ("mv a:b.txt c.txt && ln d:e f && cp g:h i", "c.txt f i"),
+        ("tar -xzf in.tgz member.txt", "in.tgz"),
+        ("tar tf a.tgz src/x", "a.tgz"),
+        ("tar -df a.tgz", "a.tgz"),
+        ("tar --create --file=a.tar x -C y z", "a.tar y x z"),
         (
             "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/a.rs\n@@\n-x\n+y\n*** Add File: b/c.md\n*** End Patch\nEOF",
             "src/a.rs b/c.md",
@@ -201,6 +216,8 @@ fn paths_follow_the_working_directory() {
         ("while read -r l; do echo \"$l\"; done < list.txt", "list.txt"),
         ("if [ -f a.toml ]; then cat a.toml; else cat b.toml; fi", "a.toml b.toml"),
         ("[[ -d src && ! -e out/x ]] && ls src", "src out/x"),
+        ("[[ src/a.rs -nt out.o ]]", "src/a.rs out.o"),
+        ("[ a.rs -ot b.rs ] || [[ $x == c.rs ]]", "a.rs b.rs"),
         ("test -f package.json && npm test", "package.json"),
         ("case $x in a.txt) cat one;; *) cat two;; esac", "one two"),
         ("f() { cat a.txt; }; f", "a.txt"),
@@ -213,8 +230,61 @@ fn paths_follow_the_working_directory() {
 }
 
 #[test]
+fn loops_run_once_for_each_value() {
+    check(&[
+        (
+            "for d in web api; do (cd $d && cat package.json); done",
+            "web web/package.json api api/package.json",
+        ),
+        ("for d in a b; do cd $d && cat x && cd ..; done", "a a/x . b b/x"),
+        ("for d in a b; do git -C $d diff -- x.rs; done", "a a/x.rs b b/x.rs"),
+        ("for d in web api; do npm --prefix $d test; done", "web api"),
+        ("for d in web api; do make -C $d; done", "web api"),
+        ("for d in a b; do pushd $d; cat x; popd; done", "a a/x b b/x"),
+        ("for f in a.rs b.rs; do bash -c \"cat $f\"; done", "a.rs b.rs"),
+        ("for f in a b; do test -f $f; done", "a b"),
+        ("for p in useFoo useBar; do rg \"$p\" src; done", "src"),
+        ("for i in 1 2 3; do head -n $i a.txt; done", "a.txt"),
+        ("for n in 10,20 30,40; do sed -n \"${n}p\" src/a.rs; done", "src/a.rs"),
+        ("for f in a.rs b.rs; do mv $f $f.bak; done", "a.rs a.rs.bak b.rs b.rs.bak"),
+        ("for f in $(cat list.txt); do cat src/$f; done", "list.txt src"),
+        ("for x; do cat \"$x\" a.txt; done", "a.txt"),
+        ("f() { for x; do cat \"$x\"; done; }; f a.txt", "a.txt"),
+    ]);
+}
+
+#[test]
+fn many_values_give_the_first_files() {
+    let numbered = |text: &str, count| -> Vec<String> {
+        (0..count).map(|nth| format!("{text}{nth}")).collect()
+    };
+    let short = numbered("f", 65).join(" ");
+    assert_eq!(touched_files(&format!("for f in {short}; do cat $f; done")), short);
+    let long = numbered(&"long/".repeat(20), 56).join(" ");
+    assert_eq!(touched_files(&format!("for f in {long}; do cat $f; done")), long);
+    let twenty = numbered("d", 20);
+    let found = touched_files(&format!(
+        "for a in {0}; do for b in {0}; do cat $a/$b; done; done",
+        twenty.join(" ")
+    ));
+    let pairs = twenty.iter().flat_map(|a| twenty.iter().map(move |b| format!("{a}/{b}")));
+    assert_eq!(found, pairs.collect::<Vec<_>>().join(" "));
+
+    let braces = |values: &[String]| touched_files(&format!("cat {{{}}}.x", values.join(",")));
+    assert_eq!(braces(&numbered("f", 65)), numbered("f", 64).join(".x ") + ".x");
+    let long = numbered(&"long/".repeat(20), 56);
+    assert_eq!(braces(&long), long.join(".x ") + ".x");
+    let found = touched_files(&format!("cat {}", "{a,b}".repeat(7)));
+    assert!(found.starts_with("aaaaaaa aaaaaab aaaaaba "), "{found}");
+    assert!(!found.contains(['{', ',', '}']), "{found}");
+    assert_eq!(found.split(' ').count(), 64);
+}
+
+#[test]
 fn nested_commands_are_analysed() {
     check(&[
+        ("uv run 'cat a.txt'", "a.txt"),
+        ("bash <<'E'\nbash\ncat a.txt\nE", "a.txt"),
         ("bash -c 'cat a.txt && rm b.txt'", "a.txt b.txt"),
         ("bash -lc \"cd web && sed -n 1,5p a.ts\"", "web web/a.ts"),
         ("sh scripts/run.sh in.txt", "scripts/run.sh in.txt"),
@@ -318,6 +388,22 @@ fn git_paths_are_told_from_revisions() {
         ("git apply fix.patch", "fix.patch"),
         ("git cat-file -p HEAD:README.md", "/w/README.md"),
         ("git push origin feature/x.y", ""),
+        ("git status -s packages/web", "packages/web"),
+        ("git ls-files -s src", "src"),
+        ("git am -s fix.patch", "fix.patch"),
+        ("git restore -s HEAD~1 src/a.rs", "src/a.rs"),
+        ("git init -b main sub", "sub"),
+        ("git add foo:bar.txt", "foo:bar.txt"),
+        ("git show HEAD:.github/workflows/ci.yml", "/w/.github/workflows/ci.yml"),
+        ("git show HEAD:../a.rs", "/w/a.rs"),
+        ("git diff-tree -r HEAD -- src/a.rs", "src/a.rs"),
+        ("git submodule update -- x", "x"),
+        ("git bisect start HEAD v1.0 -- src", "src"),
+        ("git sparse-checkout set -- web", "web"),
+        ("git checkout HEAD~1 src/module", "src/module"),
+        ("git checkout -- a b", "a b"),
+        ("git grep foo main -- src", "src"),
+        ("git grep -e foo src", "src"),
     ]);
 }
 
@@ -383,7 +469,14 @@ fn large_commands_stay_within_limits() {
     let nested = ["(", "$(", "{ ", "\"$(", "`", "<<E\n", "[[ ", "if ", "bash -c '"];
     let nested = nested.map(|it| it.repeat(20_000));
     let braces = format!("cat {}", "{a,b}".repeat(5_000));
-    for text in nested.iter().chain([&pieces, &bytes, &braces]) {
+    let open_braces = format!("cat {}", "{".repeat(200_000));
+    let letters = format!("echo -{}", "n".repeat(60_000));
+    let documents = format!("bash <<'E'\n{}E", "bash\n".repeat(2_000));
+    let ten = "for v in 0 1 2 3 4 5 6 7 8 9; do ";
+    let loops = format!("{} cat $v* {}", ten.repeat(10), "; done".repeat(10));
+    for text in
+        nested.iter().chain([&pieces, &bytes, &braces, &open_braces, &letters, &documents, &loops])
+    {
         assert!(files(text, &dirs()).len() <= MAX_FILES);
     }
     let many = "cat a.txt; ".repeat(100_000);

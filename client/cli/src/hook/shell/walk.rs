@@ -1,8 +1,8 @@
 //! Walk over a command's syntax tree ([`Walk`]): the commands, their directories and their words.
 //!
 //! Directories and variables follow the shell: `cd` affects later commands within its subshell,
-//! substitution or pipeline stage. All branches are assumed to run, and a loop's variable stands
-//! for all of its values at once.
+//! substitution or pipeline stage. All branches are assumed to run, and a loop runs once for each
+//! value of its variable.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -122,8 +122,13 @@ impl<'a> Walk<'a> {
     }
 
     fn add(&mut self, dir: &Path, path: &str) {
-        let path = absolute(dir, path).filter(|it| !self.files.contains(it));
-        self.files.extend(path.filter(|_| self.files.len() < MAX_FILES));
+        if self.files.len() < MAX_FILES {
+            // Texts compare faster than paths, which are compared by component.
+            let is_new =
+                |it: &PathBuf| !self.files.iter().any(|old| old.as_os_str() == it.as_os_str());
+            let path = absolute(dir, path).filter(is_new);
+            self.files.extend(path);
+        }
     }
 
     /// Changes the directory, to the user's home without a word.
@@ -166,7 +171,7 @@ impl<'a> Walk<'a> {
             "file_redirect" => walk.redirect(node, text),
             "variable_assignment" => walk.assign(node, text),
             "for_statement" => walk.for_loop(node, text),
-            "unary_expression" => walk.test(node, text),
+            "unary_expression" | "binary_expression" => walk.test(node, text),
             _ => walk.children(node, text),
         });
     }
@@ -260,18 +265,34 @@ impl<'a> Walk<'a> {
     fn for_loop(&mut self, node: Node<'_>, text: &str) {
         let mut cursor = node.walk();
         let values: Vec<_> = node.children_by_field_name("value", &mut cursor).collect();
-        let words: Vec<Word> = values.iter().flat_map(|it| self.words(*it, text)).collect();
-        if let Some(name) = node.child_by_field_name("variable") {
-            self.state.variables.insert(slice(name, text).to_owned(), Word::one_of(&words));
+        let mut words = Vec::new();
+        for value in &values {
+            self.statement(*value, text);
+            words.extend(self.words(*value, text));
         }
-        self.children(node, text);
+        // `for x; do`: the arguments of the script.
+        if values.is_empty() {
+            words.push(Word::starting_with(""));
+        }
+        let (Some(name), Some(body)) =
+            (node.child_by_field_name("variable"), node.child_by_field_name("body"))
+        else {
+            return;
+        };
+        for word in words {
+            if self.nodes_left == 0 || self.files.len() >= MAX_FILES {
+                break;
+            }
+            self.state.variables.insert(slice(name, text).to_owned(), word);
+            self.statement(body, text);
+        }
     }
 
-    // `[ -f path ]`, `[[ ! -d path ]]`.
+    // `[ -f path ]`, `[[ ! -d path ]]`, `[[ path -nt path ]]`.
     fn test(&mut self, node: Node<'_>, text: &str) {
         self.children(node, text);
         let operator = node.child_by_field_name("operator").map(|it| slice(it, text));
-        if operator.is_some_and(is_file_test) {
+        if operator.is_some_and(|it| is_file_test(it) || ["-nt", "-ot", "-ef"].contains(&it)) {
             let operands =
                 named_children(node).into_iter().filter(|it| it.kind() != "test_operator");
             let words: Vec<Word> = operands.flat_map(|it| self.words(it, text)).collect();

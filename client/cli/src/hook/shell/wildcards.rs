@@ -7,7 +7,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::word::Word;
 
-/// Maximum number of directory entries that are read for one command.
+/// Maximum number of directories and directory entries that are read for one command.
 const ENTRIES: usize = 4096;
 
 /// Maximum length of a pattern, in bytes: the system's limit on paths.
@@ -16,7 +16,7 @@ const MAX_PATH: usize = 4096;
 /// Expands the patterns of one command.
 #[derive(Debug)]
 pub(super) struct Expansion {
-    /// Number of directory entries that may still be read.
+    /// Number of directories and directory entries that may still be read.
     entries_left: usize,
 }
 
@@ -30,7 +30,7 @@ impl Expansion {
     /// Returns the paths that `word`, a path below `dir`, matches in byte order; none without
     /// wildcards.
     pub(super) fn paths(&mut self, dir: &Path, word: &Word) -> Vec<PathBuf> {
-        if word.glob().is_none() || word.start().len() > MAX_PATH {
+        if self.entries_left == 0 || word.glob().is_none() || word.start().len() > MAX_PATH {
             return Vec::new();
         }
         let mut found = vec![dir.to_owned()];
@@ -58,6 +58,7 @@ impl Expansion {
     /// Returns the entries of a directory with a matching name; hidden ones only for a pattern that
     /// begins with a dot.
     fn matching(&mut self, dir: &Path, matcher: &GlobMatcher, takes_hidden: bool) -> Vec<PathBuf> {
+        self.entries_left = self.entries_left.saturating_sub(1);
         // Matches no files if it cannot be read, as in a shell.
         let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
         let mut found = Vec::new();
@@ -119,8 +120,13 @@ mod tests {
         for nth in 0..20 {
             fs::write(top.path().join(nth.to_string()), "").expect("written");
         }
-        let mut expansion = Expansion { entries_left: 12 };
+        let mut expansion = Expansion { entries_left: 13 };
         assert_eq!(expansion.paths(top.path(), &word("*")).len(), 12);
         assert_eq!(expansion.paths(top.path(), &word("*")).len(), 0);
+        let mut expansion = Expansion { entries_left: 3 };
+        for _ in 0..3 {
+            assert!(expansion.paths(top.path(), &word("none/*")).is_empty());
+        }
+        assert!(expansion.paths(top.path(), &word("*")).is_empty());
     }
 }

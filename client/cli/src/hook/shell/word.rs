@@ -6,7 +6,10 @@ const UNKNOWN: char = '\0';
 /// Maximum number of words from one brace expansion.
 const MAX_EXPANSION: usize = 64;
 
-/// Maximum length of a word that braces and variables give; the system's limit on paths.
+/// Maximum number of characters that are copied for one brace expansion.
+const MAX_EXPANSION_CHARS: usize = 1 << 20;
+
+/// Maximum length of a word that variables give; the system's limit on paths.
 const MAX_WORD: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,19 +25,12 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Returns a word that expands to each of `words`, as `{a,b}`.
-    pub(super) fn one_of(words: &[Word]) -> Word {
-        if let [only] = words {
-            return only.clone();
-        }
-        let mut one = Word::default();
-        for (nth, word) in words.iter().enumerate() {
-            one.push_bare(if nth == 0 { "{" } else { "," });
-            let is_literal = |it: &Char| it.quoted || "{},".contains(it.c);
-            one.chars.extend(word.chars.iter().map(|it| Char { quoted: is_literal(it), ..*it }));
-        }
-        one.push_bare("}");
-        one
+    /// Returns a word that is only known at run time, but for its start.
+    pub(super) fn starting_with(start: &str) -> Word {
+        let mut word = Word::default();
+        word.push_quoted(start);
+        word.push_unknown();
+        word
     }
 
     /// Adds text without special characters.
@@ -103,6 +99,14 @@ impl Word {
         Word { chars: self.chars.iter().skip(n).copied().collect() }
     }
 
+    /// Returns the word with a dash before it, unless it begins with one.
+    pub(super) fn with_dash(&self) -> Word {
+        let mut word = Word::default();
+        word.push_quoted(if self.start().starts_with('-') { "" } else { "-" });
+        word.chars.extend(&self.chars);
+        word
+    }
+
     /// Splits the word at the first `mark`, which is dropped.
     pub(super) fn split(&self, mark: char) -> Option<(Word, Word)> {
         let at = self.chars.iter().position(|char| char.c == mark)?;
@@ -116,49 +120,52 @@ impl Word {
         parts.map(|it| Word { chars: it.to_vec() }).collect()
     }
 
-    /// Returns the words of the brace expansion.
+    /// Returns the words of the brace expansion, only the first ones if there are too many.
     pub(super) fn expanded(self) -> Vec<Word> {
+        let mut chars_left = MAX_EXPANSION_CHARS;
         let mut done = Vec::new();
         let mut open = vec![self];
         while let Some(word) = open.pop() {
-            match word.braces() {
-                Some(words) if done.len() + open.len() + words.len() <= MAX_EXPANSION => {
+            let length = word.chars.len().max(1);
+            let limit = (MAX_EXPANSION - done.len() - open.len()).min(chars_left / length);
+            match word.braces(limit) {
+                Some(words) => {
+                    chars_left -= words.len() * length;
                     open.extend(words.into_iter().rev());
                 }
-                _ => done.push(word),
+                None => done.push(word),
             }
         }
         done
     }
 
-    // Expands the first `a{b,c}d`.
-    fn braces(&self) -> Option<Vec<Word>> {
-        if self.chars.len() > MAX_WORD {
-            return None;
-        }
-        let is = |at: usize, c: char| self.chars[at] == Char { c, quoted: false };
-        for start in (0..self.chars.len()).filter(|at| is(*at, '{')) {
-            let mut depth = 0;
-            let mut cuts = vec![start];
-            for at in start..self.chars.len() {
-                depth += i32::from(is(at, '{')) - i32::from(is(at, '}'));
-                if depth == 0 || (depth == 1 && is(at, ',')) {
+    // Expands the first `a{b,c}d` to at most `limit` words.
+    fn braces(&self, limit: usize) -> Option<Vec<Word>> {
+        // Each open brace with the commas after it.
+        let mut open: Vec<Vec<usize>> = Vec::new();
+        let mut first: Option<Vec<usize>> = None;
+        for (at, char) in self.chars.iter().enumerate().filter(|(_, char)| !char.quoted) {
+            match char.c {
+                '{' => open.push(vec![at]),
+                ',' => open.last_mut().into_iter().for_each(|cuts| cuts.push(at)),
+                '}' => {
+                    let Some(mut cuts) = open.pop().filter(|cuts| cuts.len() > 1) else { continue };
                     cuts.push(at);
+                    first = first.filter(|it| it[0] < cuts[0]).or(Some(cuts));
+                    if open.is_empty() {
+                        break;
+                    }
                 }
-                if depth == 0 {
-                    break;
-                }
-            }
-            if depth == 0 && cuts.len() > 2 {
-                let (before, after) = (&self.chars[..start], &self.chars[cuts[cuts.len() - 1]..]);
-                let with = |cut: &[usize]| {
-                    let chosen = &self.chars[cut[0] + 1..cut[1]];
-                    Word { chars: [before, chosen, &after[1..]].concat() }
-                };
-                return Some(cuts.windows(2).map(with).collect());
+                _ => {}
             }
         }
-        None
+        let cuts = first?;
+        let (before, after) = (&self.chars[..cuts[0]], &self.chars[*cuts.last()? + 1..]);
+        let with = |cut: &[usize]| {
+            let chosen = &self.chars[cut[0] + 1..cut[1]];
+            Word { chars: [before, chosen, after].concat() }
+        };
+        Some(cuts.windows(2).take(limit).map(with).collect())
     }
 
     /// Returns the path, or the directory before the first unknown part or wildcard.
