@@ -512,7 +512,7 @@ mod tests {
     #[test]
     fn skills_are_listed_by_category_and_name_without_an_empty_description() {
         let skills =
-            [("z", "z", "Z."), ("a/y", "other", ""), ("a/x/w", "w", "W."), ("", "r", "R.")];
+            [("z", "z", "Z."), ("a\nb/y", "o: ther", ""), ("a/x/w", "w", "W."), ("", "r", "R.")];
         let paths = skills.map(|it| Path::new("/s").join(it.0).join("SKILL.md"));
         let skill =
             |((_, name, description), path): (&(&'static str, &'static str, &'static str), _)| {
@@ -537,7 +537,7 @@ mod tests {
         let (text, _) = text.split_once("\n</available_skills>").unwrap();
         assert_eq!(
             text,
-            "  a:\n    - other\n  a/x:\n    - w: W.\n  general:\n    - r: R.\n  z:\n    - z: Z."
+            "  a b:\n    - o: ther\n  a/x:\n    - w: W.\n  general:\n    - r: R.\n  z:\n    - z: Z."
         );
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value;
+use skills_agents::listing::one_line;
 use skills_agents::profile::Scope;
 use skills_agents::profile::template::{EscapeRule, ListingTemplate};
 
@@ -84,7 +85,10 @@ pub(super) fn entry(
             None => skill.path.to_string_lossy().into_owned(),
         }
     };
-    let text = fill(template.entry, |word| {
+    let whole = template.entry;
+    let without = || Cow::Owned(whole.replacen(template.empty, "", 1));
+    let layout = if description.is_empty() { without() } else { Cow::Borrowed(whole) };
+    fill(&layout, |word| {
         let escaped = |text: &str| Some(Cow::Owned(escape(template.escape, text).into_owned()));
         match word {
             "name" => escaped(skill.name),
@@ -100,8 +104,7 @@ pub(super) fn entry(
             }),
             _ => None,
         }
-    });
-    if description.is_empty() { text.replacen(template.empty, "", 1) } else { text }
+    })
 }
 
 /// Returns a skill's category: the path from the search root to the directory that contains the
@@ -110,5 +113,6 @@ pub(super) fn category(skill: &ListedSkill<'_>) -> String {
     let below = skill.path.parent().and_then(|it| it.strip_prefix(skill.root).ok());
     let above = below.and_then(Path::parent).filter(|it| !it.as_os_str().is_empty());
     let own = below.filter(|it| !it.as_os_str().is_empty());
-    above.or(own).unwrap_or(Path::new("general")).to_string_lossy().into_owned()
+    // The name of a directory must not add lines to the listing.
+    one_line(&above.or(own).unwrap_or(Path::new("general")).to_string_lossy())
 }

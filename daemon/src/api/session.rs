@@ -232,6 +232,8 @@ impl SessionCalls {
         paths: Vec<AbsPath>,
     ) -> Result<Additions, RpcError> {
         let TouchBase { mut view, mut is_current } = base;
+        // The additions themselves may hide a skill from the view, so this ends after one repetition.
+        let mut may_repeat = !is_current;
         loop {
             let found = self.discover_touched(&view, asked, session, paths.clone()).await?;
             let mut activated = self.find_activated(&view, &found.places).await?;
@@ -243,10 +245,10 @@ impl SessionCalls {
                 is_current = true;
                 let n_activated = activated.len();
                 activated.retain(|it| is_activated(&view, it));
-                if activated.len() < n_activated
-                    || !is_same_repository(&before.resolution, &view.resolution)
-                {
-                    // The worktree, its repository or a skill has changed since the view was
+                let has_changed = activated.len() < n_activated
+                    || !is_same_repository(&before.resolution, &view.resolution);
+                if has_changed && std::mem::take(&mut may_repeat) {
+                    // The worktree, its repository or a skill may have changed since the view was
                     // published.
                     asked.key.overlay = Arc::clone(&session.overlay);
                     view = self.resolver.view_for(asked).await?;

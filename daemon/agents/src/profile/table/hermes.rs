@@ -91,7 +91,7 @@ After difficult/iterative tasks, offer to save as a skill. If a skill you loaded
 <available_skills>
 ",
         entry: "    - {name}: {description}",
-        empty: ": ",
+        empty: ": {description}",
         tail: "
 </available_skills>
 

@@ -85,7 +85,7 @@ When a skill file references a relative path, resolve it against the skill direc
     <description>{description}</description>
     <location>{path}</location>
   </skill>",
-        empty: "    <description></description>\n",
+        empty: "    <description>{description}</description>\n",
         tail: "\n</available_skills>",
         order: ListingOrder::ByName,
         escape: EscapeRule::Xml,

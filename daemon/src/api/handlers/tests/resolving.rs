@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::json;
 use tracing::field::{Field, Visit};
@@ -91,6 +92,23 @@ async fn touch_that_adds_skills_resolves_the_view_once() {
     let touch = json!({"session": "s", "paths": [rig.path("w/a.scss")]});
     let touched = rig.call("session/touch", touch).await;
     assert_eq!(touched["activated"].as_array().map(Vec::len), Some(1), "{touched}");
+}
+
+#[tokio::test]
+async fn touch_that_hides_a_skill_by_what_it_discovers_ends() {
+    let conditional = skill("deploy", "paths: 'pkg/**'\n");
+    let mut rig = Rig::new(&[
+        ("w/.agents/skills/deploy/SKILL.md", &conditional),
+        ("w/pkg/.agents/skills/deploy/SKILL.md", &skill("deploy", "")),
+        ("w/.git/HEAD", "ref: refs/heads/main\n"),
+    ]);
+    rig.call("session/open", json!({"session": "s", "profile": "agentskills"})).await;
+    rig.call("skills/list", json!({"session": "s"})).await;
+    let touch = json!({"session": "s", "paths": [rig.path("w/pkg/x.ts")]});
+    let touched = tokio::time::timeout(Duration::from_secs(60), rig.call("session/touch", touch));
+    let touched = touched.await.expect("it ends");
+    let counts = ["discovered", "activated"].map(|it| touched[it].as_array().map_or(0, Vec::len));
+    assert_eq!(counts, [1, 0], "{touched}");
 }
 
 #[tokio::test]
