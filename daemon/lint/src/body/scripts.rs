@@ -32,9 +32,9 @@ static RUNS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// A change of the working directory.
+/// A change of the working directory: the rest of a longer word such as `cdk`, and the path.
 static CHANGES_DIR: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?:^\s*(?:\$ )?|&&\s*|[;|(]\s*)cd(?:\s+["']?([^\s;&|)"']*))?"#)
+    Regex::new(r#"(?:^\s*(?:\$ )?|&&\s*|[;|(]\s*)cd([^\s;&|)]*)(?:\s+["']?([^\s;&|)"']*))?"#)
         .expect("the expression is valid")
 });
 
@@ -124,10 +124,11 @@ fn check_missing(
     let written = command.slice(cx.text);
     let clones = mentions.clones();
     let first = dir.clone();
-    let mut changes = CHANGES_DIR.captures_iter(written).peekable();
+    let changes = CHANGES_DIR.captures_iter(written).filter(|it| it[1].is_empty());
+    let mut changes = changes.peekable();
     let mut follow = |dir: &mut WorkingDir, end: usize| {
         while let Some(it) = changes.next_if(|it| it.get(0).is_some_and(|it| it.end() <= end)) {
-            *dir = dir.after(cx, it.get(1).map_or("", |it| it.as_str()));
+            *dir = dir.after(cx, it.get(2).map_or("", |it| it.as_str()));
         }
     };
     for found in RUNS.captures_iter(written) {
@@ -208,7 +209,16 @@ fn check_in_dir(
     let (from_start, _) = normalise(script);
     let (normal, leaves) = normalise(&format!("{dir}/{script}"));
     let is_missing = |path: &str| cx.fs.look(path) == Some(PathKind::Missing);
+    // A path from another directory, or below one that the commands may make.
+    let is_elsewhere = script.starts_with(['~', '$', '{'])
+        || from_start.starts_with('.') && from_start.contains("/skills/");
+    let is_in_other_dir = from_start.split_once('/').is_some_and(|(first, _)| {
+        cx.fs.look(&format!("{dir}/{first}")) != Some(PathKind::Directory)
+    });
     if leaves
+        || is_elsewhere
+        || is_in_other_dir
+        || mentions.clones()
         || reported.contains(&normal)
         || !is_missing(&normal)
         // The text changes the directory back, or for one of several commands only.

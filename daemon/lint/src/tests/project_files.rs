@@ -159,7 +159,9 @@ fn file_above_the_skill_is_looked_for_in_the_worktree_only() {
 fn script_is_looked_for_where_the_command_changes_to() {
     let reported = |commands: &str| {
         let text = format!("{HEAD}```sh\n{commands}\n```\n");
-        places("body/missing-script", SKILL, &text, &["/w/.claude/skills/pdf/scripts/run.sh"])
+        let files =
+            ["run.sh", "lib/run.sh"].map(|it| format!("/w/.claude/skills/pdf/scripts/{it}"));
+        places("body/missing-script", SKILL, &text, &files.each_ref().map(String::as_str))
     };
     for (commands, place) in [
         ("cd scripts && ./rnu.sh", "./rnu.sh"),
@@ -167,6 +169,9 @@ fn script_is_looked_for_where_the_command_changes_to() {
         ("cd ${CLAUDE_SKILL_DIR}/scripts && bash fill.sh", "fill.sh"),
         ("(cd scripts; ./fill.sh)", "./fill.sh"),
         ("cd ~/.claude/skills/pdf/scripts && ./fill.sh", "./fill.sh"),
+        ("cd scripts && ./lib/rnu.sh", "./lib/rnu.sh"),
+        ("cdk synth && bash scripts/fill.sh", "scripts/fill.sh"),
+        ("cd-all; bash scripts/fill.sh", "scripts/fill.sh"),
     ] {
         assert_eq!(reported(commands), [place], "{commands}");
     }
@@ -180,6 +185,11 @@ fn script_is_looked_for_where_the_command_changes_to() {
         "cd scripts && cd .. && ./fill.sh",
         "(cd scripts && ./run.sh)\n./fill.sh",
         "cd scripts && scripts/run.sh",
+        "cd ${CLAUDE_SKILL_DIR}/scripts && npm install && npm run build && node dist/cli.js",
+        "cd scripts && python ~/.claude/skills/other/scripts/x.py",
+        "cd scripts && python $HOME/.claude/skills/other/scripts/x.py",
+        "cd scripts && python .claude/skills/other/scripts/x.py",
+        "git clone https://x.org/y\ncd scripts && bash fill.sh",
     ] {
         assert_eq!(reported(commands), [""; 0], "{commands}");
     }
