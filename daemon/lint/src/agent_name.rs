@@ -62,14 +62,13 @@ fn misspelled_agent<'n>(written: &str, words: &[&'n str]) -> Option<&'n str> {
     const MAX_COMPARED: usize = 64;
     const MIN_LEN: usize = 4;
     let lower = written.to_lowercase();
-    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
     let is_slip = |meant: &str| {
         let meant = meant.to_lowercase();
         let is_longer = lower.starts_with(&meant) && !meant.contains('-');
         let is_long = lower.len().min(meant.len()) >= MIN_LEN;
         is_long
             && !is_longer
-            && digits(&lower) == digits(&meant)
+            && suggest::has_same_digits(&lower, &meant)
             && suggest::n_errors(&lower, &meant) == 1
     };
     words.iter().copied().find(|it| written.len() <= MAX_COMPARED && is_slip(it))

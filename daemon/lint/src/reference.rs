@@ -208,8 +208,9 @@ fn find_intended_skill<'s>(
     // A word with another ending often means something else.
     let is_ending = |it: &str| it.starts_with(name) || name.starts_with(it);
     let is_clear = matches!(certainty, Certainty::Clear | Certainty::Command);
+    let names = || skill_set.names().filter(|it| suggest::has_same_digits(name, it));
     if is_clear {
-        let alike = suggest::nearest(name, skill_set.names(), MIN_SIMILARITY);
+        let alike = suggest::nearest(name, names(), MIN_SIMILARITY);
         if let Some(meant) = alike.first() {
             let is_meant = |it: &&str| {
                 has_similar_parts(name, it)
@@ -228,15 +229,16 @@ fn find_intended_skill<'s>(
             && has_similar_parts(name, it)
             && if is_clear { is_other_length_or_swap(name, it) } else { is_slip(name, it) }
     };
-    let mut alike =
-        skill_set.names().filter(|it| is_typing_error(name, it, certainty) || is_near(it));
+    let mut alike = names().filter(|it| is_typing_error(name, it, certainty) || is_near(it));
     alike.next().filter(|_| alike.next().is_none())
 }
+
+/// Minimum length of a part that hardly becomes another word by one typing error.
+const LONG_PART: usize = 6;
 
 /// Returns whether each short part of a name is another form of its counterpart or differs by a
 /// slip: `deck-tools` is not `docx-tools`.
 fn has_similar_parts(name: &str, meant: &str) -> bool {
-    const LONG_PART: usize = 6;
     let mut pairs = name.split('-').zip(meant.split('-'));
     name.split('-').count() != meant.split('-').count()
         || !name.contains('-')
@@ -260,6 +262,10 @@ fn is_typing_error(name: &str, meant: &str, certainty: Certainty) -> bool {
     };
     match suggest::slip(name, meant) {
         Some(Slip::Swapped | Slip::Doubled) => true,
+        Some(Slip::BesideKey) if certainty == Certainty::Unclear => {
+            let mut pairs = name.split('-').zip(meant.split('-'));
+            pairs.all(|(a, b)| a == b || a.len() >= LONG_PART && a.as_bytes()[0] == b.as_bytes()[0])
+        }
         Some(Slip::BesideKey) => is_long,
         Some(Slip::LeftOut) => {
             let is_inside = name.as_bytes()[0] == meant.as_bytes()[0] && !meant.starts_with(name);

@@ -71,14 +71,20 @@ pub fn is_swapped(word: &str, meant: &str) -> bool {
 pub fn is_misspelling(word: &str, meant: &str) -> bool {
     const ONE_ERROR: usize = 5;
     const TWO_ERRORS: usize = 10;
-    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
     let shorter = word.chars().count().min(meant.chars().count());
     let allowed = match shorter {
         TWO_ERRORS.. => 2,
         ONE_ERROR.. => 1,
         _ => 0,
     };
-    is_swapped(word, meant) || digits(word) == digits(meant) && n_errors(word, meant) <= allowed
+    is_swapped(word, meant) || has_same_digits(word, meant) && n_errors(word, meant) <= allowed
+}
+
+/// Returns whether two words contain the same digits in the same order: with others, both may be
+/// right.
+pub fn has_same_digits(word: &str, other: &str) -> bool {
+    let digits = |it: &'_ str| it.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
+    digits(word) == digits(other)
 }
 
 /// A single typing error.

@@ -268,6 +268,31 @@ fn slashes_that_are_not_skill_references_are_ignored() {
 }
 
 #[test]
+fn names_with_other_digits_or_short_words_are_not_misspelled() {
+    let told = |line: &str, skill: &str| {
+        let beside = format!("//- /w/skills/{skill}/SKILL.md\n{}", body("x").replace("pdf", skill));
+        let found =
+            Fixture::new(&format!("//- /w/skills/pdf/SKILL.md\n{}{beside}", body(line))).check();
+        found.iter().any(|it| it.rule.id.as_str() == "ref/unknown")
+    };
+    for (line, skill) in [
+        ("Run `/phase-11` first.", "phase-1"),
+        ("Run /phase-11 first.", "phase-1"),
+        ("Load the `node-v11` skill.", "node-v1"),
+        ("Load the `migrate-12` skill.", "migrate-21"),
+        ("Call `test-api` first.", "rest-api"),
+        ("Then use test-api.", "rest-api"),
+        ("Then use test-client.", "rest-client"),
+        ("Then use sign-on.", "sign-in"),
+        ("Then use test-driven.", "rest-driven"),
+    ] {
+        assert!(!told(line, skill), "{line} {skill}");
+    }
+    assert!(told("Load the `migrtae-12` skill.", "migrate-12"));
+    assert!(told("Then use test-cluent.", "test-client"));
+}
+
+#[test]
 fn dollars_that_are_not_money_are_ignored() {
     for text in ["$1", "$2 and $3", "\\$50", "`$50`", "${50}", "$ARGUMENTS", "$name", "$$"] {
         silent("body/currency", &body(&format!("Take {text} now, $ARGUMENTS.")));
