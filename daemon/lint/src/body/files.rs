@@ -13,7 +13,7 @@ use super::super::hooks;
 use super::super::rule::Rule;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
-use super::mention::{MIN_SIMILARITY, Mentions};
+use super::mention::{Above, MIN_SIMILARITY, Mentions};
 use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, UNREFERENCED_FILE};
 
 /// Directories with a meaning in the specification and its tools.
@@ -182,9 +182,8 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
     let importers: Vec<_> = cx.profiles().into_iter().filter(|it| it.imports).collect();
     if !may_be_told
         || importers.is_empty()
-        || cx.fs.depth().is_none()
         || !mentions.is_own(span, &normal)
-        || mentions.above(&normal).is_some()
+        || mentions.above(&normal) != Above::Missing
     {
         return;
     }
@@ -264,7 +263,7 @@ fn check_path(
     }
     if is_certain {
         out.push(missing(mentions, cx, &BROKEN_PATH, span, name));
-    } else if mentions.above(&normal).is_none() {
+    } else if mentions.above(&normal) == Above::Missing {
         let finding = missing(mentions, cx, &BROKEN_PATH, span, name);
         out.push(finding.severity(Severity::Hint));
     }
@@ -288,7 +287,7 @@ pub(super) fn missing(
 ) -> Finding {
     let (normal, _) = normalise(path);
     let message = format!("the skill has no file `{normal}`");
-    if let Some(above) = mentions.above(&normal) {
+    if let Above::Found(above) = mentions.above(&normal) {
         let message = format!("{message}, but `{above}` exists");
         let finding = Finding::new(rule, span, message).severity(Severity::Hint);
         // A link may be written with escapes.

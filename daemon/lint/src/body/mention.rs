@@ -27,6 +27,17 @@ const MAX_LINES_UP: usize = 32;
 /// Number of bytes before and after a path that are searched for words.
 const NEAR: usize = 200;
 
+/// The answer whether a directory above the skill has a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Above {
+    /// The path from the skill to the file.
+    Found(String),
+    /// No directory of the worktree above the skill has it.
+    Missing,
+    /// The skill is outside of worktrees, or more than [`MAX_UP`] directories deep.
+    Unknown,
+}
+
 /// Examines the contexts of missing paths, up to [`MAX_EXAMINED`].
 pub(super) struct Mentions<'c, 'a> {
     cx: &'c Cx<'a>,
@@ -94,19 +105,25 @@ impl<'c, 'a> Mentions<'c, 'a> {
         names.contains(name) || *alike.entry(name.to_owned()).or_insert_with(find)
     }
 
-    /// Returns the path from the skill to a directory above it in its worktree that has the file.
-    pub(super) fn above(&self, path: &str) -> Option<String> {
-        let mut ups = (1..=self.cx.fs.depth()?.min(MAX_UP)).map(|it| "../".repeat(it) + path);
-        ups.find(|it| {
+    /// Looks for a file in the directories above the skill in its worktree.
+    pub(super) fn above(&self, path: &str) -> Above {
+        let Some(depth) = self.cx.fs.depth() else { return Above::Unknown };
+        let mut ups = (1..=depth.min(MAX_UP)).map(|it| "../".repeat(it) + path);
+        let is_there = |it: &String| {
             matches!(self.cx.fs.look(it), Some(PathKind::File { .. } | PathKind::Directory))
-        })
+        };
+        match ups.find(is_there) {
+            Some(found) => Above::Found(found),
+            None if depth > MAX_UP => Above::Unknown,
+            None => Above::Missing,
+        }
     }
 
     /// Returns whether a directory above the skill has the file. Only the first missing paths are
     /// searched for.
     pub(super) fn is_above(&self, path: &str) -> bool {
         self.n_examined.set(self.n_examined.get() + 1);
-        self.n_examined.get() <= MAX_EXAMINED && self.above(path).is_some()
+        self.n_examined.get() <= MAX_EXAMINED && matches!(self.above(path), Above::Found(_))
     }
 
     /// Returns whether the sentence allows that the file is missing, or is about another repository.

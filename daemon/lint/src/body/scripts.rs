@@ -12,7 +12,7 @@ use super::super::fs_context::PathKind;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
 use super::files::{missing, normalise, offer_file};
-use super::mention::{MIN_SIMILARITY, Mentions};
+use super::mention::{Above, MIN_SIMILARITY, Mentions};
 use super::rules::{MISSING_SCRIPT, NOT_EXECUTABLE};
 
 /// Languages of code blocks that are not shell commands.
@@ -154,7 +154,8 @@ fn check_missing(
         let dir = normal.split_once('/').map_or("", |(dir, _)| dir);
         let is_bare = dir.is_empty() && own.is_none();
         // With `./`, the text says where the script is; it can still be one of the project.
-        let is_here = || script.as_str().starts_with("./") && mentions.above(&normal).is_none();
+        let is_here =
+            || script.as_str().starts_with("./") && mentions.above(&normal) == Above::Missing;
         if leaves {
             continue;
         }
@@ -182,7 +183,7 @@ fn check_missing(
         }
         // The same skill may be in the directory of another agent too.
         let named = script.as_str().trim_start_matches("./");
-        if own.is_some() && named.starts_with('.') && mentions.above(named).is_some() {
+        if own.is_some() && named.starts_with('.') && mentions.above(named) != Above::Missing {
             continue;
         }
         let finding = missing(mentions, cx, &MISSING_SCRIPT, span, path);
@@ -224,8 +225,11 @@ fn check_in_dir(
         // The text changes the directory back, or for one of several commands only.
         || !is_missing(&from_start)
         || !mentions.is_own(span, &from_start)
-        || mentions.above(&normal).is_some()
     {
+        return;
+    }
+    let above = mentions.above(&normal);
+    if matches!(above, Above::Found(_)) {
         return;
     }
     let message = format!("the skill has no file `{normal}`");
@@ -239,7 +243,10 @@ fn check_in_dir(
         }
         _ => finding,
     };
-    out.push(offer_file(cx, finding, &normal));
+    let finding = offer_file(cx, finding, &normal);
+    // The directory may be one of the user's project.
+    let is_certain = above == Above::Missing;
+    out.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
     reported.insert(normal);
 }
 

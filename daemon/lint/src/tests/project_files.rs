@@ -156,6 +156,31 @@ fn file_above_the_skill_is_looked_for_in_the_worktree_only() {
 }
 
 #[test]
+fn file_is_not_reported_if_the_directories_above_are_unknown() {
+    const DEEP: &str = "/w/1/2/3/4/5/6/7/SKILL.md";
+    let body = "```sh\npython ./build.py\npython .claude/skills/pdf/a.py\n```\n\
+                Read @./docs/missing.md. See `references/shared.md`.\n";
+    let text = format!("{HEAD}{body}");
+    let reported = |path: &str| {
+        let all = ["body/missing-script", "body/broken-path"];
+        all.map(|it| places(it, path, &text, &[])).concat()
+    };
+    let known = reported(SKILL);
+    assert_eq!(known[0], "./build.py");
+    assert!(known.len() >= 3, "{known:?}");
+    for path in [DEEP, "/home/me/.claude/skills/pdf/SKILL.md"] {
+        assert_eq!(reported(path), [""; 0], "{path}");
+    }
+    // The skill has the directory.
+    let text = format!("{HEAD}```sh\ncd scripts && ./fill.sh\n```\n");
+    for (path, severity) in [(SKILL, Severity::Warning), (DEEP, Severity::Hint)] {
+        let own = path.replace("SKILL.md", "scripts/run.sh");
+        let found = found("body/missing-script", &format!("//- {path}\n{text}//- {own}\nA\n"));
+        assert_eq!(found[0].diagnostic.severity, severity, "{path}");
+    }
+}
+
+#[test]
 fn script_is_looked_for_where_the_command_changes_to() {
     let reported = |commands: &str| {
         let text = format!("{HEAD}```sh\n{commands}\n```\n");
