@@ -76,21 +76,32 @@ pub(super) fn in_body(text: &str, body: &Body, near: Span, found: &mut Vec<Refer
     }
     for fence in body.fences.iter().filter(|it| it.content.touches(near)) {
         let language = fence.info.slice(text).split([' ', '{', ',']).next().unwrap_or_default();
-        let place = if TEXTS.contains(&language) { Place::Text } else { Place::Program };
+        let place = match language {
+            "" => Place::Unlabelled,
+            _ if TEXTS.contains(&language) => Place::Text,
+            _ => Place::Program,
+        };
         add_words(text, fence.content, place, found);
         in_paths(text, fence.content, found);
     }
 }
+
+/// Maximum number of bytes of a path before `skills/`; a longer one has no names.
+const MAX_PATH_START: usize = 512;
 
 /// Adds the names of directories in paths such as `skills/name` and `skills/group/name`, from
 /// whichever directory they lead.
 fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
     let written = region.slice(text);
     for (at, root) in written.match_indices("skills/") {
-        let before = &written[written.floor_char_boundary(at.saturating_sub(CONTEXT))..at];
+        let from = written.ceil_char_boundary(at.saturating_sub(MAX_PATH_START));
+        let before = &written[from..at];
         let is_part = |it: char| !it.is_whitespace() && !"\"'`(<".contains(it);
-        let lead = &before[before.trim_end_matches(is_part).len()..];
-        if lead.contains("://") || lead.contains("www.") {
+        let blank = before.trim_end_matches(is_part);
+        let lead = &before[blank.len()..];
+        let is_cut = blank.is_empty() && from > 0;
+        // An address, or a directory such as `my-skills`.
+        if is_cut || lead.contains("://") || lead.contains("www.") || lead.ends_with(is_letter) {
             continue;
         }
         let start = at + root.len();
@@ -102,20 +113,22 @@ fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
         let second_start = start + first.len() + 1;
         let is_directory = |name: &str, start: usize| {
             let behind = written.get(start + name.len()..).unwrap_or_default();
+            let is_cut = behind.starts_with(is_letter);
             let behind = behind.strip_prefix('/').unwrap_or(behind);
             let mut next = behind.chars();
+            let closes = |it: char| it.is_whitespace() || CLOSERS.contains(it);
             let is_whole = match next.next() {
-                Some('.') => next.next().is_none_or(char::is_whitespace),
+                Some('.') => next.next().is_none_or(closes),
                 Some(it) => !matches!(it, '{' | '<' | '*' | '$' | '\\'),
                 None => true,
             };
-            is_hyphenated(name) && is_whole
+            is_hyphenated(name) && !is_cut && is_whole
         };
-        // The first directory of two is a group.
-        if is_directory(second, second_start) {
-            add(second, region.start + second_start, ReferenceForm::Named, found);
-        } else if is_directory(first, start) {
-            add(first, region.start + start, ReferenceForm::Named, found);
+        // The first directory of two may be a group, and the second one of the skill.
+        for (name, start) in [(first, start), (second, second_start)] {
+            if is_directory(name, start) {
+                add(name, region.start + start, ReferenceForm::Named, found);
+            }
         }
     }
 }
@@ -165,6 +178,8 @@ enum Place {
     Prose,
     /// A fence with text, such as a tree, a diagram or a prompt.
     Text,
+    /// A fence without a language: text, or commands.
+    Unlabelled,
     /// A fence with a program, a configuration or data.
     Program,
 }
@@ -209,13 +224,14 @@ fn judge(text: &str, word: Span, place: Place) -> Option<(Span, ReferenceForm)> 
         return None;
     }
     // A comment of a program is text.
-    let place = if context.is_comment() { Place::Text } else { place };
+    let is_comment = place == Place::Program && context.is_comment();
+    let place = if is_comment { Place::Text } else { place };
     if place != Place::Program && context.is_beside_skill() {
         return Some((span, ReferenceForm::Mentioned));
     }
     let is_meant = match place {
         Place::Program => context.is_called() || context.is_listed(),
-        Place::Text => {
+        Place::Text | Place::Unlabelled => {
             prefixed > 0
                 || context.is_called()
                 || context.is_listed()
@@ -225,7 +241,8 @@ fn judge(text: &str, word: Span, place: Place) -> Option<(Span, ReferenceForm)> 
         Place::Prose => prefixed > 0 || context.is_named(false),
     };
     let parts = word.slice(text).split('-').count();
-    let is_long = parts >= 3 && place != Place::Program;
+    let is_command = place == Place::Unlabelled && context.is_command();
+    let is_long = parts >= 3 && place != Place::Program && !is_command;
     ((is_meant || is_long) && !context.is_other(place)).then_some((span, ReferenceForm::Named))
 }
 
@@ -316,10 +333,25 @@ impl<'a> Context<'a> {
     fn is_other(&self, place: Place) -> bool {
         let (before, after) = self.words();
         let follows = self.after.trim_start_matches(WRAPPERS).starts_with(' ');
-        let is_source = before == "from"
-            && (place == Place::Program
-                || ["import", "install"].iter().any(|it| self.before.contains(it)));
+        let is_source =
+            before == "from" && (place == Place::Program || self.is_after(&PACKAGE_VERBS));
         is_source || OTHERS_BEFORE.contains(&&*before) || follows && OTHERS_AFTER.contains(&&*after)
+    }
+
+    /// Returns whether one of the words is before it, in any case.
+    fn is_after(&self, words: &[&str]) -> bool {
+        let mut before = self.before.split(|it: char| !it.is_alphanumeric());
+        before.any(|word| words.iter().any(|it| it.eq_ignore_ascii_case(word)))
+    }
+
+    /// Returns whether it is the first word of a line with a further word or option.
+    fn is_command(&self) -> bool {
+        let lead = self.before.trim_start();
+        let argument = self.after.strip_prefix(' ').unwrap_or_default();
+        let is_word = |it: &str| it.starts_with(|it: char| it.is_alphanumeric() || it == '/');
+        let is_argument = is_word(argument)
+            || argument.starts_with('-') && is_word(argument.trim_start_matches('-'));
+        self.is_whole && (lead.is_empty() || lead == "$ ") && is_argument
     }
 
     /// Returns whether a line of a program calls it: `/name` or `@name` at its start.
@@ -496,6 +528,20 @@ const OTHERS_BEFORE: [&str; 15] = [
     "labels", "tag", "agent", "subagent", "plugin",
 ];
 
+/// Words before "from" and the name of a package.
+const PACKAGE_VERBS: [&str; 10] = [
+    "import",
+    "imports",
+    "imported",
+    "importing",
+    "install",
+    "installs",
+    "installed",
+    "export",
+    "exports",
+    "require",
+];
+
 /// Words after a name that is something else.
 const OTHERS_AFTER: [&str; 18] = [
     "package",
@@ -531,7 +577,7 @@ const LISTS: [&str; 5] = ["skill", "pipeline", "depend", "require", "related"];
 const BUNDLED: [&str; 3] = ["references", "scripts", "assets"];
 
 /// Languages of fences that hold text.
-const TEXTS: [&str; 8] = ["", "text", "txt", "markdown", "md", "mermaid", "dot", "graphviz"];
+const TEXTS: [&str; 7] = ["text", "txt", "markdown", "md", "mermaid", "dot", "graphviz"];
 
 #[cfg(test)]
 mod tests {
