@@ -40,11 +40,11 @@ pub(super) fn check(
         .iter()
         .copied()
         .find(|it| it.eq_ignore_ascii_case(written))
-        .or_else(|| misspelled_agent(written, &words));
+        .or_else(|| misspelled_agent(written, &words, 0));
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
     // The agent's name may be another form of its file's name.
     let is_form = |it: &str| it.starts_with(written) || written.starts_with(it);
-    let own = || misspelled_agent(written, &own).filter(|it| !is_form(it));
+    let own = || misspelled_agent(written, &own, MIN_OWN_LEN).filter(|it| !is_form(it));
     let (message, near) = if let Some(near) = built_in {
         (format!("Claude Code has no built-in agent `{written}`"), near)
     } else {
@@ -56,16 +56,18 @@ pub(super) fn check(
     Some(finding.help(help).draft(format!("Change to `{near}`"), span, near))
 }
 
-/// Returns the agent whose name differs by one typing error, in any case. A user's own agent can
-/// have a longer name: `explorer`.
-fn misspelled_agent<'n>(written: &str, words: &[&'n str]) -> Option<&'n str> {
+/// Minimum length of the name of a worktree's agent that is recognised with a typing error.
+const MIN_OWN_LEN: usize = 4;
+
+/// Returns the agent whose name differs by one typing error, in any case, if both names have a
+/// minimum length. A user's own agent can have a longer name: `explorer`.
+fn misspelled_agent<'n>(written: &str, words: &[&'n str], min_len: usize) -> Option<&'n str> {
     const MAX_COMPARED: usize = 64;
-    const MIN_LEN: usize = 4;
     let lower = written.to_lowercase();
     let is_slip = |meant: &str| {
         let meant = meant.to_lowercase();
         let is_longer = lower.starts_with(&meant) && !meant.contains('-');
-        let is_long = lower.len().min(meant.len()) >= MIN_LEN;
+        let is_long = lower.len().min(meant.len()) >= min_len;
         is_long
             && !is_longer
             && suggest::has_same_digits(&lower, &meant)

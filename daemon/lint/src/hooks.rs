@@ -498,7 +498,7 @@ fn check_command(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
 fn quote_directories(command: &str) -> Option<(usize, String)> {
     let (mut first, mut quoted) = (None, String::new());
     let (mut at, mut inside) = (0, None);
-    let mut word = WordPosition { start: 0, may_assign: true };
+    let mut word = WordPosition { start: 0, may_assign: true, is_case: false };
     let is_start = |it: &str| it.is_empty() || it.ends_with([' ', '=', ';', '(', '&', '|']);
     while let Some(next) = command[at..].chars().next() {
         let rest = &command[at..];
@@ -544,19 +544,24 @@ struct WordPosition {
     start: usize,
     /// True if an assignment is possible: at the start of a command, and after other assignments.
     may_assign: bool,
+    /// True after `case`, whose patterns end with `)`.
+    is_case: bool,
 }
 
 impl WordPosition {
     /// Follows the letter at `at`, which is outside quotes.
     fn advance(&mut self, command: &str, at: usize, letter: char) {
         /// Words that assignments can follow.
-        const BEFORE: [&str; 10] =
-            ["export", "readonly", "local", "declare", "if", "then", "else", "do", "while", "time"];
+        const BEFORE: [&str; 14] = [
+            "export", "readonly", "local", "declare", "if", "then", "elif", "else", "do", "while",
+            "until", "time", "{", "!",
+        ];
         let word = &command[self.start..at];
-        if matches!(letter, ';' | '&' | '|' | '(' | '\n') {
+        if matches!(letter, ';' | '&' | '|' | '(' | '\n') || letter == ')' && self.is_case {
             self.may_assign = true;
         } else if letter.is_whitespace() {
             let is_assignment = word.split_once('=').is_some_and(|(it, _)| is_variable(it));
+            self.is_case |= self.may_assign && word == "case";
             self.may_assign &= word.is_empty() || is_assignment || BEFORE.contains(&word);
         } else {
             return;

@@ -92,8 +92,7 @@ fn misspelled_import_of_a_command_offers_the_file() {
 
 #[test]
 fn agent_of_the_worktree_is_recognised_with_a_typing_error() {
-    let agents =
-        "//- /w/.claude/agents/review/code-reviewer.md\nA\n//- /w/.claude/agents/tester-2.md\nB\n";
+    let agents = "//- /w/.claude/agents/review/code-reviewer.md\nA\n//- /w/.claude/agents/tester-2.md\nB\n//- /w/.claude/agents/sage.md\nC\n";
     let reported = |agent: &str| {
         let text = HEAD.replace("---\nname", &format!("---\ncontext: fork\nagent: {agent}\nname"));
         let found = found("field/value", &format!("//- {SKILL}\n{text}Read.\n{agents}"));
@@ -103,7 +102,11 @@ fn agent_of_the_worktree_is_recognised_with_a_typing_error() {
     assert_eq!(reported("code-reviwer"), [message]);
     let message = "Claude Code has no built-in agent `Explor`; did you mean `Explore`?";
     assert_eq!(reported("Explor"), [message]);
-    for known in ["code-reviewer", "tester-2", "tester-3", "code-review", "writer", "Explore"] {
+    let message = "Claude Code has no built-in agent `Pln`; did you mean `Plan`?";
+    assert_eq!(reported("Pln"), [message]);
+    for known in
+        ["sge", "code-reviewer", "tester-2", "tester-3", "code-review", "writer", "Explore"]
+    {
         assert_eq!(reported(known), [""; 0], "{known}");
     }
 }
@@ -122,6 +125,11 @@ fn assignment_of_a_directory_needs_no_quotes() {
         "A=1 D=${CLAUDE_PROJECT_DIR}/x ./check.sh",
         "A=\"b c\" D=$CLAUDE_PROJECT_DIR ./check.sh",
         "export D=$CLAUDE_PROJECT_DIR && ./check.sh",
+        "'{ D=$CLAUDE_PROJECT_DIR; ls \"$D\"; }'",
+        "'! D=$CLAUDE_PROJECT_DIR'",
+        "if a; then b; elif D=$CLAUDE_PROJECT_DIR; then c; fi",
+        "until D=$CLAUDE_PROJECT_DIR; do c; done",
+        "case $1 in a) D=$CLAUDE_PROJECT_DIR;; esac",
     ] {
         assert!(!reported(command), "{command}");
     }
@@ -130,6 +138,8 @@ fn assignment_of_a_directory_needs_no_quotes() {
         "env D=$CLAUDE_PROJECT_DIR ./check.sh",
         "D=1; cd $CLAUDE_PROJECT_DIR",
         "./check.sh D=$CLAUDE_PROJECT_DIR",
+        "env $(x) D=$CLAUDE_PROJECT_DIR ./check.sh",
+        "echo case $(x) D=$CLAUDE_PROJECT_DIR",
     ] {
         assert!(reported(command), "{command}");
     }
