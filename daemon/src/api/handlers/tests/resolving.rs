@@ -105,7 +105,7 @@ async fn touch_that_hides_a_skill_by_what_it_discovers_ends() {
     rig.call("session/open", json!({"session": "s", "profile": "agentskills"})).await;
     rig.call("skills/list", json!({"session": "s"})).await;
     let touch = json!({"session": "s", "paths": [rig.path("w/pkg/x.ts")]});
-    let touched = tokio::time::timeout(Duration::from_secs(60), rig.call("session/touch", touch));
+    let touched = tokio::time::timeout(Duration::from_mins(1), rig.call("session/touch", touch));
     let touched = touched.await.expect("it ends");
     let counts = ["discovered", "activated"].map(|it| touched[it].as_array().map_or(0, Vec::len));
     assert_eq!(counts, [1, 0], "{touched}");
