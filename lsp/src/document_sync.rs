@@ -61,7 +61,7 @@ impl<S> DocumentSyncLayer<S> {
         } else if let Err(error) = handler(&self.session, params) {
             tracing::error!(%method, %error, "received a notification with invalid parameters");
             if let Some(uri) = uri.filter(|_| method == DidChangeTextDocument::METHOD) {
-                self.session.give_up(&uri);
+                self.session.close_out_of_sync(&uri);
             }
         }
         None
@@ -109,7 +109,7 @@ fn did_change(session: &Session, params: DidChangeTextDocumentParams) {
     let mut changes = params.content_changes;
     let (uri, version) = (params.text_document.uri, params.text_document.version);
     // A whole text brings a document back whose change could not be read.
-    if session.is_given_up(&uri)
+    if session.is_out_of_sync(&uri)
         && let Some(at) = changes.iter().rposition(|it| it.range.is_none())
     {
         let later = changes.split_off(at + 1);

@@ -89,7 +89,7 @@ struct SessionState {
     /// Problems in the client's settings that were already reported.
     problems: Vec<SettingsProblem>,
     /// Documents with a change that could not be read.
-    given_up: BTreeSet<String>,
+    out_of_sync: BTreeSet<String>,
     /// Files that the user opened or saved and that are not yet reported as touched.
     touched: Vec<AbsPath>,
 }
@@ -222,7 +222,7 @@ impl Session {
     pub(crate) fn open(&self, uri: Uri, version: i32, text: String) {
         let mut state = self.lock();
         state.n_opens += 1;
-        state.given_up.remove(uri.as_str());
+        state.out_of_sync.remove(uri.as_str());
         let document = Document::new(uri.clone(), version, state.next_revision(), text);
         if let Some(path) = document.path() {
             state.touched.push(path.clone());
@@ -285,11 +285,11 @@ impl Session {
 
     /// Closes a document with a change that cannot be read, and tells the user: its text would differ
     /// from the editor's.
-    pub(crate) fn give_up(&self, uri: &Uri) {
+    pub(crate) fn close_out_of_sync(&self, uri: &Uri) {
         if let Some(document) = self.document(uri.as_str()) {
             let name = document.path().map_or(uri.as_str().into(), |it| it.display().to_string());
             self.close(uri.clone());
-            self.lock().given_up.insert(uri.as_str().to_owned());
+            self.lock().out_of_sync.insert(uri.as_str().to_owned());
             self.warn(format!(
                 "cannot read a change of `{name}` from the editor; close the file and open it again"
             ));
@@ -297,8 +297,8 @@ impl Session {
     }
 
     /// Returns true if a change of a document could not be read since it was opened.
-    pub(crate) fn is_given_up(&self, uri: &Uri) -> bool {
-        self.lock().given_up.contains(uri.as_str())
+    pub(crate) fn is_out_of_sync(&self, uri: &Uri) -> bool {
+        self.lock().out_of_sync.contains(uri.as_str())
     }
 
     /// Shows a warning to the user.
@@ -309,7 +309,7 @@ impl Session {
     /// Closes a document.
     pub(crate) fn close(&self, uri: Uri) {
         let mut state = self.lock();
-        if state.given_up.remove(uri.as_str()) {
+        if state.out_of_sync.remove(uri.as_str()) {
             return;
         }
         let Some(closed) = state.documents.remove(uri.as_str()) else {

@@ -12,7 +12,7 @@ const PAGE: &str = "docs/troubleshooting.md";
 /// Returns the source of the product.
 fn product_source() -> String {
     let mut text = String::new();
-    for dir in ["client", "daemon"] {
+    for dir in ["client", "daemon", "lsp"] {
         gather(&top().join(dir), &mut text);
     }
     text

@@ -36,8 +36,8 @@ impl Reference {
     }
 }
 
-/// Returns whether a code span is `/name`, and nothing in its line speaks of routes and paths. A
-/// table is a list of either.
+/// Returns whether a code span is `/name`, and no word in its line is one of routes and paths. In a
+/// table it may be a route, because the words are in the head.
 fn is_command_in_code(text: &str, name: Span) -> bool {
     let (before, after) = line_around(text, name);
     let is_other = |it: &str| {
