@@ -41,14 +41,10 @@ const WIDEST_NAME: usize = 32;
 pub(super) fn run(cx: &CommandContext<'_>, args: &BudgetArgs) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
     let mut server = ServerConnection::open_reading(cx)?;
-    let params = |context: &CallContext| {
-        let mut params = BudgetParams {
-            context_tokens: args.context_tokens,
-            budget_chars: args.budget_chars,
-            ..BudgetParams::default()
-        };
-        context.fill(&mut params, None);
-        params
+    let params = |context: &CallContext| BudgetParams {
+        context_tokens: args.context_tokens,
+        budget_chars: args.budget_chars,
+        ..context.params()
     };
     let several = context.wants_several_profiles();
     if cx.global.json && !several {

@@ -91,6 +91,29 @@ impl CallContext {
         path
     }
 
+    /// Returns parameters with the context, and otherwise empty.
+    pub(super) fn params<P: Contextual + Default>(&self) -> P {
+        let mut params = P::default();
+        self.fill(&mut params, None);
+        params
+    }
+
+    /// Sets the context of a call's parameters, and returns the name of a skill, or else its path in
+    /// their path encoding.
+    pub(super) fn fill_target(
+        &self,
+        params: &mut impl Contextual,
+        target: SkillArgument,
+    ) -> (Option<String>, Option<String>) {
+        match target {
+            SkillArgument::Path(path) => (None, self.fill(params, Some(&path))),
+            SkillArgument::Name(name) => {
+                self.fill(params, None);
+                (Some(name), None)
+            }
+        }
+    }
+
     /// Returns the context of a call, and `path` in its path encoding.
     fn context(&self, path: Option<&Path>) -> (Context, Option<String>) {
         let environment = self.environment();
@@ -171,6 +194,11 @@ impl CallContext {
     /// Returns the same context within a session.
     pub(super) fn with_session(self, flag: &SessionFlag) -> Self {
         Self { session: flag.session.clone(), ..self }
+    }
+
+    /// Returns the same context within an agent's session.
+    pub(super) fn in_session(self, session: &str) -> Self {
+        Self { session: Some(session.to_owned()), ..self }
     }
 
     /// Returns whether `--profile` selects several profiles.

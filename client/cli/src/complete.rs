@@ -19,9 +19,7 @@ use skills_client::error::parse;
 use skills_client::spawn::connect;
 use skills_client::{ClientError, environment};
 use skills_protocol::method::{ProfilesDetect, Request, SessionList, SkillsList, WorktreeList};
-use skills_protocol::wire::{
-    DetectParams, Include, ListParams, SessionListParams, WorktreeListParams,
-};
+use skills_protocol::wire::{Include, ListParams, SessionListParams, WorktreeListParams};
 
 use crate::call_context::CallContext;
 use crate::context::CommandContext;
@@ -190,14 +188,11 @@ fn names(
                 GlobalArgs { profile_variables: cx.global.profile_variables, ..global.clone() };
             let context = CallContext::from_args(&global, None)?.single_profile()?;
             let mut connection = connection()?;
-            let mut params = DetectParams::default();
-            context.fill(&mut params, None);
-            let detected = call::<ProfilesDetect>(&mut connection, &params)?;
+            let detected = call::<ProfilesDetect>(&mut connection, &context.params())?;
             let profiles = several(&detected).unwrap_or_else(|| vec![detected.profile]);
             let mut names: Vec<Name> = Vec::new();
             for profile in profiles {
-                let mut params = ListParams::default();
-                context.with_profile(&profile).fill(&mut params, None);
+                let mut params: ListParams = context.with_profile(&profile).params();
                 if kind == NameKind::Skills {
                     params.include = vec![Include::All];
                 }

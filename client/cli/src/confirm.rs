@@ -27,9 +27,18 @@ pub(super) fn require_person(command: &str) -> Result<(), CommandError> {
 /// Shows what would be granted, asks, and returns whether the answer is yes.
 pub(super) fn agree(terminal: &Terminal, shown: &str) -> Result<bool, CommandError> {
     terminal.prompt(&format!("{shown} [y/N] "));
+    read_yes()
+}
+
+fn read_yes() -> Result<bool, CommandError> {
+    Ok(matches!(&*read_answer()?, "y" | "Y" | "yes"))
+}
+
+/// Reads a line from standard input, without the white space around it.
+pub(super) fn read_answer() -> Result<String, CommandError> {
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(|error| CommandError::output(&error))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(answer.trim().to_owned())
 }
 
 /// Asks whether to make the changes that were shown. `command` is the command that makes them
@@ -40,9 +49,7 @@ pub(super) fn ask_to_change(cx: &CommandContext<'_>, command: &str) -> Result<bo
             .with_hint(format!("Run `{command}`, or use `--dry-run` to see what it does.")));
     }
     cx.terminal.print("Make these changes? [y/N] ")?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|error| CommandError::output(&error))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    read_yes()
 }
 
 /// Reports that nothing was granted, and returns the exit code.

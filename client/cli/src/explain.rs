@@ -13,7 +13,7 @@ use skills_protocol::wire::{
     DetectResult, ExplainParams, ExplainResult, Outcome, State, Step, StepKind,
 };
 
-use crate::call_context::{CallContext, SessionFlag, SkillArgument};
+use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
@@ -101,16 +101,10 @@ fn run_all(
 
 fn params(context: &CallContext, args: &ExplainArgs) -> ExplainParams {
     let mut params = ExplainParams::default();
-    match args.target.as_deref().map(|target| context.target(target)) {
-        Some(SkillArgument::Path(path)) => params.path = context.fill(&mut params, Some(&path)),
-        Some(SkillArgument::Name(name)) => {
-            context.fill(&mut params, None);
-            params.name = Some(name);
-        }
-        None => {
-            context.fill(&mut params, None);
-        }
-    }
+    (params.name, params.path) = match &args.target {
+        Some(target) => context.fill_target(&mut params, context.target(target)),
+        None => return context.params(),
+    };
     params
 }
 

@@ -53,6 +53,12 @@ impl CommandError {
         self
     }
 
+    /// Returns the error with a hint, if there is one.
+    pub(super) fn with_hint_if(mut self, hint: Option<impl Into<String>>) -> Self {
+        self.hints.extend(hint.map(Into::into));
+        self
+    }
+
     /// Returns the exit code.
     pub fn exit(&self) -> Exit {
         self.exit

@@ -2,7 +2,7 @@
 
 use skills_protocol::PROFILES;
 use skills_protocol::method::ProfilesDetect;
-use skills_protocol::wire::{DetectParams, DetectResult, Evidence};
+use skills_protocol::wire::{DetectResult, Evidence};
 
 use crate::call_context::CallContext;
 use crate::server_connection::ServerConnection;
@@ -16,9 +16,7 @@ pub(crate) fn detect(
     server: &mut ServerConnection,
     context: &CallContext,
 ) -> Result<DetectResult, ClientError> {
-    let mut params = DetectParams::default();
-    context.fill(&mut params, None);
-    server.call::<ProfilesDetect>(&params)
+    server.call::<ProfilesDetect>(&context.params())
 }
 
 /// Returns the profiles that `--profile` selects.

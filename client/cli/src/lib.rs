@@ -234,8 +234,8 @@ pub fn run(global: &GlobalArgs, command: &Command, binary: Binary<'_>) -> ExitCo
 /// Returns the call context (directory, profile, environment) that the flags select, for commands
 /// of the binary.
 pub fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
-    let mut params = ListParams::default();
-    CallContext::from_args(global, None)?.single_profile()?.fill(&mut params, None);
+    let context = CallContext::from_args(global, None)?.single_profile()?;
+    let mut params: ListParams = context.params();
     Ok(params.take_context())
 }
 

@@ -351,10 +351,7 @@ fn check_seen(
         .because("the link was removed");
     let mut dropped = found.steps.iter().filter(|it| it.outcome == Outcome::Dropped);
     let next = dropped.find_map(|it| it.next.as_ref()).or(found.verdict.next.as_ref());
-    Err(match next {
-        Some(next) => error.with_hint(next),
-        None => error,
-    })
+    Err(error.with_hint_if(next))
 }
 
 /// Creates a relative symlink, and returns the directories that were created, outermost first.

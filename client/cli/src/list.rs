@@ -187,12 +187,9 @@ pub(super) fn by_profile(results: &[(String, Box<RawValue>)]) -> String {
 }
 
 fn params(cx: &CommandContext<'_>, args: &ListArgs, context: &CallContext) -> ListParams {
-    let mut params = ListParams::default();
-    if args.all || !cx.global.json {
-        params.include = vec![Include::All];
-    }
-    context.fill(&mut params, None);
-    params
+    let is_whole = args.all || !cx.global.json;
+    let include = if is_whole { vec![Include::All] } else { Vec::new() };
+    ListParams { include, ..context.params() }
 }
 
 fn print_one(
@@ -267,9 +264,7 @@ fn explain_roots(
 }
 
 fn explain_params(context: &CallContext) -> ExplainParams {
-    let mut params = ExplainParams { near_misses: Some(true), ..ExplainParams::default() };
-    context.fill(&mut params, None);
-    params
+    ExplainParams { near_misses: Some(true), ..context.params() }
 }
 
 // Candidates that are not skills; `skills/list` does not contain them.

@@ -34,9 +34,7 @@ pub(crate) fn listing_costs(
 /// Returns the parameters of the call that [`listing_costs`] makes.
 pub(crate) fn budget_params(context: &CallContext, scope: CostScope) -> BudgetParams {
     let only_cut = Some(scope == CostScope::OnlyCut);
-    let mut params = BudgetParams { only_cut, ..BudgetParams::default() };
-    context.fill(&mut params, None);
-    params
+    BudgetParams { only_cut, ..context.params() }
 }
 
 /// Returns the caveat for costs of a listing that is not known.

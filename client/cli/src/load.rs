@@ -126,13 +126,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         Some(name) if is_slash_command(name) => SkillArgument::Name(name.to_owned()),
         _ => context.target(&args.target),
     };
-    match target {
-        SkillArgument::Path(path) => params.path = context.fill(&mut params, Some(&path)),
-        SkillArgument::Name(name) => {
-            context.fill(&mut params, None);
-            params.name = Some(name);
-        }
-    }
+    (params.name, params.path) = context.fill_target(&mut params, target);
     // Only arguments typed at a terminal count as the user's own.
     let is_typed =
         matches!((args.by, args.shell), (Who::User, CommandMode::Execute)) && has_person();
@@ -141,11 +135,9 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         (false, true) => ServerConnection::open_consent(cx)?,
         (false, false) => ServerConnection::open_reading(cx)?,
     };
-    if cx.global.json {
-        cx.terminal.print(&format!("{}\n", server.call_text::<SkillsLoad>(&params)?))?;
+    let Some(result) = server.call_or_print::<SkillsLoad>(cx, &params)? else {
         return Ok(Exit::Fine);
-    }
-    let result = server.call::<SkillsLoad>(&params)?;
+    };
     print(cx.terminal, &result.output)?;
     cx.terminal.print_notes(&notes(&result));
     cx.terminal.print_health(&result.health);
@@ -155,21 +147,18 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
 pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exit, CommandError> {
     let context =
         CallContext::from_args(cx.global, None)?.single_profile()?.with_session(&args.session);
-    let mut params = CatalogParams {
+    let params = CatalogParams {
         format: args.format.clone(),
         context_tokens: args.context_tokens,
         budget_chars: args.budget_chars,
         query: args.query.clone(),
-        ..CatalogParams::default()
+        ..context.params()
     };
-    context.fill(&mut params, None);
     let mut server = ServerConnection::open_reading(cx)?;
-    if cx.global.json {
-        cx.terminal.print(&format!("{}\n", server.call_text::<CatalogRender>(&params)?))?;
+    let Some(result) = server.call_or_print::<CatalogRender>(cx, &params)? else {
         return Ok(Exit::Fine);
-    }
+    };
     let detected = heading::detect(&mut server, &context)?;
-    let result = server.call::<CatalogRender>(&params)?;
     if !result.text.is_empty() {
         print(cx.terminal, &result.text)?;
     }
@@ -194,17 +183,15 @@ fn cut_notes(
     args: &CatalogArgs,
     format: Option<String>,
 ) -> Result<Vec<String>, CommandError> {
-    let mut params = BudgetParams {
+    let params = BudgetParams {
         format,
         context_tokens: args.context_tokens,
         budget_chars: args.budget_chars,
         only_cut: Some(true),
-        ..BudgetParams::default()
+        ..context.params()
     };
-    context.fill(&mut params, None);
     let cut = server.call::<CatalogBudget>(&params)?.skills;
-    let mut params = ListParams { include: vec![Include::All], ..ListParams::default() };
-    context.fill(&mut params, None);
+    let params = ListParams { include: vec![Include::All], ..context.params() };
     let mut hidden = server.call_whole::<SkillsList>(params)?.skills;
     hidden.retain(|it| it.state == State::Hidden);
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();

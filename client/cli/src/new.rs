@@ -2,18 +2,18 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, BufRead as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use skills_protocol::method::SkillsExplain;
 use skills_protocol::own_directory;
 use skills_protocol::path::decode;
-use skills_protocol::wire::{ExplainParams, ExplainResult, Outcome, Scope, StepKind};
+use skills_protocol::wire::{ExplainResult, Outcome, Scope, StepKind};
 
 use crate::agent_config::environment::InstallEnvironment;
 use crate::call_context::CallContext;
-use crate::confirm::has_person;
+use crate::confirm::{has_person, read_answer};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
@@ -85,9 +85,7 @@ fn agent_directory(
     cx: &CommandContext<'_>,
     context: &CallContext,
 ) -> Result<PathBuf, CommandError> {
-    let mut params = ExplainParams::default();
-    context.fill(&mut params, None);
-    let found = ServerConnection::open_reading(cx)?.call::<SkillsExplain>(&params)?;
+    let found = ServerConnection::open_reading(cx)?.call::<SkillsExplain>(&context.params())?;
     let top = worktree_top(&context.cwd);
     let all = places(&found, &top);
     let profile = found.profile.split_once('@').map_or(&*found.profile, |(base, _)| base);
@@ -147,15 +145,11 @@ fn choose(cx: &CommandContext<'_>, mut places: Vec<NewPlace>) -> Result<PathBuf,
         let _ = writeln!(text, "  {}  {dir} · {}", nth + 1, count(it.n_skills, "skill"));
     }
     cx.terminal.prompt(&format!("{text}Which one? [1] "));
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|error| CommandError::output(&error))?;
-    let nth = match answer.trim() {
-        "" => Some(1),
-        answer => answer.parse::<usize>().ok(),
-    };
+    let answer = read_answer()?;
+    let nth = if answer.is_empty() { Some(1) } else { answer.parse::<usize>().ok() };
     match nth {
         Some(nth) if (1..=places.len()).contains(&nth) => Ok(places.remove(nth - 1).dir),
-        _ => Err(CommandError::usage(format!("`{}` is none of the directories", answer.trim()))
+        _ => Err(CommandError::usage(format!("`{answer}` is none of the directories"))
             .with_hint("Answer with a number of the list, or pass `--dir DIR`.")),
     }
 }

@@ -9,9 +9,9 @@ use skills_protocol::method::{
 };
 use skills_protocol::wire::{
     GetParams, Health, PendingPermission, PermissionAction, PermissionCheckParams,
-    PermissionCheckResult, PermissionGrantedParams, PermissionGrantedResult,
-    PermissionPendingParams, PermissionPendingResult, PermissionReplyParams, PermissionReplyResult,
-    PermissionRevokeParams, PermissionRevokeResult, Reply,
+    PermissionCheckResult, PermissionGrantedResult, PermissionPendingParams,
+    PermissionPendingResult, PermissionReplyParams, PermissionReplyResult, PermissionRevokeParams,
+    PermissionRevokeResult, Reply,
 };
 
 use crate::call_context::CallContext;
@@ -110,29 +110,24 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
         PermissionCommand::Check { name } => {
             let mut server = ServerConnection::open_any_version(cx)?;
             // The rules answer for any name, also a mistyped one.
-            let mut skill = GetParams { name: Some(name.clone()), ..GetParams::default() };
-            context()?.fill(&mut skill, None);
+            let skill = GetParams { name: Some(name.clone()), ..context()?.params() };
             server.call::<SkillsGet>(&skill)?;
-            let mut params = PermissionCheckParams {
+            let params = PermissionCheckParams {
                 permission: SKILL.to_owned(),
                 patterns: vec![name.clone()],
-                ..PermissionCheckParams::default()
+                ..context()?.params()
             };
-            context()?.fill(&mut params, None);
             ask_over::<PermissionCheck>(server, cx, &params, render_check)
         }
         PermissionCommand::Granted => {
-            let mut params = PermissionGrantedParams::default();
-            context()?.fill(&mut params, None);
-            ask::<PermissionGranted>(cx, &params, render_granted)
+            ask::<PermissionGranted>(cx, &context()?.params(), render_granted)
         }
         PermissionCommand::Revoke { pattern, permission } => {
-            let mut params = PermissionRevokeParams {
+            let params = PermissionRevokeParams {
                 permission: permission.clone(),
                 pattern: pattern.clone(),
-                ..PermissionRevokeParams::default()
+                ..context()?.params()
             };
-            context()?.fill(&mut params, None);
             ask::<PermissionRevoke>(cx, &params, render_revoked)
         }
     }

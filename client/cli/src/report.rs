@@ -20,8 +20,8 @@ use skills_protocol::method::{
 };
 use skills_protocol::path::decode;
 use skills_protocol::wire::{
-    CatalogParams, CatalogResult, CheckParams, CheckResult, CheckedFile, Include, ListParams,
-    ReferencesParams, SkillReference, SnapshotParams, SnapshotResult, State,
+    CatalogResult, CheckParams, CheckResult, CheckedFile, Include, ListParams, SkillReference,
+    SnapshotParams, SnapshotResult, State,
 };
 
 use crate::call_context::CallContext;
@@ -128,8 +128,8 @@ fn snapshot(
     context: &CallContext,
 ) -> Result<(Vec<String>, SnapshotResult), CommandError> {
     let profiles = heading::selected(server, context)?;
-    let mut params = SnapshotParams { profiles: profiles.clone(), ..SnapshotParams::default() };
-    context.without_profile().fill(&mut params, None);
+    let context = context.without_profile();
+    let params = SnapshotParams { profiles: profiles.clone(), ..context.params() };
     Ok((profiles, server.call_whole::<IndexSnapshot>(params)?))
 }
 
@@ -146,8 +146,7 @@ fn ask(
     let mut references: BTreeMap<(String, u64), SkillReference> = BTreeMap::new();
     for profile in &profiles {
         let context = context.with_profile(profile);
-        let mut params = ListParams { include: vec![Include::All], ..ListParams::default() };
-        context.fill(&mut params, None);
+        let params = ListParams { include: vec![Include::All], ..context.params() };
         let list = server.call_whole::<SkillsList>(params)?;
         let listing = listing(server, &context)?;
         let costs = match listing_costs(server, &context, CostScope::All) {
@@ -155,9 +154,7 @@ fn ask(
             costs => costs?.0,
         };
         agents.push(AgentAnswers { profile: profile.clone(), list, listing, costs });
-        let mut params = ReferencesParams::default();
-        context.fill(&mut params, None);
-        for reference in server.call_whole::<SkillsReferences>(params)?.references {
+        for reference in server.call_whole::<SkillsReferences>(context.params())?.references {
             let key = (reference.path.clone(), reference.range.start.offset);
             references.entry(key).or_insert(reference);
         }
@@ -182,9 +179,7 @@ fn listing(
     server: &mut ServerConnection,
     context: &CallContext,
 ) -> Result<Option<CatalogResult>, ClientError> {
-    let mut params = CatalogParams::default();
-    context.fill(&mut params, None);
-    match server.call::<CatalogRender>(&params) {
+    match server.call::<CatalogRender>(&context.params()) {
         Ok(listing) => Ok(Some(listing)),
         Err(ClientError::Rpc(error)) if error.code == TOO_LARGE => Ok(None),
         Err(error) => Err(error),

@@ -30,17 +30,13 @@ pub struct SearchArgs {
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.single_profile()?;
-    let mut params = SearchParams::default();
-    context.fill(&mut params, None);
-    params.query = args.query.join(" ");
-    params.limit = Some(args.limit);
+    let (query, limit) = (args.query.join(" "), Some(args.limit));
+    let params = SearchParams { query, limit, ..context.params() };
     let mut server = ServerConnection::open_reading(cx)?;
-    if cx.global.json {
-        cx.terminal.print(&format!("{}\n", server.call_text::<SkillsSearch>(&params)?))?;
+    let Some(result) = server.call_or_print::<SkillsSearch>(cx, &params)? else {
         return Ok(Exit::Fine);
-    }
+    };
     let detected = heading::detect(&mut server, &context)?;
-    let result = server.call::<SkillsSearch>(&params)?;
     let text = render(&params.query, &result, &detected, &context.cwd, cx.terminal);
     cx.terminal.print(&fold(&text, cx.terminal.width))?;
     cx.terminal.print_health(&result.health);

@@ -120,11 +120,7 @@ pub(super) fn ask_over<M: Request>(
     params: &M::Params,
     render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
 ) -> Result<Exit, CommandError> {
-    if cx.global.json {
-        cx.terminal.print(&format!("{}\n", server.call_text::<M>(params)?))?;
-        return Ok(Exit::Fine);
-    }
-    let result = server.call::<M>(params)?;
+    let Some(result) = server.call_or_print::<M>(cx, params)? else { return Ok(Exit::Fine) };
     let (text, health) = render(&result, cx.terminal);
     cx.terminal.print(&text)?;
     cx.terminal.print_health(&health);
@@ -448,6 +444,19 @@ impl ServerConnection {
     fn request<M: Request>(&mut self, params: &M::Params) -> Result<M::Result, ClientError> {
         let sent = self.connection.send::<M>(params)?;
         self.connection.receive::<M>(sent)
+    }
+
+    /// Makes a call, and with `--json` prints its answer and returns `None`.
+    pub(super) fn call_or_print<M: Request>(
+        &mut self,
+        cx: &CommandContext<'_>,
+        params: &M::Params,
+    ) -> Result<Option<M::Result>, CommandError> {
+        if cx.global.json {
+            cx.terminal.print(&format!("{}\n", self.call_text::<M>(params)?))?;
+            return Ok(None);
+        }
+        Ok(Some(self.call::<M>(params)?))
     }
 
     /// Adds the daemon's process and the time limit to an error.

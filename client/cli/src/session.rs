@@ -57,10 +57,9 @@ enum SessionCommand {
 pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, CommandError> {
     match &args.action {
         SessionCommand::Open { session, auto } => {
-            let mut params = SessionOpenParams::default();
-            CallContext::from_args(cx.global, None)?.single_profile()?.fill(&mut params, None);
-            params.session.clone_from(session);
-            params.auto = auto.then_some(true);
+            let context = CallContext::from_args(cx.global, None)?.single_profile()?;
+            let (session, auto) = (session.clone(), auto.then_some(true));
+            let params = SessionOpenParams { session, auto, ..context.params() };
             ask::<SessionOpen>(cx, &params, render_session)
         }
         SessionCommand::Get { session } => {

@@ -10,7 +10,7 @@ use skills_protocol::wire::{
     Contextual, Diagnostic, Entry, GetParams, GetResult, Include, SkillUsage, UsageParams,
 };
 
-use crate::call_context::{CallContext, SkillArgument};
+use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
@@ -28,21 +28,14 @@ pub struct ShowArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ShowArgs) -> Result<Exit, CommandError> {
-    let place = CallContext::from_args(cx.global, None)?.single_profile()?;
+    let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let mut params = GetParams::default();
-    match place.target(&args.target) {
-        SkillArgument::Path(path) => params.path = place.fill(&mut params, Some(&path)),
-        SkillArgument::Name(name) => {
-            place.fill(&mut params, None);
-            params.name = Some(name);
-        }
-    }
+    let target = context.target(&args.target);
+    (params.name, params.path) = context.fill_target(&mut params, target);
     let mut server = ServerConnection::open_reading(cx)?;
-    if cx.global.json {
-        cx.terminal.print(&format!("{}\n", server.call_text::<SkillsGet>(&params)?))?;
+    let Some(result) = server.call_or_print::<SkillsGet>(cx, &params)? else {
         return Ok(Exit::Fine);
-    }
-    let result = server.call::<SkillsGet>(&params)?;
+    };
     let mut of = UsageParams { include: vec![Include::All], ..UsageParams::default() };
     of.set_context(params.take_context());
     let usage = server.call::<SkillsUsage>(&of)?.skills;

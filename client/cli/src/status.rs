@@ -18,12 +18,9 @@ use crate::text::{count, duration, hang, pad, plain, size, width};
 
 pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
     let mut link = ServerConnection::open_without_start(cx)?;
-    if cx.global.json {
-        cx.terminal.print(&format!("{}\n", link.call_text::<ServerStatus>(&StatusParams {})?))?;
-        return Ok(Exit::Fine);
+    if let Some(result) = link.call_or_print::<ServerStatus>(cx, &StatusParams {})? {
+        cx.terminal.print(&render(&result, cx.terminal))?;
     }
-    let result = link.call::<ServerStatus>(&StatusParams {})?;
-    cx.terminal.print(&render(&result, cx.terminal))?;
     Ok(Exit::Fine)
 }
 

@@ -144,8 +144,7 @@ pub(super) fn explain(
     context: &CallContext,
     name: &str,
 ) -> Result<ExplainResult, CommandError> {
-    let mut params = ExplainParams { name: Some(name.to_owned()), ..ExplainParams::default() };
-    context.fill(&mut params, None);
+    let params = ExplainParams { name: Some(name.to_owned()), ..context.params() };
     Ok(server.call::<SkillsExplain>(&params)?)
 }
 
@@ -215,11 +214,8 @@ fn needed_setting(
     found: &ExplainResult,
 ) -> Result<Option<Setting>, CommandError> {
     if found.verdict.state.is_none() {
-        let error = CommandError::finding(found.verdict.summary.trim_end_matches('.'));
-        return Err(match &found.verdict.next {
-            Some(next) => error.with_hint(next),
-            None => error,
-        });
+        return Err(CommandError::finding(found.verdict.summary.trim_end_matches('.'))
+            .with_hint_if(found.verdict.next.as_ref()));
     }
     effect::check_readable(settings, found)?;
     match to {

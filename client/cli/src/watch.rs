@@ -11,9 +11,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 use serde_json::value::{RawValue, to_raw_value};
 use skills_protocol::method::{Request as _, SkillsList};
-use skills_protocol::wire::{
-    Entry, Event, EventKind, Health, Include, ListParams, ListResult, SubscribeParams,
-};
+use skills_protocol::wire::{Entry, Event, EventKind, Health, Include, ListParams, ListResult};
 
 use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
@@ -57,9 +55,7 @@ async fn follow(
     context: &CallContext,
     client: Client,
 ) -> Result<(), CommandError> {
-    let mut params = SubscribeParams::default();
-    context.fill(&mut params, None);
-    let mut subscription = Subscription::new(client.clone(), params);
+    let mut subscription = Subscription::new(client.clone(), context.params());
     let mut watched =
         WatchedList { cx, context, client, clock: None, skills: None, health: Vec::new() };
     loop {
@@ -119,12 +115,11 @@ impl WatchedList<'_> {
 
     /// Fetches the changes and prints them.
     async fn update(&mut self) -> Result<bool, CommandError> {
-        let mut params = ListParams {
+        let params = ListParams {
             include: vec![Include::All],
             since: self.clock.clone(),
-            ..ListParams::default()
+            ..self.context.params()
         };
-        self.context.fill(&mut params, None);
         let (result, raw) = self.ask(params).await?;
         let mut is_read = true;
         let is_news = result.fresh

@@ -1,103 +1,27 @@
-//! Configuration file in JSON or TOML ([`ConfigDocument`]) in which items are added and removed.
+//! Parsing of a configuration file in JSON or TOML.
 
-use serde_json::Value;
-
-use crate::agent_config::item::{ConfigEntry, EditError, FileFormat, Presence};
+use crate::agent_config::item::{ConfigDocument, EditError, FileFormat};
 use crate::agent_config::json::Json;
 use crate::agent_config::toml::Toml;
 
-/// A parsed file.
-pub(crate) enum ConfigDocument {
-    /// JSON file.
-    Json(Json),
-    /// TOML file.
-    Toml(Box<Toml>),
+/// Parses the content of a file.
+pub(crate) fn parse(form: FileFormat, text: &str) -> Result<Box<dyn ConfigDocument>, EditError> {
+    Ok(match form {
+        FileFormat::Json => Box::new(Json::parse(text)?),
+        FileFormat::Toml => Box::new(Toml::parse(text)?),
+    })
 }
 
-impl ConfigDocument {
-    /// Returns the content of an empty document.
-    pub(crate) fn blank(form: FileFormat) -> &'static str {
-        match form {
-            FileFormat::Json => "{}\n",
-            FileFormat::Toml => "",
-        }
-    }
-
-    /// Parses the content of a file.
-    pub(crate) fn parse(form: FileFormat, text: &str) -> Result<Self, EditError> {
-        match form {
-            FileFormat::Json => Json::parse(text).map(Self::Json),
-            FileFormat::Toml => Toml::parse(text).map(|it| Self::Toml(Box::new(it))),
-        }
-    }
-
-    /// Returns the content; unchanged parts keep their layout.
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Json(it) => it.text(),
-            Self::Toml(it) => it.text(),
-        }
-    }
-
-    /// Returns whether the document is empty.
-    pub(crate) fn is_empty(&self) -> bool {
-        match self {
-            Self::Json(it) => it.is_empty(),
-            Self::Toml(it) => it.is_empty(),
-        }
-    }
-
-    /// Returns the presence of an item.
-    pub(crate) fn presence(&self, item: &ConfigEntry) -> Presence {
-        match self {
-            Self::Json(it) => it.presence(item),
-            Self::Toml(it) => it.presence(item),
-        }
-    }
-
-    /// Adds an item, and returns the paths of the containers created for it.
-    pub(crate) fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
-        match self {
-            Self::Json(it) => it.add(item),
-            Self::Toml(it) => it.add(item),
-        }
-    }
-
-    /// Removes an item if it is present unchanged; returns whether it was.
-    pub(crate) fn remove(&mut self, item: &ConfigEntry) -> bool {
-        match self {
-            Self::Json(it) => it.remove(item),
-            Self::Toml(it) => it.remove(item),
-        }
-    }
-
-    /// Returns the value at a path.
-    pub(crate) fn value(&self, at: &[String]) -> Option<Value> {
-        match self {
-            Self::Json(it) => it.value(at),
-            Self::Toml(it) => it.value(at),
-        }
-    }
-
-    /// Replaces the value of a property in JSON; returns whether it exists.
-    pub(crate) fn replace(&mut self, at: &[String], key: &str, value: &Value) -> bool {
-        match self {
-            Self::Json(it) => it.replace(at, key, value),
-            Self::Toml(_) => false,
-        }
-    }
-
-    /// Removes empty containers at the paths in `made`, innermost first.
-    pub(crate) fn prune(&mut self, made: &[Vec<String>]) {
-        let mut made: Vec<_> = made.iter().collect();
-        made.sort_by_key(|at| std::cmp::Reverse(at.len()));
-        for at in made {
-            match self {
-                Self::Json(it) => it.prune(at),
-                Self::Toml(it) => it.prune(at),
-            }
-        }
-    }
+/// Parses the content of a file that may be missing or blank.
+pub(crate) fn parse_or_new(
+    form: FileFormat,
+    text: Option<&str>,
+) -> Result<Box<dyn ConfigDocument>, EditError> {
+    let new = match form {
+        FileFormat::Json => "{}\n",
+        FileFormat::Toml => "",
+    };
+    parse(form, text.filter(|it| !it.trim().is_empty()).unwrap_or(new))
 }
 
 #[cfg(test)]
@@ -106,6 +30,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::agent_config::item::{ConfigEntry, Presence};
 
     fn hook() -> ConfigEntry {
         let value = json!({"matcher": "*", "hooks": [{"type": "command", "timeout": 10}]});
@@ -120,12 +45,12 @@ mod tests {
     // Adds the item, compares the text, removes the item and expects the original text.
     #[track_caller]
     fn check(form: FileFormat, text: &str, item: &ConfigEntry, expected: &Expect) {
-        let mut document = ConfigDocument::parse(form, text).expect("it is well formed");
+        let mut document = parse(form, text).expect("it is well formed");
         assert_eq!(document.presence(item), Presence::Absent);
         let made = document.add(item).expect("it fits");
         let with = document.text();
         expected.assert_eq(&with);
-        let mut document = ConfigDocument::parse(form, &with).expect("still well formed");
+        let mut document = parse(form, &with).expect("still well formed");
         assert_eq!(document.presence(item), Presence::Same);
         assert!(document.remove(item));
         assert!(!document.remove(item));
@@ -197,22 +122,21 @@ mod tests {
     #[test]
     fn item_changed_by_the_user_is_present_as_other() {
         let text = "{\"hooks\": {\"PostToolUse\": [{\"command\": \"x hook me --profile p\"}]}}";
-        let document = ConfigDocument::parse(FileFormat::Json, text).expect("it is well formed");
+        let document = parse(FileFormat::Json, text).expect("it is well formed");
         assert_eq!(document.presence(&hook()), Presence::Other);
         let text = "mcp_servers = { skillsd = { command = \"other\" } }\n";
-        let document = ConfigDocument::parse(FileFormat::Toml, text).expect("it is well formed");
+        let document = parse(FileFormat::Toml, text).expect("it is well formed");
         assert_eq!(document.presence(&server()), Presence::Other);
     }
 
     #[test]
     fn parse_errors_have_a_position() {
-        let fault = |form, text| ConfigDocument::parse(form, text).err().expect("it is broken");
+        let fault = |form, text| parse(form, text).err().expect("it is broken");
         assert_eq!(fault(FileFormat::Json, "{\n  \"a\": ]\n}").place, Some((2, 8)));
         assert_eq!(fault(FileFormat::Toml, "a = 1\nb = = 2\n").place, Some((2, 5)));
-        let mut document =
-            ConfigDocument::parse(FileFormat::Json, "{\"hooks\": []}").expect("well formed");
+        let mut document = parse(FileFormat::Json, "{\"hooks\": []}").expect("well formed");
         assert_eq!(document.add(&hook()), Err(EditError::kind(&["hooks".to_owned()], "object")));
-        let mut document = ConfigDocument::parse(FileFormat::Json, "[]").expect("well formed");
+        let mut document = parse(FileFormat::Json, "[]").expect("well formed");
         assert_eq!(document.add(&hook()), Err(EditError::kind(&[], "object")));
     }
 }

@@ -38,6 +38,33 @@ fn owned(at: &[&str]) -> Vec<String> {
     at.iter().map(|it| (*it).to_owned()).collect()
 }
 
+/// A parsed file in which items are added and removed.
+pub(crate) trait ConfigDocument {
+    /// Returns the content; unchanged parts keep their layout.
+    fn text(&self) -> String;
+    /// Returns whether the document is empty.
+    fn is_empty(&self) -> bool;
+    /// Returns the presence of an item.
+    fn presence(&self, item: &ConfigEntry) -> Presence;
+    /// Adds an item, and returns the paths of the containers created for it.
+    fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError>;
+    /// Removes an item if it is present unchanged; returns whether it was.
+    fn remove(&mut self, item: &ConfigEntry) -> bool;
+    /// Returns the value at a path.
+    fn value(&self, at: &[String]) -> Option<Value>;
+    /// Replaces the value of a property in JSON; returns whether it exists.
+    fn replace(&mut self, at: &[String], key: &str, value: &Value) -> bool;
+    /// Removes an empty container.
+    fn remove_empty(&mut self, at: &[String]);
+
+    /// Removes empty containers at the paths in `made`, innermost first.
+    fn prune(&mut self, made: &[Vec<String>]) {
+        let mut made: Vec<_> = made.iter().collect();
+        made.sort_by_key(|at| std::cmp::Reverse(at.len()));
+        made.into_iter().for_each(|at| self.remove_empty(at));
+    }
+}
+
 /// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

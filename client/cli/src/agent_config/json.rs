@@ -5,36 +5,19 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use crate::agent_config::item::{ConfigEntry, EditError, Presence};
+use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, Presence};
 
 /// A JSON file.
 pub(crate) struct Json(CstRootNode);
 
 impl Json {
-    pub(crate) fn parse(text: &str) -> Result<Self, EditError> {
+    pub(super) fn parse(text: &str) -> Result<Self, EditError> {
         let parsed =
             CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| EditError {
                 message: error.kind().to_string(),
                 place: Some((error.line_display(), error.column_display())),
             })?;
         Ok(Self(parsed))
-    }
-
-    pub(crate) fn text(&self) -> String {
-        self.0.to_string()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.object_value().is_some_and(|it| it.properties().is_empty())
-    }
-
-    pub(crate) fn presence(&self, item: &ConfigEntry) -> Presence {
-        let Some(key) = &item.key else { return self.presence_in_list(item) };
-        match self.object(&item.at).and_then(|it| it.get(key)) {
-            None => Presence::Absent,
-            Some(found) if value_of(&found) == item.value => Presence::Same,
-            Some(_) => Presence::Other,
-        }
     }
 
     fn presence_in_list(&self, item: &ConfigEntry) -> Presence {
@@ -49,8 +32,39 @@ impl Json {
         }
     }
 
-    /// Adds an item, and returns the paths of the objects and lists created for it.
-    pub(crate) fn add(&self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
+    fn object(&self, at: &[String]) -> Option<CstObject> {
+        at.iter().try_fold(self.0.object_value()?, |object, key| object.object_value(key))
+    }
+
+    fn list(&self, at: &[String]) -> Option<CstArray> {
+        let (key, above) = at.split_last()?;
+        self.object(above)?.array_value(key)
+    }
+
+    fn elements(&self, item: &ConfigEntry) -> Vec<CstNode> {
+        self.list(&item.at).map(|it| it.elements()).unwrap_or_default()
+    }
+}
+
+impl ConfigDocument for Json {
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.object_value().is_some_and(|it| it.properties().is_empty())
+    }
+
+    fn presence(&self, item: &ConfigEntry) -> Presence {
+        let Some(key) = &item.key else { return self.presence_in_list(item) };
+        match self.object(&item.at).and_then(|it| it.get(key)) {
+            None => Presence::Absent,
+            Some(found) if value_of(&found) == item.value => Presence::Same,
+            Some(_) => Presence::Other,
+        }
+    }
+
+    fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
         let mut made = Vec::new();
         let root = self.0.object_value_or_create();
         let mut object = root.ok_or_else(|| EditError::kind(&[], "object"))?;
@@ -80,8 +94,7 @@ impl Json {
         Ok(made)
     }
 
-    /// Removes an item if it is present unchanged; returns whether it was.
-    pub(crate) fn remove(&self, item: &ConfigEntry) -> bool {
+    fn remove(&mut self, item: &ConfigEntry) -> bool {
         if let Some(key) = &item.key {
             let found = self.object(&item.at).and_then(|it| it.get(key));
             let found = found.filter(|it| value_of(it) == item.value);
@@ -91,20 +104,17 @@ impl Json {
         self.elements(item).into_iter().find(is_same).map(CstNode::remove).is_some()
     }
 
-    /// Returns the value at a path.
-    pub(crate) fn value(&self, at: &[String]) -> Option<Value> {
+    fn value(&self, at: &[String]) -> Option<Value> {
         let top = self.0.to_serde_value()?;
         at.iter().try_fold(&top, |value, key| value.get(key)).cloned()
     }
 
-    /// Replaces the value of a property; returns whether it exists.
-    pub(crate) fn replace(&self, at: &[String], key: &str, value: &Value) -> bool {
+    fn replace(&mut self, at: &[String], key: &str, value: &Value) -> bool {
         let found = self.object(at).and_then(|it| it.get(key));
         found.map(|it| it.set_value(input(value))).is_some()
     }
 
-    /// Removes an empty object or list.
-    pub(crate) fn prune(&self, at: &[String]) {
+    fn remove_empty(&mut self, at: &[String]) {
         let Some((key, above)) = at.split_last() else { return };
         let Some(property) = self.object(above).and_then(|it| it.get(key)) else { return };
         let is_empty = match property.value() {
@@ -117,19 +127,6 @@ impl Json {
         if is_empty {
             property.remove();
         }
-    }
-
-    fn object(&self, at: &[String]) -> Option<CstObject> {
-        at.iter().try_fold(self.0.object_value()?, |object, key| object.object_value(key))
-    }
-
-    fn list(&self, at: &[String]) -> Option<CstArray> {
-        let (key, above) = at.split_last()?;
-        self.object(above)?.array_value(key)
-    }
-
-    fn elements(&self, item: &ConfigEntry) -> Vec<CstNode> {
-        self.list(&item.at).map(|it| it.elements()).unwrap_or_default()
     }
 }
 

@@ -4,13 +4,13 @@
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item as Node, Table, TableLike, Value, value};
 
-use crate::agent_config::item::{ConfigEntry, EditError, Presence};
+use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, Presence};
 
 /// A TOML file.
 pub(crate) struct Toml(DocumentMut);
 
 impl Toml {
-    pub(crate) fn parse(text: &str) -> Result<Self, EditError> {
+    pub(super) fn parse(text: &str) -> Result<Self, EditError> {
         text.parse().map(Self).map_err(|error: toml_edit::TomlError| {
             let place = error.span().map(|span| {
                 let before = &text[..span.start];
@@ -21,15 +21,43 @@ impl Toml {
         })
     }
 
-    pub(crate) fn text(&self) -> String {
+    /// Returns the position of a list's element.
+    fn nth(&self, item: &ConfigEntry) -> Option<usize> {
+        self.value(&item.at)?.as_array()?.iter().position(|it| *it == item.value)
+    }
+
+    fn remove_element(&mut self, item: &ConfigEntry) -> Option<()> {
+        let nth = self.nth(item)?;
+        let (key, above) = item.at.split_last()?;
+        match self.table_mut(above)?.get_mut(key)? {
+            Node::ArrayOfTables(list) => drop(list.remove(nth)),
+            Node::Value(Value::Array(list)) => drop(list.remove(nth)),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn table(&self, at: &[String]) -> Option<&dyn TableLike> {
+        let top: &dyn TableLike = self.0.as_table();
+        at.iter().try_fold(top, |table, key| table.get(key)?.as_table_like())
+    }
+
+    fn table_mut(&mut self, at: &[String]) -> Option<&mut dyn TableLike> {
+        let top: &mut dyn TableLike = self.0.as_table_mut();
+        at.iter().try_fold(top, |table, key| table.get_mut(key)?.as_table_like_mut())
+    }
+}
+
+impl ConfigDocument for Toml {
+    fn text(&self) -> String {
         self.0.to_string()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(crate) fn presence(&self, item: &ConfigEntry) -> Presence {
+    fn presence(&self, item: &ConfigEntry) -> Presence {
         let Some(key) = &item.key else {
             let is_same = self.nth(item).is_some();
             return if is_same { Presence::Same } else { Presence::Absent };
@@ -41,8 +69,7 @@ impl Toml {
         }
     }
 
-    /// Adds an item, and returns the paths of the tables created for it.
-    pub(crate) fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
+    fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
         let mut made = Vec::new();
         let mut table: &mut dyn TableLike = self.0.as_table_mut();
         let n_tables = item.at.len() - usize::from(item.key.is_none());
@@ -77,30 +104,7 @@ impl Toml {
         Ok(made)
     }
 
-    /// Returns the value at a path.
-    pub(crate) fn value(&self, at: &[String]) -> Option<Json> {
-        let (key, above) = at.split_last()?;
-        self.table(above)?.get(key).map(json)
-    }
-
-    /// Returns the position of a list's element.
-    fn nth(&self, item: &ConfigEntry) -> Option<usize> {
-        self.value(&item.at)?.as_array()?.iter().position(|it| *it == item.value)
-    }
-
-    fn remove_element(&mut self, item: &ConfigEntry) -> Option<()> {
-        let nth = self.nth(item)?;
-        let (key, above) = item.at.split_last()?;
-        match self.table_mut(above)?.get_mut(key)? {
-            Node::ArrayOfTables(list) => drop(list.remove(nth)),
-            Node::Value(Value::Array(list)) => drop(list.remove(nth)),
-            _ => return None,
-        }
-        Some(())
-    }
-
-    /// Removes an item if it is present unchanged; returns whether it was.
-    pub(crate) fn remove(&mut self, item: &ConfigEntry) -> bool {
+    fn remove(&mut self, item: &ConfigEntry) -> bool {
         if item.key.is_none() {
             return self.remove_element(item).is_some();
         }
@@ -112,8 +116,16 @@ impl Toml {
         removed.is_some()
     }
 
-    /// Removes an empty table.
-    pub(crate) fn prune(&mut self, at: &[String]) {
+    fn value(&self, at: &[String]) -> Option<Json> {
+        let (key, above) = at.split_last()?;
+        self.table(above)?.get(key).map(json)
+    }
+
+    fn replace(&mut self, _: &[String], _: &str, _: &Json) -> bool {
+        false
+    }
+
+    fn remove_empty(&mut self, at: &[String]) {
         let Some((key, above)) = at.split_last() else { return };
         let Some(table) = self.table_mut(above) else { return };
         let is_empty = |it: &Node| match it {
@@ -123,16 +135,6 @@ impl Toml {
         if table.get(key).is_some_and(is_empty) {
             table.remove(key);
         }
-    }
-
-    fn table(&self, at: &[String]) -> Option<&dyn TableLike> {
-        let top: &dyn TableLike = self.0.as_table();
-        at.iter().try_fold(top, |table, key| table.get(key)?.as_table_like())
-    }
-
-    fn table_mut(&mut self, at: &[String]) -> Option<&mut dyn TableLike> {
-        let top: &mut dyn TableLike = self.0.as_table_mut();
-        at.iter().try_fold(top, |table, key| table.get_mut(key)?.as_table_like_mut())
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use skills_protocol::method::{ServerStatus, SkillsExplain, SkillsList, TrustGet};
 use skills_protocol::socket::SocketLocation;
 use skills_protocol::wire::{
-    ExplainParams, Health, Include, ListParams, Outcome, ServerInfo, State, StatusParams, StepKind,
+    Health, Include, ListParams, Outcome, ServerInfo, State, StatusParams, StepKind,
     TrustGetParams, TrustGetResult,
 };
 
@@ -183,9 +183,7 @@ fn trust(
     if context.wants_several_profiles() {
         context.profile = None;
     }
-    let mut params = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
-    context.fill(&mut params, None);
-    server.call::<TrustGet>(&params)
+    server.call::<TrustGet>(&TrustGetParams { waiting: Some(true), ..context.params() })
 }
 
 fn check_views(
@@ -218,9 +216,7 @@ fn check_views(
     }
     findings.extend(invalid_skills(server, &places[0])?);
     for context in places {
-        let mut params = ExplainParams::default();
-        context.fill(&mut params, None);
-        let result = server.call::<SkillsExplain>(&params)?;
+        let result = server.call::<SkillsExplain>(&context.params())?;
         add(result.health);
         for step in result.steps {
             let is_root = step.kind == StepKind::Root && step.outcome == Outcome::Unreadable;
@@ -247,8 +243,7 @@ fn invalid_skills(
     server: &mut ServerConnection,
     context: &CallContext,
 ) -> Result<Option<DoctorProblem>, ClientError> {
-    let mut params = ListParams { include: vec![Include::All], ..ListParams::default() };
-    context.fill(&mut params, None);
+    let params = ListParams { include: vec![Include::All], ..context.params() };
     let mut skills = server.call_whole::<SkillsList>(params)?.skills;
     skills.retain(|it| it.state == State::Invalid);
     let Some(first) = skills.first() else { return Ok(None) };

@@ -11,8 +11,8 @@ use skills_protocol::method::{
 };
 use skills_protocol::path::encode;
 use skills_protocol::wire::{
-    SessionAgentEndParams, SessionCloseParams, SessionCompactedParams, SessionGetParams,
-    SessionNewsParams, SessionNewsResult, SessionOpenParams, SessionTouchParams,
+    SessionAgentEndParams, SessionCompactedParams, SessionNewsParams, SessionNewsResult,
+    SessionTouchParams,
 };
 
 use super::agents::HookAgent;
@@ -30,13 +30,12 @@ use skills_client::{ClientError, environment};
 /// Time limit for the daemon to start, and for each answer.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Session id of a hook event, with the directories of the session.
+/// Session of a hook event, with its directories.
 pub(super) struct AgentSession {
-    session: String,
     agent: Option<String>,
     /// The agent's own profile.
     own_profile: &'static str,
-    /// Call context of the directory that the session started in.
+    /// Call context of the session, in the directory that it started in.
     start: CallContext,
     /// Directories that the agent's tools use now.
     dirs: shell::CommandDirs,
@@ -50,7 +49,7 @@ impl AgentSession {
         agent: &HookAgent,
         payload: &Payload,
     ) -> Result<Self, CommandError> {
-        let session = payload.session().ok_or_else(|| missing("session_id"))?.to_owned();
+        let session = payload.session().ok_or_else(|| missing("session_id"))?;
         let cwd =
             payload.cwd.clone().filter(|it| it.is_absolute()).ok_or_else(|| missing("cwd"))?;
         let started_in = agent.started_in.and_then(std::env::var_os).map(PathBuf::from);
@@ -60,14 +59,14 @@ impl AgentSession {
         // Without a profile of its own, the session activates the skills of every agent.
         let profile = global.profile.clone().or_else(|| agent.profile.map(str::to_owned));
         let start = CallContext::from_args(&global, None)?.with_profile_or_default(profile);
-        let start = start.single_profile()?;
+        let start = start.single_profile()?.in_session(session);
         let home = std::env::home_dir().filter(|it| it.is_absolute());
         let dirs = shell::CommandDirs { top: top_of(&cwd), cwd, home };
         let location = environment::socket_location().map_err(ClientError::from)?;
         let options = StartOptions::new(location)?;
         let options = StartOptions { deadline: TIMEOUT, connect_timeout: TIMEOUT, ..options };
         let agent_id = payload.agent_id.clone();
-        Ok(Self { session, agent: agent_id, own_profile: agent.name, start, dirs, options })
+        Ok(Self { agent: agent_id, own_profile: agent.name, start, dirs, options })
     }
 
     /// Returns the directories that the agent's tools use now.
@@ -82,26 +81,18 @@ impl AgentSession {
     }
 
     fn open(&mut self) -> Result<(), CommandError> {
-        let mut params = SessionOpenParams::default();
-        self.start.fill(&mut params, None);
-        params.session = Some(self.session.clone());
-        self.ask::<SessionOpen>(&params).map(drop)
+        self.ask::<SessionOpen>(&self.start.params()).map(drop)
     }
 
     /// Closes the session.
     pub(super) fn close(&mut self) -> Result<(), CommandError> {
-        let mut params = SessionCloseParams::default();
-        self.start.fill(&mut params, None);
-        params.session = Some(self.session.clone());
-        self.ask::<SessionClose>(&params).map(drop)
+        self.ask::<SessionClose>(&self.start.params()).map(drop)
     }
 
     /// Reports that the subagent of this event has ended.
     pub(super) fn agent_end(&mut self) -> Result<(), CommandError> {
-        let mut params = SessionAgentEndParams::default();
-        self.start.fill(&mut params, None);
-        params.session = Some(self.session.clone());
-        params.agent.clone_from(&self.agent);
+        let agent = self.agent.clone();
+        let params = SessionAgentEndParams { agent, ..self.start.params() };
         self.ask::<SessionAgentEnd>(&params).map(drop)
     }
 
@@ -109,15 +100,10 @@ impl AgentSession {
     pub(super) fn compacted(&mut self) -> Result<Option<String>, CommandError> {
         // `session/compacted` needs an open session.
         self.open()?;
-        let mut params = SessionCompactedParams::default();
-        self.start.fill(&mut params, None);
-        params.session = Some(self.session.clone());
-        params.agent.clone_from(&self.agent);
+        let agent = self.agent.clone();
+        let params = SessionCompactedParams { agent, ..self.start.params() };
         let compacted = self.ask::<SessionCompacted>(&params)?;
-        let mut params = SessionGetParams::default();
-        self.start.fill(&mut params, None);
-        params.session = Some(self.session.clone());
-        let current = self.ask::<SessionGet>(&params)?;
+        let current = self.ask::<SessionGet>(&self.start.params())?;
         Ok(skill_text::after_compaction(&compacted.skills, &current.activated))
     }
 
@@ -135,10 +121,8 @@ impl AgentSession {
             return Ok(None);
         }
         let mut all = Vec::new();
-        let mut params = SessionTouchParams::default();
-        self.start.fill(&mut params, None);
-        params.session = Some(self.session.clone());
-        params.agent.clone_from(&self.agent);
+        let agent = self.agent.clone();
+        let mut params = SessionTouchParams { agent, ..self.start.params() };
         let encoding = params.path_encoding;
         // A touch without files opens the session.
         let n_calls = files.len().div_ceil(LIST_ITEMS).max(1);
@@ -155,12 +139,9 @@ impl AgentSession {
     }
 
     fn news(&self, restart: bool) -> Result<SessionNewsResult, CommandError> {
-        let mut params = SessionNewsParams::default();
-        self.start.fill(&mut params, None);
-        params.session = Some(self.session.clone());
         // The session may have a profile that activates the skills of every agent.
-        params.profile = Some(self.own_profile.to_owned());
-        params.restart = restart;
+        let profile = Some(self.own_profile.to_owned());
+        let params = SessionNewsParams { profile, restart, ..self.start.params() };
         self.ask::<SessionNews>(&params)
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use skills_protocol::wire::InstallPart;
 
-use crate::agent_config::document::ConfigDocument;
+use crate::agent_config::document;
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::file;
 use crate::agent_config::item::{ConfigEntry, FileFormat};
@@ -68,29 +68,23 @@ pub(super) fn target_files(
     targets
 }
 
-/// Names of the agents with a function of their own, as profiles and on the command line.
-const FIRST: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
+/// Name of Claude Code, whose MCP servers are in a file beside its directory.
+const CLAUDE_CODE: &str = "claude-code";
 
 /// Returns the names of the supported agents.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    FIRST.into_iter().chain(OTHERS.iter().map(|it| it.name))
+    std::iter::once(CLAUDE_CODE).chain(OTHERS.iter().map(|it| it.name))
 }
 
 /// Returns whether there are hooks for an agent.
 pub(super) fn has_hooks(name: &str) -> bool {
-    FIRST.contains(&name) || OTHERS.iter().any(|it| it.name == name && it.hooks.is_some())
+    name == CLAUDE_CODE || OTHERS.iter().any(|it| it.name == name && it.hooks.is_some())
 }
 
 /// Returns all supported agents, installed or not.
 pub(super) fn all(environment: &InstallEnvironment) -> Vec<InstallAgent> {
-    let first = [
-        claude_code(environment),
-        codex(environment),
-        gemini_cli(environment),
-        opencode(environment),
-    ];
     let others = OTHERS.iter().map(|it| it.agent(environment));
-    first.into_iter().chain(others).collect()
+    std::iter::once(claude_code(environment)).chain(others).collect()
 }
 
 /// An agent with the files to install for it.
@@ -135,6 +129,8 @@ struct OtherAgent {
 enum ServerForm {
     /// `mcpServers`: `command` and `args`.
     Plain,
+    /// `mcp_servers` in TOML: `command` and `args`.
+    Toml,
     /// `mcpServers`: with `type: "stdio"`.
     Stdio,
     /// `mcpServers`: with `type: "local"`, and the tools that the model may call.
@@ -147,7 +143,39 @@ enum ServerForm {
 
 /// Measured: Cline 3.0.65, Copilot CLI 1.0.102, Droid 0.215.0, Kilo 7.7.9, Kimi Code 2.1.0, Qoder
 /// 1.1.52 and Qwen Code 0.24.4 start the server that is registered so.
-const OTHERS: [OtherAgent; 7] = [
+const OTHERS: [OtherAgent; 10] = [
+    OtherAgent {
+        name: "codex",
+        title: "Codex",
+        program: Some("codex"),
+        place: |it| it.codex.clone(),
+        files: &["config.toml"],
+        form: ServerForm::Toml,
+        hooks: Some(|environment, place| TargetFile {
+            note: Some("Codex asks once whether to trust the hooks."),
+            ..hooks(environment, "codex", place.join("hooks.json"), CODEX_HOOKS)
+        }),
+    },
+    OtherAgent {
+        name: "gemini-cli",
+        title: "Gemini CLI",
+        program: Some("gemini"),
+        place: |it| it.gemini.join(".gemini"),
+        files: &["settings.json"],
+        form: ServerForm::Plain,
+        hooks: Some(|environment, place| {
+            hooks(environment, "gemini-cli", place.join("settings.json"), GEMINI_HOOKS)
+        }),
+    },
+    OtherAgent {
+        name: "opencode",
+        title: "opencode",
+        program: Some("opencode"),
+        place: |it| it.config.join("opencode"),
+        files: &["opencode.jsonc", "opencode.json"],
+        form: ServerForm::OneList,
+        hooks: Some(|environment, place| plugin(environment, "opencode", place)),
+    },
     OtherAgent {
         name: "cline",
         title: "Cline",
@@ -234,24 +262,29 @@ impl OtherAgent {
         let server = self.form.server(&environment.word(), &arguments(self.name));
         let item = ConfigEntry::property(&[self.form.key()], SERVER, server);
         let hooks = self.hooks.map(|hooks| hooks(environment, &place));
-        let server = mcp(self.name, path, FileFormat::Json, item);
+        let server = mcp(self.name, path, self.form.format(), item);
         let targets = hooks.into_iter().chain([server]).collect();
         InstallAgent { title: self.title, program: self.program, place, targets }
     }
 }
 
 impl ServerForm {
+    fn format(self) -> FileFormat {
+        if matches!(self, Self::Toml) { FileFormat::Toml } else { FileFormat::Json }
+    }
+
     /// Returns the property of the settings that contains the servers.
     fn key(self) -> &'static str {
         match self {
             Self::OneList => "mcp",
+            Self::Toml => "mcp_servers",
             Self::Plain | Self::Stdio | Self::Tools | Self::Transport => "mcpServers",
         }
     }
 
     fn server(self, command: &str, args: &[String]) -> Value {
         match self {
-            Self::Plain => json!({"command": command, "args": args}),
+            Self::Plain | Self::Toml => json!({"command": command, "args": args}),
             Self::Stdio => json!({"type": "stdio", "command": command, "args": args}),
             Self::Tools => {
                 json!({"type": "local", "command": command, "args": args, "tools": ["*"]})
@@ -272,54 +305,13 @@ fn claude_code(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.claude_dir();
     // The state file with the MCP servers of all projects is beside the directory.
     let state = environment.claude.as_ref().unwrap_or(&environment.home).join(".claude.json");
-    let owner = "claude-code";
+    let owner = CLAUDE_CODE;
     let server = ServerForm::Stdio.server(&environment.word(), &arguments(owner));
     let targets = vec![
         hooks(environment, owner, place.join("settings.json"), CLAUDE_HOOKS),
         mcp(owner, state, FileFormat::Json, ConfigEntry::property(&["mcpServers"], SERVER, server)),
     ];
     InstallAgent { title: "Claude Code", program: Some("claude"), place, targets }
-}
-
-fn codex(environment: &InstallEnvironment) -> InstallAgent {
-    let place = environment.codex.clone();
-    let owner = "codex";
-    let server = ServerForm::Plain.server(&environment.word(), &arguments(owner));
-    let mut hooks = hooks(environment, owner, place.join("hooks.json"), CODEX_HOOKS);
-    hooks.note = Some("Codex asks once whether to trust the hooks.");
-    let item = ConfigEntry::property(&["mcp_servers"], SERVER, server);
-    let targets = vec![hooks, mcp(owner, place.join("config.toml"), FileFormat::Toml, item)];
-    InstallAgent { title: "Codex", program: Some("codex"), place, targets }
-}
-
-fn gemini_cli(environment: &InstallEnvironment) -> InstallAgent {
-    let place = environment.gemini.join(".gemini");
-    let owner = "gemini-cli";
-    let server = ServerForm::Plain.server(&environment.word(), &arguments(owner));
-    let settings = place.join("settings.json");
-    let targets = vec![
-        hooks(environment, owner, settings.clone(), GEMINI_HOOKS),
-        mcp(
-            owner,
-            settings,
-            FileFormat::Json,
-            ConfigEntry::property(&["mcpServers"], SERVER, server),
-        ),
-    ];
-    InstallAgent { title: "Gemini CLI", program: Some("gemini"), place, targets }
-}
-
-fn opencode(environment: &InstallEnvironment) -> InstallAgent {
-    let place = environment.config.join("opencode");
-    let commented = place.join("opencode.jsonc");
-    let settings = if commented.is_file() { commented } else { place.join("opencode.json") };
-    let owner = "opencode";
-    let server = ServerForm::OneList.server(&environment.word(), &arguments(owner));
-    let targets = vec![
-        plugin(environment, owner, &place),
-        mcp(owner, settings, FileFormat::Json, ConfigEntry::property(&["mcp"], SERVER, server)),
-    ];
-    InstallAgent { title: "opencode", program: Some("opencode"), place, targets }
 }
 
 /// Returns the plugin of opencode, or of an agent that began as a copy of it.
@@ -359,7 +351,7 @@ fn droid_hooks(environment: &InstallEnvironment, place: &Path) -> TargetFile {
 /// Returns whether a JSON file has a member.
 fn has_member(path: &Path, keys: &[&str]) -> bool {
     let text = file::read(path).ok().flatten();
-    let document = text.and_then(|it| ConfigDocument::parse(FileFormat::Json, &it).ok());
+    let document = text.and_then(|it| document::parse(FileFormat::Json, &it).ok());
     let keys: Vec<_> = keys.iter().map(|it| (*it).to_owned()).collect();
     document.is_some_and(|it| it.value(&keys).is_some())
 }

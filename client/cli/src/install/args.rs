@@ -1,7 +1,7 @@
 //! Command-line arguments of `skillsd install` and `skillsd uninstall`.
 
-use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use skills_protocol::wire::InstallPart;
 
 use crate::failure::CommandError;
@@ -20,8 +20,9 @@ pub struct InstallArgs {
     ///
     /// The agents that are registered here have skills of their own. With the MCP server they list
     /// each skill twice, so it is registered only on request.
-    #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true)]
-    only: Vec<OnlyPart>,
+    #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(["units", "hooks", "mcp"]).map(|it| part(&it)))]
+    only: Vec<InstallPart>,
     /// Only this agent (repeatable): claude-code, codex, gemini-cli, opencode, cline, copilot-cli,
     /// droid, kilo, qwen-code; with `--only mcp` also kimi-code, qoder
     #[arg(long = "agent", value_name = "NAME", hide_possible_values = true,
@@ -29,12 +30,13 @@ pub struct InstallArgs {
     agents: Vec<String>,
 }
 
-/// A part of the installation, as named by `--only`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum OnlyPart {
-    Units,
-    Hooks,
-    Mcp,
+/// Returns the part of the installation with this name.
+fn part(name: &str) -> InstallPart {
+    match name {
+        "units" => InstallPart::Units,
+        "hooks" => InstallPart::Hooks,
+        _ => InstallPart::Mcp,
+    }
 }
 
 impl InstallArgs {
@@ -48,13 +50,12 @@ impl InstallArgs {
         if self.agents.is_empty() {
             return Ok(());
         }
-        let has = |wanted: fn(&OnlyPart) -> bool| self.only.iter().any(wanted);
-        if has(|it| matches!(it, OnlyPart::Units)) && !has(|it| !matches!(it, OnlyPart::Units)) {
+        if !self.only.is_empty() && self.only.iter().all(|it| *it == InstallPart::Units) {
             let message = "`--only units` conflicts with `--agent`: no agent has units";
             return Err(CommandError::usage(message).with_hint("Pass one of the two."));
         }
         let without_hooks = self.agents.iter().find(|it| !agents::has_hooks(it));
-        let wants_hooks = has(|it| matches!(it, OnlyPart::Hooks));
+        let wants_hooks = self.only.contains(&InstallPart::Hooks);
         match without_hooks.filter(|_| wants_hooks || !parts.contains(&InstallPart::Mcp)) {
             Some(name) => Err(CommandError::usage(format!("skillsd has no hooks for `{name}`"))
                 .with_hint("Pass `--only mcp` to register the MCP server.")),
@@ -64,14 +65,6 @@ impl InstallArgs {
 
     /// Returns the selected parts, or else `default`.
     pub(super) fn parts(&self, default: &[InstallPart]) -> Vec<InstallPart> {
-        let part = |it: &OnlyPart| match it {
-            OnlyPart::Units => InstallPart::Units,
-            OnlyPart::Hooks => InstallPart::Hooks,
-            OnlyPart::Mcp => InstallPart::Mcp,
-        };
-        if self.only.is_empty() {
-            return default.to_vec();
-        }
-        self.only.iter().map(part).collect()
+        if self.only.is_empty() { default } else { &self.only }.to_vec()
     }
 }

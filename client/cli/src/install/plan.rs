@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use skills_protocol::wire::{InstallAction, InstallPart};
 
-use crate::agent_config::document::ConfigDocument;
+use crate::agent_config::document;
 use crate::agent_config::file;
 use crate::agent_config::item::{ConfigEntry, EditError, FileFormat, Presence};
 use crate::install::record::{Record, Trace};
@@ -128,8 +128,7 @@ fn put_items(
 ) -> Result<PlannedChange, EditError> {
     trace.form = Some(form);
     trace.created |= before.is_none();
-    let text = before.as_deref().filter(|it| !it.trim().is_empty());
-    let mut document = ConfigDocument::parse(form, text.unwrap_or(ConfigDocument::blank(form)))?;
+    let mut document = document::parse_or_new(form, before.as_deref())?;
     let mut notes = Vec::new();
     let mut is_changed = false;
     // Removes items of an older version that this version does not install.
@@ -187,12 +186,12 @@ fn take_items(
     before: &str,
     form: FileFormat,
 ) -> Result<PlannedChange, EditError> {
-    let mut document = ConfigDocument::parse(form, before)?;
+    let mut document = document::parse(form, before)?;
     // The file's version belongs to the entries of others too.
     let (versions, items): (Vec<_>, Vec<_>) = trace.items.iter().partition(|it| it.is_version());
     let n_left = items.into_iter().filter(|item| !document.remove(item)).count();
     document.prune(&trace.made);
-    let mut without = ConfigDocument::parse(form, &document.text())?;
+    let mut without = document::parse(form, &document.text())?;
     let n_versions = versions.into_iter().filter(|item| without.remove(item)).count();
     if n_versions > 0 && without.is_empty() {
         document = without;
@@ -223,7 +222,7 @@ fn take_items(
 fn original(trace: &Trace, path: &Path, before: &str, form: FileFormat, without: String) -> String {
     let kept = file::read(&file::backup(path)).ok().flatten();
     let again = kept.as_ref().and_then(|kept| {
-        let mut document = ConfigDocument::parse(form, kept).ok()?;
+        let mut document = document::parse(form, kept).ok()?;
         for item in &trace.items {
             if document.presence(item) != Presence::Absent {
                 return None;

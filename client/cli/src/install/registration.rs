@@ -7,10 +7,10 @@ use serde_json::Value;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{InstallPart, Registration, RegistrationState};
 
-use crate::agent_config::document::ConfigDocument;
+use crate::agent_config::document;
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::file;
-use crate::agent_config::item::{ConfigEntry, FileFormat, Presence};
+use crate::agent_config::item::{ConfigDocument, ConfigEntry, FileFormat, Presence};
 use crate::install::agents;
 use crate::install::record::Record;
 use crate::install::target::{TargetContent, TargetFile};
@@ -100,7 +100,7 @@ fn entries_state(
     part: InstallPart,
 ) -> (RegistrationState, Option<String>) {
     use RegistrationState::{Absent, Broken, Changed, Current, Incomplete, Unreadable};
-    let Ok(document) = ConfigDocument::parse(form, text) else {
+    let Ok(document) = document::parse(form, text) else {
         // An empty file registers nothing.
         return (if text.trim().is_empty() { Absent } else { Unreadable }, None);
     };
@@ -109,9 +109,9 @@ fn entries_state(
     if !has(Presence::Same) && !has(Presence::Other) {
         return (Absent, None);
     }
-    let mut programs = items.iter().flat_map(|it| programs(&document, it));
+    let mut programs = items.iter().flat_map(|it| programs(&*document, it));
     let missing = programs.find(|it| is_missing(environment, it));
-    let names_profile = |it: &ConfigEntry| value(&document, it).is_some_and(|it| has_profile(&it));
+    let names_profile = |it: &ConfigEntry| value(&*document, it).is_some_and(|it| has_profile(&it));
     let state = if missing.is_some() {
         Broken
     } else if has(Presence::Absent) || part == InstallPart::Mcp && !items.iter().all(names_profile)
@@ -154,13 +154,13 @@ fn split_program(text: &str) -> (Option<String>, (&str, &str)) {
 }
 
 /// Returns the value of an item in the document, or the list that contains it.
-fn value(document: &ConfigDocument, item: &ConfigEntry) -> Option<Value> {
+fn value(document: &dyn ConfigDocument, item: &ConfigEntry) -> Option<Value> {
     let at: Vec<_> = item.at.iter().chain(&item.key).cloned().collect();
     document.value(&at)
 }
 
 /// Returns the programs that an entry runs, as far as they are plain words.
-fn programs(document: &ConfigDocument, item: &ConfigEntry) -> Vec<String> {
+fn programs(document: &dyn ConfigDocument, item: &ConfigEntry) -> Vec<String> {
     let Some(value) = value(document, item) else { return Vec::new() };
     if item.key.is_some() {
         let server = value.get("transport").filter(|it| it.is_object()).unwrap_or(&value);
@@ -195,8 +195,8 @@ mod tests {
     use super::*;
 
     fn programs_in(item: &ConfigEntry, text: &Value) -> Vec<String> {
-        let document = ConfigDocument::parse(FileFormat::Json, &text.to_string()).expect("JSON");
-        programs(&document, item)
+        let document = document::parse(FileFormat::Json, &text.to_string()).expect("JSON");
+        programs(&*document, item)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Output of the planned changes as diffs, the confirmation, and the summary.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{InstallAction, InstallChange, InstallPart, InstallResult};
@@ -86,9 +86,7 @@ enum Answer {
 
 fn ask(cx: &CommandContext<'_>) -> Result<Answer, CommandError> {
     cx.terminal.print("Change this file? [y]es, [N]o, [a]ll, [q]uit: ")?;
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).map_err(|error| CommandError::output(&error))?;
-    Ok(match line.trim() {
+    Ok(match &*confirm::read_answer()? {
         "y" | "Y" | "yes" => Answer::Yes,
         "a" | "A" | "all" => Answer::All,
         "q" | "Q" | "quit" => Answer::Quit,

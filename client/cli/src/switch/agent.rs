@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skills_protocol::env::{COPILOT_HOME, QODER_CONFIG_DIR, QWEN_HOME};
 
-use crate::agent_config::document::ConfigDocument;
+use crate::agent_config::document;
 use crate::agent_config::environment::InstallEnvironment;
-use crate::agent_config::item::{ConfigEntry, EditError, FileFormat};
+use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, FileFormat};
 
 /// State that a command switches a skill to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +182,7 @@ impl SwitchAgent {
 
     /// Returns whether a text is well formed; an empty one is.
     pub(super) fn parses(self, text: &str) -> bool {
-        text.trim().is_empty() || ConfigDocument::parse(self.format(), text).is_ok()
+        text.trim().is_empty() || document::parse(self.format(), text).is_ok()
     }
 
     /// Returns the text with the skill in this state. `is_path` tells whether a path in the
@@ -194,24 +194,22 @@ impl SwitchAgent {
         setting: Setting,
         is_path: &dyn Fn(&str) -> bool,
     ) -> Result<String, EditError> {
-        let form = self.format();
-        let text = text.filter(|it| !it.trim().is_empty());
-        let mut document =
-            ConfigDocument::parse(form, text.unwrap_or(ConfigDocument::blank(form)))?;
+        let mut document = document::parse_or_new(self.format(), text)?;
+        let document = &mut *document;
         match self {
-            Self::ClaudeCode => edit_overrides(&mut document, name, setting)?,
-            Self::Codex => edit_config(&mut document, name, setting, is_path)?,
+            Self::ClaudeCode => edit_overrides(document, name, setting)?,
+            Self::Codex => edit_config(document, name, setting, is_path)?,
             Self::GeminiCli | Self::Qoder | Self::QwenCode => {
                 let lower = |it: &str| it.to_lowercase();
-                edit_disabled(&mut document, &["skills", "disabled"], name, setting, &lower)?;
+                edit_disabled(document, &["skills", "disabled"], name, setting, &lower)?;
             }
             Self::CopilotCli => {
-                edit_disabled(&mut document, &["disabledSkills"], name, setting, &str::to_owned)?;
+                edit_disabled(document, &["disabledSkills"], name, setting, &str::to_owned)?;
             }
             Self::Droid => {
-                edit_disabled(&mut document, &["disabledSkills"], name, setting, &words)?;
+                edit_disabled(document, &["disabledSkills"], name, setting, &words)?;
             }
-            Self::Opencode | Self::Kilo => edit_permission(&mut document, name, setting)?,
+            Self::Opencode | Self::Kilo => edit_permission(document, name, setting)?,
         }
         Ok(document.text())
     }
@@ -239,7 +237,7 @@ fn path(keys: &[&str]) -> Vec<String> {
 
 /// Claude Code: `"skillOverrides": {"NAME": "off"}`.
 fn edit_overrides(
-    document: &mut ConfigDocument,
+    document: &mut dyn ConfigDocument,
     name: &str,
     setting: Setting,
 ) -> Result<(), EditError> {
@@ -259,13 +257,13 @@ fn edit_overrides(
 }
 
 /// Removes a property, and the objects that are empty without it.
-fn remove_property(document: &mut ConfigDocument, at: &[&str], name: &str) {
+fn remove_property(document: &mut dyn ConfigDocument, at: &[&str], name: &str) {
     let Some(value) = document.value(&path(&[at, &[name]].concat())) else { return };
     document.remove(&ConfigEntry::property(at, name, value));
     prune(document, at);
 }
 
-fn prune(document: &mut ConfigDocument, at: &[&str]) {
+fn prune(document: &mut dyn ConfigDocument, at: &[&str]) {
     let made: Vec<_> = (1..=at.len()).map(|length| path(&at[..length])).collect();
     document.prune(&made);
 }
@@ -280,7 +278,7 @@ fn words(name: &str) -> String {
 /// A list of names that are off, such as `"skills": {"disabled": ["NAME"]}` of Gemini CLI. Names with
 /// the same `form` are equal.
 fn edit_disabled(
-    document: &mut ConfigDocument,
+    document: &mut dyn ConfigDocument,
     at: &[&str],
     name: &str,
     setting: Setting,
@@ -302,7 +300,7 @@ fn edit_disabled(
 
 /// Codex: a table `[[skills.config]]` with `name = "NAME"` and `enabled = false`.
 fn edit_config(
-    document: &mut ConfigDocument,
+    document: &mut dyn ConfigDocument,
     name: &str,
     setting: Setting,
     is_path: &dyn Fn(&str) -> bool,
@@ -331,7 +329,7 @@ fn edit_config(
 /// opencode and Kilo: `"permission": {"skill": {"NAME": "deny"}}`. The last matching pattern counts, so the
 /// entry comes last.
 fn edit_permission(
-    document: &mut ConfigDocument,
+    document: &mut dyn ConfigDocument,
     name: &str,
     setting: Setting,
 ) -> Result<(), EditError> {

@@ -7,7 +7,7 @@ use skills_protocol::path::decode;
 use skills_protocol::wire::{ExplainResult, Outcome, Scope, State, Step, StepKind};
 
 use super::agent::{Setting, SwitchAgent, SwitchTo};
-use crate::agent_config::document::ConfigDocument;
+use crate::agent_config::document;
 use crate::agent_config::file;
 use crate::failure::CommandError;
 use crate::text::skill_command;
@@ -69,12 +69,9 @@ pub(super) fn check_readable(file: &Path, found: &ExplainResult) -> Result<(), C
     let Some(step) = found.steps.iter().find(is_it) else { return Ok(()) };
     let why = step.reason.clone().unwrap_or_default();
     let at = step.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let error = CommandError::finding(format!("`{}{at}` {why}", file.display()))
-        .because("nothing was changed");
-    Err(match &step.next {
-        Some(next) => error.with_hint(next),
-        None => error,
-    })
+    Err(CommandError::finding(format!("`{}{at}` {why}", file.display()))
+        .because("nothing was changed")
+        .with_hint_if(step.next.as_ref()))
 }
 
 /// Refuses to enable a skill that is not listed for another reason than a setting.
@@ -83,11 +80,8 @@ pub(super) fn check_listed(found: &ExplainResult) -> Result<(), CommandError> {
         return Ok(());
     }
     let summary = found.verdict.summary.trim_end_matches('.');
-    let error = CommandError::finding(format!("no setting switches it off: {summary}"));
-    Err(match &found.verdict.next {
-        Some(next) => error.with_hint(next),
-        None => error,
-    })
+    Err(CommandError::finding(format!("no setting switches it off: {summary}"))
+        .with_hint_if(found.verdict.next.as_ref()))
 }
 
 /// Refuses to disable a skill that the agent's setting does not reach.
@@ -169,7 +163,7 @@ fn stronger_override(
 /// Returns whether a settings file of Claude Code has an entry for the skill.
 fn overrides(path: &Path, name: &str) -> bool {
     let text = file::read(path).ok().flatten().unwrap_or_default();
-    let parsed = ConfigDocument::parse(SwitchAgent::ClaudeCode.format(), &text);
+    let parsed = document::parse(SwitchAgent::ClaudeCode.format(), &text);
     parsed.is_ok_and(|it| it.value(&["skillOverrides".to_owned(), name.to_owned()]).is_some())
 }
 
@@ -182,12 +176,9 @@ fn decided_elsewhere(name: &str, file: &Path, line: Option<u32>) -> CommandError
 /// Returns the error for a skill that another setting than the agent's switch keeps off.
 pub(super) fn other_setting(agent: SwitchAgent, name: &str, found: &ExplainResult) -> CommandError {
     let key = agent.key();
-    let error = CommandError::refused(format!("`{key}` does not decide about `{name}`"))
-        .because(found.verdict.summary.trim_end_matches('.'));
-    match decisive(found).and_then(|it| it.next.as_deref()) {
-        Some(next) => error.with_hint(next),
-        None => error,
-    }
+    CommandError::refused(format!("`{key}` does not decide about `{name}`"))
+        .because(found.verdict.summary.trim_end_matches('.'))
+        .with_hint_if(decisive(found).and_then(|it| it.next.as_ref()))
 }
 
 /// Fails if the skill is not in the expected state after a change, which is taken back then.
