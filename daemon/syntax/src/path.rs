@@ -110,6 +110,13 @@ impl AbsPath {
     }
 }
 
+impl Default for AbsPath {
+    /// Returns the root directory.
+    fn default() -> Self {
+        Self("/".into())
+    }
+}
+
 impl Deref for AbsPath {
     type Target = Path;
 

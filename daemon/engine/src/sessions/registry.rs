@@ -18,8 +18,8 @@ use skills_syntax::path::AbsPath;
 
 use self::live::{HEARD, is_heard};
 use crate::sessions::session::{
-    HookOwner, Invocation, ListedSkills, Loaded, RegisteredHook, Session, SessionOptions,
-    SessionPart, Summary, TouchDelta,
+    ForgetScope, HookOwner, Invocation, ListedSkills, Loaded, RegisteredHook, Session,
+    SessionOptions, SessionPart, Summary, TouchDelta,
 };
 use crate::sessions::store::Store;
 use crate::sessions::store::clock::{millis, now};
@@ -112,21 +112,16 @@ impl Sessions {
     /// Replaces the hooks that an agent has from a skill. They are on disk unless the store's
     /// health reports otherwise.
     pub async fn register_hooks(&self, id: &str, by: HookOwner, hooks: Vec<Hook>) {
-        let HookOwner { agent, path, name, plugin, place } = by;
         let registered: Vec<_> = hooks
             .into_iter()
             .map(|hook| RegisteredHook {
                 id: self.next_id().replacen('s', "h", 1),
-                agent: agent.clone(),
-                path: path.clone(),
-                name: name.clone(),
-                plugin: plugin.clone(),
-                place: place.clone(),
+                owner: by.clone(),
                 hook,
                 is_done: false,
             })
             .collect();
-        self.change_known(id, |it| (it.register(&agent, &path, registered), ())).await;
+        self.change_known(id, |it| (it.register(&by.agent, &by.path, registered), ())).await;
     }
 
     /// Records that a hook has succeeded: a hook that runs once does not run again, even if its
@@ -162,15 +157,16 @@ impl Sessions {
     pub async fn compacted(&self, id: &str, agent: Option<&str>, rule: Compaction) -> Compacted {
         let loaded = self.invoked(id, agent).await;
         let (compacted, gone) = compaction::apply(rule, loaded);
-        let paths = gone.into_iter().map(|it| it.invocation.path).collect();
-        self.forget(id, agent, Some(paths), compacted.list_again).await;
+        let loaded = gone.into_iter().map(|it| it.invocation.path).collect();
+        let what = ForgetScope::Skills { loaded, announced: compacted.list_again };
+        self.forget(id, agent, what).await;
         compacted
     }
 
     /// Removes the data of an agent that has ended. Returns the names of the skills it had loaded.
     pub async fn agent_end(&self, id: &str, agent: Option<&str>) -> Vec<String> {
         let loaded = self.invoked(id, agent).await;
-        self.forget(id, agent, None, true).await;
+        self.forget(id, agent, ForgetScope::Everything).await;
         loaded.into_iter().map(|it| it.invocation.name).collect()
     }
 

@@ -26,7 +26,7 @@ pub const MOST_AGENTS: usize = 256;
 pub(super) const USED_WITHIN: u64 = 60_000;
 
 /// A session.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
     /// Id chosen by the agent, or generated.
     pub id: String,
@@ -99,16 +99,8 @@ pub struct PathMatch {
 pub struct RegisteredHook {
     /// Identifier, unique over all sessions.
     pub id: String,
-    /// Agent that loaded the skill; empty for the main agent.
-    pub agent: String,
-    /// The skill's SKILL.md.
-    pub path: AbsPath,
-    /// The skill's name.
-    pub name: String,
-    /// Directory of the skill's plugin.
-    pub plugin: Option<AbsPath>,
-    /// Directory that must be trusted for the hook to run; none if it is the user's own.
-    pub place: Option<AbsPath>,
+    /// Its skill.
+    pub owner: HookOwner,
     /// The hook.
     pub hook: Hook,
     /// True if the hook runs once and has run; it stays recorded and does not run again.
@@ -129,7 +121,7 @@ pub struct Invocation {
 }
 
 /// Skill whose hooks are registered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HookOwner {
     /// Agent that loaded the skill; empty for the main agent.
     pub agent: String,
@@ -224,26 +216,19 @@ pub struct TouchDelta {
     pub activated: Vec<(AbsPath, PathMatch)>,
 }
 
-impl Default for Session {
-    fn default() -> Self {
-        Self {
-            id: String::new(),
-            cwd: AbsPath::new("/".as_ref()).expect("the root directory is an absolute path"),
-            profile: String::new(),
-            environment: BTreeMap::new(),
-            additional: Vec::new(),
-            auto: false,
-            created: 0,
-            used: 0,
-            discovered: BTreeMap::new(),
-            activated: BTreeMap::new(),
-            announced: ByAgent::new(),
-            invoked: ByAgent::new(),
-            agents: Vec::new(),
-            known_list: None,
-            hooks: Vec::new(),
-            overlay: Arc::default(),
-        }
+/// What a session forgets of an agent.
+#[derive(Debug)]
+pub(crate) enum ForgetScope {
+    /// Loaded and announced skills, and hooks.
+    Everything,
+    /// These loaded skills, and perhaps all announced ones.
+    Skills { loaded: Vec<AbsPath>, announced: bool },
+}
+
+impl ForgetScope {
+    /// Returns whether the announced skills are forgotten.
+    pub(super) fn includes_announced(&self) -> bool {
+        matches!(self, Self::Everything | Self::Skills { announced: true, .. })
     }
 }
 
@@ -349,7 +334,7 @@ impl Session {
         let mut parts = vec![SessionPart::Invoked { agent: agent.to_owned(), invocation, at }];
         if self.agents.len() > MOST_AGENTS {
             let agent = self.agents.remove(0);
-            self.forget(&agent, None, true);
+            self.forget(&agent, &ForgetScope::Everything);
             parts.push(SessionPart::Forgotten { agent });
         }
         parts
@@ -371,7 +356,7 @@ impl Session {
         hooks: Vec<RegisteredHook>,
     ) -> Vec<SessionPart> {
         let before = self.hooks.len();
-        let is_theirs = |it: &RegisteredHook| it.agent == agent && it.path == *path;
+        let is_theirs = |it: &RegisteredHook| it.owner.agent == agent && it.owner.path == *path;
         self.hooks.retain(|it| !is_theirs(it) || it.is_done);
         // A hook that runs once and has run is not registered again.
         let done: Vec<_> =
@@ -387,13 +372,13 @@ impl Session {
 
     /// Removes an agent's loaded skills with their hooks, or only the loads in `only`, and its
     /// announced skills if `announced` is set.
-    pub(super) fn forget(&mut self, agent: &str, only: Option<&[AbsPath]>, announced: bool) {
-        match only {
-            None => {
+    pub(super) fn forget(&mut self, agent: &str, what: &ForgetScope) {
+        match what {
+            ForgetScope::Everything => {
                 self.invoked.remove(agent);
-                self.hooks.retain(|it| it.agent != agent);
+                self.hooks.retain(|it| it.owner.agent != agent);
             }
-            Some(gone) => {
+            ForgetScope::Skills { loaded: gone, .. } => {
                 if let Some(loaded) = self.invoked.get_mut(agent) {
                     loaded.retain(|it| !gone.contains(it));
                 }
@@ -401,7 +386,7 @@ impl Session {
         }
         self.invoked.retain(|_, it| !it.is_empty());
         self.agents.retain(|it| self.invoked.contains_key(it));
-        if announced {
+        if what.includes_announced() {
             self.announced.remove(agent);
         }
     }

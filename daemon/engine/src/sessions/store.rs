@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::task::spawn_blocking;
 
 use self::error::is_corrupt;
 use self::external_writes::ExternalWrites;
@@ -225,35 +225,24 @@ impl Store {
     /// Tries a last time to save pending changes, with a timeout. Returns the number of changes
     /// lost if the process ends now; none on a timeout. Both are logged.
     pub async fn finish(&self) -> Option<usize> {
-        let (reply, answer) = oneshot::channel();
-        // The caller may have hung up.
-        self.request_exit(move |it| {
-            let _ = reply.send(it);
-        });
-        match timeout(EXIT_TIMEOUT, answer).await {
-            Ok(answer) => Some(answer.unwrap_or(0)),
-            Err(_) => unanswered(),
-        }
+        let store = self.clone();
+        spawn_blocking(move || store.finish_blocking()).await.ok()?
     }
 
     /// Like [`Store::finish`], outside of a runtime.
     pub fn finish_blocking(&self) -> Option<usize> {
         let (reply, answer) = mpsc::channel();
-        // As above.
-        self.request_exit(move |it| {
-            let _ = reply.send(it);
-        });
+        // Drops `reply` if nothing is pending: the thread was never started or has ended.
+        if let Some(jobs) = self.shared.jobs.get() {
+            let _ = jobs.send(StoreJob::Exit(reply));
+        }
         match answer.recv_timeout(EXIT_TIMEOUT) {
             Ok(n_pending) => Some(n_pending),
             Err(RecvTimeoutError::Disconnected) => Some(0),
-            Err(RecvTimeoutError::Timeout) => unanswered(),
-        }
-    }
-
-    /// Drops `reply` if nothing is pending: the thread was never started or has ended.
-    fn request_exit(&self, reply: impl FnOnce(usize) + Send + 'static) {
-        if let Some(jobs) = self.shared.jobs.get() {
-            let _ = jobs.send(StoreJob::Exit(Box::new(reply)));
+            Err(RecvTimeoutError::Timeout) => {
+                tracing::warn!("the disk does not answer; unsaved changes may be lost");
+                None
+            }
         }
     }
 
@@ -275,11 +264,6 @@ impl Store {
             jobs
         })
     }
-}
-
-fn unanswered() -> Option<usize> {
-    tracing::warn!("the disk does not answer; unsaved changes may be lost");
-    None
 }
 
 #[cfg(test)]

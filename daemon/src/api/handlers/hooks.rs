@@ -37,18 +37,19 @@ pub(crate) async fn matching(
     let trusts = parts.resolver.trusts.decisions().await;
     // Trust may have been revoked since the hook was registered.
     let is_trusted = |place: &AbsPath| trusts.decision(place).is_some_and(|it| it.1);
-    let all = named.session.hooks.iter().filter(|it| it.agent == agent && !it.is_done);
-    let all = all.filter(|it| it.place.as_ref().is_none_or(is_trusted));
+    let all = named.session.hooks.iter().filter(|it| it.owner.agent == agent && !it.is_done);
+    let all = all.filter(|it| it.owner.place.as_ref().is_none_or(is_trusted));
     let is_from_registry = |it: &RegisteredHook| {
-        authorize::run::is_from_registry(&parts.access, &it.path, it.place.as_ref())
+        authorize::run::is_from_registry(&parts.access, &it.owner.path, it.owner.place.as_ref())
     };
     let all = all.filter(|it| !is_from_registry(it));
     let triggered: Vec<_> =
         all.filter(|it| is_triggered(&it.hook, event, tool, &payload)).collect();
-    let unit = |it: &RegisteredHook| Unit::of(&it.path, it.plugin.as_deref());
-    let units = triggered.iter().filter(|it| it.place.is_some()).map(|it| unit(it)).collect();
+    let unit = |it: &RegisteredHook| Unit::of(&it.owner.path, it.owner.plugin.as_deref());
+    let units = triggered.iter().filter(|it| it.owner.place.is_some()).map(|it| unit(it)).collect();
     let unchanged = unchanged(&parts, &peer, units).await?;
-    let is_handed_out = |it: &&&RegisteredHook| it.place.is_none() || unchanged.contains(&unit(it));
+    let is_handed_out =
+        |it: &&&RegisteredHook| it.owner.place.is_none() || unchanged.contains(&unit(it));
     let hooks: Vec<_> = triggered.iter().filter(is_handed_out).map(|it| matched(it)).collect();
     parts.access.counters.count(|it| it.hooks_matched += hooks.len() as u64);
     Answer::new(&HooksMatchResult {
@@ -83,9 +84,9 @@ async fn unchanged(
 }
 
 fn matched(it: &RegisteredHook) -> MatchedHook {
-    let dir = it.path.parent().unwrap_or_else(|| it.path.clone());
-    let root = it.plugin.as_ref().unwrap_or(&dir);
-    let encoding = encoding_of([&*it.path, &**root]);
+    let dir = it.owner.path.parent().unwrap_or_else(|| it.owner.path.clone());
+    let root = it.owner.plugin.as_ref().unwrap_or(&dir);
+    let encoding = encoding_of([&*it.owner.path, &**root]);
     let variables = [("CLAUDE_PLUGIN_ROOT", root), ("CLAUDE_SKILL_DIR", &dir)];
     let hook = it.hook.clone();
     MatchedHook {
@@ -94,8 +95,8 @@ fn matched(it: &RegisteredHook) -> MatchedHook {
         matcher: hook.matcher,
         handler: hook.handler,
         once: hook.once,
-        skill: it.name.clone(),
-        path: encode(&it.path, encoding),
+        skill: it.owner.name.clone(),
+        path: encode(&it.owner.path, encoding),
         root: encode(root, encoding),
         path_encoding: encoding,
         environment: variables.map(|(name, it)| (name.to_owned(), encode(it, encoding))).into(),

@@ -11,9 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use skills_platform::lock::lock;
-use skills_syntax::path::AbsPath;
 
-use crate::sessions::session::{Session, SessionPart, USED_WITHIN};
+use crate::sessions::session::{ForgetScope, Session, SessionPart, USED_WITHIN};
 use crate::sessions::store::clock::{millis, now};
 use crate::sessions::store::session as rows;
 use crate::sessions::store::{PendingWrite, Store, StoreError};
@@ -111,23 +110,16 @@ impl Sessions {
         );
     }
 
-    pub(super) async fn forget(
-        &self,
-        id: &str,
-        agent: Option<&str>,
-        only: Option<Vec<AbsPath>>,
-        announced: bool,
-    ) {
+    pub(super) async fn forget(&self, id: &str, agent: Option<&str>, what: ForgetScope) {
         let agent = agent.unwrap_or_default().to_owned();
         let wanted = id.to_owned();
         let write = {
             let mut live = self.live();
             match live.sessions.get_mut(id) {
-                Some(it) => Arc::make_mut(it).forget(&agent, only.as_deref(), announced),
+                Some(it) => Arc::make_mut(it).forget(&agent, &what),
                 None => live.n_left += 1,
             }
-            self.store
-                .queue(move |it| rows::drop_agent(it, &wanted, &agent, only.as_deref(), announced))
+            self.store.queue(move |it| rows::drop_agent(it, &wanted, &agent, &what))
         };
         write.saved().await;
     }

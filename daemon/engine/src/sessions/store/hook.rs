@@ -5,7 +5,7 @@ use skills_agents::hooks::{CompiledMatcher, Hook};
 use skills_syntax::path::AbsPath;
 
 use super::columns::{abs_path_of, bytes};
-use crate::sessions::session::RegisteredHook;
+use crate::sessions::session::{HookOwner, RegisteredHook};
 
 /// Value of `once` for a hook that runs once and has run.
 const DONE: i64 = 2;
@@ -27,7 +27,8 @@ pub(super) fn replace(
                  SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
                  FROM session WHERE session.id = ?1";
     let mut query = connection.prepare_cached(query)?;
-    for RegisteredHook { id, agent, path, name, plugin, place, hook, is_done } in hooks {
+    for RegisteredHook { id, owner, hook, is_done } in hooks {
+        let HookOwner { agent, path, name, plugin, place } = owner;
         let optional = |it: &Option<AbsPath>| it.as_ref().map(|it| bytes(it).to_vec());
         query.execute(params![
             session,
@@ -59,11 +60,13 @@ pub(super) fn hooks_of_session(
         let handler: String = row.get(8)?;
         Ok(RegisteredHook {
             id: row.get(0)?,
-            agent: row.get(1)?,
-            path: abs_path_of(row, 2)?,
-            name: row.get(3)?,
-            plugin: optional(row, 4)?,
-            place: optional(row, 5)?,
+            owner: HookOwner {
+                agent: row.get(1)?,
+                path: abs_path_of(row, 2)?,
+                name: row.get(3)?,
+                plugin: optional(row, 4)?,
+                place: optional(row, 5)?,
+            },
             hook: Hook {
                 event: row.get(6)?,
                 matcher: row.get(7)?,

@@ -10,7 +10,9 @@ use skills_syntax::path::AbsPath;
 
 use super::columns::{abs_path_of, bytes, text_of};
 use super::hook;
-use crate::sessions::session::{Invocation, Loaded, PathMatch, Session, SessionPart, Summary};
+use crate::sessions::session::{
+    ForgetScope, Invocation, Loaded, PathMatch, Session, SessionPart, Summary,
+};
 
 /// Prefix of a query that looks up the session's row by its id.
 macro_rules! by_id {
@@ -109,7 +111,9 @@ fn save_part(connection: &Connection, session: &Session, part: &SessionPart) -> 
             let query = "UPDATE session SET known_list = ?2 WHERE id = ?1";
             execute(connection, query, params![id, list])
         }
-        SessionPart::Forgotten { agent } => drop_agent(connection, id, agent, None, true),
+        SessionPart::Forgotten { agent } => {
+            drop_agent(connection, id, agent, &ForgetScope::Everything)
+        }
         SessionPart::Invoked { agent, invocation, at } => {
             save_invocation(connection, id, agent, invocation, *at)
         }
@@ -231,11 +235,10 @@ pub(crate) fn drop_agent(
     connection: &Connection,
     id: &str,
     agent: &str,
-    only: Option<&[AbsPath]>,
-    announced: bool,
+    what: &ForgetScope,
 ) -> Result<()> {
-    match only {
-        None => {
+    match what {
+        ForgetScope::Everything => {
             for query in [
                 by_id!("DELETE FROM invoked WHERE agent = ?2 AND session = "),
                 by_id!("DELETE FROM hook WHERE agent = ?2 AND session = "),
@@ -243,14 +246,14 @@ pub(crate) fn drop_agent(
                 connection.execute(query, [id, agent])?;
             }
         }
-        Some(paths) => {
+        ForgetScope::Skills { loaded, .. } => {
             let query = by_id!("DELETE FROM invoked WHERE agent = ?2 AND path = ?3 AND session = ");
-            for path in paths {
+            for path in loaded {
                 connection.execute(query, params![id, agent, bytes(path)])?;
             }
         }
     }
-    if announced {
+    if what.includes_announced() {
         let query = by_id!("DELETE FROM announced WHERE agent = ?2 AND session = ");
         connection.execute(query, [id, agent])?;
     }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, params};
@@ -59,11 +59,8 @@ pub(super) enum StoreJob {
     Uses,
     /// The final save at exit, regardless of the last retry. The reply is the number of pending
     /// changes.
-    Exit(ExitReply),
+    Exit(mpsc::Sender<usize>),
 }
-
-/// Callback with the number of changes that are still pending.
-type ExitReply = Box<dyn FnOnce(usize) + Send>;
 
 impl StoreJob {
     /// Returns a job that is executed now or fails.
@@ -262,14 +259,15 @@ impl Writer<'_> {
     }
 
     /// Saves pending changes a last time, and replies with the number still pending.
-    fn exit(&mut self, replies: Vec<ExitReply>) {
+    fn exit(&mut self, replies: Vec<mpsc::Sender<usize>>) {
         let n_pending = self.save_at_exit();
         if self.identity.as_ref().is_some_and(|it| it.lost().is_none()) {
             // Merges the log into the file; on failure the changes stay in the log.
             let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
         }
         for reply in replies {
-            reply(n_pending);
+            // The caller may have hung up.
+            let _ = reply.send(n_pending);
         }
     }
 
@@ -417,7 +415,7 @@ struct Executed {
     /// Changes for a retry.
     changes: VecDeque<StoreChange>,
     callbacks: Vec<AfterCommit>,
-    exits: Vec<ExitReply>,
+    exits: Vec<mpsc::Sender<usize>>,
 }
 
 /// One transaction, and its changes for a retry if it fails.
