@@ -11,7 +11,7 @@ mod value;
 
 use skills_agents::profile::{
     CHECKS, DraftSetting, ProfileDraft, ProfileRule, ProfileSet, RULES, RuleValue, RuleValueKind,
-    UnusableProfile, WalkDraft, parse_name_check, parse_requirement,
+    UnusableProfile, parse_name_check, parse_requirement,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -110,18 +110,7 @@ fn invalid_name_hint(name: &str) -> Option<String> {
 }
 
 fn draft(reader: &mut ConfigReader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> ProfileDraft {
-    let mut draft = ProfileDraft {
-        id: id.to_owned(),
-        at,
-        base: None,
-        agent: None,
-        settings: Vec::new(),
-        roots: None,
-        roots_first: Vec::new(),
-        roots_last: Vec::new(),
-        without_roots: Vec::new(),
-        every_root: WalkDraft::default(),
-    };
+    let mut draft = ProfileDraft { id: id.to_owned(), at, ..ProfileDraft::default() };
     for (key, value) in table {
         let at = key.span().start;
         match &**key.get_ref() {

@@ -148,13 +148,7 @@ fn judge(
 ) -> (bool, Candidate) {
     let within = found.command.as_mut().map(|it| std::mem::take(&mut it.within));
     let may_have_sidecar = found.may_have_sidecar;
-    // Measured: Claude Code ignores `paths` in commands, plugins and nested directories.
-    let reads_paths = match root.scope {
-        Scope::Command | Scope::Plugin => false,
-        Scope::Nested => !nested::are_prefixed(ctx),
-        _ => true,
-    };
-    let mut candidate = evaluate::evaluate(ctx, reads_paths, found);
+    let mut candidate = evaluate::evaluate(ctx, root.scope, found);
     naming::apply(&ctx.profile, root, within, &mut candidate);
     if ctx.profile.output == OutputFormat::Claude {
         evaluate::hide_undescribed(root, &mut candidate);

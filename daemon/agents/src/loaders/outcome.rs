@@ -12,9 +12,10 @@ use crate::profile::{
 use crate::skill::SkillRecord;
 
 /// An agent's decision about a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadVerdict {
     /// The file is read unchanged.
+    #[default]
     Accepted,
     /// The file is read after a repair by this strategy.
     Repaired(LoadStrategy),
@@ -85,7 +86,7 @@ pub struct Remark {
 }
 
 /// A file as one agent loads it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOutcome {
     /// The decision.
     pub verdict: LoadVerdict,
@@ -190,14 +191,7 @@ impl<'a> RecordLoader<'a> {
             strategy: Some(LoadStrategy::Strict),
             body: record.head.len(),
             has_frontmatter: true,
-            reading: LoadOutcome {
-                verdict: LoadVerdict::Accepted,
-                name: String::new(),
-                description: None,
-                dropped: None,
-                unlisted: None,
-                notes: Vec::new(),
-            },
+            reading: LoadOutcome::default(),
         }
     }
 

@@ -12,7 +12,7 @@ pub struct ExtensionRule {
 }
 
 /// An agent's rule for finding Claude Code's plugins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PluginRule {
     /// The variable that names Claude Code's configuration directory, if the agent honours one;
     /// `.claude` below home by default.

@@ -342,14 +342,7 @@ fn opencode_agent_skills() -> Profile {
     // In plugins only `skills/<name>/SKILL.md`, and no links.
     let in_plugins =
         WalkRule { max_depth: Some(1), directory_links: LinkPolicy::Never, ..deep.clone() };
-    let plugins = RootBase::Plugins(PluginRule {
-        variable: None,
-        enabled_only: false,
-        cache: true,
-        prefixed: false,
-        manifest: Vec::new(),
-        beside_skills: false,
-    });
+    let plugins = RootBase::Plugins(PluginRule { cache: true, ..PluginRule::default() });
     let labelled = |rule, label: &'static str| RootRule { label: Some(label.into()), ..rule };
     let project = || RootBase::Ancestors { stop: AncestorStop::Cwd };
     let usual = usual_of(Agent::OpenCodeAgentSkills);

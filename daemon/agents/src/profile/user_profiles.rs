@@ -42,7 +42,7 @@ impl Default for ProfileSet {
 }
 
 /// A user's configuration of one profile.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ProfileDraft {
     /// The profile's name.
     pub id: String,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use skills_agents::claude_text;
 use skills_agents::loaders::{LoadOutcome, LoadRule, Remark, load_as};
-use skills_agents::profile::Profile;
+use skills_agents::profile::{Profile, Scope};
 use skills_agents::skill::RecordField;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
@@ -15,13 +15,11 @@ use super::address::is_built_in;
 use super::disk::FaultKind;
 use super::reason_rule::ReasonRule;
 use super::walker::FoundFile;
-use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillFile, SkillState};
+use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillFile, SkillState, nested};
 use crate::activate::is_restriction;
 
 /// Evaluates a file. Name conflicts are resolved later, when all files are known.
-///
-/// `reads_paths` is false where the agent ignores `paths`.
-pub(super) fn evaluate(ctx: &DiscoveryContext, reads_paths: bool, met: FoundFile) -> Candidate {
+pub(super) fn evaluate(ctx: &DiscoveryContext, scope: Scope, met: FoundFile) -> Candidate {
     let profile = &*ctx.profile;
     let FoundFile {
         path,
@@ -51,13 +49,12 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, reads_paths: bool, met: FoundFile
     };
     match file {
         Err(fault) => {
-            let (state, rule, what) = match fault.kind {
-                FaultKind::Outside => (SkillState::Refused, fault.rule(), &*file_name),
-                FaultKind::LinkWaits => (SkillState::Untrusted, fault.rule(), "its directory"),
-                _ => (SkillState::Invalid, fault.rule(), &*file_name),
+            let (state, what) = match fault.kind {
+                FaultKind::Outside => (SkillState::Refused, &*file_name),
+                FaultKind::LinkWaits => (SkillState::Untrusted, "its directory"),
+                _ => (SkillState::Invalid, &*file_name),
             };
-            let message = format!("{what} {fault}");
-            let reason = reason(rule, message, None, fault.next());
+            let reason = reason(fault.rule(), format!("{what} {fault}"), None, fault.next());
             Candidate { state, reason: Some(Box::new(reason)), ..blank(directory) }
         }
         // The MCP server decides a prompt's name; agents do not read it as a file.
@@ -74,7 +71,7 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, reads_paths: bool, met: FoundFile
         Ok(file) => {
             let mut reading = load_as(profile, &file.record, &directory);
             let is_activated = || ctx.overlay.activates(&path);
-            let (state, reason) = verdict(profile, reads_paths, &file, &mut reading, is_activated);
+            let (state, reason) = verdict(ctx, scope, &file, &mut reading, is_activated);
             Candidate {
                 description: shared(reading.description, file.record.description.as_ref()),
                 notes: reading.notes.into_iter().map(reason_of).collect(),
@@ -148,9 +145,19 @@ fn directory_name(path: &AbsPath) -> String {
     name.to_string_lossy().into_owned()
 }
 
+/// Returns whether the agent applies `paths`. Measured: Claude Code ignores it in commands, plugins
+/// and nested directories.
+fn reads_paths(ctx: &DiscoveryContext, scope: Scope) -> bool {
+    match scope {
+        Scope::Command | Scope::Plugin => false,
+        Scope::Nested => ctx.profile.conditional && !nested::are_prefixed(ctx),
+        _ => ctx.profile.conditional,
+    }
+}
+
 fn verdict(
-    profile: &Profile,
-    reads_paths: bool,
+    ctx: &DiscoveryContext,
+    scope: Scope,
     file: &SkillFile,
     reading: &mut LoadOutcome,
     is_activated: impl FnOnce() -> bool,
@@ -162,7 +169,7 @@ fn verdict(
     if let Some(unlisted) = reading.unlisted.take() {
         return (SkillState::Hidden, Some(reason_of(unlisted)));
     }
-    if profile.hides_from_model && record.disable_model_invocation {
+    if ctx.profile.hides_from_model && record.disable_model_invocation {
         let message = "`disable-model-invocation` keeps it from the model";
         let next = "Remove `disable-model-invocation` to let the model use it.";
         return (
@@ -171,7 +178,7 @@ fn verdict(
         );
     }
     let is_conditional = || is_restriction(record.paths.iter().map(|it| &**it));
-    if profile.conditional && reads_paths && is_conditional() {
+    if reads_paths(ctx, scope) && is_conditional() {
         let globs: Vec<_> = record.paths.iter().map(|it| format!("`{it}`")).collect();
         if is_activated() {
             let message = format!("a file was touched that matches {}", globs.join(", "));

@@ -24,23 +24,8 @@ pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut 
         walker.set_link_targets(path, false, &holder(ctx, path));
         let (outcome, skips) = walker.root(path, walk, roots.len());
         let candidates = start..walker.candidates.len();
-        roots.push(SearchRoot {
-            path: path.clone(),
-            rule: NO_RULE,
-            scope: Scope::Nested,
-            owner: Owner::Repository,
-            label: None,
-            outcome,
-            candidates,
-            skips,
-            origin: String::new(),
-            trust_path: None,
-            trust_decision: None,
-            untrusted: None,
-            is_held_back: false,
-            withholds_text: false,
-            plugin: None,
-        });
+        let root = SearchRoot::new(path.clone(), Scope::Nested, Owner::Repository);
+        roots.push(SearchRoot { rule: NO_RULE, outcome, candidates, skips, ..root });
     }
 }
 

@@ -172,6 +172,27 @@ pub struct SearchRoot {
 }
 
 impl SearchRoot {
+    /// Returns a root of the first rule that is not walked yet.
+    pub(super) fn new(path: AbsPath, scope: Scope, owner: Owner) -> Self {
+        Self {
+            path,
+            rule: 0,
+            scope,
+            owner,
+            label: None,
+            plugin: None,
+            outcome: RootOutcome::Pending,
+            candidates: 0..0,
+            skips: Vec::new(),
+            origin: String::new(),
+            trust_path: None,
+            trust_decision: None,
+            untrusted: None,
+            is_held_back: false,
+            withholds_text: false,
+        }
+    }
+
     /// Returns the label that the opencode-agent-skills plugin uses for skills from this root,
     /// whichever profile found them.
     pub fn plugin_label(&self) -> &str {

@@ -167,10 +167,7 @@ impl RootSearch<'_, '_> {
             None => rule.scope,
         };
         self.roots.push(SearchRoot {
-            path,
             rule: index,
-            scope,
-            owner,
             label: rule.label.clone(),
             trust_path: held.as_ref().and_then(|it| it.trust_path.clone()),
             untrusted: held.as_ref().and_then(|it| it.untrusted.clone()),
@@ -179,9 +176,7 @@ impl RootSearch<'_, '_> {
             candidates,
             skips,
             origin,
-            trust_decision: None,
-            is_held_back: false,
-            withholds_text: false,
+            ..SearchRoot::new(path, scope, owner)
         });
     }
 

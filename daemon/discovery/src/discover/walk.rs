@@ -302,16 +302,8 @@ impl Walker<'_> {
         };
         let directory = directory.map(|it| directory_of(&file, kind, it));
         let command = Some(Command { name, within: within.to_vec() });
-        self.candidates.push(FoundFile {
-            path,
-            root,
-            directory,
-            file,
-            name: None,
-            may_have_sidecar: false,
-            command,
-            shown: None,
-        });
+        let found = FoundFile::new(path, root, file);
+        self.candidates.push(FoundFile { directory, command, ..found });
     }
 
     /// Adds a provided root.
@@ -332,14 +324,8 @@ impl Walker<'_> {
             }
             ProvidedContents::Skills(skills) => {
                 let met = skills.iter().map(|it| FoundFile {
-                    path: it.path.clone(),
-                    root,
-                    directory: None,
-                    file: Ok(it.file()),
                     name: name_in(profile, it),
-                    may_have_sidecar: false,
-                    command: None,
-                    shown: None,
+                    ..FoundFile::new(it.path.clone(), root, Ok(it.file()))
                 });
                 self.candidates.extend(met);
                 (RootOutcome::Walked, Vec::new())
@@ -350,23 +336,8 @@ impl Walker<'_> {
         // A registry belongs to a third party; bundled and configured sources are the user's
         // choice.
         let owner = if scope == Scope::Remote { Owner::Registry } else { Owner::User };
-        SearchRoot {
-            path,
-            rule: 0,
-            scope,
-            owner,
-            label: None,
-            plugin: None,
-            outcome,
-            candidates,
-            skips,
-            origin,
-            trust_path: None,
-            trust_decision: None,
-            untrusted: None,
-            is_held_back: false,
-            withholds_text: false,
-        }
+        let root = SearchRoot::new(path, scope, owner);
+        SearchRoot { outcome, candidates, skips, origin, ..root }
     }
 
     fn directory(
@@ -503,19 +474,9 @@ impl Walker<'_> {
                 let Some(path) = self.agent_path(reached.clone(), file.is_ok()) else { continue };
                 let shown = self.shown(descent.path, &reached, &path);
                 let may_have_sidecar = self.may_have_sidecar(listing);
-                let root = descent.root;
                 let directory = Some(directory_of(&file, item.kind, listing.id));
-                let command = None;
-                self.candidates.push(FoundFile {
-                    path,
-                    root,
-                    directory,
-                    file,
-                    name: None,
-                    may_have_sidecar,
-                    command,
-                    shown,
-                });
+                let found = FoundFile::new(path, descent.root, file);
+                self.candidates.push(FoundFile { directory, may_have_sidecar, shown, ..found });
             } else {
                 found = true;
                 self.complete = false;
@@ -619,16 +580,9 @@ impl Walker<'_> {
         let path = dir.child(SKILL_FILE);
         match self.tree.look(&path) {
             None => self.complete = false,
-            Some(PathStatus::File) => self.candidates.push(FoundFile {
-                path,
-                root: descent.root,
-                directory: None,
-                file: Err(fault),
-                name: None,
-                may_have_sidecar: false,
-                command: None,
-                shown: None,
-            }),
+            Some(PathStatus::File) => {
+                self.candidates.push(FoundFile::new(path, descent.root, Err(fault)));
+            }
             Some(_) => descent.skip(dir, SkipReason::Fault(fault)),
         }
     }

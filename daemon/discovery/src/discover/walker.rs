@@ -45,6 +45,14 @@ pub(super) struct FoundFile {
     pub(super) shown: Option<Box<ShownPath>>,
 }
 
+impl FoundFile {
+    /// Returns a file that is not a command, with the name that the agent's rules give it.
+    pub(super) fn new(path: AbsPath, root: usize, file: Result<SkillFile, Fault>) -> Self {
+        let (directory, name, command, shown) = (None, None, None, None);
+        Self { path, root, directory, file, name, may_have_sidecar: false, command, shown }
+    }
+}
+
 /// Name of a command.
 pub(super) struct Command {
     /// The file name without its extension.

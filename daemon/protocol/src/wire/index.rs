@@ -31,7 +31,7 @@ skills_params! {
 }
 
 /// Every skill that the profiles find, with its state in each profile.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotResult {
     /// Combined clock of the views, for `since`.

@@ -335,7 +335,7 @@ pub struct SessionCompactedResult {
 }
 
 /// Changes of an agent's list of skills since the session's last call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionNewsResult {
     /// Clock of the agent's list.

@@ -48,10 +48,7 @@ pub(crate) async fn news(
         clock: view.clock.clone(),
         health: to_wire::health(&sessions.resolver.full_health(&view)),
         session: id.clone(),
-        added: Vec::new(),
-        changed: Vec::new(),
-        removed: Vec::new(),
-        more: 0,
+        ..SessionNewsResult::default()
     };
     for skill in skills.iter().filter(|_| !view.ctx.profile.lists_changes) {
         match known.get(&skill.name) {

@@ -67,15 +67,10 @@ pub(crate) fn known_snapshot(views: &[Arc<View>], clock: String) -> wire::Snapsh
     wire::SnapshotResult {
         clock,
         health: health(&views[0].health),
-        fresh: false,
-        next_cursor: None,
         worktree: encode(worktree, path_encoding),
         home: home.map(|it| encode(&it, path_encoding)),
         path_encoding,
-        skills: Vec::new(),
-        profiles: Vec::new(),
-        own_profiles: None,
-        levels: Vec::new(),
+        ..wire::SnapshotResult::default()
     }
 }
 

@@ -429,17 +429,10 @@ impl<'a> Inquiry<'a> {
 
     /// Returns the candidate that a skill directory would be in a root.
     fn linked(&self, dir: &AbsPath, root: usize, file: &SkillFile) -> Candidate {
-        let found = FoundFile {
-            path: dir.child(SKILL_FILE),
-            root,
-            directory: file.directory,
-            file: Ok(file.clone()),
-            name: None,
-            may_have_sidecar: false,
-            command: None,
-            shown: None,
-        };
-        let mut candidate = evaluate(self.ctx, true, found);
+        let found = FoundFile::new(dir.child(SKILL_FILE), root, Ok(file.clone()));
+        let found = FoundFile { directory: file.directory, ..found };
+        let scope = self.resolution.roots[root].scope;
+        let mut candidate = evaluate(self.ctx, scope, found);
         if self.ctx.profile.name.check == NameCheck::Visible {
             refuse_name(&mut candidate);
         }
