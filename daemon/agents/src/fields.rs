@@ -75,6 +75,11 @@ impl FieldReading {
     fn fault(span: Span, expected: &'static str, found: YamlType) -> Self {
         Self { value: None, faults: vec![TypeMismatch { span, expected, found }] }
     }
+
+    /// Returns a value, or the fault that it is of another type than `expected`.
+    fn from(value: Result<FieldValue, YamlType>, span: Span, expected: &'static str) -> Self {
+        value.map_or_else(|found| Self::fault(span, expected, found), Self::of)
+    }
 }
 
 /// The fields of one frontmatter.
@@ -191,56 +196,43 @@ impl<'a> Fields<'a> {
         if found == YamlType::Null && !refuses_null {
             return FieldReading::default();
         }
+        let read_text = |it: &Value| read_text(self.frontmatter, it);
+        let item = |item: Result<SpannedText, YamlType>, expected| {
+            FieldReading::from(item.map(FieldValue::Text), span, expected)
+        };
+        let switch = |on: Option<bool>, expected| {
+            FieldReading::from(on.map(FieldValue::Switch).ok_or(found), span, expected)
+        };
         match coercion {
-            Coercion::Text => read_text(self.frontmatter, written).map_or_else(
-                |found| FieldReading::fault(span, "a text", found),
-                |item| FieldReading::of(FieldValue::Text(item)),
-            ),
-            Coercion::Spelling => match value.text_or_source(self.source) {
-                Some(text) => {
-                    FieldReading::of(FieldValue::Text(SpannedText { text: text.to_owned(), span }))
-                }
-                None => FieldReading::fault(span, "a text", found),
-            },
-            Coercion::String(library) | Coercion::OptionalString(library) => {
-                self.string_item(written, library).map_or_else(
-                    |found| FieldReading::fault(span, "a string", found),
-                    |item| FieldReading::of(FieldValue::Text(item)),
-                )
+            Coercion::Text => item(read_text(written), "a text"),
+            Coercion::Spelling => {
+                let text = value.text_or_source(self.source).ok_or(found);
+                item(text.map(|it| SpannedText { text: it.to_owned(), span }), "a text")
             }
-            Coercion::Switch => match value.as_str().and_then(read_switch) {
-                Some(on) => FieldReading::of(FieldValue::Switch(on)),
-                None => FieldReading::fault(span, "a switch", found),
-            },
+            Coercion::String(library) | Coercion::OptionalString(library) => {
+                item(self.string_item(written, library), "a string")
+            }
+            Coercion::Switch => switch(value.as_str().and_then(read_switch), "a switch"),
             Coercion::Boolean | Coercion::BooleanOnly | Coercion::BooleanWord => {
                 let may_quote = coercion == Coercion::BooleanWord;
-                boolean(value, found, may_quote).map_or_else(
-                    || FieldReading::fault(span, "`true` or `false`", found),
-                    |on| FieldReading::of(FieldValue::Switch(on)),
-                )
+                switch(boolean(value, found, may_quote), "`true` or `false`")
             }
             Coercion::Words(separators) => self.words(value, span, separators),
             Coercion::StringWords(separators, library) => {
                 self.string_words(value, span, separators, library)
             }
             Coercion::List => match value.items() {
-                Some(items) => list(items, "a text", |it| read_text(self.frontmatter, it)),
+                Some(items) => list(items, "a text", read_text),
                 None => FieldReading::fault(span, "a list", found),
             },
             Coercion::ListOnly(library) => match value.items() {
                 Some(items) => list(items, "a string", |it| self.string_item(it, library)),
                 None => FieldReading::fault(span, "a list", found),
             },
-            Coercion::TextMap => {
-                map(value, span, |_| true, "a text", |it| read_text(self.frontmatter, it))
+            Coercion::TextMap => map(value, span, |_| true, "a text", read_text),
+            Coercion::TextMapOf(keys) => {
+                map(value, span, |it| keys.contains(&it), "a text", read_text)
             }
-            Coercion::TextMapOf(keys) => map(
-                value,
-                span,
-                |it| keys.contains(&it),
-                "a text",
-                |it| read_text(self.frontmatter, it),
-            ),
             Coercion::StringMap(library) => {
                 map(value, span, |_| true, "a string", |it| self.string_item(it, library))
             }
@@ -296,13 +288,9 @@ impl<'a> Fields<'a> {
     }
 
     fn choice(&self, written: &Value) -> FieldReading {
-        match read_text(self.frontmatter, written) {
-            Ok(item) => {
-                let text = item.text.trim().to_owned();
-                FieldReading::of(FieldValue::Choice(SpannedText { text, ..item }))
-            }
-            Err(found) => FieldReading::fault(written.span, "a word", found),
-        }
+        let trimmed = |it: SpannedText| SpannedText { text: it.text.trim().to_owned(), ..it };
+        let word = read_text(self.frontmatter, written).map(|it| FieldValue::Choice(trimmed(it)));
+        FieldReading::from(word, written.span, "a word")
     }
 
     /// Returns a scalar's text if `library` types it as a string, or the actual type.

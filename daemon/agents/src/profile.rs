@@ -36,8 +36,9 @@ pub use keywords::{CHECKS, parse_name_check, parse_requirement};
 pub use plugins::{ExtensionRule, PluginRule};
 pub use presence::PresenceRule;
 pub use read_rules::{
-    DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy, LoadStrategy, NameCheck,
-    NameForm, NameRule, NameSource, OnInvalidYaml, PathIdentity, Quoting, Requirement, ScalarRule,
+    DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy, FieldForm, LoadStrategy,
+    NameCheck, NameForm, NameRule, NameSource, OnInvalidYaml, PathIdentity, Quoting, Requirement,
+    ScalarRule,
 };
 pub use root::{
     AncestorStop, BuiltInSkill, DisableSwitch, LinkPolicy, LinkedWorktrees, Provider, RootBase,

@@ -2,6 +2,10 @@
 
 use super::dialect::{Mapping, TypedValue};
 use super::outcome::{LoadRule, Remark};
+use crate::profile::FieldForm::{
+    self, Flag, ListOfTexts, ListOrNull, MapOfTexts, OffIfFalse, OffIfTrue, TextOnly, TextOrNull,
+    TextOrTexts,
+};
 use crate::profile::Requirement;
 use crate::scalar::YamlType;
 use crate::skill::SkillRecord;
@@ -31,21 +35,12 @@ impl Requirement {
     /// Returns the required field; `None` for the body.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
+            Self::Field(_, key) | Self::MapWith { key, .. } => Some(key),
             Self::Body
             | Self::BodyText
             | Self::Content
             | Self::Frontmatter
             | Self::DescriptionAtMost(_) => None,
-            Self::TextOnly(key)
-            | Self::TextOrTexts(key)
-            | Self::ListOrNull(key)
-            | Self::TextOrNull(key)
-            | Self::Flag(key)
-            | Self::OffIfTrue(key)
-            | Self::OffIfFalse(key)
-            | Self::ListOfTexts(key)
-            | Self::MapOfTexts(key)
-            | Self::MapWith { key, .. } => Some(key),
         }
     }
 
@@ -80,7 +75,7 @@ impl Requirement {
         let Misfit { inner, found, remedy } = self.misfit(key, mapping?)?;
         let place = match (&inner, self) {
             (None, _) => format!("`{key}`"),
-            (Some(nth), Self::ListOfTexts(_) | Self::TextOrTexts(_)) => {
+            (Some(nth), Self::Field(ListOfTexts | TextOrTexts, _)) => {
                 format!("item {nth} of `{key}`")
             }
             (Some(inner), _) => format!("`{key}.{inner}`"),
@@ -96,56 +91,50 @@ impl Requirement {
     /// Returns the field that switches a skill, and the value that switches it off.
     pub(super) fn switch(&self) -> Option<(&str, bool)> {
         match self {
-            Self::OffIfTrue(key) => Some((key, true)),
-            Self::OffIfFalse(key) => Some((key, false)),
+            Self::Field(OffIfTrue, key) => Some((key, true)),
+            Self::Field(OffIfFalse, key) => Some((key, false)),
             _ => None,
         }
     }
 
     fn misfit(&self, key: &str, mapping: &Mapping) -> Option<Misfit> {
         let value = mapping.typed(key)?;
-        let whole = |remedy| Some(Misfit { inner: None, found: value.kind, remedy });
         match self {
-            Self::Body
-            | Self::BodyText
-            | Self::Content
-            | Self::Frontmatter
-            | Self::DescriptionAtMost(_) => None,
-            Self::TextOnly(_) | Self::TextOrTexts(_) | Self::TextOrNull(_)
-                if value.kind == YamlType::Text =>
-            {
-                None
-            }
-            Self::ListOrNull(_)
-            | Self::TextOrNull(_)
-            | Self::OffIfTrue(_)
-            | Self::OffIfFalse(_)
-                if value.kind == YamlType::Null =>
-            {
-                None
-            }
-            Self::ListOrNull(_) if value.kind == YamlType::List => None,
-            Self::ListOrNull(_) => whole(AS_LIST),
-            Self::Flag(_) | Self::OffIfTrue(_) | Self::OffIfFalse(_) => {
-                if value.kind == YamlType::Boolean { None } else { whole(AS_FLAG) }
-            }
-            Self::TextOnly(_) | Self::TextOrNull(_) => whole(as_text(value.kind)),
-            Self::ListOfTexts(_) | Self::TextOrTexts(_) => match mapping.items(key) {
-                None => whole(AS_LIST),
-                Some(items) => first_other_than_text((1..).map(|nth| nth.to_string()).zip(items)),
-            },
-            Self::MapOfTexts(_) => match mapping.values(key) {
-                None => whole(AS_MAP),
-                Some(values) => first_other_than_text(values),
-            },
+            Self::Field(form, _) => form.misfit(key, value.kind, mapping),
             Self::MapWith { .. } if value.kind == YamlType::Null && value.text.is_empty() => None,
-            Self::MapWith { .. } if value.kind != YamlType::Map => whole(AS_MAP_OR_NONE),
+            Self::MapWith { .. } if value.kind != YamlType::Map => {
+                Some(Misfit { inner: None, found: value.kind, remedy: AS_MAP_OR_NONE })
+            }
             Self::MapWith { scalar, .. } => {
                 let found = mapping.within(key, scalar)?.kind;
                 let is_scalar = !matches!(found, YamlType::List | YamlType::Map);
                 let inner = Some(scalar.to_string());
                 (!is_scalar).then_some(Misfit { inner, found, remedy: AS_TEXT })
             }
+            _ => None,
+        }
+    }
+}
+
+impl FieldForm {
+    fn misfit(self, key: &str, found: YamlType, mapping: &Mapping) -> Option<Misfit> {
+        let whole = |remedy| Some(Misfit { inner: None, found, remedy });
+        match self {
+            TextOnly | TextOrTexts | TextOrNull if found == YamlType::Text => None,
+            ListOrNull | TextOrNull | OffIfTrue | OffIfFalse if found == YamlType::Null => None,
+            ListOrNull if found == YamlType::List => None,
+            ListOrNull => whole(AS_LIST),
+            Flag | OffIfTrue | OffIfFalse if found == YamlType::Boolean => None,
+            Flag | OffIfTrue | OffIfFalse => whole(AS_FLAG),
+            TextOnly | TextOrNull => whole(as_text(found)),
+            ListOfTexts | TextOrTexts => match mapping.items(key) {
+                None => whole(AS_LIST),
+                Some(items) => first_other_than_text((1..).map(|nth| nth.to_string()).zip(items)),
+            },
+            MapOfTexts => match mapping.values(key) {
+                None => whole(AS_MAP),
+                Some(values) => first_other_than_text(values),
+            },
         }
     }
 }

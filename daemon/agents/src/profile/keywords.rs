@@ -6,7 +6,7 @@
 
 use super::{LoadStrategy, NameCheck, SettingsItem, Text};
 use crate::keyword::Keyword;
-use crate::profile::{Quoting, Requirement};
+use crate::profile::{FieldForm, Quoting, Requirement};
 
 macro_rules! keywords {
     ($($type:ident { $($word:literal = $value:expr,)* })*) => {
@@ -107,21 +107,12 @@ pub fn parse_requirement(word: &str) -> Option<Requirement> {
     let (kind, key) = word.split_once(':').filter(|(_, key)| !key.is_empty())?;
     let text = |it: &str| Text::Owned(it.to_owned());
     match kind {
-        "text" => Some(Requirement::TextOnly(text(key))),
         "description-at-most" => key.parse().ok().map(Requirement::DescriptionAtMost),
-        "text-or-texts" => Some(Requirement::TextOrTexts(text(key))),
-        "list" => Some(Requirement::ListOrNull(text(key))),
-        "text-or-null" => Some(Requirement::TextOrNull(text(key))),
-        "flag" => Some(Requirement::Flag(text(key))),
-        "off-if-true" => Some(Requirement::OffIfTrue(text(key))),
-        "off-if-false" => Some(Requirement::OffIfFalse(text(key))),
-        "texts" => Some(Requirement::ListOfTexts(text(key))),
-        "map-of-texts" => Some(Requirement::MapOfTexts(text(key))),
         "map-with" => {
             let (key, scalar) = key.split_once('/')?;
             Some(Requirement::MapWith { key: text(key), scalar: text(scalar) })
         }
-        _ => None,
+        form => FieldForm::from_keyword(form).map(|form| Requirement::Field(form, text(key))),
     }
 }
 
@@ -132,15 +123,7 @@ pub(super) fn requirement_word(requirement: &Requirement) -> String {
         Requirement::Content => "content".to_owned(),
         Requirement::Frontmatter => "frontmatter".to_owned(),
         Requirement::DescriptionAtMost(most) => format!("description-at-most:{most}"),
-        Requirement::TextOrTexts(key) => format!("text-or-texts:{key}"),
-        Requirement::ListOrNull(key) => format!("list:{key}"),
-        Requirement::TextOrNull(key) => format!("text-or-null:{key}"),
-        Requirement::Flag(key) => format!("flag:{key}"),
-        Requirement::OffIfTrue(key) => format!("off-if-true:{key}"),
-        Requirement::OffIfFalse(key) => format!("off-if-false:{key}"),
-        Requirement::TextOnly(key) => format!("text:{key}"),
-        Requirement::ListOfTexts(key) => format!("texts:{key}"),
-        Requirement::MapOfTexts(key) => format!("map-of-texts:{key}"),
+        Requirement::Field(form, key) => format!("{}:{key}", form.keyword()),
         Requirement::MapWith { key, scalar } => format!("map-with:{key}/{scalar}"),
     }
 }

@@ -141,25 +141,8 @@ pub enum Requirement {
     Frontmatter,
     /// The description has at most this many UTF-16 units.
     DescriptionAtMost(usize),
-    /// The field is missing or text.
-    TextOnly(Text),
-    /// The field is missing or a list of texts.
-    ListOfTexts(Text),
-    /// The field is missing, text or a list of texts.
-    TextOrTexts(Text),
-    /// The field is missing, null or a list.
-    ListOrNull(Text),
-    /// The field is missing, null or text.
-    TextOrNull(Text),
-    /// The field is missing, `true` or `false`.
-    Flag(Text),
-    /// The field is missing, null, `true` or `false`; `true` hides the skill. The first
-    /// field with a flag decides among those that switch a skill.
-    OffIfTrue(Text),
-    /// As [`Self::OffIfTrue`], but `false` hides the skill.
-    OffIfFalse(Text),
-    /// The field is missing or a map of texts.
-    MapOfTexts(Text),
+    /// The field is missing or of this form.
+    Field(FieldForm, Text),
     /// The field is missing, not written, or a map in which one key is missing or a scalar.
     MapWith {
         /// The field.
@@ -167,6 +150,39 @@ pub enum Requirement {
         /// The key in it.
         scalar: Text,
     },
+}
+
+keyword_enum! {
+    /// The form that an agent requires of a field, unless it is missing.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    FieldForm {
+        /// Text.
+        TextOnly = "text",
+        /// A list of texts.
+        ListOfTexts = "texts",
+        /// Text or a list of texts.
+        TextOrTexts = "text-or-texts",
+        /// Null or a list.
+        ListOrNull = "list",
+        /// Null or text.
+        TextOrNull = "text-or-null",
+        /// `true` or `false`.
+        Flag = "flag",
+        /// Null, `true` or `false`; `true` hides the skill. The first field with a flag decides among
+        /// those that switch a skill.
+        OffIfTrue = "off-if-true",
+        /// As [`Self::OffIfTrue`], but `false` hides the skill.
+        OffIfFalse = "off-if-false",
+        /// A map of texts.
+        MapOfTexts = "map-of-texts",
+    }
+}
+
+impl FieldForm {
+    /// Requires this form of a field.
+    pub(crate) fn of(self, key: &'static str) -> Requirement {
+        Requirement::Field(self, key.into())
+    }
 }
 
 /// One way of reading a frontmatter; see [`crate::loaders`].

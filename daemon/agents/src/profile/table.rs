@@ -14,7 +14,7 @@ use super::{
 use crate::fence::Fence;
 use crate::field_table::Agent;
 use crate::profile::template::PromptTemplate;
-use crate::profile::{OutputFormat, Quoting, Requirement};
+use crate::profile::{FieldForm, OutputFormat, Quoting, Requirement};
 use crate::yaml_library::YamlLibrary;
 
 /// Directories that the cross-client profile searches at each project level.
@@ -368,9 +368,9 @@ fn opencode_agent_skills() -> Profile {
         description: DescriptionRule::NotEmpty,
         requires: vec![
             Requirement::Body,
-            Requirement::TextOnly("license".into()),
-            Requirement::ListOfTexts("allowed-tools".into()),
-            Requirement::MapOfTexts("metadata".into()),
+            FieldForm::TextOnly.of("license"),
+            FieldForm::ListOfTexts.of("allowed-tools"),
+            FieldForm::MapOfTexts.of("metadata"),
         ],
         fence: Fence::Exact,
         // The npm library `yaml` since 0.6.4.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::rule::ProfileRule;
 use super::{
-    AncestorStop, DescriptionRule, DuplicatePolicy, EncodingPolicy, Evidence, LinkedWorktrees,
-    NestedConflict, NestedRule, Profile, Provider, RULES, Requirement, RootBase, RootContent,
+    AncestorStop, DescriptionRule, DuplicatePolicy, EncodingPolicy, Evidence, FieldForm,
+    LinkedWorktrees, NestedConflict, NestedRule, Profile, Provider, RULES, RootBase, RootContent,
     RuleDifference, Text,
 };
 use crate::profile::OutputFormat;
@@ -28,7 +28,7 @@ const PI: &[VariantRow] = &[
     VariantRow {
         rule: "requires",
         source: "pi 0.74.2, run: a name that is a number or a list ends the reading of the file.",
-        change: |it| it.requires.push(Requirement::TextOrNull("name".into())),
+        change: |it| it.requires.push(FieldForm::TextOrNull.of("name")),
     },
     VariantRow {
         rule: "byte_order_mark",

@@ -4,7 +4,7 @@ use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, texts, usual, variable};
 use crate::profile::{
     AncestorStop, DescriptionRule, DuplicatePolicy, NameRule, NameSource, OutputFormat, Profile,
-    Requirement, RootBase, Scope, WalkRule,
+    FieldForm, Requirement, RootBase, Scope, WalkRule,
 };
 use crate::profile::template::{
     ArgumentsTemplate, ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
@@ -47,10 +47,10 @@ pub(super) fn profile() -> Profile {
         description: DescriptionRule::Optional,
         requires: vec![
             Requirement::BodyText,
-            Requirement::TextOrNull("name".into()),
-            Requirement::TextOrNull("description".into()),
-            Requirement::OffIfTrue("disabled".into()),
-            Requirement::OffIfFalse("enabled".into()),
+            FieldForm::TextOrNull.of("name"),
+            FieldForm::TextOrNull.of("description"),
+            FieldForm::OffIfTrue.of("disabled"),
+            FieldForm::OffIfFalse.of("enabled"),
         ],
         fence: Fence::PrefixRest,
         duplicates: DuplicatePolicy::LastWins,

@@ -8,7 +8,7 @@ use crate::profile::template::{
 };
 use crate::profile::{
     AncestorStop, DescriptionRule, NameCheck, NameForm, NameRule, NameSource, OutputFormat,
-    Profile, Provider, Requirement, RootBase, Scope, WalkRule, settings,
+    Profile, Provider, FieldForm, Requirement, RootBase, Scope, WalkRule, settings,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -70,10 +70,10 @@ pub(super) fn profile() -> Profile {
         requires: vec![
             Requirement::Frontmatter,
             Requirement::DescriptionAtMost(1024),
-            Requirement::TextOrTexts("allowed-tools".into()),
-            Requirement::Flag("user-invocable".into()),
-            Requirement::Flag("disable-model-invocation".into()),
-            Requirement::TextOrNull("argument-hint".into()),
+            FieldForm::TextOrTexts.of("allowed-tools"),
+            FieldForm::Flag.of("user-invocable"),
+            FieldForm::Flag.of("disable-model-invocation"),
+            FieldForm::TextOrNull.of("argument-hint"),
         ],
         library: YamlLibrary::SerdeYamlValue,
         hides_from_model: true,

@@ -4,7 +4,7 @@ use crate::fence::Fence;
 use crate::profile::row::{all_provided, present, root, usual};
 use crate::profile::{
     AncestorStop, DescriptionRule, EncodingPolicy, LoadStrategy, NameCheck, NameRule, OutputFormat,
-    Profile, Requirement, RootBase, Scope, WalkRule, settings,
+    Profile, FieldForm, Requirement, RootBase, Scope, WalkRule, settings,
 };
 use crate::profile::template::{
     BlanksRule, ListingLimit, ListingTemplate, LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
@@ -42,14 +42,14 @@ pub(super) fn profile() -> Profile {
         one_line: true,
         requires: vec![
             Requirement::Body,
-            Requirement::TextOnly("license".into()),
-            Requirement::TextOnly("compatibility".into()),
-            Requirement::TextOrTexts("allowed-tools".into()),
-            Requirement::TextOrTexts("tools".into()),
-            Requirement::Flag("enabled".into()),
-            Requirement::OffIfFalse("enabled".into()),
-            Requirement::Flag("user-invocable".into()),
-            Requirement::Flag("disable-model-invocation".into()),
+            FieldForm::TextOnly.of("license"),
+            FieldForm::TextOnly.of("compatibility"),
+            FieldForm::TextOrTexts.of("allowed-tools"),
+            FieldForm::TextOrTexts.of("tools"),
+            FieldForm::Flag.of("enabled"),
+            FieldForm::OffIfFalse.of("enabled"),
+            FieldForm::Flag.of("user-invocable"),
+            FieldForm::Flag.of("disable-model-invocation"),
         ],
         fence: Fence::PrefixRest,
         library: YamlLibrary::JsYaml4,

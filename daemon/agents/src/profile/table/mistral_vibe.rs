@@ -6,7 +6,7 @@ use crate::profile::template::{
     EscapeRule, FilesTemplate, ListingTemplate, LoadTemplate, PromptTemplate, ToolTemplate,
 };
 use crate::profile::{
-    AncestorStop, DuplicatePolicy, NameCheck, NameRule, OutputFormat, Profile, Requirement,
+    AncestorStop, DuplicatePolicy, NameCheck, NameRule, OutputFormat, Profile, FieldForm, Requirement,
     RootBase, Scope, WalkRule, settings,
 };
 use crate::yaml_library::YamlLibrary;
@@ -41,8 +41,8 @@ pub(super) fn profile() -> Profile {
         name: NameRule { check: NameCheck::Standard, ..usual.name },
         requires: vec![
             Requirement::DescriptionAtMost(1024),
-            Requirement::TextOrNull("license".into()),
-            Requirement::TextOrNull("compatibility".into()),
+            FieldForm::TextOrNull.of("license"),
+            FieldForm::TextOrNull.of("compatibility"),
         ],
         fence: Fence::DashRuns,
         library: YamlLibrary::PyYaml,

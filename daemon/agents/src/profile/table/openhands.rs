@@ -4,7 +4,7 @@ use crate::fence::Fence;
 use crate::profile::row::{all_provided, one_level, present, root, usual};
 use crate::profile::{
     AncestorStop, DescriptionRule, EncodingPolicy, NameCheck, NameRule, NameSource, OutputFormat, Profile,
-    Requirement, RootBase, ScalarRule, Scope, WalkRule,
+    FieldForm, RootBase, ScalarRule, Scope, WalkRule,
 };
 use crate::profile::template::{
     ArgumentsTemplate, BlanksRule, BodyTrim, EscapeRule, ListingOrder, ListingTemplate,
@@ -48,9 +48,9 @@ pub(super) fn profile() -> Profile {
         },
         description: DescriptionRule::ElseBodyLine,
         requires: vec![
-            Requirement::TextOrNull("description".into()),
-            Requirement::TextOrNull("license".into()),
-            Requirement::TextOrNull("compatibility".into()),
+            FieldForm::TextOrNull.of("description"),
+            FieldForm::TextOrNull.of("license"),
+            FieldForm::TextOrNull.of("compatibility"),
         ],
         fence: Fence::DashRuns,
         library: YamlLibrary::PyYaml,

@@ -4,7 +4,7 @@ use crate::fence::Fence;
 use crate::field_table::Agent;
 use crate::profile::row::{present, provided, root, texts, usual_of, variable};
 use crate::profile::{
-    AncestorStop, LoadStrategy, NameCheck, NameRule, OutputFormat, Profile, Provider, Requirement,
+    AncestorStop, LoadStrategy, NameCheck, NameRule, OutputFormat, Profile, Provider, FieldForm,
     RootBase, ScalarRule, Scope, WalkRule, settings,
 };
 use crate::profile::template::{
@@ -46,9 +46,9 @@ pub(super) fn profile() -> Profile {
         ],
         name: NameRule { scalars: ScalarRule::Text, check: NameCheck::Word, ..usual.name },
         requires: vec![
-            Requirement::ListOrNull("paths".into()),
-            Requirement::ListOrNull("allowedTools".into()),
-            Requirement::TextOrNull("model".into()),
+            FieldForm::ListOrNull.of("paths"),
+            FieldForm::ListOrNull.of("allowedTools"),
+            FieldForm::TextOrNull.of("model"),
         ],
         fence: Fence::BareLines,
         library: YamlLibrary::NpmYamlAsText,
