@@ -43,8 +43,9 @@ const LISTED_TOOL_LEVELS: usize = 3;
 
 /// Handling of links to directories in a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DirectoryLinks {
+pub(crate) enum DirectoryLinks {
     Skipped,
+    /// Followed, as opencode-agent-skills does.
     Followed,
     /// Followed, and directories of tools are searched as far as opencode-agent-skills lists them.
     FollowedInTools,
@@ -265,31 +266,16 @@ impl ConfinedDir {
         Ok((path, regular_stat(stat)?.st_mode & 0o111 != 0))
     }
 
-    /// Lists the regular files. Follows links to files below the directory, never to directories.
-    pub(crate) fn list(&self) -> Result<ConfinedFiles, ConfinedDirError> {
-        self.list_with(DirectoryLinks::Skipped)
-    }
-
-    /// Lists the regular files, also through links to directories below the directory, as
-    /// opencode-agent-skills does.
-    pub(crate) fn list_through_links(&self) -> Result<ConfinedFiles, ConfinedDirError> {
-        self.list_with(DirectoryLinks::Followed)
-    }
-
-    /// Lists the regular files as [`Self::list_through_links`], and those of tools, as
-    /// opencode-agent-skills does.
-    pub(crate) fn list_with_tools(&self) -> Result<ConfinedFiles, ConfinedDirError> {
-        self.list_with(DirectoryLinks::FollowedInTools)
-    }
-
-    fn list_with(&self, links: DirectoryLinks) -> Result<ConfinedFiles, ConfinedDirError> {
+    /// Lists the regular files. Follows links to files below the directory, and those to directories
+    /// below it as `links` says.
+    pub(crate) fn list(&self, links: DirectoryLinks) -> Result<ConfinedFiles, ConfinedDirError> {
         let mut files = Vec::new();
         let truncated = self.walk(links, |relative, _| files.extend(self.found(relative)))?;
         files.sort_unstable_by(|a: &ConfinedFile, b| a.relative.cmp(&b.relative));
         Ok(ConfinedFiles { files, truncated })
     }
 
-    /// Lists the same files by name, without a `stat` of each.
+    /// Lists the same files as with [`DirectoryLinks::Skipped`] by name, without a `stat` of each.
     pub(crate) fn names(&self) -> Result<ConfinedNames, ConfinedDirError> {
         let mut names = Vec::new();
         let truncated = self.walk(DirectoryLinks::Skipped, |relative, kind| {
@@ -547,7 +533,7 @@ mod tests {
     #[test]
     fn listing_contains_regular_files_in_order() {
         let (_top, beneath) = tree();
-        let listing = beneath.list().unwrap();
+        let listing = beneath.list(DirectoryLinks::Skipped).unwrap();
         let files: Vec<_> = listing.files.iter().map(|it| it.relative.to_str().unwrap()).collect();
         assert_eq!(files, ["SKILL.md", "inside", "scripts/deep/a", "scripts/run.sh"]);
         let executable: Vec<_> = listing.files.iter().map(|it| it.executable).collect();
@@ -565,7 +551,7 @@ mod tests {
         fs::create_dir_all(skill.join("1/2/3/4/5/6/7/8/9/10/11")).unwrap();
         fs::write(skill.join("1/2/3/4/5/6/7/8/9/10/last"), "").unwrap();
         fs::write(skill.join("1/2/3/4/5/6/7/8/9/10/11/beyond"), "").unwrap();
-        let listing = beneath.list_through_links().unwrap();
+        let listing = beneath.list(DirectoryLinks::Followed).unwrap();
         let files: Vec<_> = listing.files.iter().map(|it| it.relative.to_str().unwrap()).collect();
         assert_eq!(
             files,
@@ -596,11 +582,11 @@ mod tests {
             all.filter(|it| it.ends_with("/f")).collect::<Vec<_>>()
         };
         assert_eq!(
-            names(beneath.list_with_tools().unwrap()),
+            names(beneath.list(DirectoryLinks::FollowedInTools).unwrap()),
             [".git/f", ".venv/bin/f", "__pycache__/f", "a/node_modules/b/f"]
         );
-        assert_eq!(names(beneath.list_through_links().unwrap()), [""; 0]);
-        assert_eq!(names(beneath.list().unwrap()), [""; 0]);
+        assert_eq!(names(beneath.list(DirectoryLinks::Followed).unwrap()), [""; 0]);
+        assert_eq!(names(beneath.list(DirectoryLinks::Skipped).unwrap()), [""; 0]);
     }
 
     #[test]

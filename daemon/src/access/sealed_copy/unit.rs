@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use skills_engine::files::disk::content_hash;
 
-use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MAX_DEPTH};
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, DirectoryLinks, MAX_DEPTH};
 
 /// Maximum number of files of a skill that runs anything.
 pub(super) const MAX_FILES: usize = 5_000;
@@ -88,7 +88,7 @@ pub(super) fn listed(
     if let Some(name) = &unit.only {
         return Ok(vec![(name.clone(), beneath.located(name)?.1)]);
     }
-    let listing = beneath.list()?;
+    let listing = beneath.list(DirectoryLinks::Skipped)?;
     if listing.truncated || listing.files.len() > MAX_FILES {
         return Err(SealError::TooMuch);
     }

@@ -26,7 +26,7 @@ use skills_render::resources::is_script;
 use skills_render::{registered_tools, tool as describe};
 use skills_syntax::path::AbsPath;
 
-use crate::access::confined_dir::ConfinedDir;
+use crate::access::confined_dir::{ConfinedDir, DirectoryLinks};
 use crate::api::from_wire::format;
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
@@ -214,7 +214,7 @@ fn found(view: &View, shown: &[ListedSkill<'_>], cancel: &Cancel) -> PromptListi
 /// Lists the scripts in a directory; none if it cannot be read.
 fn scripts(dir: Option<&Path>) -> Vec<String> {
     let listing = dir
-        .and_then(|it| ConfinedDir::open(it).ok()?.list_through_links().ok())
+        .and_then(|it| ConfinedDir::open(it).ok()?.list(DirectoryLinks::Followed).ok())
         .unwrap_or_default();
     let scripts = listing.files.into_iter().filter(|it| it.executable && is_script(&it.relative));
     scripts.map(|it| it.relative.to_string_lossy().into_owned()).collect()

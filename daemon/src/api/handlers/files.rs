@@ -17,7 +17,9 @@ use skills_render::resources::is_script;
 
 use crate::access::authorize;
 use crate::access::authorize::{Asking, Recipient};
-use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, ConfinedFile, ConfinedFiles};
+use crate::access::confined_dir::{
+    ConfinedDir, ConfinedDirError, ConfinedFile, ConfinedFiles, DirectoryLinks,
+};
 use crate::api::from_wire::{format, target};
 use crate::api::handlers::get::{Files, files, find};
 use crate::api::parts::GuardedParts;
@@ -54,15 +56,15 @@ pub(crate) async fn resources(
     };
     let known = candidate.directory;
     let only = params.only.unwrap_or(Only::Files);
+    let links = match only {
+        Only::Files => DirectoryLinks::Skipped,
+        Only::Scripts => DirectoryLinks::Followed,
+    };
     let listing = blocking({
         let dir = dir.clone();
         move || {
             let beneath = ConfinedDir::open_known(&dir, known);
-            let list = |it: ConfinedDir| match only {
-                Only::Files => it.list(),
-                Only::Scripts => it.list_through_links(),
-            };
-            beneath.and_then(list).map_err(|error| directory_gone(&error))
+            beneath.and_then(|it| it.list(links)).map_err(|error| directory_gone(&error))
         }
     });
     let ConfinedFiles { files, truncated } = listing.await?;

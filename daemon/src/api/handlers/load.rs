@@ -19,7 +19,7 @@ use skills_protocol::error::RpcError;
 use skills_protocol::wire::{self, Context, Contextual, LoadParams};
 use skills_render::{ExecutionContext, Invoker, LoadedSkill, ShellResults};
 
-use self::choose::{Choice, choose};
+use self::choose::choose;
 use self::prepared::{PreparedLoad, SubstitutedInput};
 use self::read::{SkillContent, read};
 use crate::access::authorize;
@@ -50,8 +50,8 @@ pub(crate) async fn load(
     parts.access.counters.count(|it| it.slash_prefixed += u64::from(has_slash));
     match call.read(&peer, context).await? {
         LoadSource::Prompt(loaded) => Answer::new(&loaded),
-        LoadSource::File { request, choice, material } => {
-            call.finish(request, choice, material).await
+        LoadSource::File { request, candidate_idx, material } => {
+            call.finish(request, candidate_idx, material).await
         }
     }
 }
@@ -68,7 +68,7 @@ enum LoadSource {
     /// A prompt of an MCP server, as the server has filled it.
     Prompt(Box<wire::LoadResult>),
     /// A skill with the text that was read.
-    File { request: RequestContext, choice: Choice, material: Arc<SkillContent> },
+    File { request: RequestContext, candidate_idx: usize, material: Arc<SkillContent> },
 }
 
 impl LoadCall<'_> {
@@ -98,8 +98,8 @@ impl LoadCall<'_> {
             let view = &request.view;
             let (word, own) = (params.format.as_deref(), &view.ctx.profile);
             let format = format::load(word, "format", own, &request.config.profiles)?;
-            let choice = choose(view, params, *by)?;
-            let candidate = &view.resolution.candidates[choice.candidate_idx];
+            let candidate_idx = choose(view, params, *by)?;
+            let candidate = &view.resolution.candidates[candidate_idx];
             let text = Some((candidate.path.clone(), authorize::listed(candidate)));
             let asking = Asking {
                 agreed: agreed == text,
@@ -120,7 +120,7 @@ impl LoadCall<'_> {
             let (by, read_limit) = (*by, request.config.read_limit);
             let material = blocking({
                 let view = Arc::clone(view);
-                move || read(&view, choice.candidate_idx, format, by, read_limit, &permit)
+                move || read(&view, candidate_idx, format, by, read_limit, &permit)
             });
             let material = material.await?;
             if is_guarded && !material.is_unchanged && tries >= TRIES {
@@ -130,7 +130,11 @@ impl LoadCall<'_> {
                 .with_hint("Retry when no process is writing it."));
             }
             if material.is_unchanged || tries >= TRIES {
-                return Ok(LoadSource::File { request, choice, material: Arc::new(material) });
+                return Ok(LoadSource::File {
+                    request,
+                    candidate_idx,
+                    material: Arc::new(material),
+                });
             }
             // The view is older than the file, whatever freshness the call asked for.
             context.freshness = Some(wire::Freshness::Verified);
@@ -203,7 +207,7 @@ impl LoadCall<'_> {
     async fn finish(
         &self,
         request: RequestContext,
-        choice: Choice,
+        candidate_idx: usize,
         material: Arc<SkillContent>,
     ) -> Outcome {
         let Self { parts, params, .. } = *self;
@@ -212,12 +216,12 @@ impl LoadCall<'_> {
             parts: Arc::clone(parts),
             view: Arc::clone(&request.view),
             params: Arc::clone(params),
-            choice,
+            candidate_idx,
             material: Arc::clone(&material),
             session: session.map(str::to_owned),
         };
         let view = &*request.view;
-        let candidate = &view.resolution.candidates[choice.candidate_idx];
+        let candidate = &view.resolution.candidates[candidate_idx];
         let mut results: ShellResults =
             params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
         let mut loaded = asked.render(&results, SubstitutedInput::All).await?;

@@ -31,14 +31,8 @@ mod number {
     pub(super) const REMOTE_UNKNOWN: i32 = 6;
 }
 
-/// The selected skill.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
-    pub(super) candidate_idx: usize,
-}
-
 /// Selects the skill, or returns the error for this caller.
-pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Choice, RpcError> {
+pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<usize, RpcError> {
     let agents = view.ctx.profile.output;
     let name =
         params.name.as_deref().map(|it| if agents.is_claude() { strip_slash(it) } else { it });
@@ -78,7 +72,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
         // Refused above.
         | SkillState::Untrusted => {}
         // `authorize` reports the rule.
-        SkillState::Denied => return Ok(Choice { candidate_idx: found }),
+        SkillState::Denied => return Ok(found),
         SkillState::Conditional => refuse_conditional(view, candidate, &target, by)?,
         SkillState::Ignored => return Err(missing(view, candidate, "is disabled")),
         SkillState::Invalid => return Err(missing(view, candidate, "is dropped")),
@@ -86,7 +80,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
     }
     may_have(view, candidate)?;
     may_invoke(view, candidate, by)?;
-    Ok(Choice { candidate_idx: found })
+    Ok(found)
 }
 
 /// Normalizes a command as typed: with a leading `/` and whitespace.

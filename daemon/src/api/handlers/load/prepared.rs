@@ -17,7 +17,6 @@ use skills_render::{LoadRequest, LoadedSkill, ShellMode, ShellResults, Variables
 use skills_syntax::path::AbsPath;
 use tokio::time::Instant;
 
-use super::choose::Choice;
 use super::read::SkillContent;
 use crate::access::authorize;
 use crate::access::authorize::{Asking, Commands};
@@ -38,7 +37,7 @@ pub(super) struct PreparedLoad {
     pub(super) parts: Arc<GuardedParts>,
     pub(super) view: Arc<View>,
     pub(super) params: Arc<LoadParams>,
-    pub(super) choice: Choice,
+    pub(super) candidate_idx: usize,
     pub(super) material: Arc<SkillContent>,
     pub(super) session: Option<String>,
 }
@@ -77,7 +76,7 @@ impl PreparedLoad {
 
     /// Returns the switch of the agent's settings that disables the skill's commands.
     pub(super) fn shell_switch(&self) -> Option<&Switch> {
-        let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
+        let candidate = &self.view.resolution.candidates[self.candidate_idx];
         let resolution = &self.view.resolution;
         let root = &resolution.roots[candidate.root];
         let is_run = self.material.format.is_claude();
@@ -91,7 +90,7 @@ impl PreparedLoad {
         copy: Option<&CopiedPlace>,
     ) -> LoadedSkill {
         let Self { params, material, view, .. } = self;
-        let candidate = &view.resolution.candidates[self.choice.candidate_idx];
+        let candidate = &view.resolution.candidates[self.candidate_idx];
         let plugin = material.plugin.as_deref();
         let shown = |path: &AbsPath| path.to_string_lossy().into_owned();
         let mut user_config = plugin.map(|it| it.config.clone()).unwrap_or_default();
@@ -296,7 +295,7 @@ impl PreparedLoad {
 
     /// Returns the answer of the call; `agent_id` is the subagent of a fork.
     pub(super) fn result(&self, loaded: LoadedSkill, agent_id: Option<String>) -> wire::LoadResult {
-        let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
+        let candidate = &self.view.resolution.candidates[self.candidate_idx];
         let files = match self.material.format {
             OutputFormat::Plugin
             | OutputFormat::AgentSkills

@@ -19,7 +19,9 @@ use skills_render::resources::{MANY, draw_tree, is_plugin_file, is_script, openc
 use skills_render::{Invoker, SkillFile, SkillFiles, locale};
 
 use crate::access::authorize::Permit;
-use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, ConfinedNames, MAX_SKILL_BYTES};
+use crate::access::confined_dir::{
+    ConfinedDir, ConfinedDirError, ConfinedNames, DirectoryLinks, MAX_SKILL_BYTES,
+};
 use crate::api::handlers::files::{directory_gone, refused};
 
 /// Result of reading a skill.
@@ -173,7 +175,7 @@ fn files(
             SkillFiles { paths, ..SkillFiles::default() }
         }
         OutputFormat::Plugin => {
-            let found = beneath.list_with_tools().unwrap_or_default().files;
+            let found = beneath.list(DirectoryLinks::FollowedInTools).unwrap_or_default().files;
             let scripts = found.iter().filter(|it| it.executable && is_script(&it.relative));
             let files = found.iter().filter(|it| is_plugin_file(&it.relative));
             SkillFiles {

@@ -17,7 +17,7 @@ use skills_syntax::text::decode;
 
 use crate::access::Access;
 use crate::access::authorize;
-use crate::access::confined_dir::{ConfinedDir, MAX_SKILL_BYTES};
+use crate::access::confined_dir::{ConfinedDir, DirectoryLinks, MAX_SKILL_BYTES};
 use crate::access::sealed_copy::{HashedFile, HashedUnit, Hashes, Unit};
 use crate::api::to_wire;
 
@@ -148,7 +148,7 @@ impl Counts {
         let Ok(beneath) = ConfinedDir::of(candidate) else { return counts };
         let body = beneath.whole(file, MAX_SKILL_BYTES).unwrap_or_default();
         counts.commands = count_commands(&decode(&body).text);
-        let files = beneath.list().unwrap_or_default().files;
+        let files = beneath.list(DirectoryLinks::Skipped).unwrap_or_default().files;
         let scripts = files.iter().filter(|it| it.executable && is_script(&it.relative));
         counts.scripts = scripts.count();
         counts
