@@ -37,7 +37,6 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
     let mut commands = Vec::new();
     let mut has_disabled_commands = false;
     let mut warnings: Vec<String> = invisible_chars::warning(body).into_iter().collect();
-    let is_slash = loading.by == Invoker::User;
     let output = match loading.format {
         OutputFormat::Claude | OutputFormat::ClaudeFounding => {
             let braced = loading.format == OutputFormat::ClaudeFounding;
@@ -53,7 +52,7 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
                 format!("Base directory for this skill: {dir}\n\n{}{variants}", filled.text)
             }
         }
-        OutputFormat::Opencode if is_slash => {
+        OutputFormat::Opencode if loading.by == Invoker::User => {
             let filled = fill(loading, PlaceholderSyntax::Slash, CommandSyntax::Slash);
             commands = filled.commands;
             warnings.extend(filled.warnings);
@@ -81,19 +80,26 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
             None => standard(loading),
         },
     };
-    let takes_arguments = loading.format.is_claude()
-        || loading.format == OutputFormat::AgentSkills
-        || matches!(loading.format, OutputFormat::Template(it)
-            if it.load.as_ref().is_none_or(|it| !matches!(it.arguments,
-                ArgumentsTemplate::Ignored | ArgumentsTemplate::Directory(_))))
-        || (loading.format == OutputFormat::Opencode && is_slash);
-    if !takes_arguments && !loading.arguments.trim().is_empty() {
+    if !takes_arguments(loading) && !loading.arguments.trim().is_empty() {
         warnings
             .push("The arguments are ignored: this format does not support arguments.".to_owned());
     }
     let metadata = metadata(loading, &output);
     let title = format!("Loaded skill: {}", loading.name);
     LoadedSkill { title, output, metadata, commands, has_disabled_commands, warnings }
+}
+
+fn takes_arguments(loading: &LoadRequest<'_>) -> bool {
+    use ArgumentsTemplate::{Directory, Ignored};
+
+    match loading.format {
+        OutputFormat::Template(it) => {
+            let load = it.load.as_ref();
+            load.is_none_or(|it| !matches!(it.arguments, Ignored | Directory(_)))
+        }
+        OutputFormat::Opencode => loading.by == Invoker::User,
+        format => format.is_claude() || format == OutputFormat::AgentSkills,
+    }
 }
 
 /// Returns Claude Code's reminder of the variants of a skill; empty if it has none.

@@ -139,17 +139,11 @@ impl RecordLoader<'_> {
             _ => false,
         });
         let text = self.text("description", typed).and_then(|text| {
-            let empty = match rule {
-                Rule::Present | Rule::ElseUnlisted | Rule::ElseBodyLines => false,
-                Rule::NotEmpty | Rule::BlankElseFirstBodyLine | Rule::ElseBodyLine => {
-                    text.is_empty()
-                }
-                Rule::Required
-                | Rule::Optional
-                | Rule::ElseFirstBodyLine
-                | Rule::ElseFirstHeading => text.trim().is_empty(),
-            };
-            if empty { Err("`description` is empty".to_owned()) } else { Ok(text) }
+            if rule.counts_as_empty(&text) {
+                Err("`description` is empty".to_owned())
+            } else {
+                Ok(text)
+            }
         });
         let what = match text {
             Ok(text) => {
@@ -222,6 +216,19 @@ impl RecordLoader<'_> {
                 self.reading.unlisted = Some(remark(LoadRule::FieldOff, message, at, &next));
             }
             break;
+        }
+    }
+}
+
+impl DescriptionRule {
+    /// Returns whether the agent treats this description as missing.
+    fn counts_as_empty(self, text: &str) -> bool {
+        match self {
+            Self::Present | Self::ElseUnlisted | Self::ElseBodyLines => false,
+            Self::NotEmpty | Self::BlankElseFirstBodyLine | Self::ElseBodyLine => text.is_empty(),
+            Self::Required | Self::Optional | Self::ElseFirstBodyLine | Self::ElseFirstHeading => {
+                text.trim().is_empty()
+            }
         }
     }
 }

@@ -130,19 +130,14 @@ impl RootSearch<'_, '_> {
             (None, None) if path.is_err() => Owner::Repository,
             (None, None) => self.owners.base_owner(&rule.base, named),
         };
-        // Measured in the source: managed commands are left out too, managed skills are not.
-        let is_locked = held.is_none()
-            && (rule.root_content == RootContent::Commands || owner != Owner::Managed);
         let base = match &held {
             Some(held) => held.plugin.root.clone(),
             None => base_of(rule, named),
         };
-        let path = match self.settings.restrictions.plugin_skills.as_ref() {
-            Some(it) if is_locked => {
-                path.and_then(|path| Err((path, format!("{} allows only plugins", it.shown()))))
-            }
-            Some(_) | None => path,
-        };
+        // Measured in the source: managed commands are left out too, managed skills are not.
+        let is_locked = held.is_none()
+            && (rule.root_content == RootContent::Commands || owner != Owner::Managed);
+        let path = path.and_then(|it| if is_locked { self.not_locked(it) } else { Ok(it) });
         let path = path.and_then(|it| self.not_foreign(rule, it, &base));
         let path = path.and_then(|it| self.not_codex_home(rule, it));
         let walker = &mut *self.walker;
@@ -178,6 +173,14 @@ impl RootSearch<'_, '_> {
             origin,
             ..SearchRoot::new(path, scope, owner)
         });
+    }
+
+    /// Refuses a directory if a setting allows only the skills of plugins.
+    fn not_locked(&self, path: AbsPath) -> RootPath {
+        match &self.settings.restrictions.plugin_skills {
+            Some(it) => Err((path, format!("{} allows only plugins", it.shown()))),
+            None => Ok(path),
+        }
     }
 
     /// Refuses a directory of another user above the worktree.

@@ -19,7 +19,7 @@ use skills_render::resources::is_script;
 use crate::access::authorize;
 use crate::access::authorize::{Asking, Script};
 use crate::access::child_process;
-use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, RunSlot, take_slot};
+use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, Ran, RunSlot, take_slot};
 use crate::access::confined_dir::ConfinedDir;
 use crate::access::programs::{InterpreterError, SearchPath};
 use crate::access::sealed_copy;
@@ -69,25 +69,7 @@ pub(crate) async fn run(
         None => (Vec::new(), None),
     };
     let (job, search_path) = call.job(content, first_line, copy.as_ref()).await?;
-    let timeout = job.timeout;
-    let script = (job.name.is_none()).then(|| PathBuf::from(&job.program));
-    parts.access.counters.count(|it| it.scripts_run += 1);
-    let relative = &params.relative;
-    let ran = child_process::run(job, place).await.map_err(|error| {
-        if child_process::is_arg_list_too_long(&error) {
-            let message =
-                format!("the {} arguments in `args` are too long in total", params.args.len());
-            return RpcError::invalid_params(message).with_hint(IN_A_FILE);
-        }
-        cannot_start(relative, &error, script.as_deref())
-    })?;
-    if ran.is_late {
-        let seconds = timeout.as_secs_f64();
-        let message = format!("`{relative}` took longer than {seconds} seconds");
-        return Err(
-            RpcError::timed_out(message).with_hint("Raise `timeoutMs`, up to `run.timeout`.")
-        );
-    }
+    let ran = call.run(job, place).await?;
     let mut health = view.health.clone();
     if ran.exit_code == Some(NOT_FOUND) {
         health.extend(search_path.health());
@@ -147,6 +129,29 @@ impl ScriptCall<'_> {
             params.relative
         ))
         .with_hint("Retry to ask the user about its current content."))
+    }
+
+    /// Runs the script to its end.
+    async fn run(&self, job: Job, place: RunSlot) -> Result<Ran, RpcError> {
+        let (relative, timeout) = (&self.params.relative, job.timeout);
+        let script = (job.name.is_none()).then(|| PathBuf::from(&job.program));
+        self.parts.access.counters.count(|it| it.scripts_run += 1);
+        let ran = child_process::run(job, place).await.map_err(|error| {
+            if child_process::is_arg_list_too_long(&error) {
+                let n_args = self.params.args.len();
+                let message = format!("the {n_args} arguments in `args` are too long in total");
+                return RpcError::invalid_params(message).with_hint(IN_A_FILE);
+            }
+            cannot_start(relative, &error, script.as_deref())
+        })?;
+        if ran.is_late {
+            let seconds = timeout.as_secs_f64();
+            let message = format!("`{relative}` took longer than {seconds} seconds");
+            return Err(
+                RpcError::timed_out(message).with_hint("Raise `timeoutMs`, up to `run.timeout`.")
+            );
+        }
+        Ok(ran)
     }
 
     /// Reads the script and its first line, and the skill's files unless it is the user's own.

@@ -5,17 +5,20 @@ mod waiting;
 
 use std::sync::Arc;
 
+use skills_engine::View;
 use skills_engine::cancel::Cancel;
 use skills_engine::sessions::store::trust::TrustChange;
 use skills_engine::watch::stamp::Stamp;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, encode, encoding_of};
 use skills_protocol::wire::{
-    Context, Contextual, TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult, TrustedDir,
+    Context, Contextual, CoveredFiles, TrustGetParams, TrustGetResult, TrustSetParams,
+    TrustSetResult, TrustedDir,
 };
 use skills_syntax::path::AbsPath;
 
 use self::scripts::Covered;
+use self::waiting::UntrustedSkill;
 use crate::access::sealed_copy::Hashes;
 use crate::api::from_wire;
 use crate::api::parts::GuardedParts;
@@ -52,23 +55,12 @@ pub(crate) async fn get(
         None
     };
     let shown = dir.clone().filter(|_| params.contents == Some(true));
-    let (found, covered) = if view.is_some() || shown.is_some() {
-        let read = move |cancel: &Cancel| {
-            let mut hashes = Hashes::new(cancel);
-            let covered = shown.map(|dir| {
-                let covered = Covered::read(&dir, &mut hashes);
-                (covered.digest(&dir), covered.shown)
-            });
-            let found = view.map(|view| waiting::asking(&view, &mut hashes)).transpose()?;
-            let found = found.unwrap_or_default();
-            if covered.is_some() {
-                waiting::require_current(&found)?;
-            }
-            Ok((found, covered))
-        };
-        parts.heavy.run(&peer, read).await?
-    } else {
-        (Vec::new(), None)
+    let (found, covered) = match (view, shown) {
+        (None, None) => (Vec::new(), None),
+        (view, shown) => {
+            let read = move |cancel: &Cancel| read(view, shown, &mut Hashes::new(cancel));
+            parts.heavy.run(&peer, read).await?
+        }
     };
     let (waiting, covers) = waiting::waiting(&parts.access, found).await;
     let (digest, contents) = covered.unzip();
@@ -88,6 +80,25 @@ pub(crate) async fn get(
         contents: contents.unwrap_or_default(),
         health: to_wire::health(&parts.resolver.sessions.store().health()),
     })
+}
+
+/// Returns the skills of a view that ask for trust, and the digest and contents that trust in a
+/// directory would cover. Blocks on the disk.
+fn read(
+    view: Option<Arc<View>>,
+    shown: Option<AbsPath>,
+    hashes: &mut Hashes<'_>,
+) -> Result<(Vec<UntrustedSkill>, Option<(String, Vec<CoveredFiles>)>), RpcError> {
+    let covered = shown.map(|dir| {
+        let covered = Covered::read(&dir, hashes);
+        (covered.digest(&dir), covered.shown)
+    });
+    let found = view.map(|view| waiting::asking(&view, hashes)).transpose()?;
+    let found = found.unwrap_or_default();
+    if covered.is_some() {
+        waiting::require_current(&found)?;
+    }
+    Ok((found, covered))
 }
 
 fn one(dir: &AbsPath, trusted: bool) -> TrustedDir {

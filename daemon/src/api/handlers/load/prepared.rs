@@ -91,27 +91,6 @@ impl PreparedLoad {
     ) -> LoadedSkill {
         let Self { params, material, view, .. } = self;
         let candidate = &view.resolution.candidates[self.candidate_idx];
-        let plugin = material.plugin.as_deref();
-        let shown = |path: &AbsPath| path.to_string_lossy().into_owned();
-        let mut user_config = plugin.map(|it| it.config.clone()).unwrap_or_default();
-        if given == SubstitutedInput::All {
-            user_config.extend(params.user_config.clone());
-        }
-        let sent = |it: Option<&str>| {
-            it.filter(|it| given == SubstitutedInput::All || is_word(it)).map(str::to_owned)
-        };
-        let variables = Variables {
-            project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned())
-                .filter(|it| given == SubstitutedInput::All || it.split('/').skip(1).all(is_word)),
-            session_id: sent(self.session.as_deref()),
-            effort: sent(params.effort.as_deref()),
-            plugin_root: plugin.map(|it| match copy {
-                Some(copy) => copy.root.to_string_lossy().into_owned(),
-                None => shown(&it.root),
-            }),
-            plugin_data: plugin.and_then(|it| it.data.as_ref()).map(shown),
-            user_config,
-        };
         let shell = match params.shell {
             Some(wire::Shell::None) => ShellMode::Disabled,
             _ if self.shell_switch().is_some() => ShellMode::Disabled,
@@ -139,12 +118,38 @@ impl PreparedLoad {
                 .as_deref()
                 .filter(|_| given == SubstitutedInput::All)
                 .unwrap_or_default(),
-            variables: &variables,
+            variables: &self.variables(given, copy),
             files: &material.files,
             shell,
             results,
             model: params.model.as_deref(),
         })
+    }
+
+    /// Returns the values of the placeholders other than the arguments.
+    fn variables(&self, given: SubstitutedInput, copy: Option<&CopiedPlace>) -> Variables {
+        let Self { params, view, .. } = self;
+        let plugin = self.material.plugin.as_deref();
+        let shown = |path: &AbsPath| path.to_string_lossy().into_owned();
+        let mut user_config = plugin.map(|it| it.config.clone()).unwrap_or_default();
+        if given == SubstitutedInput::All {
+            user_config.extend(params.user_config.clone());
+        }
+        let sent = |it: Option<&str>| {
+            it.filter(|it| given == SubstitutedInput::All || is_word(it)).map(str::to_owned)
+        };
+        Variables {
+            project_dir: Some(shown(&view.resolution.worktree))
+                .filter(|it| given == SubstitutedInput::All || it.split('/').skip(1).all(is_word)),
+            session_id: sent(self.session.as_deref()),
+            effort: sent(params.effort.as_deref()),
+            plugin_root: plugin.map(|it| match copy {
+                Some(copy) => copy.root.to_string_lossy().into_owned(),
+                None => shown(&it.root),
+            }),
+            plugin_data: plugin.and_then(|it| it.data.as_ref()).map(shown),
+            user_config,
+        }
     }
 
     /// Runs the commands in order within one shared timeout and stores their output. Returns
@@ -213,9 +218,6 @@ impl PreparedLoad {
         };
         let to_run = in_copy.as_ref().unwrap_or(&loaded.commands);
         for (command, run) in loaded.commands.iter().zip(to_run) {
-            if let Some(unfit) = InvalidArgument::of(&run.command) {
-                return Err(too_long(&command.command, &unfit.to_string()));
-            }
             let job = Job {
                 program: BASH.into(),
                 name: None,
@@ -229,19 +231,14 @@ impl PreparedLoad {
                 timeout: deadline.saturating_duration_since(Instant::now()),
                 most: config.run_output as usize,
             };
+            if let Some(unfit) = InvalidArgument::of(&run.command) {
+                return Err(too_long(&command.command, &unfit.to_string()));
+            }
             self.parts.access.counters.count(|it| it.commands_run += 1);
-            let ran = child_process::run(job, place.clone()).await.map_err(|error| {
-                if child_process::is_arg_list_too_long(&error) {
-                    return too_long(&command.command, &error.to_string());
-                }
-                cannot_run(&error)
-            })?;
+            let ran = child_process::run(job, place.clone()).await;
+            let ran = ran.map_err(|error| cannot_run_command(&command.command, &error))?;
             if ran.is_late {
-                return Err(RpcError::timed_out(format!(
-                    "the commands took longer than {} seconds",
-                    config.run_timeout
-                ))
-                .with_hint("Raise `run.timeout` in your `config.toml`, or run them yourself."));
+                return Err(took_too_long(config.run_timeout));
             }
             warnings.extend(exit_warning(&command.command, &ran));
             is_missing |= ran.exit_code == Some(NOT_FOUND);
@@ -353,6 +350,19 @@ const BASH: &str = "bash";
 fn cannot_run(error: &io::Error) -> RpcError {
     RpcError::internal(format!("failed to run `{BASH}`: {error}"))
         .with_hint("Check that it is installed and in the daemon's `PATH`.")
+}
+
+/// As [`cannot_run`], unless the command is too long for the system.
+fn cannot_run_command(command: &str, error: &io::Error) -> RpcError {
+    if child_process::is_arg_list_too_long(error) {
+        return too_long(command, &error.to_string());
+    }
+    cannot_run(error)
+}
+
+fn took_too_long(timeout: u64) -> RpcError {
+    RpcError::timed_out(format!("the commands took longer than {timeout} seconds"))
+        .with_hint("Raise `run.timeout` in your `config.toml`, or run them yourself.")
 }
 
 /// Returns the error for a command that cannot be passed to the shell.
