@@ -28,8 +28,8 @@ pub(crate) struct WorkspaceSnapshot {
     pub(crate) clock: String,
     /// The names of all profiles, including the user's own.
     pub(crate) profiles: Vec<String>,
-    /// The names of the profiles that are checked.
-    pub(crate) active_profiles: Vec<String>,
+    /// The names of the profiles whose skills are in the snapshot, those that are checked first.
+    pub(crate) known_profiles: Vec<String>,
     /// The user's own profiles, as TOML.
     pub(crate) own_profiles: Option<String>,
     /// Sorted by path.
@@ -143,10 +143,11 @@ impl WorkspaceSnapshot {
         let mut skills: Vec<_> =
             snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
         skills.sort_by(|a, b| a.path.cmp(&b.path));
+        let checked = snapshot.profiles.into_iter().map(|it| it.profile);
         Self {
             clock: snapshot.clock,
             profiles: ids(&profiles),
-            active_profiles: snapshot.profiles.into_iter().map(|it| it.profile).collect(),
+            known_profiles: checked.chain(snapshot.others).collect(),
             own_profiles: snapshot.own_profiles,
             skills,
             rankings,

@@ -335,7 +335,7 @@ impl WorkspaceState {
                 let subscribes = std::mem::take(&mut state.needs_subscription);
                 if subscribes {
                     state.subscribed_profiles = match (&profiles[..], &state.snapshot) {
-                        ([], Some(snapshot)) => snapshot.active_profiles.clone(),
+                        ([], Some(snapshot)) => snapshot.known_profiles.clone(),
                         ([], None) => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
                         (named, _) => named.to_vec(),
                     };
@@ -394,9 +394,15 @@ impl WorkspaceState {
             // Resubscribes if the user's profiles or the checked profiles have changed.
             let is_other =
                 state.snapshot.as_ref().is_some_and(|it| it.own_profiles != snapshot.own_profiles);
+            // Before the first snapshot, the subscription is for the widely used agents.
+            let sorted = |profiles: &[String]| {
+                let mut profiles = profiles.to_vec();
+                profiles.sort_unstable();
+                profiles
+            };
             if is_other
                 || self.editor_settings.profiles.is_empty()
-                    && state.subscribed_profiles != snapshot.active_profiles
+                    && sorted(&state.subscribed_profiles) != sorted(&snapshot.known_profiles)
             {
                 state.resubscribe();
             }

@@ -17,7 +17,7 @@ use crate::listing_costs::{assumed_listing, cut_mark};
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{count, cut, parted, plain, width, wrap};
+use crate::text::{count, cut, grouped, parted, plain, width, wrap};
 
 /// Arguments of `skillsd budget`.
 #[derive(Debug, Clone, Args)]
@@ -119,7 +119,9 @@ fn render(result: &BudgetResult, terminal: &Terminal) -> String {
     match &result.budget {
         Some(it) => line(&format!(
             "The listing has {size}; its entries use {} of {} {}.",
-            it.used, it.limit, it.unit
+            grouped(it.used),
+            grouped(it.limit),
+            it.unit
         )),
         None => line(&format!("The listing has {size}; no limit of the agent is known.")),
     }
@@ -135,7 +137,8 @@ fn render(result: &BudgetResult, terminal: &Terminal) -> String {
     ] {
         let n_shown = shown(form);
         if n_shown > 0 {
-            line(&format!("{n_shown} of {}: {what}.", count(result.count, "skill")));
+            let all = count(result.count, "skill");
+            line(&format!("{} of {all}: {what}.", grouped(n_shown as u64)));
         }
     }
     if !result.skills.is_empty() {
@@ -162,11 +165,12 @@ fn push_table(result: &BudgetResult, terminal: &Terminal, text: &mut String) {
     for skill in skills {
         let name = cut(&plain(&skill.name), names);
         let name = crate::text::pad(&name, names);
-        let loaded = skill.loaded_tokens.map_or("-".to_owned(), |it| it.to_string());
-        let row = format!("{:>10}  {:>7}  {loaded:>13}", skill.characters, skill.tokens);
+        let loaded = skill.loaded_tokens.map_or("-".to_owned(), grouped);
+        let (characters, tokens) = (grouped(skill.characters), grouped(skill.tokens));
+        let row = format!("{characters:>10}  {tokens:>7}  {loaded:>13}");
         let mark = cut_mark(skill.shown).map(|it| match skill.shown {
             ListedForm::NameOnly => it.to_owned(),
-            _ => format!("{it}, {} whole", skill.whole_characters),
+            _ => format!("{it}, {} whole", grouped(skill.whole_characters)),
         });
         let taken = names + 2 + width(&row) + 2;
         let line = format!("{}  {row}", paint(style::NAME, name));
@@ -201,10 +205,11 @@ fn push_advice(result: &BudgetResult, terminal: &Terminal, text: &mut String) {
     longest.sort_by_key(|it| std::cmp::Reverse(it.whole_characters));
     let named = longest.iter().enumerate().take(MAX_NAMED);
     let named = named.filter(|(nth, it)| *nth == 0 || cost(it) >= share);
-    let named = named.map(|(_, it)| format!("`{}` ({})", plain(&it.name), cost(it)));
+    let named = named.map(|(_, it)| format!("`{}` ({})", plain(&it.name), grouped(cost(it))));
     let advice = format!(
-        "Shorten first: {}. An equal share has {share} {}.",
+        "Shorten first: {}. An equal share has {} {}.",
         named.collect::<Vec<_>>().join(", "),
+        grouped(share),
         budget.unit
     );
     text.push('\n');

@@ -113,8 +113,8 @@ pub enum Command {
     ///
     /// Checks every SKILL.md below the working directory, or the given paths, by the rules of
     /// docs/rules.md. Exits with 1 if there are errors or warnings. Asks a running daemon and does
-    /// not start one. Without `--profile` it applies the rules of the agents that `list` lists for,
-    /// or else of the widely used agents.
+    /// not start one. Without `--profile` and `check.profiles` it applies the rules of the agent that
+    /// runs it, else of the agents that are present, else of the widely used ones.
     Check(check::CheckArgs),
     /// Write a page about a worktree's skills
     ///

@@ -280,9 +280,22 @@ pub(super) fn skill_command(verb: &str, name: &str, options: &str) -> String {
     format!("skillsd {verb} {word}{gap}{options}")
 }
 
-/// Returns a number with its noun: `1 skill`, `2 skills`.
+/// Returns a number with its noun: `1 skill`, `1,200 skills`.
 pub(super) fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(number)) }
+}
+
+/// Returns a number with a comma between thousands: `1,024`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// Formats a size in bytes: `18.3 MiB`.

@@ -143,8 +143,8 @@ config! {
     ///
     /// A skill that one of these agents drops is an error. A problem that affects none of them is a
     /// hint at most. The option `--profile` of `skillsd check` overrides this key. Without a value,
-    /// `skillsd check` detects the agents, unless `profile` is set. Otherwise, and in editors, the
-    /// widely used agents are active: `agentskills`, `claude-code`, `opencode`, `codex` and
+    /// the agent that runs the command is active, or else the agents that are present. If there are
+    /// none, the widely used ones are: `agentskills`, `claude-code`, `opencode`, `codex` and
     /// `gemini-cli`.
     check_profiles: Vec<String> = Vec::new(),
         "check.profiles", ValueKind::Profiles, None,

@@ -12,7 +12,7 @@ use skills_agents::yaml_library::YamlLibrary;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Closing, Frontmatter, ScalarStyle, Value, ValueKind};
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, grouped};
 
 use super::affected_agents::with_verb;
 use super::field;
@@ -250,6 +250,7 @@ fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) 
             [] => String::new(),
             them => format!("; {} only 1,021", with_verb(them, "shows", "show")),
         };
+        let length = grouped(length as u64);
         let message = format!("the description has {length} characters; the maximum is 1,024{who}");
         out.push(Finding::new(&LENGTH, span_after(cx, value, text, MAX), message));
     }
@@ -263,7 +264,7 @@ fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) 
             Some(entry) if length <= MAX_LISTED => (&entry.value, &*more, MAX_LISTED - length),
             _ => (value, text, MAX_LISTED),
         };
-        let total = length + more_length;
+        let total = grouped((length + more_length) as u64);
         let message = format!("Claude Code lists only the first 1,536 of these {total} characters");
         out.push(Finding::new(&LISTING, span_after(cx, value, text, from), message));
     }

@@ -12,7 +12,7 @@ use skills_discovery::discover::{Fault, SkillState, shown};
 use skills_discovery::ranking::Ranked;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, grouped};
 
 use super::affected_agents::{depth_below_root, join_and, names, with_verb};
 use super::finding::Finding;
@@ -428,8 +428,10 @@ fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         let longest = place.longest();
         let longest = longest.iter().map(|it| format!("`{}` ({})", it.name, length_in_list(it)));
         let message = format!(
-            "the skill listing of {} has {total} characters, over the budget of {budget}, so {cut}",
-            names(&[profile])
+            "the skill listing of {} has {} characters, over the budget of {}, so {cut}",
+            names(&[profile]),
+            grouped(total as u64),
+            grouped(budget as u64)
         );
         let help = format!(
             "Shorten the longest of {n_listed} descriptions, {}, or hide skills from the model; `skillsd budget` shows each.",

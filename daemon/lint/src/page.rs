@@ -13,7 +13,7 @@ const HEAD: &str = "\
 This page lists the findings of `skillsd check` and the language server in a `SKILL.md`.
 It is generated from the rule table; `cargo tidy` updates it.
 
-The severity of a finding depends on the agents of the active profiles:
+The severity of a finding depends on the agents of the active profiles, which are the same in both: those of the key `check.profiles`, or else the agents that are present.
 
 - **error**: an agent drops the skill or ignores the field.
 - **warning**: the file works differently than written.

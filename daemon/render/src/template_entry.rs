@@ -38,6 +38,7 @@ pub(super) fn escape(rule: EscapeRule, text: &str) -> Cow<'_, str> {
             text[1..text.len() - 1].to_owned().into()
         }
         EscapeRule::Xml => xml::escape(text).replace('"', "&quot;").replace('\'', "&apos;").into(),
+        EscapeRule::Html => xml::escape(text).replace('"', "&quot;").replace('\'', "&#x27;").into(),
     }
 }
 
@@ -94,6 +95,7 @@ pub(super) fn entry(
             "name" => escaped(skill.name),
             "description" => escaped(description),
             "path" => escaped(&path()),
+            "dir" => escaped(&skill.path.parent().unwrap_or(skill.path).to_string_lossy()),
             "scope" => Some(scope_word(template.scopes, skill.scope).into()),
             "when" => Some(match when_to_use.filter(|it| !it.is_empty()) {
                 Some(when) => {

@@ -491,7 +491,7 @@ impl Resolver {
 
 /// Returns the profile of the agent that runs the caller, or else of the first agent that is
 /// present.
-async fn detect(
+pub(crate) async fn detect(
     peer: &Peer,
     context: &Context,
 ) -> Result<(Option<String>, ProfileSource), RpcError> {

@@ -8,6 +8,19 @@ use std::ops::Range;
 
 use memchr::{memchr2, memchr2_iter, memmem};
 
+/// Returns a number for people, with a comma between thousands: `1,024`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A position for people: line and column start at 1, and columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {

@@ -1,9 +1,9 @@
-// Reports the files that opencode's tools touch to skillsd, and adds its answers to the tools'
-// output.
+// Reports the files that the agent's tools touch to skillsd, and adds its answers to the tools'
+// output. A plugin of opencode, and of Kilo, which began as a copy of it.
 //
-// Put this file, or a link to it, into ~/.config/opencode/plugins/ or a project's
-// .opencode/plugins/.
-// It runs `skillsd hook opencode` after each tool. It never fails a tool, and delays it by at most
+// For opencode, put this file, or a link to it, into ~/.config/opencode/plugins/ or a project's
+// .opencode/plugins/; `skillsd install` writes the one of Kilo.
+// It runs `skillsd hook` after each tool. It never fails a tool, and delays it by at most
 // TIMEOUT_MS; without skillsd it does nothing.
 
 import { spawn } from "node:child_process"

@@ -178,9 +178,9 @@ fn inner<'a>(text: &'a str, start: &str, end: &str) -> Option<(String, &'a str)>
 
 /// Replaces XML's character references.
 fn unescaped(text: &str) -> String {
-    let replaced =
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    replaced.iter().fold(text.to_owned(), |all, (from, to)| all.replace(from, to))
+    let quotes = [("&quot;", "\""), ("&apos;", "'"), ("&#x27;", "'")];
+    let replaced = [("&lt;", "<"), ("&gt;", ">")].into_iter().chain(quotes).chain([("&amp;", "&")]);
+    replaced.fold(text.to_owned(), |all, (from, to)| all.replace(from, to))
 }
 
 pub(crate) const QWEN_CODE: ListingAgent = ListingAgent {

@@ -105,8 +105,8 @@ fn skill(name: &str, fields: &str, body: &str) -> String {
 }
 
 /// Returns the trees of an agent's recording, or else new ones. The working directory is `w`, HOME is
-/// `h`.
-fn trees(agent: &ListingAgent) -> Vec<Tree> {
+/// `h`. Only a skill that is loaded has files.
+fn trees(agent: &ListingAgent, loading: &Loading) -> Vec<Tree> {
     if let Ok(recorded) = fs::read_to_string(recording(agent)) {
         return recorded
             .lines()
@@ -132,14 +132,18 @@ fn trees(agent: &ListingAgent) -> Vec<Tree> {
         file(format!("{own}/{name}/SKILL.md"), &skill(name, fields, body))
     };
     let mut all: Vec<_> = SKILLS.iter().map(one).collect();
-    all.extend(FILES.map(|it| file(format!("{own}/deploy/{it}"), "text\n")));
+    if !matches!(loading, Loading::Never) {
+        all.extend(FILES.map(|it| file(format!("{own}/deploy/{it}"), "text\n")));
+    }
     let long = format!("description: {}end\n", "long words ".repeat(95));
     all.push(file(format!("{own}/long/SKILL.md"), &skill("long", &long, "Body.\n")));
     let longer = format!("description: {}end\n", "longer ".repeat(200));
     all.push(file(format!("{own}/longer/SKILL.md"), &skill("longer", &longer, "Body.\n")));
     let mine = skill("mine", "description: Is the user's.\n", "Mine.\n");
-    all.push(file(format!("h/{}/mine/SKILL.md", agent.home[0]), &mine));
-    all.push(file(format!("h/{}/mine/notes.md", agent.home[0]), "text\n"));
+    if let Some(home) = agent.home.first() {
+        all.push(file(format!("h/{home}/mine/SKILL.md"), &mine));
+        all.push(file(format!("h/{home}/mine/notes.md"), "text\n"));
+    }
     let few = SKILLS.iter().filter(|it| ["lines", "marks", "when"].contains(&it.0)).map(one);
     let words = [900, 20, 500, 60, 300, 10, 950, 30, 200, 100, 700];
     let many = (0..60).map(|nth| {
@@ -382,7 +386,7 @@ fn print_changes(agent: &ListingAgent, recorded: &str, now: &str) {
 #[track_caller]
 fn compare(it: &PromptAgent) {
     if let Some(program) = it.agent.program() {
-        let mut trees = trees(it.agent);
+        let mut trees = trees(it.agent, &it.loading);
         if matches!(it.loading, Loading::Never) {
             // OpenClaw shortens all descriptions by what its own skills leave, which is not rendered.
             trees.truncate(2);

@@ -292,7 +292,7 @@ fn directory_with_too_many_files_is_left_out_alone() {
     });
     let list = attack_setup.list("claude-code");
     assert_eq!(names(&list), ["mine", "own", "zz-plain"]);
-    let dir = assert_incomplete(&list, COMMANDS, "100000 entries");
+    let dir = assert_incomplete(&list, COMMANDS, "100,000 entries");
     assert_eq!(dir, attack_setup.hostile.join(COMMANDS).join("many"));
 }
 
@@ -312,7 +312,7 @@ fn directories_over_the_budget_are_left_out_in_stable_order() {
     });
     let list = attack_setup.list("opencode");
     assert_eq!(names(&list), ["first", "mine", "own", "zz-own"]);
-    assert_incomplete(&list, SKILLS, "20000 directories");
+    assert_incomplete(&list, SKILLS, "20,000 directories");
     assert_eq!(names(&attack_setup.list_in_new_daemon("opencode")), names(&list));
     // Freed budget is used as in a fresh read.
     for outer in 2..40 {
@@ -337,7 +337,7 @@ fn links_over_the_budget_are_skipped_while_directories_are_read() {
     });
     let list = attack_setup.list("opencode");
     assert_eq!(names(&list), ["mine", "own", "plain", "zz-own"]);
-    let dir = assert_incomplete(&list, SKILLS, "2000 symbolic links");
+    let dir = assert_incomplete(&list, SKILLS, "2,000 symbolic links");
     assert_eq!(dir, attack_setup.hostile.join(SKILLS).join("links"));
 }
 

@@ -51,7 +51,7 @@ fn description_that_does_not_fit_is_marked_everywhere() {
     assert_eq!(list.matches("(name only, no room)").count(), n_named, "{list}");
     let explain = out(&home, &top, &["explain", last]);
     let verdict = format!(
-        "✓ Claude Code lists `{last}` by name only: its description did not fit; {n_named} of 20 did not; the listing is limited to 8000 characters.\n"
+        "✓ Claude Code lists `{last}` by name only: its description did not fit; {n_named} of 20 did not; the listing is limited to 8,000 characters.\n"
     );
     assert!(explain.contains(&verdict), "{explain}");
     assert!(
@@ -146,7 +146,7 @@ fn check_reports_the_listing_at_the_longest_skill_of_the_project() {
     ));
     let text = out(&home, &top, &["check"]);
     assert_eq!(text.matches("index/budget").count(), 1, "{text}");
-    assert!(text.contains("over the budget of 8000, so at least 4 descriptions are dropped"));
+    assert!(text.contains("over the budget of 8,000, so at least 4 descriptions are dropped"));
 }
 
 #[test]

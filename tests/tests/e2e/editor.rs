@@ -9,6 +9,7 @@ mod commands;
 mod cross_file;
 mod encodings;
 mod fixes;
+mod judges;
 mod linked_paths;
 mod move_files;
 mod nearby_files;

@@ -188,7 +188,7 @@ fn more_explicit_places_come_before_present_agents() {
     configure(&home, "profile = \"opencode\"\n");
     assert_eq!(first(&["list"]), "as opencode · 2 skills · `profile` in `config.toml`");
     // `check` has a key of its own.
-    assert!(first(&["check"]).starts_with("as Agent Skills standard, Claude Code, opencode, "));
+    assert!(first(&["check"]).starts_with("as Claude Code and Codex · detected: "));
     configure(&home, "check.profiles = [\"gemini-cli\"]\n");
     assert_eq!(first(&["check"]), "as Gemini CLI · `check.profiles`");
     assert_eq!(first(&["check", "--profile", "codex"]), "as Codex");

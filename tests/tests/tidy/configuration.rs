@@ -37,16 +37,18 @@ fn profile_reference_is_up_to_date() {
     none(&stale(PROFILE_PAGE, &profiles_page::page(), write).into_iter().collect::<Vec<_>>());
 }
 
-/// Returns the page about agents with its generated sections.
+/// Returns the page about agents with its generated parts.
 fn agents_page(page: &str) -> String {
-    let (start, end) = (
-        "<!-- agents: generated from the profile table; a test rewrites it -->\n",
-        "<!-- end of agents -->",
-    );
-    let (before, rest) = page.split_once(start).expect("the page has the mark");
-    let (_, after) = rest.split_once(end).expect("the page has the mark");
     let sections = profiles_page::agent_sections(|it| registered(page, it), recordings);
-    format!("{before}{start}{sections}\n{end}{after}")
+    let parts = [("presence", profiles_page::presence_table()), ("agents", sections)];
+    parts.iter().fold(page.to_owned(), |page, (name, text)| {
+        let start =
+            format!("<!-- {name}: generated from the profile table; a test rewrites it -->\n");
+        let end = format!("<!-- end of {name} -->");
+        let (before, rest) = page.split_once(&start).expect("the page has the mark");
+        let (_, after) = rest.split_once(&end).expect("the page has the mark");
+        format!("{before}{start}{text}\n{end}{after}")
+    })
 }
 
 /// Returns the files in which an agent is registered, from the page's tables of registrations.

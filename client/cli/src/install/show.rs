@@ -15,7 +15,7 @@ use crate::install::plan::{PlannedChange, PlannedTexts};
 use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::count;
+use crate::text::{continued, count};
 
 /// The planned changes after the user was asked.
 pub(super) struct Agreed {
@@ -159,14 +159,18 @@ fn one(change: &PlannedChange, terminal: &Terminal) -> String {
     let mut text = format!("{path}  {} {part} · {word}\n", change.owner);
     text.push_str(&diff::painted(&hunks(change)));
     for note in &change.notes {
-        let _ = writeln!(text, "  {} {}", paint(style::HINT, "note:"), terminal.prose(note));
+        let note = continued(&terminal.prose(note), 8, terminal.width);
+        let _ = writeln!(text, "  {} {note}", paint(style::HINT, "note:"));
     }
     text.push('\n');
     text
 }
 
 fn notes(left_out: &[String], terminal: &Terminal) -> String {
-    let line = |it: &String| format!("{} {}\n", paint(style::HINT, "skipped:"), terminal.prose(it));
+    let line = |it: &String| {
+        let note = continued(&terminal.prose(it), 9, terminal.width);
+        format!("{} {note}\n", paint(style::HINT, "skipped:"))
+    };
     left_out.iter().map(line).collect()
 }
 

@@ -3,6 +3,7 @@
 
 use super::{AncestorStop, LinkPolicy, Provider, RootBase, RootContent, RootRule, Text, WalkRule};
 use crate::keyword::Keyword;
+use skills_syntax::text::grouped;
 
 /// Returns one line for each path of a root.
 pub(super) fn root_lines(root: &RootRule) -> Vec<String> {
@@ -69,7 +70,7 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
     add(walk.shallow, "nothing below hidden directories");
     add(walk.stops_at_directory, "not beside a directory SKILL.md");
     if let Some(max) = walk.max_bytes {
-        words.push(format!("no SKILL.md over {max} bytes"));
+        words.push(format!("no SKILL.md over {} bytes", grouped(max)));
     }
     let mut add = |is: bool, text: &str| {
         if is {
@@ -78,10 +79,10 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
     };
     add(walk.repeats, "a directory each time it is reached");
     if let Some(most) = walk.most_directories {
-        words.push(format!("{most} directories"));
+        words.push(format!("{} directories", grouped(most as u64)));
     }
     if let Some(most) = walk.most_entries {
-        words.push(format!("{most} entries"));
+        words.push(format!("{} entries", grouped(most as u64)));
     }
     let skipped: Vec<_> = walk.skipped.iter().chain(&walk.reserved).map(|it| &**it).collect();
     if !skipped.is_empty() {

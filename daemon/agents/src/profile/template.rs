@@ -24,7 +24,7 @@ pub struct PromptTemplate {
 pub struct ListingTemplate {
     /// The text before the first skill.
     pub head: &'static str,
-    /// A skill: `{name}`, `{description}`, `{when}`, `{path}` and `{scope}`.
+    /// A skill: `{name}`, `{description}`, `{when}`, `{path}`, `{dir}` and `{scope}`.
     pub entry: &'static str,
     /// The part of an entry that is left out if its description is empty.
     pub empty: &'static str,
@@ -108,6 +108,8 @@ pub enum EscapeRule {
     Never,
     /// `&`, `<`, `>`, `"` and `'`, the last as `&apos;`.
     Xml,
+    /// The same, but `'` as `&#x27;`.
+    Html,
     /// `&`, `<` and `>`.
     Tags,
     /// Characters that JSON escapes in a string.

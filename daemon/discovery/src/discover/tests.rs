@@ -117,7 +117,9 @@ fn check_explain_with(
             StepKind::Skip { path, rule } => format!("  passed over {path:?} {rule}"),
             StepKind::Location { rule, decisive } => format!("{rule} decisive={decisive}"),
             StepKind::Rule { rule, decisive, .. } => format!("    {rule} decisive={decisive}"),
-            StepKind::Other { profile, rule, .. } => format!("    {rule} as {profile}"),
+            StepKind::Other { profiles, rule, .. } => {
+                format!("    {rule} as {}", profiles.join(", "))
+            }
             StepKind::Difference { rule, .. } => format!("    differs in {rule}"),
         };
         let at = step.at.map(|it| format!(" at {}:{}", it.line, it.column)).unwrap_or_default();

@@ -56,6 +56,8 @@ pub struct CheckInput {
     pub paths: Vec<AbsPath>,
     /// Views of the active profiles in the working directory.
     pub views: Vec<Arc<View>>,
+    /// Views of further agents, whose skills exist too for names in the files.
+    pub others: Vec<Arc<View>>,
     /// Configured levels of the rules.
     pub levels: ConfiguredLevels,
     /// Read limit per file, in bytes.
@@ -167,7 +169,7 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let sources: Vec<InspectedFile> = sources.into_iter().flatten().collect();
     let worktree = WorktreeFiles::new(top.cloned());
     let rankings = task.views.iter().map(|it| Ranking::of(&it.ctx, &it.resolution));
-    let skill_set = SkillSet::new(neighbours(&sources, &task.views), rankings.collect());
+    let skill_set = SkillSet::new(neighbours(&sources, task), rankings.collect());
     let profiles = task.views.iter().map(|it| &*it.ctx.profile).collect();
     let settings = Settings { profiles, levels: task.levels.clone() };
     let found = in_parallel(&sources, &task.cancel, |source| {
@@ -298,8 +300,8 @@ fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
     Some(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
 }
 
-/// Returns the checked skills and those of the views.
-fn neighbours(sources: &[InspectedFile], views: &[Arc<View>]) -> Vec<Neighbour> {
+/// Returns the checked skills and those of all views of a task.
+fn neighbours(sources: &[InspectedFile], task: &CheckInput) -> Vec<Neighbour> {
     let name = |record: &SkillRecord, path: &AbsPath| {
         let written = record.name.as_ref().map(|it| it.text.to_string());
         let written = written.filter(|it| !it.is_empty());
@@ -313,7 +315,8 @@ fn neighbours(sources: &[InspectedFile], views: &[Arc<View>]) -> Vec<Neighbour> 
             Neighbour { name, path: it.path.clone(), file: it.file }
         })
         .collect();
-    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
+    let views = task.views.iter().chain(&task.others);
+    for candidate in views.flat_map(|it| &it.resolution.candidates) {
         if let Some(record) = candidate.record() {
             let path = candidate.path.clone();
             let file = candidate.file.as_ref().map(|it| it.id);

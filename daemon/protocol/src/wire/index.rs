@@ -57,6 +57,10 @@ pub struct SnapshotResult {
     pub skills: Vec<SnapshotSkill>,
     /// The skills of each profile, in the order requested; every profile is on every page.
     pub profiles: Vec<SnapshotProfile>,
+    /// Profiles of further agents whose skills are in `skills`, because a name may mean them. Only in
+    /// a snapshot that names no profiles; empty on a later page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
     /// The user's own profiles and changes of built-in ones, as TOML with the table `profiles`;
     /// absent if there are none, if nothing has changed since, or on a later page.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,6 +11,7 @@ use skills_protocol::wire::{self, BudgetParams, BudgetResult, Contextual, Listed
 use skills_render::prompt_listing::{
     EntryCost, ListingBudget, ListingForm, ListingFormat, ListingUnit, listing_cost, write_listing,
 };
+use skills_syntax::text::grouped;
 
 use crate::api::from_wire::format;
 use crate::api::handlers::catalog::{fits, listed_candidates};
@@ -122,7 +123,7 @@ pub(super) fn describe_cut(view: &View, candidate: &Candidate, uses: &Uses) -> O
     let shown = all.skills.iter().find(|it| it.name == *name && it.path == path)?.shown;
     let n_same = all.skills.iter().filter(|it| it.shown == shown).count();
     let of = format!("{n_same} of {}", all.count);
-    let limit = all.budget.map_or(String::new(), |it| format!("{} {}", it.limit, it.unit));
+    let limit = all.budget.map_or(String::new(), |it| format!("{} {}", grouped(it.limit), it.unit));
     let longest = longest(&all);
     let shorten = || match &*longest {
         [] => "Shorten descriptions; `skillsd budget` shows the longest.".to_owned(),

@@ -19,7 +19,7 @@ use skills_syntax::path::AbsPath;
 use crate::api::from_wire::absolute;
 use crate::api::handlers::rules::unknown_rule;
 use crate::api::parts::QueryParts;
-use crate::api::request::{ProfileSource, RequestContext, Resolver};
+use crate::api::request::{ProfileSource, RequestContext, Resolver, detect};
 use crate::api::to_wire;
 use crate::bridges::rules_page;
 use crate::rpc::answer::{Answer, Outcome};
@@ -41,7 +41,7 @@ pub(crate) async fn check(
     });
     let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
     let own = params.levels.into_iter().map(level).collect::<Result<Vec<_>, _>>()?;
-    let Active { views, reason, top, mut rows, config } =
+    let Active { views, others, reason, top, mut rows, config } =
         active(&parts.resolver, &peer, &context, params.profiles).await?;
     rows.extend(own);
     let first = Arc::clone(&views[0]);
@@ -51,14 +51,16 @@ pub(crate) async fn check(
     }
     let read_limit = config.read_limit;
     let settles = params.fix_all;
-    let query_key = query_key(SkillsCheck::METHOD, &views, (&paths, &rows, read_limit, settles));
+    let all = [&views[..], &others].concat();
+    let query_key = query_key(SkillsCheck::METHOD, &all, (&paths, &rows, read_limit, settles));
     let limit = paging::limit(params.limit)?;
     let wanted = PageRequest { query_key, cursor: params.cursor.as_deref(), limit };
     let clock = first.clock.clone();
     let find = move |cancel: &Cancel| {
         let levels = skills_config::levels_of(&rows, &top);
         let cancel = cancel.clone();
-        let checked = inspect(&CheckInput { paths, views, levels, read_limit, settles, cancel });
+        let task = CheckInput { paths, views, others, levels, read_limit, settles, cancel };
+        let checked = inspect(&task);
         let checked = checked.map_err(|error| refused(&error))?;
         let page = rules_page::address();
         let skills = checked.iter().filter(|it| !is_instruction_file(&it.path)).count();
@@ -84,6 +86,8 @@ pub(crate) async fn check(
 pub(super) struct Active {
     /// One view for each checked profile.
     pub(super) views: Vec<Arc<View>>,
+    /// Views of the widely used agents that are not checked. A name may mean a skill of theirs.
+    pub(super) others: Vec<Arc<View>>,
     /// The reason for the profiles; `None` if the call names them.
     pub(super) reason: Option<String>,
     /// The top of the worktree.
@@ -95,7 +99,8 @@ pub(super) struct Active {
 }
 
 /// Returns the inputs of the rules for a directory: for the given profiles or, if there are none,
-/// `check.profiles`, else the agents that are detected, else those in wide use.
+/// for the profile of the call, else `check.profiles`, else the agent that runs the caller, else the
+/// agents that are present, else those in wide use.
 pub(super) async fn active(
     resolver: &Resolver,
     peer: &Arc<Peer>,
@@ -109,35 +114,32 @@ pub(super) async fn active(
     let top = any.resolution.worktree.clone();
     let files = [&*config, &*repository];
     let mut reason = None;
+    let mut others = Vec::new();
     if profiles.is_empty() {
         let configured = skills_config::check_profiles(files);
-        (profiles, reason) = match source {
+        if source == ProfileSource::Call {
             // A context with a profile asks for that agent's view.
-            ProfileSource::Call => (vec![any.ctx.profile.id.to_string()], None),
-            _ if !configured.is_empty() => (configured, Some("`check.profiles`".to_owned())),
-            ProfileSource::Variable(_) => (vec![any.ctx.profile.id.to_string()], source.reason()),
-            ProfileSource::Present(agents) => {
-                // As `skillsd list` shortens its first line.
-                let n_signs = if agents.len() > 5 { 3 } else { 5 };
-                let mut signs: Vec<_> =
-                    agents.iter().take(n_signs).map(|it| it.sign.clone()).collect();
-                if agents.len() > n_signs {
-                    signs.push(format!("{} more", agents.len() - n_signs));
+            profiles = vec![any.ctx.profile.id.to_string()];
+        } else if !configured.is_empty() {
+            (profiles, reason) = (configured, Some("`check.profiles`".to_owned()));
+        } else {
+            let own = any.ctx.profile.id.to_string();
+            (profiles, reason) = match source {
+                // The agents of these are those of lists.
+                ProfileSource::Session | ProfileSource::Worktree | ProfileSource::User => {
+                    let (profile, source) = detect(peer, context).await?;
+                    detected(profile.unwrap_or(own), source)
                 }
-                let reason = format!("detected: {}", signs.join(", "));
-                (agents.into_iter().map(|it| it.profile).collect(), Some(reason))
-            }
-            // Editors send no variables: a rename has to find the skills of every agent.
-            ProfileSource::Default
-            | ProfileSource::Session
-            | ProfileSource::Worktree
-            | ProfileSource::User => {
-                (DEFAULT_PROFILES.map(str::to_owned).to_vec(), ProfileSource::Default.reason())
-            }
-        };
+                source => detected(own, source),
+            };
+            // A rename has to find the skills of every agent.
+            let is_other = |it: &&str| !profiles.iter().any(|profile| profile == it);
+            others = DEFAULT_PROFILES.into_iter().filter(is_other).map(str::to_owned).collect();
+        }
     }
-    let mut views = Vec::with_capacity(profiles.len());
-    for profile in profiles {
+    let n_checked = profiles.len();
+    let mut views = Vec::with_capacity(n_checked + others.len());
+    for profile in profiles.into_iter().chain(others) {
         if profile == *any.ctx.profile.id {
             views.push(Arc::clone(&any));
             continue;
@@ -145,7 +147,27 @@ pub(super) async fn active(
         let context = Context { profile: Some(profile), ..context.clone() };
         views.push(resolver.resolve(peer, context).await?.view);
     }
-    Ok(Active { views, reason, top, rows: skills_config::level_rows(files), config })
+    let others = views.split_off(n_checked);
+    Ok(Active { views, others, reason, top, rows: skills_config::level_rows(files), config })
+}
+
+/// Returns the profiles that are checked by default, and the reason. `profile` is that of the running
+/// agent, if `source` is its variable.
+fn detected(profile: String, source: ProfileSource) -> (Vec<String>, Option<String>) {
+    match source {
+        ProfileSource::Variable(_) => (vec![profile], source.reason()),
+        ProfileSource::Present(agents) => {
+            // As `skillsd list` shortens its first line.
+            let n_signs = if agents.len() > 5 { 3 } else { 5 };
+            let mut signs: Vec<_> = agents.iter().take(n_signs).map(|it| it.sign.clone()).collect();
+            if agents.len() > n_signs {
+                signs.push(format!("{} more", agents.len() - n_signs));
+            }
+            let reason = format!("detected: {}", signs.join(", "));
+            (agents.into_iter().map(|it| it.profile).collect(), Some(reason))
+        }
+        _ => (DEFAULT_PROFILES.map(str::to_owned).to_vec(), ProfileSource::Default.reason()),
+    }
 }
 
 /// Decodes the level of a rule.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use skills_discovery::discover::{self, Explanation, NearMisses, Query, Resolution, RootOutcome};
+use skills_discovery::discover::{
+    self, Explanation, NearMisses, Query, Resolution, RootOutcome, StepKind,
+};
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
 use skills_engine::files::near_miss;
@@ -25,18 +27,31 @@ pub(crate) async fn explain(
     mut params: ExplainParams,
 ) -> Outcome {
     let context = params.take_context();
+    let about = match context.profile {
+        Some(_) => About::OneAgent,
+        None => About::AllAgents,
+    };
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let uses = parts.sessions.uses().await;
     if params.name.is_none() && params.near_misses == Some(true) {
         // It walks the worktree.
-        let make = move |_: &Cancel| explain_in(&view, &params, &uses);
+        let make = move |_: &Cancel| explain_in(&view, &params, &uses, about);
         return parts.heavy.run(&peer, make).await;
     }
     // It searches the disk, and large views have many steps.
-    blocking(move || explain_in(&view, &params, &uses)).await
+    blocking(move || explain_in(&view, &params, &uses, about)).await
 }
 
-fn explain_in(view: &View, params: &ExplainParams, uses: &Uses) -> Outcome {
+/// The agents whose verdicts an explanation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum About {
+    /// Only that of the agent that the call names.
+    OneAgent,
+    /// Also those of other agents that drop the file.
+    AllAgents,
+}
+
+fn explain_in(view: &View, params: &ExplainParams, uses: &Uses, about: About) -> Outcome {
     if params.name.is_none() && params.path.is_none() {
         return Answer::new(&explain_place(view, params.near_misses.unwrap_or_default()));
     }
@@ -53,6 +68,9 @@ fn explain_in(view: &View, params: &ExplainParams, uses: &Uses) -> Outcome {
     };
     if found.is_none() || is_below {
         explanation = explain(&find_near_misses(view, &target));
+    }
+    if about == About::OneAgent {
+        explanation.steps.retain(|it| !matches!(it.kind, StepKind::Other { .. }));
     }
     let mut result = explain_skill(view, &target, &explanation);
     let shown = explanation.candidate.map(|index| &view.resolution.candidates[index]);

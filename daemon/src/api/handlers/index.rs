@@ -39,8 +39,8 @@ pub(crate) async fn snapshot(
 ) -> Outcome {
     let context = params.take_context();
     let active = active(&parts.resolver, &peer, &context, params.profiles).await?;
-    let Active { views, rows, config, .. } = &active;
-    let mut clock: Vec<_> = views.iter().map(|it| it.clock.clone()).collect();
+    let Active { views, others, rows, config, .. } = &active;
+    let mut clock: Vec<_> = views.iter().chain(others).map(|it| it.clock.clone()).collect();
     // The configuration is part of the answer but of no view's clock.
     let mut hasher = DefaultHasher::new();
     (rows, config.profiles.source_text()).hash(&mut hasher);
@@ -53,13 +53,14 @@ pub(crate) async fn snapshot(
     }
     let part = PageRange { start: cursor.map_or(0, |it| it.start), limit };
     let make = move |cancel: &Cancel| {
-        let Active { views, rows, config, .. } = &active;
-        let parts: Vec<_> = views.iter().map(|it| it.parts()).collect();
+        let Active { views, others, rows, config, .. } = &active;
+        let parts: Vec<_> = views.iter().chain(others).map(|it| it.parts()).collect();
         let snapshot_index = views[0]
             .responses()
             .snapshot_index(&parts, |it| SnapshotIndex::of(it, cancel))
             .filter(|_| !cancel.is_cancelled())
             .ok_or_else(RpcError::cancelled)?;
+        let views = (&views[..], &others[..]);
         let result = to_wire::snapshot(views, &snapshot_index, rows, &config.profiles, clock, part);
         let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
         Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
@@ -107,7 +108,8 @@ pub(crate) async fn references(
     let context = params.take_context();
     let ReferencesParams { name, limit, cursor, .. } = params;
     let limit = limit.unwrap_or(REFERENCES) as usize;
-    let Active { views, .. } = active(&parts.resolver, &peer, &context, Vec::new()).await?;
+    let active = active(&parts.resolver, &peer, &context, Vec::new()).await?;
+    let views = [active.views, active.others].concat();
     let first = Arc::clone(&views[0]);
     let query_key = query_key(SkillsReferences::METHOD, &views, &name);
     let wanted = PageRequest { query_key, cursor: cursor.as_deref(), limit };

@@ -116,9 +116,16 @@ fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {
             let candidate = &resolution.candidates[*candidate];
             rule_step(&view.ctx.profile, candidate, *rule, *decisive, step)
         }
-        StepKind::Other { candidate, profile, rule } => {
-            let other = profile::find(profile).unwrap_or(&view.ctx.profile);
-            rule_step(other, &resolution.candidates[*candidate], *rule, false, step)
+        StepKind::Other { candidate, profiles, rule } => {
+            let candidate = &resolution.candidates[*candidate];
+            let other = profiles.first().and_then(|it| profile::find(it));
+            let other = other.unwrap_or(&view.ctx.profile);
+            let converted = rule_step(other, candidate, *rule, false, step);
+            match &profiles[..] {
+                [_] => converted,
+                // The reason names the agents.
+                _ => wire::Step { agent: None, version: None, evidence: None, ..converted },
+            }
         }
         StepKind::Difference { candidate, rule } => {
             let candidate = candidate.map(|index| &resolution.candidates[index]);

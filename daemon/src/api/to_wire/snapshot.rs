@@ -21,9 +21,10 @@ use crate::rpc::paging::{Cursor, PageBuilder, PageRange, json_length};
 /// Upper bound of the size of a file or place as JSON without its texts.
 const AROUND: usize = 160;
 
-/// Returns a page of a snapshot; `snapshot_index` must be the index of `views`.
+/// Returns a page of a snapshot of the checked views, with the skills of the others;
+/// `snapshot_index` must be the index of all.
 pub(crate) fn snapshot(
-    views: &[Arc<View>],
+    (views, others): (&[Arc<View>], &[Arc<View>]),
     snapshot_index: &SnapshotIndex,
     rows: &[LevelRow],
     own: &ProfileSet,
@@ -34,7 +35,7 @@ pub(crate) fn snapshot(
     let mut page = PageBuilder::of(part);
     let skills = page.take(snapshot_index.n_files(), |it| {
         let (view_idx, candidate_idx) = snapshot_index.file(it);
-        let view = &views[view_idx];
+        let view = views.get(view_idx).unwrap_or_else(|| &others[view_idx - views.len()]);
         skill(view, &view.resolution.candidates[candidate_idx])
     });
     let mut profile = |(view, profile): (&Arc<View>, &snapshot_index::Profile)| {
@@ -48,11 +49,13 @@ pub(crate) fn snapshot(
         wire::SnapshotProfile { profile: name, unique: profile.ranks.unique, skills, roots }
     };
     let profiles = views.iter().zip(snapshot_index.profiles()).map(&mut profile).collect();
+    let others = others.iter().filter(|_| is_first).map(|it| it.ctx.profile.id.to_string());
     wire::SnapshotResult {
         fresh: true,
         next_cursor: page.next.map(|start| Cursor { start, since: None }.text(&clock)),
         skills,
         profiles,
+        others: others.collect(),
         own_profiles: Some(own.source_text().to_owned()).filter(|it| is_first && !it.is_empty()),
         levels: if is_first { rows.iter().map(level).collect() } else { Vec::new() },
         ..known_snapshot(views, clock)

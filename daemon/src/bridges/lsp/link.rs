@@ -5,8 +5,10 @@
 //! restarts, the next call reconnects and subscriptions are renewed.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::net::UnixStream as StdStream;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
@@ -19,7 +21,7 @@ use skills_agents::tool_names::ToolNames;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::connection::Connection;
-use skills_client::environment::{config_file, socket_location};
+use skills_client::environment::{self, config_file, socket_location};
 use skills_client::fallback::Fallback;
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
@@ -35,16 +37,18 @@ use skills_lsp::{
 };
 use skills_platform::lock::lock;
 use skills_platform::process::{ancestors, wait_for_end};
-use skills_protocol::env::CLAUDE_CONFIG_DIR;
+use skills_protocol::env::{CLAUDE_CONFIG_DIR, RUN_VARIABLES};
+use skills_protocol::limits::Limits;
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences, SkillsUsage,
 };
-use skills_protocol::path::{decode_absolute, encode, encoding_of};
+use skills_protocol::path::{decode_absolute, encode, encode_os, encoding_of};
 use skills_protocol::wire::{
-    CheckParams, CheckResult, EventKind, Freshness, Include, PathMatches, PathsMatchParams,
-    ReferencesParams, RuleLevel, SessionCloseParams, SessionTouchParams, SkillReference,
-    SkillUsage, SnapshotParams, SnapshotResult, SubscribeParams, TouchOp, UsageParams,
+    CheckParams, CheckResult, Context, Contextual, EventKind, Freshness, Include, PathMatches,
+    PathsMatchParams, ReferencesParams, RuleLevel, SessionCloseParams, SessionTouchParams,
+    SkillReference, SkillUsage, SnapshotParams, SnapshotResult, SubscribeParams, TouchOp,
+    UsageParams,
 };
 use skills_syntax::path::AbsPath;
 use tokio::net::UnixStream;
@@ -57,6 +61,7 @@ use crate::bridges::lsp::dependency_watcher::DependencyWatcher;
 use crate::bridges::rules_page;
 use crate::lifecycle::daemon::boot_id;
 use crate::lifecycle::in_process::FallbackServer;
+use crate::lifecycle::settings::profile_variables;
 use crate::rpc::server::Server;
 
 /// Maximum size of a file that is read; larger ones are not edited by hand.
@@ -94,6 +99,8 @@ pub(crate) struct LspBackend(Arc<Inner>);
 struct Inner {
     backend_mode: BackendMode,
     caller: OnceCell<CallTarget>,
+    /// Variables that discovery and the choice of agents depend on, sent with each call.
+    environment: Vec<(String, OsString)>,
     /// The processes that started this one. Empty in the daemon: a socket is closed with the
     /// editor's process.
     ancestors: Vec<Pid>,
@@ -143,6 +150,7 @@ impl LspBackend {
         let is_socket = matches!(backend_mode, BackendMode::Served(..));
         Self(Arc::new(Inner {
             ancestors: if is_socket { Vec::new() } else { ancestors() },
+            environment: sent_environment(is_socket),
             backend_mode,
             caller: OnceCell::new(),
             fallback,
@@ -213,7 +221,45 @@ fn log_failure<T>(method: &str, answer: Result<T, ClientError>) -> Option<T> {
     answer.inspect_err(|error| tracing::info!(method, %error, "call failed")).ok()
 }
 
+/// Returns the variables to send.
+///
+/// A server on a socket has no variables of its editor, and sends the daemon's, except those of a
+/// running agent: an agent may have started the daemon for others.
+fn sent_environment(is_socket: bool) -> Vec<(String, OsString)> {
+    let all = environment::discovery().into_iter();
+    let all = all.filter(|(name, _)| !is_socket || !RUN_VARIABLES.contains(name));
+    let all = all.map(|(name, value)| (name.to_owned(), value));
+    // A variable that is unset is sent empty: the daemon would use its own.
+    let own = profile_variables().into_iter();
+    let own = own.map(|(_, name)| {
+        let value = environment::value(&name).unwrap_or_default();
+        (name, value)
+    });
+    all.chain(own).collect()
+}
+
+/// Returns parameters with this context.
+fn with_context<P: Contextual>(mut params: P, context: Context) -> P {
+    params.set_context(context);
+    params
+}
+
 impl Inner {
+    /// Returns the context of a call about a directory, in an encoding for `paths` too.
+    fn context(&self, place: &AbsPath, session: Option<String>, paths: &[AbsPath]) -> Context {
+        let values = self.environment.iter().map(|(_, value)| Path::new(value));
+        let path_encoding = encoding_of(paths.iter().chain([place]).map(|it| &**it).chain(values));
+        let value =
+            |(name, value): &(String, OsString)| (name.clone(), encode_os(value, path_encoding));
+        Context {
+            cwd: Some(encode(place, path_encoding)),
+            session,
+            environment: Some(self.environment.iter().map(value).collect()),
+            path_encoding,
+            ..Context::default()
+        }
+    }
+
     /// Returns the session for a directory; none before a file was touched there.
     fn session(&self, place: &AbsPath) -> Option<String> {
         match self.client_sessions.get() {
@@ -299,30 +345,28 @@ impl Backend for LspBackend {
             [] => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
             named => named.to_vec(),
         };
-        let encoding = encoding_of([&**place]);
-        let session = self.0.session(place);
-        let params = move |profile: String, place: &AbsPath| SubscribeParams {
-            kinds: vec![
+        let context = self.0.context(place, self.0.session(place), &[]);
+        let params = move |profile: String| {
+            let kinds = vec![
                 EventKind::SkillsChanged,
                 EventKind::DiagnosticsChanged,
                 EventKind::HealthChanged,
-            ],
-            cwd: Some(encode(place, encoding)),
-            path_encoding: encoding,
-            profile: Some(profile),
-            session: session.clone(),
-            ..SubscribeParams::default()
+            ];
+            let context = Context { profile: Some(profile), ..context.clone() };
+            with_context(SubscribeParams { kinds, ..SubscribeParams::default() }, context)
         };
-        let (inner, place) = (Arc::clone(&self.0), place.clone());
+        let inner = Arc::clone(&self.0);
         // Closed once each subscription has begun or failed.
         let (beginning, mut begun) = mpsc::channel(1);
         let task = tokio::spawn(async move {
-            let caller = inner.connect().await;
             let mut following = tokio::task::JoinSet::new();
-            for profile in profiles {
-                let (caller, on_change) = (caller.clone(), Arc::clone(&on_change));
-                let (params, beginning) = (params(profile, &place), beginning.clone());
-                following.spawn(follow_events(caller, params, beginning, on_change));
+            for profiles in profiles.chunks(Limits::default().subscriptions as usize) {
+                let caller = inner.connect().await;
+                for profile in profiles {
+                    let (caller, on_change) = (caller.clone(), Arc::clone(&on_change));
+                    let (params, beginning) = (params(profile.clone()), beginning.clone());
+                    following.spawn(follow_events(caller, params, beginning, on_change));
+                }
             }
             drop(beginning);
             while following.join_next().await.is_some() {}
@@ -371,16 +415,9 @@ impl Backend for LspBackend {
         profiles: Vec<String>,
         since: Option<String>,
     ) -> Answer<SnapshotResult> {
-        let session = self.0.session(&place);
-        let encoding = encoding_of([&*place]);
-        self.ask_whole::<IndexSnapshot>(SnapshotParams {
-            profiles,
-            since,
-            session,
-            cwd: Some(encode(&place, encoding)),
-            path_encoding: encoding,
-            ..SnapshotParams::default()
-        })
+        let context = self.0.context(&place, self.0.session(&place), &[]);
+        let params = SnapshotParams { profiles, since, ..SnapshotParams::default() };
+        self.ask_whole::<IndexSnapshot>(with_context(params, context))
     }
 
     fn match_globs(
@@ -389,39 +426,27 @@ impl Backend for LspBackend {
         patterns: Vec<String>,
         WalkOptions { max_files, fresh }: WalkOptions,
     ) -> Answer<Vec<PathMatches>> {
-        let encoding = encoding_of([&*place]);
-        let answer = self.ask::<PathsMatch>(PathsMatchParams {
-            patterns,
-            limit: Some(max_files),
-            freshness: fresh.then_some(Freshness::Verified),
-            cwd: Some(encode(&place, encoding)),
-            path_encoding: encoding,
-            ..PathsMatchParams::default()
-        });
+        let freshness = fresh.then_some(Freshness::Verified);
+        let context = Context { freshness, ..self.0.context(&place, None, &[]) };
+        let limit = Some(max_files);
+        let params = PathsMatchParams { patterns, limit, ..PathsMatchParams::default() };
+        let answer = self.ask::<PathsMatch>(with_context(params, context));
         Box::pin(async move { Some(answer.await?.matches) })
     }
 
     fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
-        let encoding = encoding_of([&*place]);
-        let answer = self.ask_whole::<SkillsReferences>(ReferencesParams {
-            name,
-            limit: Some(u32::MAX),
-            cwd: Some(encode(&place, encoding)),
-            path_encoding: encoding,
-            ..ReferencesParams::default()
-        });
+        let context = self.0.context(&place, None, &[]);
+        let limit = Some(u32::MAX);
+        let params = ReferencesParams { name, limit, ..ReferencesParams::default() };
+        let answer = self.ask_whole::<SkillsReferences>(with_context(params, context));
         Box::pin(async move { Some(answer.await?.references) })
     }
 
     fn used(&self, place: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
-        let encoding = encoding_of([&*place]);
-        let answer = self.ask::<SkillsUsage>(UsageParams {
-            profile: Some(profile),
-            include: Include::ALL.to_vec(),
-            cwd: Some(encode(&place, encoding)),
-            path_encoding: encoding,
-            ..UsageParams::default()
-        });
+        let profile = Some(profile);
+        let context = Context { profile, ..self.0.context(&place, None, &[]) };
+        let params = UsageParams { include: Include::ALL.to_vec(), ..UsageParams::default() };
+        let answer = self.ask::<SkillsUsage>(with_context(params, context));
         let path =
             |it: SkillUsage| AbsPath::new(&decode_absolute(&it.path, it.path_encoding).ok()?).ok();
         Box::pin(async move { Some(answer.await?.skills.into_iter().filter_map(path).collect()) })
@@ -444,14 +469,9 @@ impl Backend for LspBackend {
         profiles: Vec<String>,
         levels: Vec<RuleLevel>,
     ) -> Answer<CheckResult> {
-        let encoding = encoding_of([&*place]);
-        self.ask_whole::<SkillsCheck>(CheckParams {
-            profiles,
-            levels,
-            cwd: Some(encode(&place, encoding)),
-            path_encoding: encoding,
-            ..CheckParams::default()
-        })
+        let context = self.0.context(&place, None, &[]);
+        let params = CheckParams { profiles, levels, ..CheckParams::default() };
+        self.ask_whole::<SkillsCheck>(with_context(params, context))
     }
 
     fn rules_page(&self) -> Answer<String> {
@@ -541,15 +561,11 @@ impl Backend for LspBackend {
             let name = || format!("{}-{number}", self.0.name);
             sessions.entry(place.clone()).or_insert_with(name).clone()
         };
-        let encoding = encoding_of(paths.iter().chain([&place]).map(|it| &**it));
-        let answer = self.ask::<SessionTouch>(SessionTouchParams {
-            paths: paths.iter().map(|it| encode(it, encoding)).collect(),
-            op: Some(TouchOp::Read),
-            session: Some(session),
-            cwd: Some(encode(&place, encoding)),
-            path_encoding: encoding,
-            ..SessionTouchParams::default()
-        });
+        let context = self.0.context(&place, Some(session), &paths);
+        let paths = paths.iter().map(|it| encode(it, context.path_encoding)).collect();
+        let op = Some(TouchOp::Read);
+        let params = SessionTouchParams { paths, op, ..SessionTouchParams::default() };
+        let answer = self.ask::<SessionTouch>(with_context(params, context));
         Box::pin(async move { answer.await.map(drop) })
     }
 }

@@ -134,7 +134,7 @@ fn entries(template: &ListingTemplate, request: &str, top: &Path) -> Found {
     let list = request.rsplit_once(template.head).map_or("", |it| it.1);
     let list = list.split_once(template.tail).map_or(list, |it| it.0);
     let mut pattern = regex::escape(template.entry);
-    for word in ["name", "description", "path", "when", "scope"] {
+    for word in ["name", "description", "path", "dir", "when", "scope"] {
         pattern = pattern.replace(&format!(r"\{{{word}\}}"), &format!("(?<{word}>.*?)"));
     }
     let pattern = format!(r"(?s){pattern}(?:{}|\z)", regex::escape(template.separator));

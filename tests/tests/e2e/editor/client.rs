@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,12 @@ impl Editor {
     /// Starts `skillsd lsp`; the caller initializes.
     #[track_caller]
     pub(crate) fn spawn(home: &Home, args: &[&str]) -> Editor {
-        let mut command = skillsd(home, &[&["lsp"], args].concat());
+        Editor::run(&mut skillsd(home, &[&["lsp"], args].concat()))
+    }
+
+    /// Runs a command that serves on its standard streams; the caller initializes.
+    #[track_caller]
+    pub(crate) fn run(command: &mut Command) -> Editor {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().expect("our program can be run");
         let input = child.stdin.take().expect("it is piped");

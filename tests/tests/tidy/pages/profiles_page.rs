@@ -7,6 +7,7 @@ use skills_agents::profile::{
     DuplicatePolicy, EncodingPolicy, Evidence, OnInvalidYaml, OutputFormat, Profile, RULES,
     RuleValueKind, TrustRule, agents, builtin, join_lines,
 };
+use skills_syntax::text::grouped;
 
 const HEAD: &str = "# Profiles
 
@@ -64,6 +65,26 @@ pub(crate) fn page() -> String {
         variant(it, &mut text);
     }
     text
+}
+
+/// Returns the table of the signs by which agents are detected, for the page about agents.
+pub(crate) fn presence_table() -> String {
+    let head =
+        "\n| Agent | Your directory | Program | Files in the worktree |\n|---|---|---|---|\n";
+    agents().fold(head.to_owned(), |mut text, it| {
+        let Some(signs) = &it.presence else { return text };
+        let parts = [&*signs.below_home, &*signs.directory].into_iter().filter(|it| !it.is_empty());
+        let directory = parts.collect::<Vec<_>>().join("/");
+        let program = match &*signs.program {
+            "" => "–".to_owned(),
+            program => format!("`{program}`"),
+        };
+        let files: Vec<_> = signs.in_worktree.iter().map(|it| format!("`{it}`")).collect();
+        let files = files.join(", ");
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "| {} | `~/{directory}` | {program} | {files} |", it.agent);
+        text
+    })
 }
 
 /// Returns a section for each agent, for the page about agents. `registered` returns the
@@ -158,7 +179,7 @@ fn shown(profile: &Profile) -> String {
         text.push_str(", only names");
     }
     if let Some((most, _)) = listing.longest {
-        let _ = write!(text, ", descriptions of at most {} characters", grouped(most));
+        let _ = write!(text, ", descriptions of at most {} characters", grouped(most as u64));
     }
     if let Some(limit) = &listing.limit {
         let rest = match limit.overflow {
@@ -167,9 +188,9 @@ fn shown(profile: &Profile) -> String {
             Overflow::FirstLines => "over it, descriptions have one line",
             Overflow::Compact(_) => "over it, descriptions are cut, then left out, then skills",
         };
-        let _ = write!(text, ", limited to {} characters", grouped(limit.characters));
+        let _ = write!(text, ", limited to {} characters", grouped(limit.characters as u64));
         if limit.built_in > 0 {
-            let left = grouped(limit.characters - limit.built_in);
+            let left = grouped((limit.characters - limit.built_in) as u64);
             let _ = write!(text, ", of which the agent's own skills leave {left}");
         }
         let _ = write!(text, " ({rest})");
@@ -178,19 +199,6 @@ fn shown(profile: &Profile) -> String {
         text.push_str("; a loaded skill has the standard's form");
     }
     text + "; recorded"
-}
-
-/// Returns a number with a comma between thousands.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (nth, digit) in digits.chars().enumerate() {
-        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn evidence(evidence: Evidence) -> &'static str {

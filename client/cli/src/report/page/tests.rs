@@ -64,6 +64,7 @@ fn snapshot(skills: &[Entry]) -> SnapshotResult {
         path_encoding: None,
         skills: skills.iter().map(file).collect(),
         profiles: vec![profile],
+        others: Vec::new(),
         own_profiles: None,
         levels: Vec::new(),
     }

@@ -10,7 +10,6 @@ const OWN: [&str; 4] = [".kilocode/skill", ".kilocode/skills", ".kilo/skill", ".
 
 const DEVIATIONS: &str = "\
 | A link to a directory above it is followed in a circle, until the system refuses the path. | A directory is not searched below itself. | The paths add no skill, and two such links in one directory never end. |
-| The list and loaded skills have Kilo's form. | They have opencode's. | Only discovery and loading are measured. |
 ";
 
 /// Kilo 7.7.9: run. The rules for files are those of opencode.

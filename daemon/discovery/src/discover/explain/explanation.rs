@@ -87,12 +87,12 @@ pub enum StepKind {
         /// True if the rule hides the skill from the model.
         decisive: bool,
     },
-    /// A rule by which another agent drops the candidate.
+    /// A rule by which other agents drop the candidate.
     Other {
         /// The candidate's index.
         candidate: usize,
-        /// The other agent's built-in profile.
-        profile: Text,
+        /// The other agents' built-in profiles.
+        profiles: Vec<Text>,
         /// The rule.
         rule: ReasonRule,
     },

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use skills_agents::loaders::LoadRule;
+use skills_syntax::text::grouped;
 
 use super::super::candidate::SKILL_FILE;
 use super::super::reason_rule::ReasonRule;
@@ -24,6 +25,7 @@ impl SkippedEntry {
                 format!("Rename `{path}` to `{}`.", beside(visible.trim_start_matches('.')))
             }
             SkipReason::TooLarge(most) => {
+                let most = grouped(*most);
                 format!("Shorten `{path}` to {most} bytes: move parts of it into other files.")
             }
             SkipReason::SkippedName | SkipReason::ReservedName => "Rename the directory.".into(),
@@ -108,7 +110,9 @@ impl SkipReason {
                     .into()
             }
             Self::WrongCase => "the file must be called `SKILL.md`, in capitals".into(),
-            Self::TooLarge(max) => format!("the agent skips a SKILL.md of more than {max} bytes"),
+            Self::TooLarge(max) => {
+                format!("the agent skips a SKILL.md of more than {} bytes", grouped(*max))
+            }
             Self::TooManyDirectories(max, found) => too_many("directories", max, found),
             Self::TooManyEntries(max, found) => too_many("entries", max, found),
             Self::SameDirectory(path) => {
@@ -136,6 +140,6 @@ impl Bound {
             Self::Files => "files that are read",
             Self::Links => "symbolic links",
         };
-        format!("the limit of {most} {of} for a root is reached here")
+        format!("the limit of {} {of} for a root is reached here", grouped(most as u64))
     }
 }

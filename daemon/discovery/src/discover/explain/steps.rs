@@ -1,7 +1,7 @@
 //! Steps of an explanation, in the order of discovery.
 
-use skills_agents::loaders::load_for_all_agents;
-use skills_agents::profile::{Evidence, LinkedWorktrees, RootBase};
+use skills_agents::loaders::{Remark, load_for_all_agents};
+use skills_agents::profile::{Evidence, LinkedWorktrees, Profile, RootBase};
 use skills_syntax::diagnostic::ProblemCode;
 use skills_syntax::quote::quote_word;
 use skills_syntax::text::LineColumn;
@@ -131,33 +131,47 @@ impl Inquiry<'_> {
         }
     }
 
-    /// Adds a step for each other agent that drops a file which this agent loads, if its rules are
-    /// more than documented.
+    /// Adds a step for each reason why other agents drop a file that this agent loads, as far as their
+    /// rules are more than documented.
     fn others(&self, index: usize, steps: &mut Vec<Step>) {
         let candidate = &self.resolution.candidates[index];
         // No other agent loads commands as skills.
         let Some(record) = candidate.record().filter(|_| !candidate.is_command()) else { return };
         let dir = candidate.dir();
         let directory = dir.file_name().unwrap_or_default().to_string_lossy();
+        let mut faults: Vec<(Remark, Vec<&Profile>)> = Vec::new();
         for (profile, reading) in load_for_all_agents(record, &directory) {
-            let sentence = reading.sentence(profile.subject());
             let is_told =
                 *profile.id != *self.profile && profile.evidence != Evidence::Documentation;
-            if let Some(fault) = reading.dropped.filter(|_| is_told) {
-                steps.push(Step {
-                    kind: StepKind::Other {
-                        candidate: index,
-                        profile: profile.id.clone(),
-                        rule: ReasonRule::Load(fault.rule),
-                    },
-                    reason: sentence.map(|it| it.trim_end_matches('.').to_owned()),
-                    at: fault.at,
-                    file: None,
-                    // The next step belongs to the explanation for that agent.
-                    next: None,
-                });
+            let Some(fault) = reading.dropped.filter(|_| is_told) else { continue };
+            let is_same = |it: &Remark| (&it.message, it.at) == (&fault.message, fault.at);
+            match faults.iter_mut().find(|(it, _)| is_same(it)) {
+                Some((_, profiles)) => profiles.push(profile),
+                None => faults.push((fault, vec![profile])),
             }
         }
+        steps.extend(faults.into_iter().map(|(fault, profiles)| Step {
+            kind: StepKind::Other {
+                candidate: index,
+                profiles: profiles.iter().map(|it| it.id.clone()).collect(),
+                rule: ReasonRule::Load(fault.rule),
+            },
+            reason: Some(format!("{} this file: {}", subject_of_drop(&profiles), fault.message)),
+            at: fault.at,
+            file: None,
+            // The next step belongs to the explanation for that agent.
+            next: None,
+        }));
+    }
+}
+
+/// Names at most three agents, with the verb for what they do.
+fn subject_of_drop(profiles: &[&Profile]) -> String {
+    let names: Vec<_> = profiles.iter().map(|it| it.subject()).collect();
+    match &names[..] {
+        [one] => format!("{one} drops"),
+        [most @ .., last] if names.len() <= 3 => format!("{} and {last} drop", most.join(", ")),
+        all => format!("{} and {} more agents drop", all[..3].join(", "), all.len() - 3),
     }
 }
 

@@ -37,22 +37,13 @@ fn name_query_explains_winner_and_loser() {
             Claude Code shows `good` to its model.
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
-                body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
-                body/required as cline at 1:1: Cline drops this file: the body is empty
-                body/required as droid at 1:1: Factory Droid drops this file: the body is empty
+                body/required as opencode-agent-skills, cline, droid at 1:1: opencode-agent-skills, Cline and Factory Droid drop this file: the body is empty
             root /w/.claude/skills
               candidate /w/.claude/skills/good/SKILL.md
                 yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside an unquoted value; values with special characters are read as quoted
                 name/unique decisive=true: `/home/u/.claude/skills/good/SKILL.md` has the same name and is found earlier
-                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as copilot-cli at 3:22: Copilot CLI drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as mistral-vibe at 3:22: Mistral Vibe drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as cline at 3:22: Cline drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as continue at 3:22: Continue drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as pi at 3:22: pi drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as kimi-code at 3:22: Kimi Code drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as opencode-agent-skills, copilot-cli, mistral-vibe, cline, continue, pi, kimi-code, openhands at 3:22: opencode-agent-skills, Copilot CLI, Mistral Vibe and 5 more agents drop this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 body/required as droid at 1:1: Factory Droid drops this file: the body is empty
-                yaml/valid as openhands at 3:22: OpenHands drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
         "#]],
     );
     check_explain(
@@ -65,21 +56,12 @@ fn name_query_explains_winner_and_loser() {
             root /w/.claude/skills
               candidate /w/.claude/skills/good/SKILL.md
                 yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside an unquoted value; problematic values are read as quoted
-                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as copilot-cli at 3:22: Copilot CLI drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as mistral-vibe at 3:22: Mistral Vibe drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as cline at 3:22: Cline drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as continue at 3:22: Continue drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as pi at 3:22: pi drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
-                yaml/valid as kimi-code at 3:22: Kimi Code drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as opencode-agent-skills, copilot-cli, mistral-vibe, cline, continue, pi, kimi-code, openhands at 3:22: opencode-agent-skills, Copilot CLI, Mistral Vibe and 5 more agents drop this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 body/required as droid at 1:1: Factory Droid drops this file: the body is empty
-                yaml/valid as openhands at 3:22: OpenHands drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
                 name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier
-                body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
-                body/required as cline at 1:1: Cline drops this file: the body is empty
-                body/required as droid at 1:1: Factory Droid drops this file: the body is empty
+                body/required as opencode-agent-skills, cline, droid at 1:1: opencode-agent-skills, Cline and Factory Droid drop this file: the body is empty
         "#]],
     );
 }

@@ -239,9 +239,7 @@ description: d
             root /w/.opencode/skill
               candidate /w/.opencode/skill/a/SKILL.md
                 permission/tool-off decisive=true at 6:7: the rule `*` denies all skills, which disables the skill tool, even if other rules allow skills
-                body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
-                body/required as cline at 1:1: Cline drops this file: the body is empty
-                body/required as droid at 1:1: Factory Droid drops this file: the body is empty
+                body/required as opencode-agent-skills, cline, droid at 1:1: opencode-agent-skills, Cline and Factory Droid drop this file: the body is empty
         "#]],
     );
     let resolution = discover(&ctx("opencode", "/w"), &MemoryTree::new(fixture));
@@ -634,7 +632,7 @@ baz
             active      foo:sub:baz /h/w/sub/.claude/commands/foo/sub/baz.md
             active      q          /h/w/sub/.claude/commands/q/skill.md
             passed over /h/w/.claude/skills/Synced: the agent reserves this directory name
-            passed over /h/w/.claude/skills/large/SKILL.md: the agent skips a SKILL.md of more than 1000000 bytes
+            passed over /h/w/.claude/skills/large/SKILL.md: the agent skips a SKILL.md of more than 1,000,000 bytes
         "#]],
     );
 }

@@ -42,17 +42,7 @@ fn effective_difference_is_explained() {
             root /w/.claude/skills
               candidate /w/.claude/skills/a/SKILL.md
                 differs in description: `description` is else-first-heading; in `claude-code` it is else-first-body-line (Founding notes on Claude Code: the field, else the first heading, else the name)
-                description/required as agentskills at 1:1: An Agent Skills client drops this file: the frontmatter has no `description`
-                description/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the frontmatter has no `description`
-                description/required as codex at 1:1: Codex drops this file: the frontmatter has no `description`
-                description/required as gemini-cli at 1:1: Gemini CLI drops this file: the frontmatter has no `description`
-                description/required as qwen-code at 1:1: Qwen Code drops this file: the frontmatter has no `description`
-                description/required as mistral-vibe at 1:1: Mistral Vibe drops this file: the frontmatter has no `description`
-                description/required as continue at 1:1: Continue drops this file: the frontmatter has no `description`
-                description/required as pi at 1:1: pi drops this file: the frontmatter has no `description`
-                description/required as kimi-code at 1:1: Kimi Code drops this file: the frontmatter has no `description`
-                description/required as droid at 1:1: Factory Droid drops this file: the frontmatter has no `description`
-                description/required as openclaw at 1:1: OpenClaw drops this file: the frontmatter has no `description`
+                description/required as agentskills, opencode-agent-skills, codex, gemini-cli, qwen-code, mistral-vibe, continue, pi, kimi-code, droid, openclaw at 1:1: An Agent Skills client, opencode-agent-skills, Codex and 8 more agents drop this file: the frontmatter has no `description`
                 name/form as openhands at 2:7: OpenHands drops this file: the name `other` differs from its directory's name
         "#]],
     );

@@ -1,0 +1,181 @@
+//! The agents that findings are about: the editor's are those of `skillsd check`.
+
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skills_testkit::{Home, wait_for};
+
+use super::client::{Editor, full_capabilities};
+use crate::configuration::configure;
+use crate::support::{Live, run, run_json, skillsd};
+
+/// A file that Codex drops and Claude Code reads, and skills in directories of opencode and Codex.
+const TREE: &str = "//- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: Use when: asked\n---\nSee the `far-away` skill.\n\
+     //- /.codex/skills/b/SKILL.md\n---\nname: b\ndescription: Use when: asked\n---\nb\n\
+     //- /.opencode/skills/far-away/SKILL.md\n---\nname: far-away\ndescription: Use it when asked.\n---\nb\n";
+
+/// Files that agents leave below HOME.
+const AGENTS: [&str; 12] = [
+    ".claude/settings.json",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+    ".config/opencode/opencode.json",
+    ".copilot/config.json",
+    ".qwen/settings.json",
+    ".vibe/config.toml",
+    ".qoder/settings.json",
+    ".pi/agent/settings.json",
+    ".kimi-code/config.toml",
+    ".factory/settings.json",
+    ".cursor/argv.json",
+];
+
+fn add_agents(home: &Home, files: &[&str]) {
+    for file in files {
+        home.lay_out(&format!("//- /home/{file}\n{{}}\n"));
+    }
+}
+
+/// Returns the severity, the rule and the message of each finding of `check` for a file.
+fn checked(home: &Home, top: &Path, file: &Path) -> Vec<(String, String, String)> {
+    let result = run_json(home, top, &["check"]);
+    let files = result["files"].as_array().expect("a list");
+    let file = files.iter().find(|it| it["path"] == json!(file));
+    let findings = file.map_or(&[][..], |it| it["findings"].as_array().expect("a list"));
+    let text = |it: &Value| it.as_str().expect("a text").to_owned();
+    let said = |it: &Value| (text(&it["severity"]), text(&it["code"]), text(&it["message"]));
+    findings.iter().map(said).collect()
+}
+
+/// Returns the same of an editor's diagnostics.
+fn shown(editor: &Editor, file: &Path) -> Vec<(String, String, String)> {
+    let severity = |it: &Value| match it["severity"].as_u64() {
+        Some(1) => "error",
+        Some(2) => "warning",
+        Some(3) => "info",
+        _ => "hint",
+    };
+    let said = |it: &Value| {
+        let message = it["message"].as_str().expect("a text").lines().next().unwrap_or_default();
+        let code = it["code"].as_str().expect("a text").to_owned();
+        (severity(it).to_owned(), code, message.to_owned())
+    };
+    editor.diagnostics(file).iter().map(said).collect()
+}
+
+/// Waits until an editor shows the findings of `check` for each skill of [`TREE`].
+#[track_caller]
+fn compare(home: &Home, top: &Path, editor: &mut Editor) {
+    for skill in [".claude/skills/a/SKILL.md", ".codex/skills/b/SKILL.md"] {
+        let skill = top.join(skill);
+        let expected = checked(home, top, &skill);
+        editor.open(&skill);
+        wait_for(&format!("{expected:?}"), || {
+            // Any answer follows the notifications before it.
+            let _ = editor.ask("textDocument/hover", &skill, (0, 0), json!({}));
+            (shown(editor, &skill) == expected).then_some(())
+        });
+    }
+}
+
+#[test]
+fn editor_and_check_judge_by_the_same_agents() {
+    for present in [&[][..], &AGENTS[..1], &AGENTS[1..2], &AGENTS[..2], &AGENTS] {
+        let home = Home::new();
+        let top = home.worktree("w", TREE);
+        add_agents(&home, present);
+        for args in [&[][..], &["--no-daemon"]] {
+            let mut editor = Editor::start(&home, args, &[&top], full_capabilities());
+            compare(&home, &top, &mut editor);
+        }
+        run(&home, &top, &["stop"]);
+    }
+}
+
+#[test]
+fn editor_and_check_judge_by_check_profiles_instead_of_present_agents() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    add_agents(&home, &AGENTS[..1]);
+    configure(&home, "profile = \"codex\"\ncheck.profiles = [\"gemini-cli\", \"codex\"]\n");
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    compare(&home, &top, &mut editor);
+    configure(&home, "profile = \"codex\"\n");
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    compare(&home, &top, &mut editor);
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn editor_on_the_socket_judges_by_agents_of_the_daemons_home() {
+    let live = Live::start();
+    let top = live.home.worktree("w", TREE);
+    add_agents(&live.home, &AGENTS[1..2]);
+    let socket = live.home.socket().with_file_name("v1-lsp.sock");
+    let stream = UnixStream::connect(&socket).expect("it listens");
+    let input = stream.try_clone().expect("it can be");
+    let mut editor = Editor::over(Box::new(input), Box::new(stream));
+    editor.initialize(&[&top], full_capabilities());
+    compare(&live.home, &top, &mut editor);
+}
+
+#[test]
+fn agent_that_runs_the_caller_is_the_judge_in_editor_and_check() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    add_agents(&home, &AGENTS);
+    let a = top.join(".claude/skills/a/SKILL.md");
+    let mut check = skillsd(&home, &["check", "--json"]);
+    let output = check.current_dir(&top).env("CODEX_THREAD_ID", "1").output().expect("it runs");
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(result["reason"], "detected: CODEX_THREAD_ID is set");
+    let mut command = skillsd(&home, &["lsp"]);
+    let mut editor = Editor::run(command.env("CODEX_THREAD_ID", "1"));
+    editor.initialize(&[&top], full_capabilities());
+    // Codex does not search that directory.
+    let codes: Vec<_> = (result["files"].as_array().expect("a list").iter())
+        .filter(|it| it["path"] == json!(a))
+        .flat_map(|it| it["findings"].as_array().expect("a list").clone())
+        .map(|it| it["code"].as_str().expect("a text").to_owned())
+        .collect();
+    editor.open(&a);
+    editor.wait_for(&a, &[""], &codes.iter().map(String::as_str).collect::<Vec<_>>());
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn agent_that_appears_is_noticed_when_a_file_is_saved() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    add_agents(&home, &AGENTS[..1]);
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    let b = top.join(".codex/skills/b/SKILL.md");
+    compare(&home, &top, &mut editor);
+    let before = shown(&editor, &b);
+    add_agents(&home, &AGENTS[1..2]);
+    let text = fs::read_to_string(&b).expect("it is there");
+    editor.save(&b, &text);
+    wait_for("another verdict", || {
+        let _ = editor.ask("textDocument/hover", &b, (0, 0), json!({}));
+        (shown(&editor, &b) != before).then_some(())
+    });
+    assert_eq!(shown(&editor, &b), checked(&home, &top, &b));
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
+fn skill_of_an_agent_that_is_not_present_can_be_renamed() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    add_agents(&home, &AGENTS[..1]);
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    let far = top.join(".opencode/skills/far-away/SKILL.md");
+    editor.open(&far);
+    let place = Editor::place(&far, "far-away");
+    let edit = editor.ask("textDocument/rename", &far, place, json!({"newName": "near-by"}));
+    let edit = edit.expect("it can be renamed").to_string();
+    assert!(edit.contains(".claude/skills/a/SKILL.md"), "{edit}");
+    run(&home, &top, &["stop"]);
+}
