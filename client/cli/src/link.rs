@@ -64,7 +64,8 @@ struct LinkSource {
 #[derive(Debug)]
 struct AgentDirs {
     own: &'static OwnDirectory,
-    user: PathBuf,
+    /// `None` if the agent has no skills of the user.
+    user: Option<PathBuf>,
 }
 
 impl AgentDirs {
@@ -104,11 +105,15 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
     check_free(&args.to, &source, &before)?;
     let link = match &source.base {
         Some(base) => dirs.own.in_project(base, &context.cwd, &top).ok_or_else(|| {
-            let user = cx.terminal.local_path(&dirs.user);
+            let user = cx.terminal.local_path(&dirs.user.unwrap_or_default());
             CommandError::refused(format!("{} looks for skills in no project", args.to))
                 .with_hint(format!("Copy the skill to `{user}` if all projects may use it."))
         })?,
-        None => dirs.user,
+        None => dirs.user.ok_or_else(|| {
+            let project = dirs.own.project;
+            CommandError::refused(format!("{} looks for skills in projects only", args.to))
+                .with_hint(format!("Copy the skill to `{project}` of a project."))
+        })?,
     };
     // A user's agent may keep its directory elsewhere.
     let bounds = if source.base.is_some() { bounds } else { [bounds, vec![link.clone()]].concat() };
@@ -145,18 +150,20 @@ pub(super) fn unlink(cx: &CommandContext<'_>, args: &UnlinkArgs) -> Result<Exit,
     let levels = context.cwd.ancestors().take_while(|it| it.starts_with(&top));
     let levels = levels.filter_map(|it| dirs.own.in_project(it, &context.cwd, &top));
     let levels = levels.map(|it| (it, top.clone()));
-    let places = levels.chain([(dirs.user.clone(), environment.home.clone())]);
+    let user = dirs.user.clone().map(|it| (it, environment.home.clone()));
+    let places = levels.chain(user);
     let mut places = places.map(|(dir, top)| (dir.join(&args.name), top));
     let Some((link, top)) = places.find(|(link, _)| link.symlink_metadata().is_ok()) else {
         return Err(CommandError::finding(format!("{} has no link `{}`", args.from, args.name))
             .with_hint(format!("Run `skillsd list --profile {}` to see its skills.", args.from)));
     };
     check_ours(&link, &top)?;
+    let bounds: Vec<_> = [top].into_iter().chain(dirs.user).collect();
     let link = link
         .parent()
         .and_then(|it| it.canonicalize().ok())
         .map_or(link.clone(), |it| it.join(&args.name));
-    let link = confined(link.parent().unwrap_or(&link), &[top, dirs.user])?.join(&args.name);
+    let link = confined(link.parent().unwrap_or(&link), &bounds)?.join(&args.name);
     let mut history = read_history(&environment)?;
     if !history.has_link(&link) {
         // A repository or another program may have made it.

@@ -91,8 +91,10 @@ fn agent_directory(
     let profile = found.profile.split_once('@').map_or(&*found.profile, |(base, _)| base);
     let agent = own_directory(profile);
     let own = agent.and_then(|it| it.in_project(&context.cwd, &context.cwd, &top));
-    if let (Some(agent), None, true) = (agent, &own, all.is_empty()) {
-        return Ok(InstallEnvironment::read()?.user_directory(agent));
+    if let (Some(agent), None, true) = (agent, &own, all.is_empty())
+        && let Some(dir) = InstallEnvironment::read()?.user_directory(agent)
+    {
+        return Ok(dir);
     }
     let own = own.unwrap_or_else(|| context.cwd.join(".agents/skills"));
     // A user's profile may look elsewhere.

@@ -13,7 +13,7 @@ pub struct OwnDirectory {
     pub variable: &'static str,
     /// The base below home without the variable.
     pub below_home: &'static str,
-    /// The user's directory below the base.
+    /// The user's directory below the base; empty if the agent has no skills of the user.
     pub user: &'static str,
 }
 

@@ -160,13 +160,13 @@ pub(crate) const KILO: ListingAgent = ListingAgent {
 };
 
 /// Runs an agent that talks to a model, which `prepare` gives it, and returns the text of its first
-/// request.
+/// request. An agent without skills may give its model no tools.
 fn first_request(command: &mut Command, prepare: impl FnOnce(&mut Command, &str)) -> String {
     let model = Model::start(vec![Turn::say("Done.")]);
     prepare(command, &model.url());
     let output = finish(command);
-    let turns = model.turns();
-    turns.first().unwrap_or_else(|| panic!("no request: {output:?}")).text()
+    let mut requests = model.turns().into_iter().chain(model.requests());
+    requests.next().unwrap_or_else(|| panic!("no request: {output:?}")).text()
 }
 
 /// Returns the text between two marks, with XML's character references replaced.

@@ -16,7 +16,7 @@ use crate::agent_fixture::finish;
 use crate::agent_trees::Tree;
 use crate::catalogs::with_sorted_files;
 use crate::claude::{Entry, lay_out};
-use crate::listing_agents::{ListingAgent, scripted};
+use crate::listing_agents::{ListingAgent, OPENCLAW, scripted};
 use crate::recorded_lists::{entry_from, entry_json};
 
 /// An agent whose prompts are recorded.
@@ -387,8 +387,8 @@ fn print_changes(agent: &ListingAgent, recorded: &str, now: &str) {
 fn compare(it: &PromptAgent) {
     if let Some(program) = it.agent.program() {
         let mut trees = trees(it.agent, &it.loading);
-        if matches!(it.loading, Loading::Never) {
-            // OpenClaw shortens all descriptions by what its own skills leave, which is not rendered.
+        if it.agent.profile == OPENCLAW.profile {
+            // It shortens all descriptions by what its own skills leave, which is not rendered.
             trees.truncate(2);
         }
         let loads = |nth| if nth == 0 { &LOADS[..] } else { &[] };

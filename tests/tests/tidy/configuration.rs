@@ -126,7 +126,8 @@ fn user_directory(profile: &Profile) -> (&str, &str, &str) {
         }
         None => path(it).trim_matches('/') == profile.own,
     };
-    *all.iter().find(|it| is_own(it)).unwrap_or(&all[0])
+    let own = all.iter().find(|it| is_own(it)).or(all.first());
+    own.copied().unwrap_or(("HOME", "", ""))
 }
 
 /// Returns the source file with what clients know of the profiles.

@@ -81,9 +81,11 @@ impl InstallEnvironment {
         directory(variable).unwrap_or_else(|| self.home.join(below_home))
     }
 
-    /// Returns the directory of the user's skills that are an agent's own.
-    pub(crate) fn user_directory(&self, own: &OwnDirectory) -> PathBuf {
-        self.directory_of(own.variable, own.below_home).join(own.user)
+    /// Returns the directory of the user's skills that are an agent's own; `None` if it has no skills
+    /// of the user.
+    pub(crate) fn user_directory(&self, own: &OwnDirectory) -> Option<PathBuf> {
+        let base = self.directory_of(own.variable, own.below_home);
+        (!own.user.is_empty()).then(|| base.join(own.user))
     }
 
     /// Returns the path of a program in PATH.

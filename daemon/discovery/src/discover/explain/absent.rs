@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 
 use skills_agents::profile::{
-    LinkPolicy, LinkedWorktrees, NameCheck, NestedRule, RootRule, agents,
+    LinkPolicy, LinkedWorktrees, NameCheck, NestedRule, RootRule, Scope, agents,
 };
 use skills_syntax::path::AbsPath;
 use skills_syntax::quote::{quote_word, skill_command};
@@ -451,8 +451,11 @@ impl<'a> Inquiry<'a> {
 
     /// Returns true if `skillsd link` makes a link that the agent follows.
     fn can_link(&self, dir: &AbsPath, place: &AbsPath, stray: Option<&NearMiss>) -> bool {
+        // The link of a user's skill is in the agent's directory of the user.
+        let has_user = || self.ctx.profile.roots.iter().any(|it| it.scope == Scope::User);
         let is_below_home = || variable(self.ctx, "HOME").is_ok_and(|it| dir.starts_with(&*it));
-        let is_inside = dir.starts_with(&*self.resolution.worktree) || is_below_home();
+        let is_inside =
+            dir.starts_with(&*self.resolution.worktree) || has_user() && is_below_home();
         let is_readable = stray.is_none_or(|it| it.file.is_some());
         self.is_agent() && self.follows_links(place) && is_inside && is_readable
     }
