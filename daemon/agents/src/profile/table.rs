@@ -66,6 +66,7 @@ files! {
     openclaw with PROMPTS,
     openhands with PROMPTS,
     hermes with PROMPTS,
+    fast_agent with PROMPTS,
     cursor,
     vscode,
     goose,
