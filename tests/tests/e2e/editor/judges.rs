@@ -166,6 +166,28 @@ fn agent_that_appears_is_noticed_when_a_file_is_saved() {
 }
 
 #[test]
+fn changes_for_each_of_twelve_present_agents_are_followed() {
+    let home = Home::new();
+    let skill = "---\nname: k\ndescription: Reads PDF files. Use when asked.\n---\nb\n";
+    let top = home.worktree("w", &format!("//- /.agents/skills/k/SKILL.md\n{skill}"));
+    add_agents(&home, &AGENTS);
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    let k = top.join(".agents/skills/k/SKILL.md");
+    editor.open(&k);
+    editor.wait_for(&k, &["index/shadowed"], &[]);
+    for dir in [".qwen", ".qoder", ".kimi-code", ".factory"] {
+        let other = top.join(dir).join("skills/k");
+        fs::create_dir_all(&other).expect("it can be made");
+        fs::write(other.join("SKILL.md"), skill).expect("it can be written");
+        // No client reports the change.
+        editor.wait_for(&k, &["index/shadowed"], &["index/shadowed -> k"]);
+        fs::remove_dir_all(&other).expect("it can be removed");
+        editor.wait_for(&k, &["index/shadowed"], &[]);
+    }
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
 fn skill_of_an_agent_that_is_not_present_can_be_renamed() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
