@@ -24,7 +24,7 @@ use crate::failure::CommandError;
 use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{continued, count, hang, parted, plain};
+use crate::text::{continued, count, grouped, hang, parted, plain};
 use crate::trust;
 use finding::DoctorProblem;
 use skills_client::environment;
@@ -99,8 +99,8 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
     let socket = result.socket.as_deref().map(|path| terminal.path(path, result.path_encoding));
     let place = socket.map(|socket| format!(" at {socket}")).unwrap_or_default();
     let watches = result.watches.map(|it| match it.limit {
-        Some(limit) => format!("{} of {limit} watches in use", it.used),
-        None => format!("{} watches in use", it.used),
+        Some(limit) => format!("{} of {} watches in use", grouped(it.used), grouped(limit)),
+        None => format!("{} watches in use", grouped(it.used)),
     });
     let parts: Vec<_> = std::iter::once(format!("{daemon}{place}")).chain(watches).collect();
     for part in parted(&parts, terminal.width).lines() {
@@ -191,7 +191,7 @@ mod tests {
             fixed: the directory is open to others (~/run) [state-open]
                it has mode 0700 now
 
-            skillsd 0.1.0 is running at ~/run/v1.sock · 12 of 65536 watches in use
+            skillsd 0.1.0 is running at ~/run/v1.sock · 12 of 65,536 watches in use
             ✗ 1 finding · `skillsd doctor --fix` repairs 1 of them
         "#]]
         .assert_eq(&uncolored(&render(&result, &terminal(None))));

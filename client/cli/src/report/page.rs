@@ -21,7 +21,7 @@ use super::facts::{
 use super::graph::{Graph, NODE, PlacedNode};
 use crate::server_connection::VERSION;
 use crate::style::{severity_word, table_mark};
-use crate::text::{count, cut, size};
+use crate::text::{count, cut, grouped, size};
 
 /// Start of each page, which tells reports from other files.
 pub(super) const START: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -218,8 +218,8 @@ fn agents(agents: &[AgentFacts]) -> Markup {
                 td.number { (agent.n_waiting) }
                 td.number { (agent.n_left_out) }
                 @if let Some(listing) = &agent.listing {
-                    td.number { (listing.chars) }
-                    td.number { (listing.tokens) }
+                    td.number data-key=(listing.chars) { (grouped(listing.chars as u64)) }
+                    td.number data-key=(listing.tokens) { (grouped(listing.tokens)) }
                     td.number { (listing.shortened) }
                     td.number { (listing.omitted) }
                 } @else {
@@ -257,7 +257,7 @@ fn skills(facts: &ReportFacts) -> Markup {
                     (state_cell(*state, *mark, is_wordy))
                 }
                 @if let Some(n_chars) = skill.n_chars {
-                    td.number data-key=(n_chars) { (n_chars) " chars" }
+                    td.number data-key=(n_chars) { (grouped(n_chars)) " chars" }
                 } @else {
                     td.number data-key="-1" { "–" }
                 }
