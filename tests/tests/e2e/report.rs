@@ -169,7 +169,7 @@ fn report_counts_the_cost_of_a_skill_as_budget_does() {
         let name = it["name"].as_str().expect("a name");
         let row = rows.iter().find(|row| row.contains(&format!("data-key=\"{name}\"")));
         let row = row.expect("a row for each skill");
-        assert!(row.contains(&format!(">{} chars<", it["characters"])), "{row}");
+        assert!(row.contains(&format!("data-key=\"{}\">", it["characters"])), "{row}");
         assert_eq!(row.contains("name only, no room"), it["shown"] == "name", "{row}");
     }
     assert!(skills.iter().any(|it| it["shown"] == "name"), "{budget}");
