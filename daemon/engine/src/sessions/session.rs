@@ -216,7 +216,7 @@ pub struct TouchDelta {
     pub activated: Vec<(AbsPath, PathMatch)>,
 }
 
-/// What a session forgets of an agent.
+/// The parts of an agent that a session forgets.
 #[derive(Debug)]
 pub(crate) enum ForgetScope {
     /// Loaded and announced skills, and hooks.
