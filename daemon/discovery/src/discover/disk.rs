@@ -77,6 +77,12 @@ pub struct Fault {
     pub detail: String,
 }
 
+impl From<FaultKind> for Fault {
+    fn from(kind: FaultKind) -> Self {
+        Self { kind, detail: String::new() }
+    }
+}
+
 /// Kind of [`Fault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultKind {

@@ -89,7 +89,7 @@ impl MemoryTree {
                 Some((_, Thing::Link(target))) => {
                     links += 1;
                     if links > 40 {
-                        let fault = Fault { kind: FaultKind::Loop, detail: String::new() };
+                        let fault = FaultKind::Loop.into();
                         return Err(PathStatus::Fault(fault));
                     }
                     at = PathBuf::from("/");
@@ -121,7 +121,7 @@ impl Tree for MemoryTree {
     fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>> {
         let physical = self.physical(path).unwrap();
         if matches!(self.things[&physical].1, Thing::DeniedDirectory) {
-            return Some(Err(Fault { kind: FaultKind::Denied, detail: String::new() }));
+            return Some(Err(FaultKind::Denied.into()));
         }
         let children = self.things.iter().filter(|(it, _)| it.parent() == Some(&physical));
         let mut items: Vec<_> = children
@@ -150,7 +150,7 @@ impl Tree for MemoryTree {
         let physical = self.physical(path).unwrap();
         let (inode, thing) = &self.things[&physical];
         let Thing::File(text) = thing else {
-            return Some(Err(Fault { kind: FaultKind::Denied, detail: String::new() }));
+            return Some(Err(FaultKind::Denied.into()));
         };
         let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
         let record = Arc::new(SkillRecord::read(text.as_bytes(), facts));
@@ -171,7 +171,7 @@ impl Tree for MemoryTree {
             | Thing::DeniedDirectory
             | Thing::Link(_)
             | Thing::Fifo
-            | Thing::Denied => Err(Fault { kind: FaultKind::Denied, detail: String::new() }),
+            | Thing::Denied => Err(FaultKind::Denied.into()),
         })
     }
 

@@ -236,8 +236,7 @@ impl DirIndex {
                     links += 1;
                     last_target = target;
                     if links > MAX_LINKS {
-                        let kind = FaultKind::Loop;
-                        place = PathStatus::Fault(Fault { kind, detail: String::new() });
+                        place = PathStatus::Fault(FaultKind::Loop.into());
                         break;
                     }
                     if target.is_absolute() {

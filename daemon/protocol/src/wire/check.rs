@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::null_is_default;
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
@@ -15,32 +16,20 @@ skills_params! {
         /// Files or directories, absolute; `cwd` if empty. Files may be skills (`SKILL.md`),
         /// commands (`.claude/commands/**/*.md`) and instructions that mention skills (`CLAUDE.md`,
         /// `AGENTS.md`, `GEMINI.md`, agents' files); directories are searched for them.
-        #[serde(
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
         /// The profiles to check for; those of the configuration if empty.
-        #[serde(
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         profiles: Vec<String>,
         /// Rule levels that take precedence over the configuration; the last match counts.
-        #[serde(
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         levels: Vec<RuleLevel>,
         /// True to return, for each file, the edits of all fixes with a single correct result.
-        #[serde(
-            default,
-            skip_serializing_if = "std::ops::Not::not",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
         fix_all: bool,
         /// Maximum number of files with findings per response; request the rest with `cursor`. A
         /// result that exceeds one message is always split into pages.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::null_is_default;
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::{Health, Range, State};
@@ -10,11 +11,8 @@ skills_params! {
     /// Contents of a snapshot.
     SnapshotParams {
         /// Profiles to include; if empty, those that `skills/check` applies.
-        #[serde(
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         profiles: Vec<String>,
         /// The clock of an earlier response to the same call: if nothing has changed since, the
         /// result has no lists.

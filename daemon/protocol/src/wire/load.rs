@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::null_is_default;
 use crate::path::PathEncoding;
 use crate::wire::Health;
 use crate::wire::context::skills_params;
@@ -69,11 +70,8 @@ skills_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shell: Option<Shell>,
         /// Outputs of the commands of an earlier response.
-        #[serde(
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         shell_results: Vec<ShellResult>,
         /// The current model. If it has the suffix `[1m]`, a model that the skill selects gets the
         /// suffix too.
@@ -83,11 +81,8 @@ skills_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effort: Option<String>,
         /// The user's options for the skill's plugin, for `${user_config.X}`.
-        #[serde(
-            default,
-            skip_serializing_if = "BTreeMap::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         user_config: BTreeMap<String, String>,
         /// True to wait for the user's approval if a rule requires it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,11 +214,8 @@ skills_params! {
         /// Path of the script, relative to the skill's directory.
         relative: String,
         /// Arguments of the script.
-        #[serde(
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         args: Vec<String>,
         /// Time limit in milliseconds; at most the limit of the configuration.
         #[serde(default, skip_serializing_if = "Option::is_none")]

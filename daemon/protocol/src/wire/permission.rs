@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::null_is_default;
 use crate::error::PermissionRule;
 use crate::path::PathEncoding;
 use crate::wire::Health;
@@ -72,18 +73,12 @@ skills_params! {
         /// Objects of the action; for `skill` the names of the skills.
         patterns: Vec<String>,
         /// Patterns that an `always` allows; the narrowest suggestions if empty.
-        #[serde(
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         always: Vec<String>,
         /// Additional information for the user; passed on unchanged.
-        #[serde(
-            default,
-            skip_serializing_if = "Map::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Map::is_empty")]
         metadata: Map<String, Value>,
         /// Time limit in milliseconds; at most `permission.timeout`. With 0 the user is not asked,
         /// and a request that needs approval times out at once.
@@ -125,11 +120,7 @@ pub struct PermissionReplyParams {
     pub message: Option<String>,
     /// The patterns that an `always` allows, from the request's `always` and `suggestions`; all of
     /// its `always` if empty.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "crate::wire::null_is_default"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null_is_default")]
     pub always: Vec<String>,
 }
 

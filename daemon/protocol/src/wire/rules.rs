@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::null_is_default;
 use crate::wire::Severity;
 
 /// The rules to describe.
@@ -9,10 +10,7 @@ use crate::wire::Severity;
 #[serde(default)]
 pub struct RulesDescribeParams {
     /// Rules (`yaml/syntax`) and families (`yaml/*`); all rules if empty.
-    #[serde(
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "crate::wire::null_is_default"
-    )]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_is_default")]
     pub rules: Vec<String>,
 }
 

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::null_is_default;
 use crate::limits::Limits;
 use crate::message::RequestId;
 use crate::path::PathEncoding;
@@ -24,7 +25,7 @@ pub struct InitializeParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
     /// Capabilities of the client; none are defined yet.
-    #[serde(deserialize_with = "crate::wire::null_is_default")]
+    #[serde(deserialize_with = "null_is_default")]
     pub capabilities: Map<String, Value>,
     /// Variables that discovery depends on, for all later calls on this connection.
     #[serde(skip_serializing_if = "Option::is_none")]

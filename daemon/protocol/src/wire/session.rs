@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::null_is_default;
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
@@ -52,7 +53,7 @@ skills_params! {
     /// The files that `session` has touched. Opens the session in `cwd` if it does not exist.
     SessionTouchParams {
         /// Files or directories, absolute; they may no longer exist.
-        #[serde(default, deserialize_with = "crate::wire::null_is_default")]
+        #[serde(default, deserialize_with = "null_is_default")]
         paths: Vec<String>,
         /// Operation on the files. It is accepted and has no effect yet.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +77,7 @@ skills_params! {
     /// counts, not `cwd`. `profile` is the agent's, if that of the session differs.
     SessionNewsParams {
         /// True if the agent has just read its skills: the current list is the one that it knows.
-        #[serde(default, deserialize_with = "crate::wire::null_is_default")]
+        #[serde(default, deserialize_with = "null_is_default")]
         restart: bool,
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::null_is_default;
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
@@ -53,11 +54,8 @@ skills_params! {
     /// The skills to list.
     ListParams {
         /// States to list in addition to `active` and `activated`, or `all`.
-        #[serde(
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         include: Vec<Include>,
         /// The clock of an earlier response to the same call: only changes since then are listed.
         /// If that clock is no longer known, the response is `fresh` and complete.
@@ -119,11 +117,8 @@ skills_params! {
         /// Query text: a name, or words that describe the skill; at most 1,000 characters.
         query: String,
         /// States to search in addition to `active` and `activated`, or `all`.
-        #[serde(
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            deserialize_with = "crate::wire::null_is_default"
-        )]
+        #[serde(default, deserialize_with = "null_is_default")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         include: Vec<Include>,
         /// Maximum number of results; 10 if absent, at most 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -36,7 +36,7 @@ pub(super) fn skill_dir_of(
 
 /// Returns the fault of a path without read permission if it is a directory.
 pub(super) fn shut_fault(path: &AbsPath) -> Option<Fault> {
-    path.is_dir().then(|| Fault { kind: FaultKind::Shut, detail: String::new() })
+    path.is_dir().then(|| FaultKind::Shut.into())
 }
 
 fn path_of(error: &ignore::Error) -> Option<&Path> {

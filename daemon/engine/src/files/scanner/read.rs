@@ -158,14 +158,12 @@ pub(super) fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState
 
 pub(crate) fn read_fault(error: &ReadError) -> Fault {
     match error {
-        ReadError::NotRegular(EntryKind::Directory) => {
-            Fault { kind: FaultKind::IsDirectory, detail: String::new() }
-        }
+        ReadError::NotRegular(EntryKind::Directory) => FaultKind::IsDirectory.into(),
         ReadError::NotRegular(EntryKind::Special(word)) => {
             Fault { kind: FaultKind::Special, detail: (*word).to_owned() }
         }
         ReadError::NotRegular(EntryKind::File | EntryKind::Link) | ReadError::Changing => {
-            Fault { kind: FaultKind::Changing, detail: String::new() }
+            FaultKind::Changing.into()
         }
         ReadError::Outside(target) => {
             let detail = format!("`{}`, outside of the worktree", target.display());
