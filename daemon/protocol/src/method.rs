@@ -421,7 +421,7 @@ mod tests {
               {clock health references truncated nextCursor}
             index/snapshot
               (profiles since limit cursor cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health fresh nextCursor worktree home pathEncoding skills profiles ownProfiles levels}
+              {clock health fresh nextCursor worktree home pathEncoding skills profiles others ownProfiles levels}
             paths/match
               (patterns limit cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health matches}
