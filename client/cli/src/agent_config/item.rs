@@ -61,7 +61,9 @@ pub(crate) trait ConfigDocument {
     fn prune(&mut self, made: &[Vec<String>]) {
         let mut made: Vec<_> = made.iter().collect();
         made.sort_by_key(|at| std::cmp::Reverse(at.len()));
-        made.into_iter().for_each(|at| self.remove_empty(at));
+        for at in made {
+            self.remove_empty(at);
+        }
     }
 }
 
