@@ -82,13 +82,16 @@ pub(crate) async fn get(
     })
 }
 
-/// Returns the skills of a view that ask for trust, and the digest and contents that trust in a
-/// directory would cover. Blocks on the disk.
+/// The digest and contents that trust in a directory would cover.
+type ShownContents = (String, Vec<CoveredFiles>);
+
+/// Returns the skills of a view that ask for trust, and what trust in a directory would cover. Blocks
+/// on the disk.
 fn read(
     view: Option<Arc<View>>,
     shown: Option<AbsPath>,
     hashes: &mut Hashes<'_>,
-) -> Result<(Vec<UntrustedSkill>, Option<(String, Vec<CoveredFiles>)>), RpcError> {
+) -> Result<(Vec<UntrustedSkill>, Option<ShownContents>), RpcError> {
     let covered = shown.map(|dir| {
         let covered = Covered::read(&dir, hashes);
         (covered.digest(&dir), covered.shown)
