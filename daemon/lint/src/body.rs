@@ -2,6 +2,7 @@
 
 mod conflict;
 mod files;
+mod linked_texts;
 mod mention;
 pub(super) mod rules;
 mod scripts;
@@ -58,6 +59,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         files::check_imports(&mentions, cx, out);
     } else {
         files::check(&mentions, cx, out);
+        linked_texts::check(&mentions, cx, out);
         scripts::check(&mentions, cx, out);
     }
     variables::check(cx, out);

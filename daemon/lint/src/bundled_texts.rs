@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use skills_syntax::markdown::Body;
+use skills_syntax::markdown::{Body, link_path};
 use skills_syntax::text::Span;
 
 use super::anchors::anchors;
+use super::link::{is_illustration, is_placeholder, normalise};
 
 /// Extensions of files whose text may mention others.
 const TEXTS: [&str; 12] =
@@ -17,6 +18,9 @@ const MAX_READ: usize = 64;
 /// Maximum number of bytes that are read in all, exceeded by at most one file.
 const MAX_BYTES: usize = 1024 * 1024;
 
+/// Maximum number of links of one file whose targets are none of the skill's files.
+const MAX_LINKS: usize = 16;
+
 /// Facts about the texts of a skill's files, except its SKILL.md.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BundledTexts {
@@ -24,6 +28,19 @@ pub struct BundledTexts {
     pub mentioned: BTreeSet<String>,
     /// Anchors of each Markdown file that was read, by their letters and digits.
     pub anchors: BTreeMap<String, BTreeMap<String, String>>,
+    /// Links of each Markdown file that was read whose targets are none of the skill's files.
+    pub links: BTreeMap<String, Vec<BundledLink>>,
+}
+
+/// A link in a file of the skill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BundledLink {
+    /// The line of the link, from 1.
+    pub line: usize,
+    /// The path as written, without `.` and `..`.
+    pub path: String,
+    /// The path from the skill's directory.
+    pub target: String,
 }
 
 impl BundledTexts {
@@ -37,6 +54,10 @@ impl BundledTexts {
             if let Some((stem, _)) = name.rsplit_once('.').filter(|(stem, _)| stem.len() > 3) {
                 named.entry(stem).or_default().push(index);
             }
+        }
+        let mut known: HashSet<&str> = files.iter().map(String::as_str).collect();
+        for file in files {
+            known.extend(file.match_indices('/').map(|(at, _)| &file[..at]));
         }
         let mut facts = Self::default();
         let extension = |it: &str| it.rsplit_once('.').map_or("", |(_, it)| it).to_owned();
@@ -57,11 +78,54 @@ impl BundledTexts {
             facts.mentioned.extend(others);
             if extension(file) == "md" {
                 let whole = Span::new(0, text.len());
-                facts.anchors.insert(file.clone(), anchors(&text, &Body::new(&text, whole), whole));
+                let body = Body::new(&text, whole);
+                facts.anchors.insert(file.clone(), anchors(&text, &body, whole));
+                let links = broken_links(file, &text, &body, &known);
+                if !links.is_empty() {
+                    facts.links.insert(file.clone(), links);
+                }
             }
         }
         facts
     }
+}
+
+/// Returns the links in a file's text to paths inside the skill that are none of the `known` files
+/// and directories. A template or an example links to files that are yet to be written, and a
+/// nested skill is checked itself.
+fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> Vec<BundledLink> {
+    let is_sample =
+        |it: &str| ["template", "example", "sample", "asset"].iter().any(|word| it.contains(word));
+    if is_sample(&file.to_lowercase()) || file.ends_with("/SKILL.md") {
+        return Vec::new();
+    }
+    let dir = file.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let mut links: Vec<BundledLink> = Vec::new();
+    for link in &body.links {
+        let Some(path) = link_path(link.slice(text)) else { continue };
+        let (target, leaves) = normalise(&format!("{dir}/{path}"));
+        let name = target.rsplit('/').next().unwrap_or_default();
+        let (path, _) = normalise(&path);
+        if leaves
+            || target == "SKILL.md"
+            || !name.contains('.')
+            || known.contains(&*target)
+            || known.contains(&*path)
+            || is_illustration(text, *link, &path)
+            || is_placeholder(&path)
+        {
+            continue;
+        }
+        if links.iter().any(|it| it.target == target) {
+            continue;
+        }
+        let line = text[..link.start].matches('\n').count() + 1;
+        links.push(BundledLink { line, path, target });
+        if links.len() == MAX_LINKS {
+            break;
+        }
+    }
+    links
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod fix_loop;
 mod fs_context;
 mod hooks;
 mod index;
+mod link;
 mod name;
 mod page;
 mod paths;
@@ -53,7 +54,7 @@ use verify_fix::batch::keep_jointly_verified;
 use verify_fix::{discard_failing_fixes, verify_fixes};
 
 pub use body::{is_amount, unreferenced_files};
-pub use bundled_texts::BundledTexts;
+pub use bundled_texts::{BundledLink, BundledTexts};
 pub use finding::{Finding, Fix, Offer, Related, Tag};
 pub use fix_loop::{FixResult, apply_fixes};
 pub use fs_context::{FsContext, MAX_MATCHES, NoFs, PathKind, SkillDirFacts};

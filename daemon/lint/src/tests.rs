@@ -9,6 +9,7 @@ mod false_positives;
 mod fix_verification;
 mod fixes;
 mod labelled;
+mod linked_texts;
 mod location;
 mod many_skills;
 mod messages;

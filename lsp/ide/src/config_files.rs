@@ -3,6 +3,7 @@
 //! A rule that keeps the old name would forbid nothing, so these edits are certain. The rest of the
 //! text stays as it is. This module does not read files; the caller does.
 
+use skills_discovery::permission::may_match;
 use skills_syntax::config_tree::{Node, Syntax, parse};
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
@@ -46,33 +47,49 @@ pub enum OldNames {
     Shared,
 }
 
-/// Returns the edits of the configuration file at `path`. `names` are the skill's old names. If
+/// The changes of a configuration file that go with a rename.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigChanges {
+    /// The edits, in text order.
+    pub edits: Vec<Edit>,
+    /// Sentences about patterns that match either the old or the new name. They stay, because they
+    /// may be meant for other skills.
+    pub notes: Vec<String>,
+}
+
+/// Returns the changes of the configuration file at `path`. `names` are the skill's old names. If
 /// another skill has one of them too, its rules stay, and the new name gets the same.
 /// An error says why the file cannot be edited.
-pub fn config_edits(
+pub fn config_changes(
     renaming: &Renaming<'_>,
     names: &[String],
     sharing: OldNames,
     path: &AbsPath,
     text: &str,
-) -> Result<Vec<Edit>, String> {
-    if !names.iter().any(|it| text.contains(&**it)) && !text.contains("\\u") {
-        return Ok(Vec::new());
+) -> Result<ConfigChanges, String> {
+    let may_name = names.iter().any(|it| text.contains(&**it)) || text.contains("\\u");
+    if !may_name && !text.contains(WILDCARDS) {
+        return Ok(ConfigChanges::default());
     }
-    let root = parse(text, Syntax::JsonLoose).map_err(|error| {
-        let LineColumn { line, column } = error.at;
-        let path = path.display();
-        format!(
-            "`{path}:{line}:{column}` may name the skill but is {}; correct it first",
-            error.message
-        )
-    })?;
+    let root = match parse(text, Syntax::JsonLoose) {
+        Ok(root) => root,
+        Err(_) if !may_name => return Ok(ConfigChanges::default()),
+        Err(error) => {
+            let LineColumn { line, column } = error.at;
+            let path = path.display();
+            return Err(format!(
+                "`{path}:{line}:{column}` may name the skill but is {}; correct it first",
+                error.message
+            ));
+        }
+    };
     let mut edits = ConfigEdits {
         renaming,
         names,
         is_shared: sharing == OldNames::Shared,
+        path,
         text,
-        edits: Vec::new(),
+        changes: ConfigChanges::default(),
     };
     for action in ["allow", "deny", "ask"] {
         for rule in root.at_path(&["permissions", action]).map(Node::items).unwrap_or_default() {
@@ -93,17 +110,21 @@ pub fn config_edits(
             edits.paths(entry, &[source.unwrap_or_else(|| plugin.clone()), plugin.clone()]);
         }
     }
-    let mut edits = edits.edits;
-    edits.sort_by_key(|it| it.span);
-    Ok(edits)
+    let mut changes = edits.changes;
+    changes.edits.sort_by_key(|it| it.span);
+    Ok(changes)
 }
+
+/// Characters that make a name a pattern.
+const WILDCARDS: [char; 2] = ['*', '?'];
 
 struct ConfigEdits<'a> {
     renaming: &'a Renaming<'a>,
     names: &'a [String],
     is_shared: bool,
+    path: &'a AbsPath,
     text: &'a str,
-    edits: Vec<Edit>,
+    changes: ConfigChanges,
 }
 
 impl ConfigEdits<'_> {
@@ -126,7 +147,10 @@ impl ConfigEdits<'_> {
         let start = written.len() - inner.trim_start().len();
         let inner = inner.trim_start();
         let end = inner.find([' ', ')', '*']).unwrap_or(inner.len());
-        let Some(span) = self.name_in(inner[..end].trim_end_matches(':')) else { return };
+        let Some(span) = self.name_in(inner[..end].trim_end_matches(':')) else {
+            let pattern = inner.split(')').next().unwrap_or_default();
+            return self.note_pattern(rule.at, pattern);
+        };
         let span = Span::new(start + span.start, start + span.end);
         if self.is_shared || inner[end..].contains('*') {
             let new = replaced(written, span, self.renaming.new);
@@ -140,7 +164,10 @@ impl ConfigEdits<'_> {
     fn keys(&mut self, map: Option<&Node>) -> Result<(), String> {
         let entries = map.map(Node::entries).unwrap_or_default();
         for entry in entries {
-            let Some(span) = self.name_in(&entry.key) else { continue };
+            let Some(span) = self.name_in(&entry.key) else {
+                self.note_pattern(entry.at, &entry.key);
+                continue;
+            };
             let new = replaced(&entry.key, span, self.renaming.new);
             if let Some(taken) = entries.iter().find(|it| *it.key == *new) {
                 let LineColumn { line, column } = taken.at;
@@ -154,6 +181,23 @@ impl ConfigEdits<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Notes a pattern that the renamed skill leaves or enters.
+    fn note_pattern(&mut self, at: LineColumn, pattern: &str) {
+        if !pattern.contains(WILDCARDS) {
+            return;
+        }
+        let matches = |name: &str| may_match(pattern, name);
+        let old = self.names.iter().find(|it| matches(it));
+        let LineColumn { line, column } = at;
+        let (path, new) = (self.path.display(), self.renaming.new);
+        let what = match (old, matches(new)) {
+            (Some(old), false) => format!("matches `{old}` but not `{new}`"),
+            (None, true) => format!("matches `{new}` but not the old name"),
+            (Some(_), true) | (None, false) => return,
+        };
+        self.changes.notes.push(format!("`{pattern}` in `{path}:{line}:{column}` {what}"));
     }
 
     /// Paths of a plugin's `skills` that lead to the renamed directory from one of the `bases`. Only
@@ -188,7 +232,7 @@ impl ConfigEdits<'_> {
     fn replace_with(&mut self, at: LineColumn, written: &str, span: Span, new: &str) {
         let start = offset(self.text, at);
         let rest = &self.text[(start + 1).min(self.text.len())..];
-        self.edits.push(if rest.starts_with(written) {
+        self.changes.edits.push(if rest.starts_with(written) {
             let span = Span::new(start + 1 + span.start, start + 1 + span.end);
             Edit { span, text: new.to_owned() }
         } else {
@@ -200,7 +244,7 @@ impl ConfigEdits<'_> {
     }
 
     fn insert(&mut self, at: LineColumn, text: String) {
-        self.edits.push(Edit { span: Span::empty(offset(self.text, at)), text });
+        self.changes.edits.push(Edit { span: Span::empty(offset(self.text, at)), text });
     }
 }
 
@@ -250,8 +294,8 @@ mod tests {
         let skill = if file.contains("-plugin") { &plugin } else { &skill };
         let renaming = Renaming::new(skill, "cc");
         let names = ["aa-bb".to_owned()];
-        let edits = config_edits(&renaming, &names, sharing, &path(file), text).unwrap();
-        assert_eq!(apply(text, &edits), expected);
+        let changes = config_changes(&renaming, &names, sharing, &path(file), text).unwrap();
+        assert_eq!(apply(text, &changes.edits), expected);
     }
 
     #[test]
@@ -301,8 +345,10 @@ mod tests {
         let skill = path("/w/.claude/skills/aa-bb/SKILL.md");
         let renaming = Renaming::new(&skill, "cc");
         let file = path("/w/.claude/settings.json");
-        let edits =
-            |text: &str| config_edits(&renaming, &["aa-bb".to_owned()], OldNames::Own, &file, text);
+        let names = ["aa-bb".to_owned()];
+        let edits = |text: &str| {
+            config_changes(&renaming, &names, OldNames::Own, &file, text).map(|it| it.edits)
+        };
         let why = edits("{\"permissions\": {\"deny\": [\"Skill(aa-bb)\"}").unwrap_err();
         assert!(why.starts_with("`/w/.claude/settings.json:1:"), "{why}");
         assert!(why.ends_with("; correct it first"), "{why}");
@@ -315,12 +361,41 @@ mod tests {
         let renaming = Renaming::new(&skill, "cc");
         let file = path("/w/.claude/settings.json");
         let names = ["aa-bb", "p:aa-bb"].map(str::to_owned);
-        let edits = |text: &str| config_edits(&renaming, &names, OldNames::Own, &file, text);
+        let edits = |text: &str| {
+            config_changes(&renaming, &names, OldNames::Own, &file, text).map(|it| it.edits)
+        };
         let why = edits("{\"skillOverrides\": {\"aa-bb\": \"off\", \"cc\": \"on\"}}").unwrap_err();
         assert_eq!(why, "`/w/.claude/settings.json:1:37` already sets `cc`; remove it first");
         let text = "{\"permissions\": {\"deny\": [\"Skill(p:aa-bb)\", \"Skill(q:aa-bb)\"]}}";
         let fixed = apply(text, &edits(text).unwrap());
         assert_eq!(fixed, text.replace("p:aa-bb", "p:cc"));
+    }
+
+    #[test]
+    fn pattern_that_the_skill_leaves_or_enters_is_noted_and_stays() {
+        let skill = path("/w/.claude/skills/aa-bb/SKILL.md");
+        let renaming = Renaming::new(&skill, "cc-bb");
+        let notes = |file: &str, text: &str| {
+            let names = ["aa-bb".to_owned()];
+            let changes =
+                config_changes(&renaming, &names, OldNames::Own, &path(file), text).unwrap();
+            assert_eq!(changes.edits, [], "{text}");
+            changes.notes
+        };
+        let file = "/w/.claude/settings.json";
+        let rules = |rule: &str| format!("{{\"permissions\": {{\"deny\": [\"{rule}\"]}}}}");
+        let left = "`aa-*` in `/w/.claude/settings.json:1:27` matches `aa-bb` but not `cc-bb`";
+        assert_eq!(notes(file, &rules("Skill(aa-*)")), [left]);
+        let entered =
+            "`cc-*` in `/w/.claude/settings.json:1:27` matches `cc-bb` but not the old name";
+        assert_eq!(notes(file, &rules("Skill(cc-*)")), [entered]);
+        for rule in ["Skill(*-bb)", "Skill(*)", "Skill(dd-*)", "Bash(aa-*)"] {
+            assert_eq!(notes(file, &rules(rule)), [""; 0], "{rule}");
+        }
+        let keys = "{\"permission\": {\"skill\": {\"*\": \"ask\", \"a?-bb\": \"deny\"}}}";
+        let left = "`a?-bb` in `/w/opencode.json:1:39` matches `aa-bb` but not `cc-bb`";
+        assert_eq!(notes("/w/opencode.json", keys), [left]);
+        assert_eq!(notes(file, "{\"permissions\": {\"deny\": [\"Skill(aa-*)\"}"), [""; 0]);
     }
 
     #[test]

@@ -144,7 +144,7 @@ pub(super) async fn rename_edit(
     let unchanged = if asks { Vec::new() } else { remove_uncertain(&mut operations) };
     // A permission rule with the old name would forbid nothing.
     operations.extend(config_operations(renaming, resolved, texts).await.map_err(refusal)?);
-    warn_of_unchanged(&resolved.skill.name, &unchanged, texts);
+    warn_of_unchanged(&[old_name(renaming, resolved)], &unchanged, texts);
     if !renaming.is_moved() && !texts.session.settings().renames_files {
         return Ok(plain_text_edits(operations));
     }
@@ -295,16 +295,26 @@ async fn text_edits(
 /// Number of places that a message names.
 const SHOWN_PLACES: usize = 3;
 
-/// Tells the user of the places that may mention a skill and keep its old name.
-fn warn_of_unchanged(name: &str, places: &[String], texts: Texts<'_>) {
+/// Returns the name that a renaming replaces. A `name` that was changed before its directory is the
+/// new one already; the directory then has the old name.
+pub(super) fn old_name<'a>(renaming: &Renaming<'a>, resolved: &'a ResolvedSkill) -> &'a str {
+    let skill = &resolved.skill;
+    let directory = skill.path.parent_name().filter(|_| skill.name == renaming.new);
+    directory.unwrap_or(&skill.name)
+}
+
+/// Tells the user of the places that may mention renamed skills and keep their old names.
+pub(super) fn warn_of_unchanged(names: &[&str], places: &[String], texts: Texts<'_>) {
     if places.is_empty() {
         return;
     }
+    let what = if names.len() == 1 { "the skill" } else { "the skills" };
+    let names = names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" or ");
     let shown = places.iter().take(SHOWN_PLACES).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = places.len().saturating_sub(SHOWN_PLACES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     texts.session.warn(format!(
-        "these may mean the skill and still say `{name}`; change them yourself: {shown}{more}"
+        "these may mean {what} and still say {names}; change them yourself: {shown}{more}"
     ));
 }
 

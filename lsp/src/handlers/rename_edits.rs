@@ -10,7 +10,7 @@ use std::sync::Arc;
 use skills_agents::references::{LinkBases, TextSearch};
 use skills_ide::moves::{Move, Moves, relative};
 use skills_ide::rename::{Renaming, edits, name_edits};
-use skills_ide::{OldNames, config_edits, config_files};
+use skills_ide::{ConfigChanges, OldNames, config_changes, config_files};
 use skills_lint::PathKind;
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
@@ -192,7 +192,7 @@ pub(super) async fn collect_edits(
 
 /// Returns the operations that rename a skill in configuration files; an error says which file
 /// cannot be edited and why. Warns the user of files that exist but cannot be edited within the
-/// worktree.
+/// worktree, and of patterns that match only one of the names.
 pub(super) async fn config_operations(
     renaming: &Renaming<'_>,
     resolved: &ResolvedSkill,
@@ -215,15 +215,18 @@ pub(super) async fn config_operations(
             unread.push(path);
             continue;
         };
-        let edits = config_edits(renaming, &names, sharing, &path, document.text());
+        let changes = config_changes(renaming, &names, sharing, &path, document.text());
         let escapes = texts.session.backend().escape_worktree(vec![path.clone()]);
-        let is_changed = edits.as_ref().map_or(true, |it| !it.is_empty());
+        let is_changed = changes.as_ref().map_or(true, |it| !it.edits.is_empty());
         // Also if the backend cannot answer.
         if is_changed && escapes.await != Some(vec![false]) {
             unread.push(path);
             continue;
         }
-        let edits = edits?;
+        let ConfigChanges { edits, notes } = changes?;
+        for note in notes {
+            texts.session.warn(format!("{note}; check whether the skill keeps its permission"));
+        }
         operations.extend(operation(
             &document,
             is_open,

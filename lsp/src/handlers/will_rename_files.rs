@@ -15,7 +15,7 @@ use skills_ide::rename::{RenameKind, Renaming, renamed_by_move};
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentChangeOperation, FileRename, Uri, WorkspaceEdit};
 
-use super::rename::name_conflict;
+use super::rename::{name_conflict, old_name, warn_of_unchanged};
 use super::rename_edits::{collect_edits, config_operations, remove_uncertain, workspace_edit};
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::texts::{ResolvedSkill, Texts};
@@ -58,8 +58,8 @@ pub(crate) async fn will_rename_files(
         }
     }
     if !settings.confirms_edits {
-        // The client may ask before every rename, also one that the user then gives up.
-        let _ = remove_uncertain(&mut operations);
+        let names: Vec<_> = resolved.iter().map(|(it, resolved)| old_name(it, resolved)).collect();
+        warn_of_unchanged(&names, &remove_uncertain(&mut operations), texts);
     }
     (!operations.is_empty()).then(|| workspace_edit(operations))
 }

@@ -287,7 +287,8 @@ impl Session {
     }
 
     /// Replaces the current watch, unless other targets are wanted by now. New targets may have
-    /// changed before they were watched, so their cached values are looked up again.
+    /// changed before they were watched, so their cached values are looked up again, and after the
+    /// first watch the reports of unopened files too.
     pub(crate) fn set_watch(&self, targets: &[WatchTarget], watch: WatchHandle) {
         let mut disk = self.disk();
         if disk.watch_targets != targets {
@@ -297,6 +298,9 @@ impl Session {
         disk.workspace.invalidate_roots();
         disk.throttle.request();
         drop(disk);
+        if before.is_none() {
+            self.count_possible_change();
+        }
         // Dropped outside the lock, because the drop runs the backend's code.
         drop(before);
         self.task_wake.notify_one();

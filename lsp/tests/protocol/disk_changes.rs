@@ -303,6 +303,19 @@ async fn workspace_pull_is_answered_once_changes_are_reported() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn workspace_pull_tells_a_change_made_before_the_first_watch() {
+    let roots = [("/w", &[("a", "a")][..])].into();
+    // Longer than a request waits for the watch.
+    let watch_delay = Duration::from_secs(5);
+    let backend = Arc::new(MockBackend { roots, watch_delay, ..MockBackend::default() });
+    let (mut editor, known) = start_pulling(&backend).await;
+    *backend.broken_skill.lock().unwrap() = Some("/w/.claude/skills/b/SKILL.md");
+    editor.send(&framed(&message(Some(101), PULL, &known))).await;
+    let report = editor.answer(&json!(101)).await.expect("it answers");
+    assert_eq!(report["items"].as_array().map(Vec::len), Some(2), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn reported_change_is_checked_soon_after_a_slow_check() {
     let roots = [("/w", &[("a", "a")][..])].into();
     let check_delay = Duration::from_secs(5);

@@ -278,6 +278,61 @@ async fn reserved_name_is_refused_and_own_name_has_a_hover() {
     assert!(text.contains("active: claude-code") && text.contains("SKILL.md"), "{text}");
 }
 
+/// Returns the messages that were shown to the user.
+async fn shown_messages(editor: &mut Editor) -> Vec<String> {
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    // A response comes after all earlier notifications.
+    let params = json!({"textDocument": {"uri": SKILL}});
+    editor.request("textDocument/foldingRange", params).await.expect("answered");
+    let shown = editor.take_messages();
+    let shown = shown.iter().filter(|it| it["method"] == "window/showMessage");
+    let shown = shown.map(|it| it["params"]["message"].as_str().expect("a text").to_owned());
+    // The backend has every file below the skill, and none of their texts.
+    shown.filter(|it| !it.contains("cannot be edited within the worktree")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn places_that_keep_the_old_name_are_shown_after_each_kind_of_rename() {
+    let (mut editor, backend) = start(capabilities(false)).await;
+    let text = "Run /pdf-tools.\n\nThen `pdf-tools`.\n";
+    backend
+        .referencing_files
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(REFERENCING_FILE, text.to_owned());
+    let place = "`/w/CLAUDE.md:3`";
+    let at = json!({"line": 1, "character": 7});
+    let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
+    editor.request("textDocument/rename", params).await.expect("possible");
+    let expected =
+        format!("these may mean the skill and still say `pdf`; change them yourself: {place}");
+    assert_eq!(shown_messages(&mut editor).await, [expected]);
+    // The skill is named `pdf` already, and only its directory is renamed.
+    assert!(ask_will_rename(&mut editor).await["documentChanges"].is_array());
+    let expected = format!(
+        "these may mean the skill and still say `pdf-tools`; change them yourself: {place}"
+    );
+    assert_eq!(shown_messages(&mut editor).await, [expected]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pattern_of_a_permission_that_a_renamed_skill_leaves_is_shown() {
+    let (mut editor, backend) = start(capabilities(false)).await;
+    let settings = "{\"permission\": {\"skill\": {\"pd*\": \"deny\"}}}\n";
+    backend
+        .referencing_files
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert("/w/opencode.json", settings.to_owned());
+    let at = json!({"line": 1, "character": 7});
+    let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
+    editor.request("textDocument/rename", params).await.expect("possible");
+    let shown = shown_messages(&mut editor).await;
+    let [message] = &shown[..] else { panic!("{shown:?}") };
+    let expected = "`pd*` in `/w/opencode.json:1:27` matches `pdf` but not `paper`";
+    assert!(message.starts_with(expected), "{message}");
+}
+
 async fn ask_will_rename(editor: &mut Editor) -> Value {
     let old = "file:///w/.claude/skills/pdf-tools";
     let files = json!({"files": [{"oldUri": old, "newUri": "file:///w/.claude/skills/pdf"}]});

@@ -101,7 +101,7 @@ fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
         let lead = &before[blank.len()..];
         let is_cut = blank.is_empty() && from > 0;
         // An address, or a directory such as `my-skills`.
-        if is_cut || lead.contains("://") || lead.contains("www.") || lead.ends_with(is_letter) {
+        if is_cut || is_address(lead) || lead.ends_with(is_letter) {
             continue;
         }
         let start = at + root.len();
@@ -131,6 +131,20 @@ fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
             }
         }
     }
+}
+
+/// Top-level domains of hosts that serve repositories and packages.
+const DOMAINS: [&str; 10] =
+    ["com", "org", "net", "io", "dev", "ai", "app", "sh", "invalid", "example"];
+
+/// Returns whether the start of a path is that of an address: with a scheme, or with a host such as
+/// `github.com/me/` or `git@github.com:me/`.
+fn is_address(lead: &str) -> bool {
+    let host = lead.split(['/', ':']).next().unwrap_or_default();
+    let host = host.rsplit_once('.').filter(|(name, _)| !name.is_empty());
+    lead.contains("://")
+        || lead.contains("www.")
+        || host.is_some_and(|(_, domain)| DOMAINS.contains(&domain))
 }
 
 fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {

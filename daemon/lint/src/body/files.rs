@@ -10,6 +10,7 @@ use skills_syntax::text::Span;
 
 use super::super::fs_context::PathKind;
 use super::super::hooks;
+use super::super::link::{is_illustration, normalise};
 use super::super::rule::Rule;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
@@ -27,7 +28,7 @@ const OTHER_DIRS: [&str; 6] =
     ["examples/", "guides/", "reference/", "resources/", "rules/", "workflows/"];
 
 /// Ways to write the skill's own directory.
-const OWN: [&str; 3] = ["./", "${CLAUDE_SKILL_DIR}/", "{baseDir}/"];
+pub(super) const OWN: [&str; 3] = ["./", "${CLAUDE_SKILL_DIR}/", "{baseDir}/"];
 
 /// A path in prose into a directory of skills.
 static PATHS_IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
@@ -74,26 +75,6 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
     check_unreferenced(cx, out);
 }
 
-/// Returns the path without `.` and `..`, and whether it leaves the directory.
-pub(super) fn normalise(path: &str) -> (String, bool) {
-    let mut parts: Vec<&str> = Vec::new();
-    let mut leaves = false;
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|it| *it != "..") => {
-                parts.pop();
-            }
-            ".." => {
-                leaves = true;
-                parts.push("..");
-            }
-            part => parts.push(part),
-        }
-    }
-    (parts.join("/"), leaves)
-}
-
 fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
     let Some(path) = link_path(written) else { return };
@@ -110,7 +91,7 @@ fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Ve
         {
             out.push(missing(mentions, cx, &BROKEN_LINK, span, &path));
         }
-        Some(PathKind::Missing) if mentions.is_illustration(span, &path) => {}
+        Some(PathKind::Missing) if is_illustration(cx.text, span, &path) => {}
         Some(PathKind::Missing) => {
             let message = format!("`{normal}` does not exist");
             let finding = Finding::new(&BROKEN_LINK, span, message);
@@ -471,15 +452,4 @@ fn check_unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     };
     let name = cx.entry("name").map(|it| it.value.span).filter(|it| !it.is_empty());
     out.push(Finding::new(&UNREFERENCED_FILE, name.unwrap_or_else(|| cx.opening()), message));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn path_is_normalised() {
-        assert_eq!(normalise("./a/../b//c.md"), ("b/c.md".to_owned(), false));
-        assert_eq!(normalise("a/../../b"), ("../b".to_owned(), true));
-    }
 }

@@ -10,6 +10,7 @@ use skills_syntax::suggest;
 use skills_syntax::text::{Span, occurrences};
 
 use super::super::fs_context::PathKind;
+use super::super::link::is_placeholder;
 use super::super::subject::Cx;
 
 /// Minimum similarity of a path to an existing one.
@@ -73,18 +74,6 @@ impl<'c, 'a> Mentions<'c, 'a> {
             && !self.is_in_column_of_results(line, at)
             && !self.is_of_another_skill(span, before)
             && !self.is_elsewhere(path)
-    }
-
-    /// Returns whether a link's target is a placeholder, or a file that the text tells to write.
-    pub(super) fn is_illustration(&self, target: Span, path: &str) -> bool {
-        let line = self.cx.line(target.start);
-        let from = line.start.max(target.start.saturating_sub(NEAR));
-        let from = self.cx.text.ceil_char_boundary(from);
-        let before = Span::new(from, target.start).slice(self.cx.text);
-        let label = before.rfind("](").and_then(|at| before[..at].rfind('['));
-        path.contains("path/to/")
-            || file_stem(path).starts_with("your")
-            || label.is_some_and(|at| TELLS_TO_WRITE.is_match(&before[..at]))
     }
 
     /// Returns whether the body clones a repository, whose scripts its commands may run.
@@ -243,17 +232,6 @@ static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the expression is valid")
 });
 
-/// Words directly before a link to a file that the text tells to write.
-static TELLS_TO_WRITE: LazyLock<Regex> = LazyLock::new(|| {
-    let results = "results?|outputs?|reports?|findings|summary|plan|answer|notes?|it|them|data";
-    let writes = format!(
-        r"(?:write|save|store|put)\s+(?:(?:the|your|all|a)\s+)?(?:\w+\s+)?(?:{results})\s+(?:to|into|in|as|at|under)"
-    );
-    let creates = r"create(?:\s+(?:a|an|the))?(?:\s+new)?(?:\s+file)?";
-    Regex::new(&format!(r"(?i)\b(?:{writes}|{creates})\s+(?:(?:a|an|the)\s+)?[*_`]*$"))
-        .expect("the expression is valid")
-});
-
 /// Words anywhere in a line that make its paths proposals.
 static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:would|could|might) (?:be|help)\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b")
@@ -318,11 +296,6 @@ static HEAD_OF_RESULTS: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the expression is valid")
 });
 
-/// A date in a file name, or a pattern for one.
-static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD").expect("the expression is valid")
-});
-
 /// Text directly before a path that names the owner of the file.
 static OWNS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:`\s*|\w)(?:'s|’s)(?:\s+own)?\s*$|(?:—|--)\s+its\s*$|`[\w:-]+`\s+skill(?:'s)?\s*\W*$|\b(?:plugin|skill|repo|project)(?:'s|’s)\s*\W*$")
@@ -334,39 +307,3 @@ static WRITES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|\b(?:--output|--out|-o)[ =]$|^\W*save\s+$|\btouch $")
         .expect("the expression is valid")
 });
-
-/// Returns whether the file name is a placeholder.
-fn is_placeholder(path: &str) -> bool {
-    const NAMES: [&str; 19] = [
-        "example",
-        "filename",
-        "file-name",
-        "file_name",
-        "file",
-        "name",
-        "script",
-        "script_name",
-        "script-name",
-        "my-script",
-        "my_script",
-        "your-script",
-        "your_script",
-        "foo",
-        "bar",
-        "xxx",
-        "guide",
-        "something",
-        "whatever",
-    ];
-    let stem = file_stem(path);
-    NAMES.contains(&&*stem)
-        || stem.starts_with("your")
-        || path.contains("path/to/")
-        || DATE.is_match(path)
-}
-
-/// Returns the file name up to its first dot, in lower case.
-fn file_stem(path: &str) -> String {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    name.split('.').next().unwrap_or_default().to_ascii_lowercase()
-}

@@ -58,8 +58,8 @@ pub(crate) static TOO_LARGE: Rule = FAMILY
 
 pub(crate) static BROKEN_LINK: Rule = FAMILY.rule(
     RuleId::BodyBrokenLink,
-    "A link points to a file that does not exist.",
-    "The model wastes a turn trying to read it, or invents its content.",
+    "A link of the body, or of a file of the skill that the body links to, points to a file that does not exist.",
+    "The model wastes a turn trying to read it, or invents its content. Links in templates, examples and nested skills are not followed.",
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [forms](references/froms.md).\n//- /w/pdf/references/forms.md\n# Forms\n",
 )
@@ -69,7 +69,7 @@ pub(crate) static BROKEN_LINK: Rule = FAMILY.rule(
 pub(crate) static BROKEN_ANCHOR: Rule = FAMILY.rule(
     RuleId::BodyBrokenAnchor,
     "A link leads to a heading that the body, or the linked file of the skill, does not have.",
-    "The model looks for a section that does not exist.",
+    "The model looks for a section that does not exist. An anchor with underscores for hyphens is a hint, because some renderers make such anchors.",
     "Correct the anchor, or add the heading. An anchor is the heading in lower case, with hyphens for spaces.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [fields](#form-feilds).\n\n## Form fields\n\nRead the file.\n",
 )
@@ -199,7 +199,7 @@ pub(crate) static NO_HINT: Rule = FAMILY.rule(
 pub(crate) static UNKNOWN_VARIABLE: Rule = FAMILY.rule(
     RuleId::BodyUnknownVariable,
     "A variable or an argument looks misspelled.",
-    "Claude Code leaves it as written: a path that contains it does not exist, and the model does not see the argument.",
+    "Claude Code leaves it as written: a path that contains it does not exist, and the model does not see the argument. It replaces arguments only without braces: `$ARGUMENTS`.",
     "Correct the variable's name.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun ${CLAUDE_SKILLS_DIR}/read.py.\n",
 )

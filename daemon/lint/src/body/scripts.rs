@@ -9,9 +9,10 @@ use skills_syntax::suggest;
 use skills_syntax::text::{Span, after_line_end};
 
 use super::super::fs_context::PathKind;
+use super::super::link::normalise;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
-use super::files::{missing, normalise, offer_file};
+use super::files::{missing, offer_file};
 use super::mention::{Above, MIN_SIMILARITY, Mentions};
 use super::rules::{MISSING_SCRIPT, NOT_EXECUTABLE};
 

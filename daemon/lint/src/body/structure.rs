@@ -12,8 +12,8 @@ use skills_syntax::text::{Span, occurrences};
 
 use super::super::Finding;
 use super::super::anchors::{anchors, letters};
+use super::super::link::normalise;
 use super::super::subject::Cx;
-use super::files::normalise;
 use super::rules::{BROKEN_ANCHOR, BROKEN_LINK, EDITOR_REFERENCE, UNBALANCED_TAG, UNFINISHED};
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
@@ -63,11 +63,18 @@ fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         } else {
             cx.fs.bundled_texts().and_then(|it| it.anchors.get(&path))
         };
+        let Some(anchors) = anchors else { continue };
         let target = percent_decode(target);
-        let Some(anchors) = anchors.filter(|it| !is_there(&target, it)) else { continue };
+        let span = Span::new(link.end - (written.len() - written.find('#').unwrap_or(0)), link.end);
         let what = if path.is_empty() { "the body" } else { &*format!("`{path}`") };
         let message = format!("{what} has no heading for `#{target}`");
-        let span = Span::new(link.end - (written.len() - written.find('#').unwrap_or(0)), link.end);
+        if is_there(&target, anchors) {
+            if let Some(meant) = with_hyphens(&target, anchors) {
+                let finding = Finding::new(&BROKEN_ANCHOR, span, message).severity(Severity::Hint);
+                out.push(finding.suggest(span, &format!("#{meant}")));
+            }
+            continue;
+        }
         let finding = Finding::new(&BROKEN_ANCHOR, span, message);
         n_suggested += 1;
         let alike = if n_suggested <= MAX_SUGGESTED && target.len() <= MAX_COMPARED {
@@ -95,6 +102,12 @@ fn is_there(target: &str, anchors: &BTreeMap<String, String>) -> bool {
         || ["top", "anchor", "section", "heading", "link"].contains(&&*key)
         || ["fn", "L", "user-content"].iter().any(|it| target.starts_with(it));
     is_special || is_known(&key) || numbered.is_some_and(|(it, _)| is_known(&letters(it)))
+}
+
+/// Returns the anchor that an existing one with underscores for hyphens means.
+fn with_hyphens<'a>(target: &str, anchors: &'a BTreeMap<String, String>) -> Option<&'a str> {
+    let meant = anchors.get(&letters(target)).filter(|_| target.contains('_'))?;
+    (*target != **meant && target.replace('_', "-") == **meant).then_some(meant)
 }
 
 /// An opening or closing tag alone on its line.

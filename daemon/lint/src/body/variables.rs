@@ -7,6 +7,7 @@ use skills_agents::field_table::variables::{
     find_variable,
 };
 use skills_agents::field_table::{ARGUMENT_HINT, ARGUMENTS, Agent};
+use skills_agents::profile::{OutputFormat, Profile};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
 use skills_syntax::text::{Span, after_line_end, occurrences};
@@ -67,15 +68,30 @@ fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let (body, text) = (cx.body(), cx.document.body.slice(cx.text));
     let fences = body.fences.iter().filter(|_| !declared.is_empty()).map(|it| (it.content, true));
     let parts = body.prose.iter().chain(&body.codes).map(|it| (*it, false)).chain(fences);
+    let is_braced = |it: &&Profile| it.output == OutputFormat::ClaudeFounding;
+    let takes_braces = cx.profiles_of(UNKNOWN_VARIABLE.agents).iter().all(is_braced);
     let mut seen: BTreeMap<&str, Option<&str>> = BTreeMap::new();
     for (part, is_code) in parts {
         let written = part.slice(cx.text);
         for (at, _) in written.match_indices('$') {
             let rest = &written[at + 1..];
+            let inner = rest.strip_prefix('{').unwrap_or(rest);
             let length =
-                rest.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
-            let word = &rest[..length];
-            if word.len() < 4 || written[..at].ends_with(['\\', '$']) || declared.contains(word) {
+                inner.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
+            let word = &inner[..length];
+            if written[..at].ends_with(['\\', '$']) {
+                continue;
+            }
+            if inner.len() < rest.len() {
+                // Code has its own variables in braces.
+                if !is_code && !takes_braces && inner[length..].starts_with('}') {
+                    let start = part.start + at;
+                    let span = Span::new(start, start + "${}".len() + length);
+                    check_braces(text, &declared, span, word, out);
+                }
+                continue;
+            }
+            if word.len() < 4 || declared.contains(word) {
                 continue;
             }
             if seen.len() == MAX_WORDS && !seen.contains_key(word) {
@@ -101,6 +117,23 @@ fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
                 finding.fix(title, span, meant)
             });
         }
+    }
+}
+
+/// Reports an argument in braces, which agents replace only without them.
+fn check_braces(
+    body: &str,
+    declared: &BTreeSet<&str>,
+    span: Span,
+    word: &str,
+    out: &mut Vec<Finding>,
+) {
+    let is_meant = |it: &&str| word == *it || is_slip(word, it);
+    let meant = declared.iter().copied().chain([ALL_ARGUMENTS]).find(is_meant);
+    if let Some(meant) = meant.filter(|_| !is_assigned(body, word)) {
+        let message = format!("agents do not replace `${{{word}}}`; did you mean `${meant}`?");
+        let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
+        out.push(finding.fix(format!("Change to `${meant}`"), span, format!("${meant}")));
     }
 }
 

@@ -410,6 +410,13 @@ fn misspelled_argument_is_reported() {
         ("Fix $isue now.", "isue", "`$isue` is no argument; did you mean `$issue`?"),
         ("```sh\ngh issue view $isue\n```", "isue", "did you mean `$issue`?"),
         ("Fix $ARGUMENT now.", "ARGUMENT", "did you mean `$ARGUMENTS`?"),
+        (
+            "Fix ${ARGUMENT} now.",
+            "${ARGUMENT}",
+            "do not replace `${ARGUMENT}`; did you mean `$ARGUMENTS`?",
+        ),
+        ("Fix ${ARGUMENTS}.", "${ARGUMENTS}", "did you mean `$ARGUMENTS`?"),
+        ("Fix `${issue}`.", "${issue}", "did you mean `$issue`?"),
     ] {
         finds("body/unknown-variable", &text(body), place, message);
     }
@@ -418,6 +425,8 @@ fn misspelled_argument_is_reported() {
         "```sh\nisue=1\necho $isue\n```",
         "```sh\nfor isue in a; do echo $isue; done\n```",
         "```sh\necho $ARGUMENT\n```",
+        "```sh\necho ${ARGUMENTS} ${issue}\n```",
+        "Read `${HOME}` and ${CLAUDE_SKILL_DIR}, or \\${issue}.",
         "Set `$HOME` and $user, or \\$isue.",
         "Blow into a $tissue, take the $issues and the $issued.",
     ] {
@@ -538,6 +547,10 @@ fn anchor_without_a_heading_is_reported() {
         "no heading for `#form-feilds`; did you mean `#form-fields`?",
     );
     assert!(finding.only_fix().is_some());
+    // Some renderers make underscores of spaces.
+    let finding =
+        finds("body/broken-anchor", &text("#form_fields"), "#form_fields", "`#form-fields`?");
+    assert_eq!(finding.diagnostic.severity, Severity::Hint);
     for link in [
         "#form-fields",
         "#form-fields-1",

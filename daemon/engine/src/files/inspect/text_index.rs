@@ -29,6 +29,9 @@ const MOST_LISTINGS: usize = 8;
 /// Maximum size of the paths in a cached listing, in bytes.
 const MOST_PATH_BYTES: usize = 8 << 20;
 
+/// Maximum number of worktrees that share a cached text behind a link.
+const MOST_TOPS: usize = 16;
+
 /// Size of a cached text without its path, its characters and its mentions, in bytes.
 const ENTRY_BYTES: usize = 512;
 
@@ -85,8 +88,8 @@ struct Texts {
 
 struct Entry {
     seen: Seen,
-    /// The worktree from which links to the file were followed.
-    reader: Reader,
+    /// The callers for which links to the file were followed.
+    readers: Readers,
     text: Arc<IndexedText>,
     /// Size in memory.
     n_bytes: usize,
@@ -96,18 +99,30 @@ struct Entry {
 }
 
 /// The callers for which a text may be read.
-enum Reader {
+enum Readers {
     /// No link leads to the file.
     Any,
-    /// Callers from the worktree with this top, if there is one.
-    From(Option<AbsPath>),
+    /// Callers from the worktrees with these tops; none stands for callers outside of worktrees.
+    From(Vec<Option<AbsPath>>),
 }
 
-impl Reader {
-    fn includes(&self, top: Option<&AbsPath>) -> bool {
+impl Readers {
+    fn include(&self, top: Option<&AbsPath>) -> bool {
         match self {
             Self::Any => true,
-            Self::From(own) => own.as_ref() == top,
+            Self::From(tops) => tops.iter().any(|it| it.as_ref() == top),
+        }
+    }
+
+    /// Adds the callers of another read of the same text, at most [`MOST_TOPS`] in all.
+    fn add(&mut self, others: Self) {
+        match (self, others) {
+            (Self::From(tops), Self::From(others)) => {
+                tops.retain(|it| !others.contains(it));
+                tops.extend(others);
+                tops.drain(..tops.len().saturating_sub(MOST_TOPS));
+            }
+            (readers, others) => *readers = others,
         }
     }
 }
@@ -204,7 +219,7 @@ impl TextIndex {
     ) -> Option<Arc<IndexedText>> {
         if let Some(known) = self.lock().all.get_mut(path)
             && known.seen.holds(stat)
-            && known.reader.includes(fenced.top())
+            && known.readers.include(fenced.top())
             && known.text.has_all_below(limit)
         {
             known.used = Instant::now();
@@ -221,22 +236,36 @@ impl TextIndex {
                 limit,
                 mentions: OnceLock::new(),
             };
-            (Arc::new(text), Seen::at(at, file.stat), confinement)
+            (Arc::new(text), file.stat, confinement)
+        });
+        // The views decide about a file outside of the worktree, so it is not cached.
+        let readers = new.as_ref().and_then(|(.., confinement)| match confinement {
+            Confinement::Plain => Some(Readers::Any),
+            Confinement::Inside => Some(Readers::From(vec![fenced.top().cloned()])),
+            Confinement::View => None,
         });
         let mut texts = self.lock();
-        texts.remove(path);
-        let (text, seen, confinement) = new?;
-        let reader = match confinement {
-            Confinement::Plain => Reader::Any,
-            Confinement::Inside => Reader::From(fenced.top().cloned()),
-            // The views decide about a file outside of the worktree, so it is not cached.
-            Confinement::View => return Some(text),
-        };
+        // A text that callers from other worktrees may read stays while it is valid.
+        if let Some(known) = texts.all.get_mut(path)
+            && known.seen.holds(new.as_ref().map_or(stat, |(_, stat, _)| stat))
+            && (readers.is_none() || known.text.has_all_below(limit))
+        {
+            if let Some(readers) = readers {
+                known.readers.add(readers);
+                known.used = Instant::now();
+                return Some(Arc::clone(&known.text));
+            }
+        } else {
+            texts.remove(path);
+        }
+        let (text, stat, _) = new?;
+        let Some(readers) = readers else { return Some(text) };
+        let seen = Seen::at(at, stat);
         let n_bytes = ENTRY_BYTES + path.as_os_str().len() + text.text.len();
         if texts.has_room(n_bytes, self.most_bytes) {
             let (text, used) = (Arc::clone(&text), Instant::now());
             texts.n_bytes += n_bytes;
-            let entry = Entry { seen, reader, text, n_bytes, has_mentions: false, used };
+            let entry = Entry { seen, readers, text, n_bytes, has_mentions: false, used };
             texts.all.insert(path.clone(), entry);
         }
         Some(text)
@@ -410,12 +439,38 @@ mod tests {
             assert!(text(None, &path).is_some());
         }
         assert_eq!(index.lock().all.len(), 2, "one entry for each path");
-        let reader = |name: &str| {
-            let texts = index.lock();
-            texts.all[&top.child(name)].reader.includes(Some(&top))
+        let is_for = |name: &str, caller: Option<&AbsPath>| {
+            index.lock().all[&top.child(name)].readers.include(caller)
         };
-        assert!(reader("plain.md"), "whoever read it last");
-        assert!(!reader("AGENTS.md"), "read last by a caller outside of the worktree");
+        let other = dir.child("v");
+        assert!(is_for("plain.md", Some(&other)), "no link leads to it");
+        assert!(is_for("AGENTS.md", Some(&top)) && is_for("AGENTS.md", None));
+        assert!(!is_for("AGENTS.md", Some(&other)), "it has not read the text");
+    }
+
+    #[test]
+    fn text_behind_a_link_is_shared_by_worktrees_that_read_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = AbsPath::new(&temp.path().canonicalize().unwrap()).unwrap();
+        let tops = ["w", "v"].map(|it| dir.child(it));
+        for top in &tops {
+            fs::create_dir_all(top.child(".git")).unwrap();
+        }
+        fs::write(dir.child("plain.md"), "Use /pdf.\n").unwrap();
+        let path = dir.child("AGENTS.md");
+        symlink("plain.md", &path).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        let index = TextIndex::new(1 << 20);
+        let text = |top: &AbsPath| {
+            let stat = stat_target(&path).unwrap();
+            index.text(&Fenced::new(Some(top), &[]), &path, &stat, 64).unwrap()
+        };
+        let first = text(&tops[0]);
+        for top in [&tops[1], &tops[0], &tops[1]] {
+            assert!(Arc::ptr_eq(&first, &text(top)), "{}", top.display());
+        }
+        fs::write(dir.child("plain.md"), "Use /xls.\n").unwrap();
+        assert_eq!(&*text(&tops[1]).text, "Use /xls.\n");
     }
 
     #[test]

@@ -1,0 +1,102 @@
+//! Targets of links in a skill's texts: normalised paths, and targets that are no file of the skill.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use skills_syntax::text::Span;
+
+/// Number of bytes before a link that are searched for words.
+const NEAR: usize = 200;
+
+/// Returns the path without `.` and `..`, and whether it leaves the directory.
+pub(super) fn normalise(path: &str) -> (String, bool) {
+    let mut parts: Vec<&str> = Vec::new();
+    let mut leaves = false;
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|it| *it != "..") => {
+                parts.pop();
+            }
+            ".." => {
+                leaves = true;
+                parts.push("..");
+            }
+            part => parts.push(part),
+        }
+    }
+    (parts.join("/"), leaves)
+}
+
+/// Returns whether a link's target is a placeholder, or a file that the text tells to write.
+pub(super) fn is_illustration(text: &str, target: Span, path: &str) -> bool {
+    let from = text.ceil_char_boundary(target.start.saturating_sub(NEAR));
+    let before = text[from..target.start].rsplit('\n').next().unwrap_or_default();
+    let label = before.rfind("](").and_then(|at| before[..at].rfind('['));
+    path.contains("path/to/")
+        || file_stem(path).starts_with("your")
+        || label.is_some_and(|at| TELLS_TO_WRITE.is_match(&before[..at]))
+}
+
+/// Returns whether the file name is a placeholder.
+pub(super) fn is_placeholder(path: &str) -> bool {
+    const NAMES: [&str; 19] = [
+        "example",
+        "filename",
+        "file-name",
+        "file_name",
+        "file",
+        "name",
+        "script",
+        "script_name",
+        "script-name",
+        "my-script",
+        "my_script",
+        "your-script",
+        "your_script",
+        "foo",
+        "bar",
+        "xxx",
+        "guide",
+        "something",
+        "whatever",
+    ];
+    let stem = file_stem(path);
+    NAMES.contains(&&*stem)
+        || stem.starts_with("your")
+        || path.contains("path/to/")
+        || DATE.is_match(path)
+}
+
+/// Returns the name of a path's file up to its first dot, in lower case.
+fn file_stem(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.split('.').next().unwrap_or_default().to_ascii_lowercase()
+}
+
+/// A date in a file name, or a pattern for one.
+static DATE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD").expect("the expression is valid")
+});
+
+/// Words directly before a link to a file that the text tells to write.
+static TELLS_TO_WRITE: LazyLock<Regex> = LazyLock::new(|| {
+    let results = "results?|outputs?|reports?|findings|summary|plan|answer|notes?|it|them|data";
+    let writes = format!(
+        r"(?:write|save|store|put)\s+(?:(?:the|your|all|a)\s+)?(?:\w+\s+)?(?:{results})\s+(?:to|into|in|as|at|under)"
+    );
+    let creates = r"create(?:\s+(?:a|an|the))?(?:\s+new)?(?:\s+file)?";
+    Regex::new(&format!(r"(?i)\b(?:{writes}|{creates})\s+(?:(?:a|an|the)\s+)?[*_`]*$"))
+        .expect("the expression is valid")
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_is_normalised() {
+        assert_eq!(normalise("./a/../b//c.md"), ("b/c.md".to_owned(), false));
+        assert_eq!(normalise("a/../../b"), ("../b".to_owned(), true));
+    }
+}

@@ -1,0 +1,47 @@
+//! Findings about the skill's other files that the body links to.
+
+use crate::testing::Fixture;
+
+fn skill(body: &str) -> String {
+    format!("---\nname: pdf\ndescription: Reads. Use when asked.\n---\n{body}\n")
+}
+
+#[test]
+fn missing_file_that_a_linked_file_links_to_is_reported_at_the_link() {
+    let fixture = |body: &str, forms: &str| {
+        let files = [("references/forms.md", forms), ("references/fields.md", "# Fields\n")];
+        let files = files.map(|(path, text)| format!("//- /w/skills/pdf/{path}\n{text}")).concat();
+        let docs = "//- /w/docs/guide.md\n# Guide\n";
+        format!("//- /w/skills/pdf/SKILL.md\n{}\n{files}{docs}", skill(body))
+    };
+    let finding = |body: &str, forms: &str| {
+        let found = Fixture::new(&fixture(body, forms)).check();
+        found.into_iter().find(|it| it.rule.id.as_str() == "body/broken-link")
+    };
+    let links =
+        "# Forms\n\nSee [a](fields.md), [b](feilds.md), [c](more/x.md) and [d](more/x.md).\n";
+    for body in ["Read [the forms](references/forms.md).", "Read `references/forms.md`."] {
+        let finding = finding(body, links).expect("it is found");
+        assert_eq!(
+            finding.diagnostic.message,
+            "`references/forms.md:3` links to `references/feilds.md`, which does not exist, and to 1 more missing file"
+        );
+        assert_eq!(finding.diagnostic.span.slice(&skill(body)), "references/forms.md");
+        assert_eq!(finding.related.len(), 1);
+        assert!(finding.offers.iter().any(|it| it.title() == "Create `references/feilds.md`"));
+    }
+    let link = "Read [the forms](references/forms.md).";
+    for forms in [
+        "[a](fields.md) [b](references/fields.md) [c](./) [d](#fields) [e](../SKILL.md)",
+        "[a](docs/guide.md) [b](https://example.org/x.md) [c](../../other/x.md) [d](page)",
+        "[a](path/to/x.md) [b](your-file.md) Create [c](plan.md)",
+        "```md\n[a](no.md)\n```",
+    ] {
+        assert!(finding(link, forms).is_none(), "{forms}");
+    }
+    assert!(finding("Read the file.", links).is_none(), "the body does not link to it");
+    let template = fixture("Fill in [it](assets/form.md).", "x")
+        + "//- /w/skills/pdf/assets/form.md\n[a](no.md)\n";
+    let found = Fixture::new(&template).check();
+    assert!(found.iter().all(|it| it.rule.id.as_str() != "body/broken-link"), "{found:?}");
+}
