@@ -18,7 +18,7 @@ use std::path::Path;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Value};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, ascii_pair, occurrences};
 
 use self::named::SENTENCES;
 use self::reference::add;
@@ -140,8 +140,8 @@ const MAX_CALL: usize = 256;
 /// Adds the names in `Skill(name)`.
 fn calls(text: &str, span: Span, found: &mut Vec<Reference>) {
     let written = span.slice(text);
-    for (at, open) in written.match_indices("Skill(") {
-        let start = at + open.len();
+    for at in occurrences(written, "Skill(") {
+        let start = at + "Skill(".len();
         let rest = &written[start..];
         // Bounded, because each of many could be followed by a long line.
         let rest = &rest[..rest.floor_char_boundary(MAX_CALL)];
@@ -193,12 +193,12 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
 /// Adds `/name` and `$name` surrounded by white space or punctuation: no path, no option, no URL.
 fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
     let written = prose.slice(text);
-    for (at, sigil) in written.match_indices(['/', '$']) {
+    for at in ascii_pair(written, b'/', b'$') {
         let before = text[..prose.start + at].chars().next_back();
         if before.is_some_and(|it| !it.is_whitespace() && !"(\"'“‘*_[".contains(it)) {
             continue;
         }
-        let rest = &written[at + sigil.len()..];
+        let rest = &written[at + 1..];
         let length = rest.find(|it| !is_letter(it) && it != ':').unwrap_or(rest.len());
         let name = rest[..length].trim_end_matches([':', '-', '_']);
         let behind = &rest[name.len()..];
@@ -212,7 +212,7 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
             Some(it) => it.is_whitespace() || ",;!?)\"'”’*]".contains(it),
         };
         if ends {
-            let start = prose.start + at + sigil.len();
+            let start = prose.start + at + 1;
             called(text, name, start, ReferenceForm::Spoken, found);
         }
     }

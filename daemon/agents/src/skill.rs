@@ -6,6 +6,7 @@
 
 mod portable;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
@@ -159,8 +160,7 @@ impl SkillRecord {
         origin: DecodeFacts,
     ) -> Self {
         let DecodeFacts { bom, invalid_utf8 } = origin;
-        let index = LineIndex::new(text);
-        let positions = PositionMapper { text, index: &index };
+        let positions = PositionMapper::new(text, document.body.start);
         let head = fence::longest_head(text, document.body.start);
         let mut findings: Vec<_> = document
             .diagnostics
@@ -224,21 +224,33 @@ impl SkillRecord {
             }
             (None, None) => None,
         });
-        let index = LineIndex::new(&self.head);
         let at = within.unwrap_or(entry.key.span).start;
-        Some(PositionMapper { text: &self.head, index: &index }.line_column(at))
+        Some(PositionMapper::new(&self.head, self.head.len()).line_column(at))
     }
 }
 
 /// Converts offsets in one text to positions.
 struct PositionMapper<'a> {
     text: &'a str,
-    index: &'a LineIndex,
+    /// The start of the text to which almost all offsets belong, and its lines.
+    head: &'a str,
+    lines: LineIndex,
+    /// The lines of the whole text, for the other offsets.
+    all_lines: OnceCell<LineIndex>,
 }
 
-impl PositionMapper<'_> {
+impl<'a> PositionMapper<'a> {
+    fn new(text: &'a str, end_of_head: usize) -> Self {
+        let head = &text[..text.floor_char_boundary(end_of_head)];
+        Self { text, head, lines: LineIndex::new(head), all_lines: OnceCell::new() }
+    }
+
     fn line_column(&self, offset: usize) -> LineColumn {
-        let (line, column) = self.index.display(self.text, offset);
+        let (line, column) = if offset < self.head.len() {
+            self.lines.display(self.head, offset)
+        } else {
+            self.all_lines.get_or_init(|| LineIndex::new(self.text)).display(self.text, offset)
+        };
         LineColumn { line, column }
     }
 

@@ -19,7 +19,7 @@ const MAX_READ: usize = 64;
 const MAX_BYTES: usize = 1024 * 1024;
 
 /// Maximum number of links of one file whose targets are none of the skill's files.
-const MAX_LINKS: usize = 16;
+const MAX_LINKS: usize = 64;
 
 /// Facts about the texts of a skill's files, except its SKILL.md.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -20,7 +20,7 @@ pub struct Run {
 /// in a text with right-to-left letters.
 pub fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    if !text.bytes().any(may_begin) {
+    if text.is_ascii() || !text.bytes().any(may_begin) {
         return runs;
     }
     let context = ScriptContext::of(text);

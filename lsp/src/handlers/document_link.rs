@@ -13,8 +13,9 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::to_proto;
 
-/// The maximum number of links of one document. A definition is found for every path and name.
-const MAX_LINKS: usize = 1000;
+/// The maximum number of links of one document: editors draw all of them again after each letter. A
+/// definition is found for every path and name.
+const MAX_LINKS: usize = 500;
 
 /// Returns the links of a document, at most [`MAX_LINKS`]. A path outside Markdown links becomes a link if its file
 /// exists; a plain word with slashes, only if it leads into a skill.

@@ -30,8 +30,10 @@ const LONG: usize = 1 << 20;
 /// A clock tick of `/proc/PID/stat`, which counts the processor time of all threads.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The processor time after which a measurement ends, and the most rounds of one. The time of a
-/// request after a letter is a difference, whose error is a tick for all rounds together.
+/// The number of letters after which a request about a long text is measured.
+const N_REQUESTS: u32 = 40;
+
+/// The processor time after which a measurement ends, and the most rounds of one.
 const ENOUGH: Duration = Duration::from_secs(1);
 const MOST_ROUNDS: u32 = 300;
 
@@ -183,11 +185,16 @@ fn long_text(home: &Home, top: &Path, n_bytes: usize) -> Vec<(&'static str, Dura
     for (name, method, params) in requests {
         // The first answer may wait for facts about the disk.
         assert_ne!(editor.request(method, &params), Value::Null, "{method}");
-        let with_letter = editor.rounds(|it| {
-            it.type_letter(&path, line + 30);
-            it.request(method, &params);
-        });
-        times.push((name, with_letter.saturating_sub(letter)));
+        // The time of a letter varies by more than that of a request, so it is not subtracted.
+        let mut taken = Duration::ZERO;
+        for _ in 0..N_REQUESTS {
+            editor.type_letter(&path, line + 30);
+            editor.wait_until_quiet();
+            let before = editor.thread_time();
+            editor.request(method, &params);
+            taken += editor.thread_time().saturating_sub(before);
+        }
+        times.push((name, taken / N_REQUESTS));
     }
     times
 }
@@ -424,6 +431,31 @@ impl Editor {
                 return taken / n_rounds;
             }
         }
+    }
+
+    /// Waits until the server does nothing for a moment.
+    fn wait_until_quiet(&self) {
+        let mut before = self.thread_time();
+        loop {
+            std::thread::sleep(Duration::from_millis(2));
+            let now = self.thread_time();
+            if now == before {
+                return;
+            }
+            before = now;
+        }
+    }
+
+    /// Returns the processor time of the server's threads that still run. More exact than
+    /// [`Self::cpu`], but a thread's time is lost when it ends.
+    fn thread_time(&self) -> Duration {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id()));
+        let tasks = tasks.expect("the server runs").flatten();
+        let times = tasks.filter_map(|it| {
+            let stat = fs::read_to_string(it.path().join("schedstat")).ok()?;
+            stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+        });
+        times.sum()
     }
 
     /// Returns the processor time of the server.

@@ -6,7 +6,7 @@
 
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Value, ValueKind};
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, occurrences};
 
 use super::reference::{Reference, ReferenceForm, add, is_letter, is_name};
 
@@ -89,11 +89,14 @@ pub(super) fn in_body(text: &str, body: &Body, near: Span, found: &mut Vec<Refer
 /// Maximum number of bytes of a path before `skills/`; a longer one has no names.
 const MAX_PATH_START: usize = 512;
 
+/// The directory of skills in a path.
+const ROOT: &str = "skills/";
+
 /// Adds the names of directories in paths such as `skills/name` and `skills/group/name`, from
 /// whichever directory they lead.
 fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
     let written = region.slice(text);
-    for (at, root) in written.match_indices("skills/") {
+    for at in occurrences(written, ROOT) {
         let from = written.ceil_char_boundary(at.saturating_sub(MAX_PATH_START));
         let before = &written[from..at];
         let is_part = |it: char| !it.is_whitespace() && !"\"'`(<".contains(it);
@@ -104,7 +107,7 @@ fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
         if is_cut || is_address(lead) || lead.ends_with(is_letter) {
             continue;
         }
-        let start = at + root.len();
+        let start = at + ROOT.len();
         let rest = &written[start..];
         let rest = &rest[..rest.floor_char_boundary(CONTEXT)];
         let first = &rest[..rest.find(|it| !is_letter(it)).unwrap_or(rest.len())];
@@ -155,7 +158,8 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     let start = code.end - name.len();
     // A file of another skill, by the name of its directory.
     let name = name.split_once('/').filter(|it| is_bundled(it.1)).map_or(name, |it| it.0);
-    if ARROWS.iter().take(N_FLOWS).any(|it| written.contains(it)) {
+    let may_flow = written.bytes().any(|it| it == b'>' || !it.is_ascii());
+    if may_flow && ARROWS.iter().take(N_FLOWS).any(|it| written.contains(it)) {
         in_flow(text, code, found);
     }
     if is_hyphenated(name) && !Context::around(text, code).is_other(Place::Prose) {

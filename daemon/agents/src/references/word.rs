@@ -5,7 +5,7 @@
 //! long lines cost no more than short ones.
 
 use skills_syntax::markdown::Body;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, occurrences};
 
 use super::named::{CONTEXT, WRAPPERS};
 use super::reference::{Reference, ReferenceForm, is_letter, is_name};
@@ -117,8 +117,8 @@ fn first_word(text: &str) -> &str {
 /// quotes.
 pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) {
     let written = prose.slice(text);
-    for (at, noun) in written.match_indices("skill") {
-        if written[at + noun.len()..]
+    for at in occurrences(written, "skill") {
+        if written[at + "skill".len()..]
             .starts_with(|it: char| it.is_alphanumeric() || "-_/".contains(it))
         {
             continue;
@@ -150,7 +150,7 @@ const MAX_VALUE: usize = 256;
 /// `Skill(skill="name")`, `<skill name="name"/>` and `SUB-SKILL: name`.
 pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
     let written = lines.slice(text);
-    for (at, _) in written.match_indices("kill").chain(written.match_indices("KILL")) {
+    for at in occurrences(written, "kill").chain(occurrences(written, "KILL")) {
         let (before, rest) = (&written[..at], &written[at + 4..]);
         let rest = &rest[..rest.floor_char_boundary(MAX_VALUE)];
         let line = rest.split('\n').next().unwrap_or_default();

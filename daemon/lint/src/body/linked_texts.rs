@@ -1,6 +1,6 @@
 //! Checks of the skill's other files that the body links to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use skills_syntax::markdown::link_path;
 use skills_syntax::path::AbsPath;
@@ -16,7 +16,7 @@ use super::mention::{Above, Mentions};
 use super::rules::BROKEN_LINK;
 
 /// Maximum number of links in the skill's other files that are looked up.
-const MAX_LINKS: usize = 64;
+const MAX_LINKS: usize = 256;
 
 /// Reports missing files that a file of the skill links to, where the body links to that file.
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
@@ -55,10 +55,17 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
 /// Returns the Markdown files of the skill that the body links to, or has the paths of as code, each
 /// with its first place.
 fn mentioned_texts<'c>(cx: &'c Cx<'_>) -> BTreeMap<&'c str, Span> {
-    let Some(files) = cx.fs.files() else { return BTreeMap::new() };
+    let files = cx.fs.files().unwrap_or_default();
+    if !files.iter().any(|it| it.ends_with(".md")) {
+        return BTreeMap::new();
+    }
+    // A long body links to few files many times.
+    let mut seen = HashSet::new();
     let links = cx.body().links.iter().filter_map(|it| {
-        let path = link_path(it.slice(cx.text)).filter(|it| it.ends_with(".md"))?;
-        Some((normalise(&path).0, *it))
+        let written = it.slice(cx.text);
+        let path =
+            written.split('#').next().filter(|it| it.ends_with(".md") && seen.insert(*it))?;
+        Some((normalise(&link_path(path)?).0, *it))
     });
     let codes = cx.body().codes.iter().filter_map(|it| {
         let written = it.slice(cx.text);

@@ -59,8 +59,8 @@ pub fn link_path(target: &str) -> Option<String> {
         )
     };
     let is_name = |it: char| it.is_alphanumeric() || is_sign(it);
+    // The colon of a URL is no such character.
     let is_path = !path.is_empty()
-        && !path.contains("://")
         && !path.starts_with(['/', '~'])
         && path.chars().all(is_name)
         && path != "..."
