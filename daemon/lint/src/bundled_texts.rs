@@ -6,7 +6,7 @@ use skills_syntax::markdown::{Body, link_path};
 use skills_syntax::text::Span;
 
 use super::anchors::anchors;
-use super::link::{is_illustration, is_placeholder, normalise};
+use super::link::{is_illustration, is_markdown, is_placeholder, normalise};
 
 /// Extensions of files whose text may mention others.
 const TEXTS: [&str; 12] =
@@ -76,7 +76,7 @@ impl BundledTexts {
             let mentioned = words.into_iter().filter_map(|it| named.get(it)).flatten();
             let others = mentioned.filter(|it| **it != index).map(|it| files[*it].clone());
             facts.mentioned.extend(others);
-            if extension(file) == "md" {
+            if is_markdown(file) {
                 let whole = Span::new(0, text.len());
                 let body = Body::new(&text, whole);
                 facts.anchors.insert(file.clone(), anchors(&text, &body, whole));

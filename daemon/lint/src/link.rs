@@ -28,6 +28,11 @@ pub(super) fn normalise(path: &str) -> (String, bool) {
     (parts.join("/"), leaves)
 }
 
+/// Returns whether a path is that of a Markdown file, whose links are followed.
+pub(super) fn is_markdown(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension == "md")
+}
+
 /// Returns whether a link's target is a placeholder, or a file that the text tells to write.
 pub(super) fn is_illustration(text: &str, target: Span, path: &str) -> bool {
     let from = text.ceil_char_boundary(target.start.saturating_sub(NEAR));

@@ -51,8 +51,8 @@ pub(super) fn workspace_edit(operations: Vec<DocumentChangeOperation>) -> Worksp
     }
 }
 
-/// Removes the uncertain edits, for a client that cannot ask the user, and returns their places:
-/// path and line.
+/// Removes the uncertain edits, for a client that cannot ask the user, and returns their lines with
+/// the paths.
 pub(super) fn remove_uncertain(operations: &mut Vec<DocumentChangeOperation>) -> Vec<String> {
     let mut places = Vec::new();
     operations.retain_mut(|it| {
@@ -62,7 +62,10 @@ pub(super) fn remove_uncertain(operations: &mut Vec<DocumentChangeOperation>) ->
         edit.edits.retain(|it| {
             if let OneOf::Right(uncertain) = it {
                 let line = uncertain.text_edit.range.start.line + 1;
-                places.push(format!("`{path}:{line}`"));
+                let place = format!("`{path}:{line}`");
+                if places.last() != Some(&place) {
+                    places.push(place);
+                }
             }
             matches!(it, OneOf::Left(_))
         });

@@ -9,7 +9,7 @@ use skills_syntax::text::Span;
 use super::super::Finding;
 use super::super::bundled_texts::BundledLink;
 use super::super::fs_context::PathKind;
-use super::super::link::normalise;
+use super::super::link::{is_markdown, normalise};
 use super::super::subject::Cx;
 use super::files::{OWN, offer_file};
 use super::mention::{Above, Mentions};
@@ -56,21 +56,20 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
 /// with its first place.
 fn mentioned_texts<'c>(cx: &'c Cx<'_>) -> BTreeMap<&'c str, Span> {
     let files = cx.fs.files().unwrap_or_default();
-    if !files.iter().any(|it| it.ends_with(".md")) {
+    if !files.iter().any(|it| is_markdown(it)) {
         return BTreeMap::new();
     }
     // A long body links to few files many times.
     let mut seen = HashSet::new();
     let links = cx.body().links.iter().filter_map(|it| {
         let written = it.slice(cx.text);
-        let path =
-            written.split('#').next().filter(|it| it.ends_with(".md") && seen.insert(*it))?;
+        let path = written.split('#').next().filter(|it| is_markdown(it) && seen.insert(*it))?;
         Some((normalise(&link_path(path)?).0, *it))
     });
     let codes = cx.body().codes.iter().filter_map(|it| {
         let written = it.slice(cx.text);
         let path = OWN.iter().find_map(|own| written.strip_prefix(own)).unwrap_or(written);
-        path.ends_with(".md").then(|| (path.to_owned(), *it))
+        is_markdown(path).then(|| (path.to_owned(), *it))
     });
     let mut mentioned = BTreeMap::new();
     for (path, span) in links.chain(codes) {
