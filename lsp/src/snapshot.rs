@@ -191,10 +191,15 @@ impl WorkspaceSnapshot {
         }
         update_aliases(&mut skills, &buffers);
         let skills: Vec<SkillEntry> = skills.into_values().collect();
-        let neighbours = skills
-            .iter()
-            .map(|it| Neighbour { name: it.name.clone(), path: it.path.clone(), file: it.file })
-            .collect();
+        let found = rankings.iter().flat_map(|it| &it.skills).map(|it| &it.path);
+        let in_use: HashSet<&AbsPath> = found.chain(buffers.iter().map(|it| &it.path)).collect();
+        let neighbour = |it: &SkillEntry| Neighbour {
+            name: it.name.clone(),
+            path: it.path.clone(),
+            file: it.file,
+            in_use: in_use.contains(&it.path),
+        };
+        let neighbours = skills.iter().map(neighbour).collect();
         let skill_set = SkillSet::new(neighbours, rankings);
         let (levels, top, home) = (self.levels.clone(), self.top.clone(), self.home.clone());
         OverlaySnapshot { skills, skill_set, levels, top, home, by_name: OnceLock::new() }

@@ -272,8 +272,8 @@ fn check_neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>)
     let similar = skill_set.similar_names(name);
     let mut alike = |rule, is_alike: &dyn Fn(&str) -> bool| {
         let names = similar.iter().copied().filter(|it| is_alike(it));
-        let mut others =
-            names.flat_map(|it| skill_set.with_name(it)).filter(|other| !cx.is_itself(other));
+        let others = names.flat_map(|it| skill_set.with_name(it));
+        let mut others = others.filter(|other| other.in_use && !cx.is_itself(other));
         for other in others.by_ref().take(MAX_NAMED) {
             let message = format!("another skill has the similar name `{}`", other.name);
             out.push(Finding::new(rule, span, message).related(&other.path, "the other skill"));

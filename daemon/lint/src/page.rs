@@ -13,7 +13,8 @@ const HEAD: &str = "\
 This page lists the findings of `skillsd check` and the language server in a `SKILL.md`.
 It is generated from the rule table; `cargo tidy` updates it.
 
-The severity of a finding depends on the agents of the active profiles, which are the same in both: those of the key `check.profiles`, or else the agents that are present.
+The active profiles are those of the key `check.profiles`, else that of the agent that runs the command, else those of the agents that are present; `check` and the language server have the same.
+The severity of a finding depends on them:
 
 - **error**: an agent drops the skill or ignores the field.
 - **warning**: the file works differently than written.

@@ -27,6 +27,9 @@ pub struct Neighbour {
     pub path: AbsPath,
     /// Identity of the file, if known.
     pub file: Option<FileId>,
+    /// False if it is neither checked nor found by an agent whose profile is active. A mention may
+    /// still mean it.
+    pub in_use: bool,
 }
 
 /// All skills visible together, and each active profile's ranking of them.

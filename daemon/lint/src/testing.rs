@@ -131,7 +131,7 @@ impl Fixture {
             let record = record(&files[it]).1;
             let name = record.name.map(|it| it.text.to_string());
             let name = name.unwrap_or_else(|| path.parent_name().unwrap().to_owned());
-            Neighbour { name, path, file: None }
+            Neighbour { name, path, file: None, in_use: true }
         });
         let mut neighbours: Vec<Neighbour> = neighbours.collect();
         let ignores = files.get(Path::new("/w/.gitignore")).cloned().unwrap_or_default();
@@ -154,7 +154,7 @@ impl Fixture {
         for skill in rankings.iter().flat_map(|it| &it.skills) {
             if neighbours.iter().all(|it| it.path != skill.path) {
                 let (name, path) = (skill.name.clone(), skill.path.clone());
-                neighbours.push(Neighbour { name, path, file: None });
+                neighbours.push(Neighbour { name, path, file: None, in_use: true });
             }
         }
         Self {

@@ -253,7 +253,7 @@ requests! {
     SkillsUsage, SKILLS_USAGE, UsageParams => UsageResult, "1.0", AGAIN,
     "Lists the skills that were loaded, by how often and how recently: `score` is `count × max(0.5^(age / 7 days), 0.1)`. The highest score is first. The score orders search results that match equally well, and decides whose descriptions a listing cuts first.";
     SkillsExplain, SKILLS_EXPLAIN, ExplainParams => ExplainResult, "1.0", AGAIN,
-    "Explains why a skill is listed or not: each root considered, each candidate found, each rule applied with the agent and version it is taken from, and the suggested action. Without a name or path it explains the working directory: the roots and their number of skills.";
+    "Explains why a skill is listed or not: each root considered, each candidate found, each rule applied with the agent and version it is taken from, and the suggested action. With a profile in the context, steps about other agents are left out. Without a name or path it explains the working directory: the roots and their number of skills.";
     SkillsResources, SKILLS_RESOURCES, ResourcesParams => ResourcesResult, "1.0", AGAIN,
     "Lists the files of a skill except its SKILL.md, sorted by relative path.";
     SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0", AGAIN,

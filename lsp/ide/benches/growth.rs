@@ -85,8 +85,12 @@ impl Input {
     fn new(text: String) -> Self {
         let document = parse(&text);
         let (record, body) = (record(&text, &document), Body::new(&text, document.body));
-        let beside =
-            Neighbour { name: "skill-name".to_owned(), path: path("/w/b/SKILL.md"), file: None };
+        let beside = Neighbour {
+            name: "skill-name".to_owned(),
+            path: path("/w/b/SKILL.md"),
+            file: None,
+            in_use: true,
+        };
         let skill_set = SkillSet::new(vec![beside], Vec::new());
         let fs = SmallDir { files: vec!["references/b.md".to_owned()], skill_set };
         let places = [text.len() / 2, text.len() - 8, 12].map(|it| text.floor_char_boundary(it));

@@ -312,17 +312,19 @@ fn neighbours(sources: &[InspectedFile], task: &CheckInput) -> Vec<Neighbour> {
         .filter(|it| is_skill_file(&it.path) && it.fault.is_none())
         .map(|it| {
             let name = name(&it.record, &it.path);
-            Neighbour { name, path: it.path.clone(), file: it.file }
+            Neighbour { name, path: it.path.clone(), file: it.file, in_use: true }
         })
         .collect();
-    let views = task.views.iter().chain(&task.others);
-    for candidate in views.flat_map(|it| &it.resolution.candidates) {
-        if let Some(record) = candidate.record() {
-            let path = candidate.path.clone();
-            let file = candidate.file.as_ref().map(|it| it.id);
-            all.push(Neighbour { name: name(record, &path), path, file });
+    for (views, in_use) in [(&task.views, true), (&task.others, false)] {
+        for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
+            if let Some(record) = candidate.record() {
+                let path = candidate.path.clone();
+                let file = candidate.file.as_ref().map(|it| it.id);
+                all.push(Neighbour { name: name(record, &path), path, file, in_use });
+            }
         }
     }
+    // The first of a path stays, which is in use if one of them is.
     all.sort_by(|a, b| a.path.cmp(&b.path));
     all.dedup_by(|a, b| a.path == b.path);
     all

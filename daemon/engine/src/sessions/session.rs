@@ -370,8 +370,7 @@ impl Session {
         vec![SessionPart::Hooks { agent: agent.to_owned(), path: path.clone(), hooks }]
     }
 
-    /// Removes an agent's loaded skills with their hooks, or only the loads in `only`, and its
-    /// announced skills if `announced` is set.
+    /// Removes an agent's loaded skills with their hooks, or the part of them that `what` names.
     pub(super) fn forget(&mut self, agent: &str, what: &ForgetScope) {
         match what {
             ForgetScope::Everything => {

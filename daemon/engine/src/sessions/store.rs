@@ -30,7 +30,6 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
-use tokio::task::spawn_blocking;
 
 use self::error::is_corrupt;
 use self::external_writes::ExternalWrites;
@@ -226,7 +225,13 @@ impl Store {
     /// lost if the process ends now; none on a timeout. Both are logged.
     pub async fn finish(&self) -> Option<usize> {
         let store = self.clone();
-        spawn_blocking(move || store.finish_blocking()).await.ok()?
+        let (reply, answer) = oneshot::channel();
+        // Calls that wait for a dead disk may have taken every thread of the runtime's pool.
+        let work = move || {
+            let _ = reply.send(store.finish_blocking());
+        };
+        thread::Builder::new().name("store-exit".into()).spawn(work).ok()?;
+        answer.await.ok()?
     }
 
     /// Like [`Store::finish`], outside of a runtime.

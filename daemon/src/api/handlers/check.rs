@@ -52,7 +52,8 @@ pub(crate) async fn check(
     let read_limit = config.read_limit;
     let settles = params.fix_all;
     let all = [&views[..], &others].concat();
-    let query_key = query_key(SkillsCheck::METHOD, &all, (&paths, &rows, read_limit, settles));
+    let what = (views.len(), &paths, &rows, read_limit, settles);
+    let query_key = query_key(SkillsCheck::METHOD, &all, what);
     let limit = paging::limit(params.limit)?;
     let wanted = PageRequest { query_key, cursor: params.cursor.as_deref(), limit };
     let clock = first.clock.clone();
@@ -111,13 +112,13 @@ pub(super) async fn active(
     let call = resolver.decode(peer, context.clone()).await?;
     let source = call.profile_source.clone();
     let RequestContext { config, repository, view: any, .. } = resolver.complete(call).await?;
+    let names_agent = source == ProfileSource::Call;
     let top = any.resolution.worktree.clone();
     let files = [&*config, &*repository];
     let mut reason = None;
-    let mut others = Vec::new();
     if profiles.is_empty() {
         let configured = skills_config::check_profiles(files);
-        if source == ProfileSource::Call {
+        if names_agent {
             // A context with a profile asks for that agent's view.
             profiles = vec![any.ctx.profile.id.to_string()];
         } else if !configured.is_empty() {
@@ -132,22 +133,27 @@ pub(super) async fn active(
                 }
                 source => detected(own, source),
             };
-            // A rename has to find the skills of every agent.
-            let is_other = |it: &&str| !profiles.iter().any(|profile| profile == it);
-            others = DEFAULT_PROFILES.into_iter().filter(is_other).map(str::to_owned).collect();
         }
     }
-    let n_checked = profiles.len();
-    let mut views = Vec::with_capacity(n_checked + others.len());
-    for profile in profiles.into_iter().chain(others) {
-        if profile == *any.ctx.profile.id {
-            views.push(Arc::clone(&any));
-            continue;
-        }
-        let context = Context { profile: Some(profile), ..context.clone() };
-        views.push(resolver.resolve(peer, context).await?.view);
+    // A rename has to find the skills of every agent, unless the call names one.
+    let is_other = |it: &&str| !names_agent && !profiles.iter().any(|profile| profile == it);
+    let others: Vec<_> = DEFAULT_PROFILES.into_iter().filter(is_other).collect();
+    let of = |profile: String| Context { profile: Some(profile), ..context.clone() };
+    let mut views = Vec::with_capacity(profiles.len());
+    for profile in profiles {
+        views.push(if profile == *any.ctx.profile.id {
+            Arc::clone(&any)
+        } else {
+            resolver.resolve(peer, of(profile)).await?.view
+        });
     }
-    let others = views.split_off(n_checked);
+    let mut other_views = Vec::with_capacity(others.len());
+    for profile in others {
+        // Nothing is judged by these agents, so no call waits for their sources.
+        let mut call = resolver.decode(peer, of(profile.to_owned())).await?;
+        other_views.push(resolver.view(&mut call).await?);
+    }
+    let others = other_views;
     Ok(Active { views, others, reason, top, rows: skills_config::level_rows(files), config })
 }
 

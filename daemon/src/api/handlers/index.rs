@@ -43,7 +43,7 @@ pub(crate) async fn snapshot(
     let mut clock: Vec<_> = views.iter().chain(others).map(|it| it.clock.clone()).collect();
     // The configuration is part of the answer but of no view's clock.
     let mut hasher = DefaultHasher::new();
-    (rows, config.profiles.source_text()).hash(&mut hasher);
+    (views.len(), rows, config.profiles.source_text()).hash(&mut hasher);
     clock.push(format!("{:x}", hasher.finish()));
     let clock = clock.join(" ");
     let limit = paging::limit(params.limit)?;

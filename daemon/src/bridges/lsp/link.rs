@@ -37,7 +37,7 @@ use skills_lsp::{
 };
 use skills_platform::lock::lock;
 use skills_platform::process::{ancestors, wait_for_end};
-use skills_protocol::env::{CLAUDE_CONFIG_DIR, RUN_VARIABLES};
+use skills_protocol::env::{CLAUDE_CONFIG_DIR, PATH, RUN_VARIABLES};
 use skills_protocol::limits::Limits;
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
@@ -561,7 +561,11 @@ impl Backend for LspBackend {
             let name = || format!("{}-{number}", self.0.name);
             sessions.entry(place.clone()).or_insert_with(name).clone()
         };
-        let context = self.0.context(&place, Some(session), &paths);
+        let mut context = self.0.context(&place, Some(session), &paths);
+        // Without an agent, the session activates the skills of every agent.
+        if let Some(environment) = &mut context.environment {
+            environment.retain(|name, _| name != PATH && !RUN_VARIABLES.contains(&name.as_str()));
+        }
         let paths = paths.iter().map(|it| encode(it, context.path_encoding)).collect();
         let op = Some(TouchOp::Read);
         let params = SessionTouchParams { paths, op, ..SessionTouchParams::default() };

@@ -238,11 +238,25 @@ fn skill_names_resolve_in_symbols_definition_hover_references_and_completion() {
 
 #[test]
 fn opening_a_file_activates_skills() {
+    activate_by_opening(&Home::new());
+}
+
+#[test]
+fn opening_a_file_activates_skills_if_the_first_present_agent_has_no_conditional_ones() {
     let home = Home::new();
+    for file in [".config/opencode/opencode.json", ".codex/config.toml", ".claude/settings.json"] {
+        home.lay_out(&format!("//- /home/{file}\n{{}}\n"));
+    }
+    // opencode comes first, as the agent that the worktree has settings of.
+    home.lay_out("//- /w/opencode.json\n{}\n");
+    activate_by_opening(&home);
+}
+
+fn activate_by_opening(home: &Home) {
     let tree = "//- /.claude/skills/rust/SKILL.md\n---\nname: rust\ndescription: Writes Rust. Use for it.\npaths: src/**\n---\nb\n\
          //- /CLAUDE.md\nUse /rust.\n//- /src/a.rs\nfn main() {}\n";
     let top = home.worktree("w", tree);
-    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    let mut editor = Editor::start(home, &[], &[&top], full_capabilities());
     let claude = top.join("CLAUDE.md");
     editor.open(&claude);
     let hover = |editor: &mut Editor| {
@@ -256,7 +270,7 @@ fn opening_a_file_activates_skills() {
     until(&mut editor, "conditional: ");
     editor.open(&top.join("src/a.rs"));
     until(&mut editor, "activated: ");
-    run(&home, &top, &["stop"]);
+    run(home, &top, &["stop"]);
 }
 
 #[test]

@@ -40,7 +40,11 @@ fn add_agents(home: &Home, files: &[&str]) {
 
 /// Returns the severity, the rule and the message of each finding of `check` for a file.
 fn checked(home: &Home, top: &Path, file: &Path) -> Vec<(String, String, String)> {
-    let result = run_json(home, top, &["check"]);
+    findings_of(&run_json(home, top, &["check"]), file)
+}
+
+/// Returns the same from the JSON of `check`.
+fn findings_of(result: &Value, file: &Path) -> Vec<(String, String, String)> {
     let files = result["files"].as_array().expect("a list");
     let file = files.iter().find(|it| it["path"] == json!(file));
     let findings = file.map_or(&[][..], |it| it["findings"].as_array().expect("a list"));
@@ -134,14 +138,13 @@ fn agent_that_runs_the_caller_is_the_judge_in_editor_and_check() {
     let mut command = skillsd(&home, &["lsp"]);
     let mut editor = Editor::run(command.env("CODEX_THREAD_ID", "1"));
     editor.initialize(&[&top], full_capabilities());
-    // Codex does not search that directory.
-    let codes: Vec<_> = (result["files"].as_array().expect("a list").iter())
-        .filter(|it| it["path"] == json!(a))
-        .flat_map(|it| it["findings"].as_array().expect("a list").clone())
-        .map(|it| it["code"].as_str().expect("a text").to_owned())
-        .collect();
+    let expected = findings_of(&result, &a);
+    assert_ne!(expected, checked(&home, &top, &a), "the other agents judge otherwise");
     editor.open(&a);
-    editor.wait_for(&a, &[""], &codes.iter().map(String::as_str).collect::<Vec<_>>());
+    wait_for(&format!("{expected:?}"), || {
+        let _ = editor.ask("textDocument/hover", &a, (0, 0), json!({}));
+        (shown(&editor, &a) == expected).then_some(())
+    });
     run(&home, &top, &["stop"]);
 }
 
@@ -189,15 +192,51 @@ fn changes_for_each_of_twelve_present_agents_are_followed() {
 
 #[test]
 fn skill_of_an_agent_that_is_not_present_can_be_renamed() {
+    rename_skill_of_opencode(&Home::new());
+}
+
+#[test]
+fn skill_of_an_agent_beside_configured_ones_can_be_renamed() {
     let home = Home::new();
+    configure(&home, "[check]\nprofiles = [\"claude-code\"]\n");
+    rename_skill_of_opencode(&home);
+}
+
+/// Renames a skill that only opencode finds, where only Claude Code is present.
+#[track_caller]
+fn rename_skill_of_opencode(home: &Home) {
     let top = home.worktree("w", TREE);
-    add_agents(&home, &AGENTS[..1]);
-    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    add_agents(home, &AGENTS[..1]);
+    let mut editor = Editor::start(home, &[], &[&top], full_capabilities());
     let far = top.join(".opencode/skills/far-away/SKILL.md");
     editor.open(&far);
     let place = Editor::place(&far, "far-away");
     let edit = editor.ask("textDocument/rename", &far, place, json!({"newName": "near-by"}));
     let edit = edit.expect("it can be renamed").to_string();
     assert!(edit.contains(".claude/skills/a/SKILL.md"), "{edit}");
+    run(home, &top, &["stop"]);
+}
+
+#[test]
+fn skill_of_an_agent_that_is_not_present_has_no_similar_name() {
+    let home = Home::new();
+    let skill =
+        |name: &str| format!("---\nname: {name}\ndescription: Use it when asked.\n---\nb\n");
+    home.lay_out(&format!("//- /home/.claude/skills/Deploy/SKILL.md\n{}", skill("Deploy")));
+    let top =
+        home.worktree("w", &format!("//- /.agents/skills/deploy/SKILL.md\n{}", skill("deploy")));
+    let deploy = top.join(".agents/skills/deploy/SKILL.md");
+    let is_similar = || {
+        let said = checked(&home, &top, &deploy);
+        said.iter().any(|(_, _, message)| message.contains("similar name"))
+    };
+    add_agents(&home, &AGENTS[1..2]);
+    assert!(!is_similar(), "Codex does not find the other one");
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    editor.open(&deploy);
+    let _ = editor.ask("textDocument/hover", &deploy, (0, 0), json!({}));
+    assert_eq!(shown(&editor, &deploy), checked(&home, &top, &deploy));
+    configure(&home, "[check]\nprofiles = [\"claude-code\", \"codex\"]\n");
+    assert!(is_similar(), "Claude Code finds both");
     run(&home, &top, &["stop"]);
 }

@@ -13,7 +13,7 @@ const DEVIATIONS: &str = "\
 | `FAST_AGENT_HOME`, `--home`, `--skills-dir` and `skills.directories` in its settings name other directories of skills. | They are not read. | Only directories and files are measured. |
 | Frontmatter may be JSON or TOML. | It is not read. | Nobody was seen to use it. |
 | An entry of the list also names the directories `scripts`, `references` and `assets` that a skill has. | They are left out. | The list is made without the files beside a skill. |
-| Its model loads a skill by reading the file, without its shell with a tool `read_skill`. | `load` has the standard's form. | The agent has no tool that takes a skill's name. |
+| Its model reads the file of a skill, with a tool `read_skill` where it has no shell. | `load` has the standard's form. | The agent has no tool that takes a skill's name. |
 ";
 
 /// fast-agent 0.10.48: run, and its source.

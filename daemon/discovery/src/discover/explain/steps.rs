@@ -171,7 +171,7 @@ fn subject_of_drop(profiles: &[&Profile]) -> String {
     match &names[..] {
         [one] => format!("{one} drops"),
         [most @ .., last] if names.len() <= 3 => format!("{} and {last} drop", most.join(", ")),
-        all => format!("{} and {} more agents drop", all[..3].join(", "), all.len() - 3),
+        all => format!("{} and {} more drop", all[..3].join(", "), all.len() - 3),
     }
 }
 

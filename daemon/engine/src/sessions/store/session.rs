@@ -229,8 +229,7 @@ pub(crate) fn drop_expired(connection: &Connection, since: u64) -> Result<usize>
     connection.execute("DELETE FROM session WHERE used < ?1", [since])
 }
 
-/// Deletes an agent's loaded skills, all or only these, and its announced skills if `announced` is
-/// set.
+/// Deletes an agent's loaded skills, or the part of them that `what` names.
 pub(crate) fn drop_agent(
     connection: &Connection,
     id: &str,
