@@ -151,10 +151,9 @@ mod tests {
 
     #[test]
     fn file_affects_agents_that_search_its_directory() {
-        let claude = ["agentskills", "claude-code", "opencode", "opencode-agent-skills"];
-        let more = ["copilot-cli", "kilo", "continue", "cursor", "vscode", "goose", "amp"];
-        let claude = [&claude[..], &more].concat();
-        assert_eq!(ids("/w/.claude/skills/a/SKILL.md"), claude);
+        let claude = ids("/w/.claude/skills/a/SKILL.md");
+        assert!(["claude-code", "opencode", "cursor"].iter().all(|it| claude.contains(it)));
+        assert!(!["gemini-cli", "codex"].iter().any(|it| claude.contains(it)));
         assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);
         assert_eq!(ids("/w/.codex/skills/a/b/SKILL.md"), ["agentskills", "codex", "cursor"]);
         assert_eq!(ids("/w/skills/a/SKILL.md").len(), profile::agents().count());
