@@ -194,6 +194,7 @@ fn long_text(home: &Home, top: &Path, n_bytes: usize) -> Vec<(&'static str, Dura
             editor.request(method, &params);
             taken += editor.thread_time().saturating_sub(before);
         }
+        assert!(taken > Duration::ZERO, "the kernel reports no processor time of threads");
         times.push((name, taken / N_REQUESTS));
     }
     times
