@@ -1,6 +1,6 @@
 //! Anchors of headings in a text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -18,27 +18,30 @@ static ANCHORS: LazyLock<Regex> = LazyLock::new(|| {
 /// Maximum length in bytes of an anchor that a text gives itself in `{#…}`, with its brace.
 const MAX_OWN_ANCHOR: usize = 256;
 
-/// Returns the anchors in a part of a text, by their letters and digits.
-pub(super) fn anchors(text: &str, body: &Body, part: Span) -> BTreeMap<String, String> {
-    let mut anchors: BTreeMap<String, String> = BTreeMap::new();
+/// Anchors by their letters and digits. Several may have the same letters: `form-fields` and
+/// `form_fields`.
+pub(super) type Anchors = BTreeMap<String, BTreeSet<String>>;
+
+/// Returns the anchors in a part of a text.
+pub(super) fn anchors(text: &str, body: &Body, part: Span) -> Anchors {
+    let mut anchors = Anchors::new();
+    let mut add = |it: String| anchors.entry(letters(&it)).or_default().insert(it);
     let written = part.slice(text);
     for found in ANCHORS.captures_iter(written) {
         let title = found.name("title").or_else(|| found.name("id"));
-        let slug = slug(title.map_or("", |it| it.as_str()));
-        anchors.insert(letters(&slug), slug);
+        add(slug(title.map_or("", |it| it.as_str())));
     }
     for (at, _) in written.match_indices("{#") {
         let rest = &written[at + 2..];
         let rest = &rest[..rest.floor_char_boundary(MAX_OWN_ANCHOR)];
         if let Some((own, _)) = rest.split_once('}').filter(|(own, _)| !own.contains('{')) {
             let own = own.split([' ', '\n']).next().unwrap_or_default();
-            anchors.insert(letters(own), own.to_owned());
+            add(own.to_owned());
         }
     }
     // Titles that are underlined.
     for heading in &body.headings {
-        let slug = slug(heading.title.slice(text));
-        anchors.insert(letters(&slug), slug);
+        add(slug(heading.title.slice(text)));
     }
     anchors
 }
@@ -68,6 +71,6 @@ mod tests {
         let text = format!("## One {{#own}}\n{{#{}}}\n{}", "x".repeat(300), "{#a".repeat(40_000));
         let whole = Span::new(0, text.len());
         let anchors = anchors(&text, &Body::new(&text, whole), whole);
-        assert_eq!(anchors.values().collect::<Vec<_>>(), ["one", "own"]);
+        assert_eq!(anchors.values().flatten().collect::<Vec<_>>(), ["one", "own"]);
     }
 }

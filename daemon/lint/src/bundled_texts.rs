@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use skills_syntax::markdown::{Body, link_path};
 use skills_syntax::text::Span;
 
-use super::anchors::anchors;
-use super::link::{is_illustration, is_markdown, is_placeholder, normalise};
+use super::anchors::{Anchors, anchors};
+use super::link::{NEAR, is_illustration, is_markdown, is_placeholder, normalise};
 
 /// Extensions of files whose text may mention others.
 const TEXTS: [&str; 12] =
@@ -27,7 +27,7 @@ pub struct BundledTexts {
     /// Files that another of the files mentions by name.
     pub mentioned: BTreeSet<String>,
     /// Anchors of each Markdown file that was read, by their letters and digits.
-    pub anchors: BTreeMap<String, BTreeMap<String, String>>,
+    pub anchors: BTreeMap<String, Anchors>,
     /// Links of each Markdown file that was read whose targets are none of the skill's files.
     pub links: BTreeMap<String, Vec<BundledLink>>,
 }
@@ -90,13 +90,17 @@ impl BundledTexts {
     }
 }
 
+/// Words in the paths of files that others are made of, or `-s` for several.
+const SAMPLES: [&str; 4] = ["template", "example", "sample", "asset"];
+
 /// Returns the links in a file's text to paths inside the skill that are none of the `known` files
-/// and directories. A template or an example links to files that are yet to be written, and a
-/// nested skill is checked itself.
+/// and directories. A template, an example, a sample or an asset links to files that are yet to be
+/// written, and a nested skill is checked itself.
 fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> Vec<BundledLink> {
-    let is_sample =
-        |it: &str| ["template", "example", "sample", "asset"].iter().any(|word| it.contains(word));
-    if is_sample(&file.to_lowercase()) || file.ends_with("/SKILL.md") {
+    let lowercase = file.to_lowercase();
+    let mut words = lowercase.split(|it: char| !it.is_alphanumeric());
+    let is_sample = |it: &str| SAMPLES.contains(&it.strip_suffix('s').unwrap_or(it));
+    if words.any(is_sample) || file.ends_with("/SKILL.md") {
         return Vec::new();
     }
     let dir = file.rsplit_once('/').map_or("", |(dir, _)| dir);
@@ -111,6 +115,8 @@ fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> V
             || !name.contains('.')
             || known.contains(&*target)
             || known.contains(&*path)
+            || is_rendered(&target, known)
+            || is_quoted(text, *link)
             || is_illustration(text, *link, &path)
             || is_placeholder(&path)
         {
@@ -126,6 +132,19 @@ fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> V
         }
     }
     links
+}
+
+/// Returns whether a link is in a quoted sentence, which is an example of one.
+fn is_quoted(text: &str, link: Span) -> bool {
+    let from = text.ceil_char_boundary(link.start.saturating_sub(NEAR));
+    let before = text[from..link.start].rsplit('\n').next().unwrap_or_default();
+    before.matches('"').count() % 2 == 1 && text[link.end..].starts_with(')')
+}
+
+/// Returns whether a missing path is that of a page which a program makes of a Markdown file.
+fn is_rendered(path: &str, known: &HashSet<&str>) -> bool {
+    let stem = path.strip_suffix(".html");
+    stem.is_some_and(|it| known.contains(&*format!("{it}.md")))
 }
 
 #[cfg(test)]

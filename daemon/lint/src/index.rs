@@ -426,7 +426,10 @@ fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             _ => format!("at least {n_cut} {descriptions} dropped"),
         };
         let longest = place.longest();
-        let longest = longest.iter().map(|it| format!("`{}` ({})", it.name, length_in_list(it)));
+        let longest = longest.iter().map(|it| {
+            let length = grouped(length_in_list(it) as u64);
+            format!("`{}` ({length})", it.name)
+        });
         let message = format!(
             "the skill listing of {} has {} characters, over the budget of {}, so {cut}",
             names(&[profile]),
@@ -434,7 +437,8 @@ fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             grouped(budget as u64)
         );
         let help = format!(
-            "Shorten the longest of {n_listed} descriptions, {}, or hide skills from the model; `skillsd budget` shows each.",
+            "Shorten the longest of {} descriptions, {}, or hide skills from the model; `skillsd budget` shows each.",
+            grouped(n_listed as u64),
             join_and(&longest.collect::<Vec<_>>())
         );
         out.push(Finding::new(&OVER_BUDGET, span, message).help(help).about(&[profile]));

@@ -6,7 +6,7 @@ use regex::Regex;
 use skills_syntax::text::Span;
 
 /// Number of bytes before a link that are searched for words.
-const NEAR: usize = 200;
+pub(super) const NEAR: usize = 200;
 
 /// Returns the path without `.` and `..`, and whether it leaves the directory.
 pub(super) fn normalise(path: &str) -> (String, bool) {
@@ -33,13 +33,33 @@ pub(super) fn is_markdown(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extension == "md")
 }
 
-/// Returns whether a link's target is a placeholder, or a file that the text tells to write.
+/// Returns whether the parentheses at a position follow brackets after a word, which is code:
+/// `items[i](value)`.
+pub(super) fn is_call(text: &str, parenthesis: usize) -> bool {
+    let from = text.ceil_char_boundary(parenthesis.saturating_sub(NEAR));
+    let before = text[from..parenthesis].rsplit('\n').next().unwrap_or_default();
+    let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | ')' | ']');
+    before.rfind('[').is_some_and(|at| before[..at].ends_with(is_word))
+}
+
+/// Returns whether a path begins with a host, such as `www.example.com`.
+fn is_host(path: &str) -> bool {
+    const DOMAINS: [&str; 5] = ["com", "org", "net", "io", "dev"];
+    let host = path.split('/').next().unwrap_or_default();
+    let domain = host.rsplit_once('.').filter(|(name, _)| !name.is_empty());
+    host.starts_with("www.") || domain.is_some_and(|(_, it)| DOMAINS.contains(&it))
+}
+
+/// Returns whether a link's target is code, a host or a placeholder, or a file that the text tells
+/// to write.
 pub(super) fn is_illustration(text: &str, target: Span, path: &str) -> bool {
     let from = text.ceil_char_boundary(target.start.saturating_sub(NEAR));
     let before = text[from..target.start].rsplit('\n').next().unwrap_or_default();
     let label = before.rfind("](").and_then(|at| before[..at].rfind('['));
     path.contains("path/to/")
         || file_stem(path).starts_with("your")
+        || is_host(path)
+        || !path.contains('/') && !is_markdown(path) && is_call(text, target.start - 1)
         || label.is_some_and(|at| TELLS_TO_WRITE.is_match(&before[..at]))
 }
 

@@ -3,7 +3,7 @@
 //! A rule that keeps the old name would forbid nothing, so these edits are certain. The rest of the
 //! text stays as it is. This module does not read files; the caller does.
 
-use skills_discovery::permission::may_match;
+use skills_discovery::permission::{RulePrecedence, is_granted, may_match};
 use skills_syntax::config_tree::{Node, Syntax, parse};
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
@@ -93,14 +93,19 @@ pub fn config_changes(
     };
     for action in ["allow", "deny", "ask"] {
         for rule in root.at_path(&["permissions", action]).map(Node::items).unwrap_or_default() {
-            edits.rule(rule);
+            edits.rule(rule, action == "allow");
         }
     }
     let agents = root.get("agent").map(Node::entries).unwrap_or_default().iter();
-    let maps = [root.get("skillOverrides"), root.at_path(&["permission", "skill"])].into_iter();
-    for map in maps.chain(agents.map(|it| it.node.at_path(&["permission", "skill"]))) {
-        edits.keys(map).map_err(|why| format!("`{}:{why}", path.display()))?;
-    }
+    let maps = std::iter::once(&root).chain(agents.map(|it| &it.node));
+    let mut maps = maps.map(|it| it.at_path(&["permission", "skill"]));
+    let matches =
+        |pattern: &str, name: &str| is_granted(RulePrecedence::LastMatch, [pattern], name);
+    // Switches have no patterns.
+    edits
+        .keys(root.get("skillOverrides"), |_, _| false)
+        .and_then(|()| maps.try_for_each(|it| edits.keys(it, matches)))
+        .map_err(|why| format!("`{}:{why}", path.display()))?;
     if let Some(plugin) = path.parent().filter(|it| it.ends_with(".claude-plugin")) {
         let plugin = plugin.parent().unwrap_or(plugin);
         edits.paths(&root, std::slice::from_ref(&plugin));
@@ -141,7 +146,7 @@ impl ConfigEdits<'_> {
     }
 
     /// `Skill(name)`. One with `*` also matches longer names, so it stays beside the new one.
-    fn rule(&mut self, rule: &Node) {
+    fn rule(&mut self, rule: &Node, allows: bool) {
         let Some(written) = rule.text() else { return };
         let Some(inner) = written.trim_start().strip_prefix("Skill(") else { return };
         let start = written.len() - inner.trim_start().len();
@@ -149,7 +154,13 @@ impl ConfigEdits<'_> {
         let end = inner.find([' ', ')', '*']).unwrap_or(inner.len());
         let Some(span) = self.name_in(inner[..end].trim_end_matches(':')) else {
             let pattern = inner.split(')').next().unwrap_or_default();
-            return self.note_pattern(rule.at, pattern);
+            return self.note_pattern(rule.at, pattern, |pattern, name| {
+                if allows {
+                    is_granted(RulePrecedence::DenyFirst, [pattern], name)
+                } else {
+                    pattern.contains('*') && may_match(pattern, name)
+                }
+            });
         };
         let span = Span::new(start + span.start, start + span.end);
         if self.is_shared || inner[end..].contains('*') {
@@ -161,11 +172,15 @@ impl ConfigEdits<'_> {
     }
 
     /// Keys that are names. An error says that the new name is a key already.
-    fn keys(&mut self, map: Option<&Node>) -> Result<(), String> {
+    fn keys(
+        &mut self,
+        map: Option<&Node>,
+        matches: impl Fn(&str, &str) -> bool,
+    ) -> Result<(), String> {
         let entries = map.map(Node::entries).unwrap_or_default();
         for entry in entries {
             let Some(span) = self.name_in(&entry.key) else {
-                self.note_pattern(entry.at, &entry.key);
+                self.note_pattern(entry.at, &entry.key, &matches);
                 continue;
             };
             let new = replaced(&entry.key, span, self.renaming.new);
@@ -183,20 +198,26 @@ impl ConfigEdits<'_> {
         Ok(())
     }
 
-    /// Notes a pattern that the renamed skill leaves or enters.
-    fn note_pattern(&mut self, at: LineColumn, pattern: &str) {
+    /// Notes a pattern that the renamed skill leaves or enters by one of its names.
+    fn note_pattern(
+        &mut self,
+        at: LineColumn,
+        pattern: &str,
+        matches: impl Fn(&str, &str) -> bool,
+    ) {
         if !pattern.contains(WILDCARDS) {
             return;
         }
-        let matches = |name: &str| may_match(pattern, name);
-        let old = self.names.iter().find(|it| matches(it));
-        let LineColumn { line, column } = at;
-        let (path, new) = (self.path.display(), self.renaming.new);
-        let what = match (old, matches(new)) {
-            (Some(old), false) => format!("matches `{old}` but not `{new}`"),
-            (None, true) => format!("matches `{new}` but not the old name"),
-            (Some(_), true) | (None, false) => return,
-        };
+        let what = self.names.iter().find_map(|old| {
+            let new = replaced(old, self.name_in(old)?, self.renaming.new);
+            match (matches(pattern, old), matches(pattern, &new)) {
+                (true, false) => Some(format!("matches `{old}` but not `{new}`")),
+                (false, true) => Some(format!("matches `{new}` but not the old name")),
+                (true, true) | (false, false) => None,
+            }
+        });
+        let Some(what) = what else { return };
+        let (LineColumn { line, column }, path) = (at, self.path.display());
         self.changes.notes.push(format!("`{pattern}` in `{path}:{line}:{column}` {what}"));
     }
 
@@ -376,7 +397,7 @@ mod tests {
         let skill = path("/w/.claude/skills/aa-bb/SKILL.md");
         let renaming = Renaming::new(&skill, "cc-bb");
         let notes = |file: &str, text: &str| {
-            let names = ["aa-bb".to_owned()];
+            let names = ["aa-bb", "p:aa-bb"].map(str::to_owned);
             let changes =
                 config_changes(&renaming, &names, OldNames::Own, &path(file), text).unwrap();
             assert_eq!(changes.edits, [], "{text}");
@@ -389,12 +410,25 @@ mod tests {
         let entered =
             "`cc-*` in `/w/.claude/settings.json:1:27` matches `cc-bb` but not the old name";
         assert_eq!(notes(file, &rules("Skill(cc-*)")), [entered]);
-        for rule in ["Skill(*-bb)", "Skill(*)", "Skill(dd-*)", "Bash(aa-*)"] {
+        for rule in
+            ["Skill(*-bb)", "Skill(*)", "Skill(dd-*)", "Bash(aa-*)", "Skill(p:*)", "Skill(a?-bb)"]
+        {
             assert_eq!(notes(file, &rules(rule)), [""; 0], "{rule}");
         }
+        let plugin =
+            "`p:a*` in `/w/.claude/settings.json:1:27` matches `p:aa-bb` but not `p:cc-bb`";
+        assert_eq!(notes(file, &rules("Skill(p:a*)")), [plugin]);
+        // A star matches nothing in a rule that allows, except at the end of `name:*` and `name *`.
+        let allow = |rule: &str| rules(rule).replace("deny", "allow");
+        for rule in ["Skill(aa-*)", "Skill(a*-bb)", "Skill(*)", "Skill(p:*)"] {
+            assert_eq!(notes(file, &allow(rule)), [""; 0], "{rule}");
+        }
+        let prefix = "`aa:*` in `/w/.claude/settings.json:1:28` matches `aa-bb` but not `cc-bb`";
+        assert_eq!(notes(file, &allow("Skill(aa:*)")), [prefix]);
         let keys = "{\"permission\": {\"skill\": {\"*\": \"ask\", \"a?-bb\": \"deny\"}}}";
         let left = "`a?-bb` in `/w/opencode.json:1:39` matches `aa-bb` but not `cc-bb`";
         assert_eq!(notes("/w/opencode.json", keys), [left]);
+        assert_eq!(notes(file, "{\"skillOverrides\": {\"aa-*\": \"off\"}}"), [""; 0]);
         assert_eq!(notes(file, "{\"permissions\": {\"deny\": [\"Skill(aa-*)\"}"), [""; 0]);
     }
 

@@ -140,14 +140,18 @@ fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
 const DOMAINS: [&str; 10] =
     ["com", "org", "net", "io", "dev", "ai", "app", "sh", "invalid", "example"];
 
-/// Returns whether the start of a path is that of an address: with a scheme, or with a host such as
-/// `github.com/me/` or `git@github.com:me/`.
+/// Returns whether the start of a path is that of an address: with a scheme, or with a lower-case
+/// host such as `github.com/me/`, `git@github.com:me/` or `localhost:8080/`.
 fn is_address(lead: &str) -> bool {
     let host = lead.split(['/', ':']).next().unwrap_or_default();
-    let host = host.rsplit_once('.').filter(|(name, _)| !name.is_empty());
-    lead.contains("://")
-        || lead.contains("www.")
-        || host.is_some_and(|(_, domain)| DOMAINS.contains(&domain))
+    let is_lower = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b".-_@".contains(&it);
+    let port = lead[host.len()..].strip_prefix(':').and_then(|it| it.split('/').next());
+    let has_port = port.is_some_and(|it| it.parse::<u16>().is_ok());
+    let domain = host.rsplit_once('.').filter(|(name, _)| !name.is_empty()).map(|it| it.1);
+    let is_host = !host.is_empty()
+        && host.bytes().all(is_lower)
+        && (has_port || domain.is_some_and(|it| DOMAINS.contains(&it)));
+    is_host || lead.contains("://") || lead.contains("www.")
 }
 
 fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {

@@ -59,7 +59,7 @@ pub(crate) static TOO_LARGE: Rule = FAMILY
 pub(crate) static BROKEN_LINK: Rule = FAMILY.rule(
     RuleId::BodyBrokenLink,
     "A link of the body, or of a file of the skill that the body links to, points to a file that does not exist.",
-    "The model wastes a turn trying to read it, or invents its content. Links in templates, examples and nested skills are not followed.",
+    "The model wastes a turn trying to read it, or invents its content. Links in nested skills, and in files with the word template, example, sample or asset in their path, are not followed.",
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [forms](references/froms.md).\n//- /w/pdf/references/forms.md\n# Forms\n",
 )

@@ -1,6 +1,6 @@
 //! Checks of a body's structure: anchors, tags, references of editors, and the last sentence.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -11,8 +11,8 @@ use skills_syntax::suggest;
 use skills_syntax::text::{Span, occurrences};
 
 use super::super::Finding;
-use super::super::anchors::{anchors, letters};
-use super::super::link::normalise;
+use super::super::anchors::{Anchors, anchors, letters};
+use super::super::link::{is_call, normalise};
 use super::super::subject::Cx;
 use super::rules::{BROKEN_ANCHOR, BROKEN_LINK, EDITOR_REFERENCE, UNBALANCED_TAG, UNFINISHED};
 
@@ -27,12 +27,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 /// Reports links without a target. After a word, brackets and parentheses are code: `items[i]()`.
 fn check_empty_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for place in &cx.body().empty_links {
-        let line = cx.line(place.start);
-        let before = Span::new(line.start, place.start).slice(cx.text);
-        let is_code = before.rfind('[').is_some_and(|at| {
-            before[..at].ends_with(|it: char| it.is_alphanumeric() || matches!(it, '_' | ')' | ']'))
-        });
-        if !is_code {
+        if !is_call(cx.text, place.start) {
             let finding = Finding::new(&BROKEN_LINK, *place, "the link has no target");
             let finding = finding.severity(Severity::Information);
             out.push(finding.help("Write the path or URL, or remove the link."));
@@ -78,7 +73,7 @@ fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let finding = Finding::new(&BROKEN_ANCHOR, span, message);
         n_suggested += 1;
         let alike = if n_suggested <= MAX_SUGGESTED && target.len() <= MAX_COMPARED {
-            suggest::nearest(&target, anchors.values().map(String::as_str), 0.8)
+            suggest::nearest(&target, anchors.values().flatten().map(String::as_str), 0.8)
         } else {
             Vec::new()
         };
@@ -93,7 +88,7 @@ fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 /// Returns whether an anchor exists, or is one of another kind.
-fn is_there(target: &str, anchors: &BTreeMap<String, String>) -> bool {
+fn is_there(target: &str, anchors: &Anchors) -> bool {
     let key = letters(target);
     let numbered = target.rsplit_once('-').filter(|(_, it)| it.parse::<u32>().is_ok());
     let is_known = |it: &str| anchors.contains_key(it);
@@ -105,9 +100,9 @@ fn is_there(target: &str, anchors: &BTreeMap<String, String>) -> bool {
 }
 
 /// Returns the anchor that an existing one with underscores for hyphens means.
-fn with_hyphens<'a>(target: &str, anchors: &'a BTreeMap<String, String>) -> Option<&'a str> {
-    let meant = anchors.get(&letters(target)).filter(|_| target.contains('_'))?;
-    (*target != **meant && target.replace('_', "-") == **meant).then_some(meant)
+fn with_hyphens<'a>(target: &str, anchors: &'a Anchors) -> Option<&'a str> {
+    let alike = anchors.get(&letters(target)).filter(|it| !it.contains(target))?;
+    alike.get(&target.replace('_', "-")).map(String::as_str)
 }
 
 /// An opening or closing tag alone on its line.

@@ -60,80 +60,87 @@ fn check_variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 /// Maximum number of different words after `$` that are compared with the arguments.
 const MAX_WORDS: usize = 64;
 
-/// Reports words after `$` that nearly equal a declared argument or `ARGUMENTS`. Code has variables
-/// of its own: there, the word must not be assigned anywhere, and only declared arguments count.
+/// The kind of a part of a body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PartKind {
+    Prose,
+    InlineCode,
+    Fence,
+}
+
+/// Reports words after `$` that nearly equal a declared argument or `ARGUMENTS`, and arguments in
+/// braces, which agents replace only without them. Code has variables of its own: the word must not
+/// be assigned anywhere, and in a fence only declared arguments count. Braces are only reported in
+/// prose and where they are the whole inline code.
 fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let declared = cx.items(&ARGUMENTS);
     let declared: BTreeSet<&str> = declared.iter().map(|it| it.text.as_str()).collect();
     let (body, text) = (cx.body(), cx.document.body.slice(cx.text));
-    let fences = body.fences.iter().filter(|_| !declared.is_empty()).map(|it| (it.content, true));
-    let parts = body.prose.iter().chain(&body.codes).map(|it| (*it, false)).chain(fences);
+    let fences = body.fences.iter().filter(|_| !declared.is_empty());
+    let prose = body.prose.iter().map(|it| (*it, PartKind::Prose));
+    let parts = prose
+        .chain(body.codes.iter().map(|it| (*it, PartKind::InlineCode)))
+        .chain(fences.map(|it| (it.content, PartKind::Fence)));
     let is_braced = |it: &&Profile| it.output == OutputFormat::ClaudeFounding;
     let takes_braces = cx.profiles_of(UNKNOWN_VARIABLE.agents).iter().all(is_braced);
+    let is_argument = |it: &str| it == ALL_ARGUMENTS || declared.contains(it);
     let mut seen: BTreeMap<&str, Option<&str>> = BTreeMap::new();
-    for (part, is_code) in parts {
+    for (part, kind) in parts {
         let written = part.slice(cx.text);
         for (at, _) in written.match_indices('$') {
             let rest = &written[at + 1..];
             let inner = rest.strip_prefix('{').unwrap_or(rest);
+            let in_braces = inner.len() < rest.len();
             let length =
                 inner.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
             let word = &inner[..length];
-            if written[..at].ends_with(['\\', '$']) {
-                continue;
-            }
-            if inner.len() < rest.len() {
-                // Code has its own variables in braces.
-                if !is_code && !takes_braces && inner[length..].starts_with('}') {
-                    let start = part.start + at;
-                    let span = Span::new(start, start + "${}".len() + length);
-                    check_braces(text, &declared, span, word, out);
-                }
-                continue;
-            }
-            if word.len() < 4 || declared.contains(word) {
+            let length = if in_braces { "${}".len() + length } else { length };
+            let is_told = if in_braces {
+                let may_be_told = match kind {
+                    PartKind::Prose => true,
+                    PartKind::InlineCode => length == written.len(),
+                    PartKind::Fence => false,
+                };
+                may_be_told && !takes_braces && inner[word.len()..].starts_with('}')
+            } else {
+                !is_argument(word)
+            };
+            if written[..at].ends_with(['\\', '$'])
+                || !is_told
+                || word.len() < 4 && !is_argument(word)
+            {
                 continue;
             }
             if seen.len() == MAX_WORDS && !seen.contains_key(word) {
                 return;
             }
             let meant = *seen.entry(word).or_insert_with(|| {
-                let near = declared.iter().copied().find(|it| is_slip(word, it));
-                let near = near.or_else(|| is_slip(word, ALL_ARGUMENTS).then_some(ALL_ARGUMENTS));
-                near.filter(|_| !is_assigned(text, word))
+                let is_meant = |it: &&str| word == *it || is_slip(word, it);
+                let meant = declared.iter().copied().chain([ALL_ARGUMENTS]).find(is_meant);
+                meant.filter(|_| !is_assigned(text, word))
             });
-            let Some(meant) = meant.filter(|it| !is_code || *it != ALL_ARGUMENTS) else { continue };
-            let start = part.start + at + 1;
+            let is_other = |it: &&str| kind == PartKind::Fence && *it == ALL_ARGUMENTS;
+            let Some(meant) = meant.filter(|it| !is_other(it)) else { continue };
+            let (start, message, new) = if in_braces {
+                let message =
+                    format!("agents do not replace `${{{word}}}`; did you mean `${meant}`?");
+                (part.start + at, message, format!("${meant}"))
+            } else {
+                let message = format!("`${word}` is no argument; did you mean `${meant}`?");
+                (part.start + at + 1, message, meant.to_owned())
+            };
             let span = Span::new(start, start + length);
-            let message = format!("`${word}` is no argument; did you mean `${meant}`?");
             let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
             let title = format!("Change to `${meant}`");
             // Code may have a variable of its own by that name, and a short word is often another one.
-            out.push(if is_code {
-                finding.severity(Severity::Hint).draft(title, span, meant)
-            } else if word.len() < LONG_WORD {
-                finding.draft(title, span, meant)
+            out.push(if kind == PartKind::Fence {
+                finding.severity(Severity::Hint).draft(title, span, new)
+            } else if word.len() < LONG_WORD || in_braces && kind == PartKind::InlineCode {
+                finding.draft(title, span, new)
             } else {
-                finding.fix(title, span, meant)
+                finding.fix(title, span, new)
             });
         }
-    }
-}
-
-/// Reports an argument in braces, which agents replace only without them.
-fn check_braces(
-    body: &str,
-    declared: &BTreeSet<&str>,
-    span: Span,
-    word: &str,
-    out: &mut Vec<Finding>,
-) {
-    let is_meant = |it: &&str| word == *it || is_slip(word, it);
-    let meant = declared.iter().copied().chain([ALL_ARGUMENTS]).find(is_meant);
-    if let Some(meant) = meant.filter(|_| !is_assigned(body, word)) {
-        let message = format!("agents do not replace `${{{word}}}`; did you mean `${meant}`?");
-        let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
-        out.push(finding.fix(format!("Change to `${meant}`"), span, format!("${meant}")));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Precision and recall on findings labelled by hand.
 //!
-//! `labelled.jsonl` has one finding a line: an excerpt of a public skill with the files beside it,
-//! and the label, given by reading before the rules were tuned. `right` is true if the text is
-//! wrong at that place. Recall also counts the planted defects of `samples`. The counts are in a table
-//! of `docs/check.md`.
+//! `labelled.jsonl` has one finding a line: an excerpt of a public skill with the files beside it
+//! and excerpts of them (`texts`), and the label, given by reading before the rules were tuned.
+//! `right` is true if the text is wrong at that place. Recall also counts the planted defects of
+//! `samples`. The counts are in a table of `docs/check.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -51,7 +51,8 @@ impl Label {
         let mut fixture = format!("//- /w/{path}\n{text}");
         for file in list("files") {
             // Another skill has the same name.
-            let content = if file.ends_with("/SKILL.md") { &*text } else { "Text.\n" };
+            let default = if file.ends_with("/SKILL.md") { &*text } else { "Text.\n" };
+            let content = value["texts"][&*file].as_str().unwrap_or(default);
             let _ = write!(fixture, "//- /w/{file}\n{content}");
         }
         for name in list("skills") {

@@ -35,11 +35,21 @@ fn missing_file_that_a_linked_file_links_to_is_reported_at_the_link() {
         "[a](fields.md) [b](references/fields.md) [c](./) [d](#fields) [e](../SKILL.md)",
         "[a](docs/guide.md) [b](https://example.org/x.md) [c](../../other/x.md) [d](page)",
         "[a](path/to/x.md) [b](your-file.md) Create [c](plan.md)",
+        "[a](www.example.com) [b](example.org/x.md) items[i](obj.method) [c](fields.html)",
         "```md\n[a](no.md)\n```",
+        "- \"See [a](no.md) for forms\"",
     ] {
         assert!(finding(link, forms).is_none(), "{forms}");
     }
     assert!(finding("Read the file.", links).is_none(), "the body does not link to it");
+    let found = |body: &str, file: &str| {
+        let broken = format!("//- /w/skills/pdf/{file}\n[a](no.md)\n");
+        let found = Fixture::new(&(fixture(body, "x") + &broken)).check();
+        found.iter().any(|it| it.rule.id.as_str() == "body/broken-link")
+    };
+    assert!(found("Read `references/resampled.md`.", "references/resampled.md"));
+    assert!(!found("Read `references/two-samples.md`.", "references/two-samples.md"));
+    assert!(!found("Read `examples/a.md`.", "examples/a.md"));
     let template = fixture("Fill in [it](assets/form.md).", "x")
         + "//- /w/skills/pdf/assets/form.md\n[a](no.md)\n";
     let found = Fixture::new(&template).check();

@@ -426,12 +426,34 @@ fn misspelled_argument_is_reported() {
         "```sh\nfor isue in a; do echo $isue; done\n```",
         "```sh\necho $ARGUMENT\n```",
         "```sh\necho ${ARGUMENTS} ${issue}\n```",
+        "Return `Fix ${issue}` in TypeScript.",
         "Read `${HOME}` and ${CLAUDE_SKILL_DIR}, or \\${issue}.",
         "Set `$HOME` and $user, or \\$isue.",
         "Blow into a $tissue, take the $issues and the $issued.",
     ] {
         silent("body/unknown-variable", &Fixture::new(&text(body)).check());
     }
+}
+
+#[test]
+fn argument_in_braces_is_reported_everywhere_and_fixed_where_it_is_certain() {
+    let found = |body: &str| {
+        let text = front("arguments: [id, issues]\nargument-hint: issues").replace("Read.", body);
+        let mut found = Fixture::new(&text).check_for_fixing();
+        found.retain(|it| it.rule.id.as_str() == "body/unknown-variable");
+        found
+    };
+    for (body, is_certain) in
+        [("Fix ${issues}.", true), ("Fix `${issues}`.", false), ("Fix ${id}.", false)]
+    {
+        let found = found(body);
+        assert_eq!(found.len(), 1, "{body}");
+        assert_eq!(found[0].only_fix().is_some(), is_certain, "{body}");
+    }
+    assert_eq!(found(&"${issues} ".repeat(500)).len(), 500);
+    // Each word is looked up once, and only so many words.
+    let others: String = (0..64).map(|it| format!("${{other_{it}}} ")).collect();
+    assert_eq!(found(&format!("${{issues}} {others}${{issues}} ${{issue}}")).len(), 1);
 }
 
 #[test]
@@ -538,7 +560,7 @@ fn values_of_claude_code_are_corrected() {
 
 #[test]
 fn anchor_without_a_heading_is_reported() {
-    let headings = "## Form fields\n\n### A_b `c` & [d](x.md) {#own}\n\n<a id=\"Mark\"></a>\n\n- # In a list\n\nUnder\n=====\n\n## Form fields\n\n";
+    let headings = "## Form fields\n\n### A_b `c` & [d](x.md) {#own}\n\n<a id=\"Mark\"></a>\n\n<a id=\"two_words\"></a>\n\n### Two words\n\n## Own id {#own_id}\n\n- # In a list\n\nUnder\n=====\n\n## Form fields\n\n";
     let text = |link: &str| body(&format!("See [x]({link}).\n\n{headings}Read."));
     let finding = finds(
         "body/broken-anchor",
@@ -554,6 +576,8 @@ fn anchor_without_a_heading_is_reported() {
     for link in [
         "#form-fields",
         "#form-fields-1",
+        "#two_words",
+        "#own_id",
         "#a_b-c--d",
         "#own",
         "#mark",

@@ -28,7 +28,7 @@ const fn value(
     Pattern { name, head, part, tail }
 }
 
-const BODIES: [Pattern; 48] = [
+const BODIES: [Pattern; 50] = [
     body("links unclosed", "[a](", ""),
     body("links closed at the end", "[a](", ")"),
     body("links in angles unclosed", "[a](<", ""),
@@ -63,6 +63,8 @@ const BODIES: [Pattern; 48] = [
     body("backticks unclosed", "`` \\", ""),
     body("dollars", "$", ""),
     body("arguments", "$1 ", ""),
+    body("arguments in braces", "${ARGUMENTS} ${ARGUMENT} ", ""),
+    body("arguments in many braces", "${ARGUMENT%} ", ""),
     body("amounts", "costs $5 $ARGUMENTS ", ""),
     body("variables unclosed", "${CLAUDE_", ""),
     body("variables unknown", "${CLAUDE_SKIL_DIR} ", ""),
