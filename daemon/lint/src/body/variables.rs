@@ -112,7 +112,7 @@ fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
                 continue;
             }
             if seen.len() == MAX_WORDS && !seen.contains_key(word) {
-                return;
+                continue;
             }
             let meant = *seen.entry(word).or_insert_with(|| {
                 let is_meant = |it: &&str| word == *it || is_slip(word, it);

@@ -85,3 +85,15 @@ fn skill_of_a_plugin_is_not_too_deep() {
     let found = Fixture::new(&fixture).check();
     assert!(found.iter().all(|it| it.rule.id.as_str() != "index/too-deep"), "{found:#?}");
 }
+
+#[test]
+fn numbers_of_a_listing_over_its_budget_are_grouped() {
+    let skill = |name: &str, description: &str| {
+        format!("---\nname: {name}\ndescription: Use. {description}\n---\nRead.\n")
+    };
+    let long = skill("pdf", &"x".repeat(1200));
+    let found = Fixture::new(&format!("//- /w/.claude/skills/pdf/SKILL.md budget\n{long}")).check();
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "index/budget").unwrap();
+    let help = finding.diagnostic.help.as_deref().unwrap_or_default();
+    assert!(help.contains("`pdf` (1,213)"), "{help}");
+}
