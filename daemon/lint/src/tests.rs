@@ -2,6 +2,7 @@
 //!
 //! `examples` checks the examples of each rule; the other modules check cases that distinguish rules.
 
+mod arguments;
 mod attribution;
 mod coverage;
 mod examples;

@@ -436,27 +436,6 @@ fn misspelled_argument_is_reported() {
 }
 
 #[test]
-fn argument_in_braces_is_reported_everywhere_and_fixed_where_it_is_certain() {
-    let found = |body: &str| {
-        let text = front("arguments: [id, issues]\nargument-hint: issues").replace("Read.", body);
-        let mut found = Fixture::new(&text).check_for_fixing();
-        found.retain(|it| it.rule.id.as_str() == "body/unknown-variable");
-        found
-    };
-    for (body, is_certain) in
-        [("Fix ${issues}.", true), ("Fix `${issues}`.", false), ("Fix ${id}.", false)]
-    {
-        let found = found(body);
-        assert_eq!(found.len(), 1, "{body}");
-        assert_eq!(found[0].only_fix().is_some(), is_certain, "{body}");
-    }
-    assert_eq!(found(&"${issues} ".repeat(500)).len(), 500);
-    // Each word is looked up once, and only so many words.
-    let others: String = (0..64).map(|it| format!("${{other_{it}}} ")).collect();
-    assert_eq!(found(&format!("${{issues}} {others}${{issues}} ${{isues}}")).len(), 2);
-}
-
-#[test]
 fn merge_conflict_offers_both_versions() {
     let conflict = "a\n<<<<<<< HEAD\nb\n||||||| base\nc\n=======\nd\n>>>>>>> main\ne";
     let finding = finds("body/conflict-marker", &body(conflict), "<<<<<<< HEAD", "unresolved");
