@@ -16,6 +16,7 @@ mod hooks;
 mod index;
 mod install;
 mod load;
+mod null;
 mod permission;
 mod position;
 mod rules;
@@ -90,13 +91,3 @@ pub use worktree::{
     ProfileSkills, SkillCounts, Worktree, WorktreeCloseParams, WorktreeCloseResult,
     WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
-
-// Clients in loosely typed languages send null for "none", even for a list.
-fn null_is_default<'de, D, T>(d: D) -> Result<T, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: Default + serde::Deserialize<'de>,
-{
-    use serde::Deserialize as _;
-    Ok(Option::<T>::deserialize(d)?.unwrap_or_default())
-}

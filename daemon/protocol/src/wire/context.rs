@@ -75,7 +75,7 @@ macro_rules! skills_params {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub freshness: Option<crate::wire::Freshness>,
             /// Additional directories whose skills are included, absolute.
-            #[serde(default, deserialize_with = "crate::wire::null_is_default")]
+            #[serde(default, deserialize_with = "crate::wire::null::null_is_default")]
             #[serde(skip_serializing_if = "Vec::is_empty")]
             pub additional_dirs: Vec<String>,
             /// Variables that discovery depends on; the connection's or the daemon's own if absent.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::null_is_default;
+use super::null::null_is_default;
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::{Health, Range, State};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::null_is_default;
+use super::null::null_is_default;
 use crate::error::PermissionRule;
 use crate::path::PathEncoding;
 use crate::wire::Health;

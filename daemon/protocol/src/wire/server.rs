@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::null_is_default;
+use super::null::null_is_default;
 use crate::limits::Limits;
 use crate::message::RequestId;
 use crate::path::PathEncoding;

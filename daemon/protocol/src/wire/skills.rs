@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::null_is_default;
+use super::null::null_is_default;
 use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
