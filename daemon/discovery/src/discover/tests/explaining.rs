@@ -42,7 +42,7 @@ fn name_query_explains_winner_and_loser() {
               candidate /w/.claude/skills/good/SKILL.md
                 yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside an unquoted value; values with special characters are read as quoted
                 name/unique decisive=true: `/home/u/.claude/skills/good/SKILL.md` has the same name and is found earlier
-                yaml/valid as opencode-agent-skills, copilot-cli, mistral-vibe, cline, continue, pi, kimi-code, openhands, fast-agent at 3:22: opencode-agent-skills, Copilot CLI, Mistral Vibe and 6 more agents drop this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as opencode-agent-skills, copilot-cli, mistral-vibe, cline, continue, pi, kimi-code, openhands, fast-agent at 3:22: opencode-agent-skills, Copilot CLI, Mistral Vibe and 6 more drop this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 body/required as droid at 1:1: Factory Droid drops this file: the body is empty
         "#]],
     );
@@ -56,7 +56,7 @@ fn name_query_explains_winner_and_loser() {
             root /w/.claude/skills
               candidate /w/.claude/skills/good/SKILL.md
                 yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside an unquoted value; problematic values are read as quoted
-                yaml/valid as opencode-agent-skills, copilot-cli, mistral-vibe, cline, continue, pi, kimi-code, openhands, fast-agent at 3:22: opencode-agent-skills, Copilot CLI, Mistral Vibe and 6 more agents drop this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
+                yaml/valid as opencode-agent-skills, copilot-cli, mistral-vibe, cline, continue, pi, kimi-code, openhands, fast-agent at 3:22: opencode-agent-skills, Copilot CLI, Mistral Vibe and 6 more drop this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
                 body/required as droid at 1:1: Factory Droid drops this file: the body is empty
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md

@@ -42,7 +42,7 @@ fn effective_difference_is_explained() {
             root /w/.claude/skills
               candidate /w/.claude/skills/a/SKILL.md
                 differs in description: `description` is else-first-heading; in `claude-code` it is else-first-body-line (Founding notes on Claude Code: the field, else the first heading, else the name)
-                description/required as agentskills, opencode-agent-skills, codex, gemini-cli, qwen-code, mistral-vibe, continue, pi, kimi-code, droid, openclaw, fast-agent at 1:1: An Agent Skills client, opencode-agent-skills, Codex and 9 more agents drop this file: the frontmatter has no `description`
+                description/required as agentskills, opencode-agent-skills, codex, gemini-cli, qwen-code, mistral-vibe, continue, pi, kimi-code, droid, openclaw, fast-agent at 1:1: An Agent Skills client, opencode-agent-skills, Codex and 9 more drop this file: the frontmatter has no `description`
                 name/form as openhands at 2:7: OpenHands drops this file: the name `other` differs from its directory's name
         "#]],
     );
