@@ -236,11 +236,11 @@ impl Store {
 
     /// Like [`Store::finish`], outside of a runtime.
     pub fn finish_blocking(&self) -> Option<usize> {
+        // Nothing was ever saved.
+        let Some(jobs) = self.shared.jobs.get() else { return Some(0) };
         let (reply, answer) = mpsc::channel();
-        // Drops `reply` if nothing is pending: the thread was never started or has ended.
-        if let Some(jobs) = self.shared.jobs.get() {
-            let _ = jobs.send(StoreJob::Exit(reply));
-        }
+        // Drops `reply` if the thread has ended.
+        let _ = jobs.send(StoreJob::Exit(reply));
         match answer.recv_timeout(EXIT_TIMEOUT) {
             Ok(n_pending) => Some(n_pending),
             Err(RecvTimeoutError::Disconnected) => Some(0),
