@@ -112,13 +112,13 @@ pub(super) async fn active(
     let call = resolver.decode(peer, context.clone()).await?;
     let source = call.profile_source.clone();
     let RequestContext { config, repository, view: any, .. } = resolver.complete(call).await?;
-    let names_agent = source == ProfileSource::Call;
+    let names_agents = source == ProfileSource::Call || !profiles.is_empty();
     let top = any.resolution.worktree.clone();
     let files = [&*config, &*repository];
     let mut reason = None;
     if profiles.is_empty() {
         let configured = skills_config::check_profiles(files);
-        if names_agent {
+        if source == ProfileSource::Call {
             // A context with a profile asks for that agent's view.
             profiles = vec![any.ctx.profile.id.to_string()];
         } else if !configured.is_empty() {
@@ -135,8 +135,8 @@ pub(super) async fn active(
             };
         }
     }
-    // A rename has to find the skills of every agent, unless the call names one.
-    let is_other = |it: &&str| !names_agent && !profiles.iter().any(|profile| profile == it);
+    // A rename has to find the skills of every agent, unless the call names some.
+    let is_other = |it: &&str| !names_agents && !profiles.iter().any(|profile| profile == it);
     let others: Vec<_> = DEFAULT_PROFILES.into_iter().filter(is_other).collect();
     let of = |profile: String| Context { profile: Some(profile), ..context.clone() };
     let mut views = Vec::with_capacity(profiles.len());
