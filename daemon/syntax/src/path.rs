@@ -110,13 +110,6 @@ impl AbsPath {
     }
 }
 
-impl Default for AbsPath {
-    /// Returns the root directory.
-    fn default() -> Self {
-        Self("/".into())
-    }
-}
-
 impl Deref for AbsPath {
     type Target = Path;
 

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use skills_agents::hooks::Hook;
@@ -26,7 +27,7 @@ pub const MOST_AGENTS: usize = 256;
 pub(super) const USED_WITHIN: u64 = 60_000;
 
 /// A session.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     /// Id chosen by the agent, or generated.
     pub id: String,
@@ -233,9 +234,26 @@ impl ForgetScope {
 }
 
 impl Session {
-    /// Returns an empty session.
+    /// Returns an empty session, which an opening gives its directory.
     pub(super) fn new(id: &str, at: u64) -> Self {
-        Self { id: id.to_owned(), created: at, used: at, ..Self::default() }
+        Self {
+            id: id.to_owned(),
+            cwd: AbsPath::new(Path::new("/")).expect("it is absolute"),
+            profile: String::new(),
+            environment: BTreeMap::new(),
+            additional: Vec::new(),
+            auto: false,
+            created: at,
+            used: at,
+            discovered: BTreeMap::new(),
+            activated: BTreeMap::new(),
+            announced: ByAgent::new(),
+            invoked: ByAgent::new(),
+            agents: Vec::new(),
+            known_list: None,
+            hooks: Vec::new(),
+            overlay: Arc::default(),
+        }
     }
 
     /// Updates the overlay from the other fields.

@@ -137,7 +137,7 @@ pub(super) async fn active(
     }
     // A rename has to find the skills of every agent, unless the call names some.
     let is_other = |it: &&str| !names_agents && !profiles.iter().any(|profile| profile == it);
-    let others: Vec<_> = DEFAULT_PROFILES.into_iter().filter(is_other).collect();
+    let unjudged: Vec<_> = DEFAULT_PROFILES.into_iter().filter(is_other).collect();
     let of = |profile: String| Context { profile: Some(profile), ..context.clone() };
     let mut views = Vec::with_capacity(profiles.len());
     for profile in profiles {
@@ -147,13 +147,12 @@ pub(super) async fn active(
             resolver.resolve(peer, of(profile)).await?.view
         });
     }
-    let mut other_views = Vec::with_capacity(others.len());
-    for profile in others {
+    let mut others = Vec::with_capacity(unjudged.len());
+    for profile in unjudged {
         // Nothing is judged by these agents, so no call waits for their sources.
         let mut call = resolver.decode(peer, of(profile.to_owned())).await?;
-        other_views.push(resolver.view(&mut call).await?);
+        others.push(resolver.view(&mut call).await?);
     }
-    let others = other_views;
     Ok(Active { views, others, reason, top, rows: skills_config::level_rows(files), config })
 }
 

@@ -459,6 +459,7 @@ mod tests {
         fs::write(dir.child("plain.md"), "Use /pdf.\n").unwrap();
         let path = dir.child("AGENTS.md");
         symlink("plain.md", &path).unwrap();
+        // A text that has just changed is not kept.
         std::thread::sleep(Duration::from_millis(50));
         let index = TextIndex::new(1 << 20);
         let text = |top: &AbsPath| {

@@ -153,20 +153,18 @@ pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>>
         let environment: Vec<u8> = row.get(3)?;
         let additional: Vec<u8> = row.get(4)?;
         let session = Session {
-            id: id.to_owned(),
             cwd: abs_path_of(row, 1)?,
             profile: row.get(2)?,
             environment: split(&environment).filter_map(variable).collect(),
             additional: split(&additional).filter_map(abs_path).collect(),
             auto: row.get(5)?,
-            created: row.get::<_, i64>(6)?.cast_unsigned(),
             used: row.get::<_, i64>(7)?.cast_unsigned(),
             // A list that cannot be read is one that is not known.
             known_list: row
                 .get::<_, Option<String>>(8)?
                 .and_then(|it| serde_json::from_str(&it).ok())
                 .map(Arc::new),
-            ..Session::default()
+            ..Session::new(id, row.get::<_, i64>(6)?.cast_unsigned())
         };
         Ok((row.get::<_, i64>(0)?, session))
     });
