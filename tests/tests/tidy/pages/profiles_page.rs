@@ -87,6 +87,16 @@ pub(crate) fn presence_table() -> String {
     })
 }
 
+/// Formats the paths in a text as code.
+fn paths_as_code(text: &str) -> String {
+    let word = |it: &str| match it.strip_suffix(',') {
+        Some(path) if path.contains('/') => format!("`{path}`,"),
+        None if it.contains('/') => format!("`{it}`"),
+        Some(_) | None => it.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a section for each agent, for the page about agents. `registered` returns the
 /// files that `skillsd install` changes for an agent, and `recordings` the agent's recordings.
 pub(crate) fn agent_sections(
@@ -100,7 +110,8 @@ pub(crate) fn agent_sections(
         let _ = writeln!(text, "- Profile: `{}`.", it.id);
         let places = it.roots.iter().filter(|it| !it.relative.is_empty());
         let places = places.flat_map(|root| root.relative.iter().map(|it| root.display_path(it)));
-        let places: Vec<_> = places.map(|it| format!("`{it}`")).collect();
+        let mut places: Vec<_> = places.map(|it| paths_as_code(&it)).collect();
+        places.dedup();
         let _ = writeln!(text, "- Looks in, in this order: {}.", places.join("; "));
         let order = match it.duplicates {
             DuplicatePolicy::FirstWins => "the first wins",
@@ -115,12 +126,12 @@ pub(crate) fn agent_sections(
         };
         let _ = write!(
             text,
-            "- Drops a skill unless its name is `{}` and its description `{}` ([rules](profiles.md#rules))",
+            "- Drops a skill that breaks its [rules](profiles.md#rules): name `{}`, description `{}`",
             rule("name_check"),
             rule("description")
         );
         if !it.requires.is_empty() {
-            let _ = write!(text, ", and it has {}", rule("requires"));
+            let _ = write!(text, ", fields `{}`", rule("requires"));
         }
         if it.unreadable_yaml == OnInvalidYaml::Drop {
             text.push_str("; drops invalid YAML");
