@@ -310,4 +310,13 @@ mod tests {
         assert_eq!(kept.len(), 4096);
         assert!(kept.contains_key(Path::new(&use_of(MANY - 1))), "the newest are kept");
     }
+
+    #[tokio::test]
+    async fn store_that_never_saved_finishes_without_waiting_for_its_thread() {
+        let top = tempfile::tempdir().unwrap();
+        let store = Store::new(Some(top.path().join("sessions.db")));
+        // None stands for a timeout.
+        assert_eq!(store.finish().await, Some(0));
+        assert_eq!(store.finish_blocking(), Some(0));
+    }
 }
