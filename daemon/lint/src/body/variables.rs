@@ -87,28 +87,16 @@ fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let mut seen: BTreeMap<&str, Option<&str>> = BTreeMap::new();
     for (part, kind) in parts {
         let written = part.slice(cx.text);
-        for (at, _) in written.match_indices('$') {
-            let rest = &written[at + 1..];
-            let inner = rest.strip_prefix('{').unwrap_or(rest);
-            let in_braces = inner.len() < rest.len();
-            let length =
-                inner.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
-            let word = &inner[..length];
-            let length = if in_braces { "${}".len() + length } else { length };
-            let is_told = if in_braces {
-                let may_be_told = match kind {
-                    PartKind::Prose => true,
-                    PartKind::InlineCode => length == written.len(),
-                    PartKind::Fence => false,
-                };
-                may_be_told && !takes_braces && inner[word.len()..].starts_with('}')
-            } else {
-                !is_argument(word)
+        let found = written.match_indices('$').filter_map(|(at, _)| dollar_word(part, written, at));
+        for found in found {
+            let word = found.word;
+            let is_told = match kind {
+                _ if !found.is_braced => !is_argument(word),
+                PartKind::Prose => !takes_braces,
+                PartKind::InlineCode => !takes_braces && found.span == part,
+                PartKind::Fence => false,
             };
-            if written[..at].ends_with(['\\', '$'])
-                || !is_told
-                || word.len() < 4 && !is_argument(word)
-            {
+            if !is_told || word.len() < 4 && !is_argument(word) {
                 continue;
             }
             if seen.len() == MAX_WORDS && !seen.contains_key(word) {
@@ -120,27 +108,60 @@ fn check_arguments(cx: &Cx<'_>, out: &mut Vec<Finding>) {
                 meant.filter(|_| !is_assigned(text, word))
             });
             let is_other = |it: &&str| kind == PartKind::Fence && *it == ALL_ARGUMENTS;
-            let Some(meant) = meant.filter(|it| !is_other(it)) else { continue };
-            let (start, message, new) = if in_braces {
-                let message =
-                    format!("agents do not replace `${{{word}}}`; did you mean `${meant}`?");
-                (part.start + at, message, format!("${meant}"))
-            } else {
-                let message = format!("`${word}` is no argument; did you mean `${meant}`?");
-                (part.start + at + 1, message, meant.to_owned())
-            };
-            let span = Span::new(start, start + length);
-            let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
-            let title = format!("Change to `${meant}`");
-            // Code may have a variable of its own by that name, and a short word is often another one.
-            out.push(if kind == PartKind::Fence {
-                finding.severity(Severity::Hint).draft(title, span, new)
-            } else if word.len() < LONG_WORD || in_braces && kind == PartKind::InlineCode {
-                finding.draft(title, span, new)
-            } else {
-                finding.fix(title, span, new)
-            });
+            out.extend(
+                meant.filter(|it| !is_other(it)).map(|it| argument_finding(&found, kind, it)),
+            );
         }
+    }
+}
+
+/// A word after `$`.
+struct DollarWord<'t> {
+    word: &'t str,
+    is_braced: bool,
+    /// The word, or all of `${word}`.
+    span: Span,
+}
+
+/// Returns the word after the `$` at an offset of a part; none if the `$` is escaped, or if braces
+/// hold more than a word.
+fn dollar_word(part: Span, written: &str, at: usize) -> Option<DollarWord<'_>> {
+    if written[..at].ends_with(['\\', '$']) {
+        return None;
+    }
+    let rest = &written[at + 1..];
+    let braced = rest.strip_prefix('{');
+    let from = braced.unwrap_or(rest);
+    let length = from.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
+    let (word, behind) = from.split_at(length);
+    let start = part.start + at;
+    let span = match braced {
+        Some(_) if !behind.starts_with('}') => return None,
+        Some(_) => Span::new(start, start + "${}".len() + length),
+        None => Span::new(start + 1, start + 1 + length),
+    };
+    Some(DollarWord { word, is_braced: braced.is_some(), span })
+}
+
+/// Returns the finding about a word that stands for an argument.
+fn argument_finding(found: &DollarWord<'_>, kind: PartKind, meant: &str) -> Finding {
+    let DollarWord { word, is_braced, span } = *found;
+    let (message, new) = if is_braced {
+        let message = format!("agents do not replace `${{{word}}}`; did you mean `${meant}`?");
+        (message, format!("${meant}"))
+    } else {
+        let message = format!("`${word}` is no argument; did you mean `${meant}`?");
+        (message, meant.to_owned())
+    };
+    let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
+    let title = format!("Change to `${meant}`");
+    // Code may have a variable of its own by that name, and a short word is often another one.
+    if kind == PartKind::Fence {
+        finding.severity(Severity::Hint).draft(title, span, new)
+    } else if word.len() < LONG_WORD || is_braced && kind == PartKind::InlineCode {
+        finding.draft(title, span, new)
+    } else {
+        finding.fix(title, span, new)
     }
 }
 
