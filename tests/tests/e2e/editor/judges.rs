@@ -202,18 +202,19 @@ fn skill_of_an_agent_beside_configured_ones_can_be_renamed() {
     rename_skill_of_opencode(&home);
 }
 
-/// Renames a skill that only opencode finds, where only Claude Code is present.
+/// Renames a skill that only opencode finds, where only Claude Code is present, by a mention of it.
 #[track_caller]
 fn rename_skill_of_opencode(home: &Home) {
     let top = home.worktree("w", TREE);
     add_agents(home, &AGENTS[..1]);
     let mut editor = Editor::start(home, &[], &[&top], full_capabilities());
-    let far = top.join(".opencode/skills/far-away/SKILL.md");
-    editor.open(&far);
-    let place = Editor::place(&far, "far-away");
-    let edit = editor.ask("textDocument/rename", &far, place, json!({"newName": "near-by"}));
+    let a = top.join(".claude/skills/a/SKILL.md");
+    editor.open(&a);
+    let place = Editor::place(&a, "far-away");
+    let edit = editor.ask("textDocument/rename", &a, place, json!({"newName": "near-by"}));
     let edit = edit.expect("it can be renamed").to_string();
     assert!(edit.contains(".claude/skills/a/SKILL.md"), "{edit}");
+    assert!(edit.contains(".opencode/skills/far-away/SKILL.md"), "{edit}");
     run(home, &top, &["stop"]);
 }
 
