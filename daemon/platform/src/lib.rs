@@ -6,6 +6,7 @@
 //! must not weaken them.
 
 pub mod confined;
+pub mod directory;
 pub mod lock;
 pub mod open_file;
 pub mod peer;

@@ -9,11 +9,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use skills_agents::profile::WalkBudget;
 use skills_discovery::discover::FileId;
 use skills_platform::confined::{open_without_links, search_flags};
+use skills_platform::directory;
 
 /// Default limit on the bytes read from a SKILL.md: 256 KiB.
 pub const DEFAULT_READ_LIMIT: u64 = 256 * 1024;
@@ -107,6 +108,9 @@ impl From<Errno> for ReadError {
     }
 }
 
+/// A regular file, and the identity of the directory in which it was read.
+pub type FileInDirectory = Result<(File, Option<FileId>), ReadError>;
+
 /// File system operations that the engine needs.
 pub trait Disk: Send + Sync {
     /// Returns the metadata of `path` without following a final link.
@@ -128,13 +132,21 @@ pub trait Disk: Send + Sync {
 
     /// Reads a regular file in a directory given by its physical path, and returns the directory's
     /// identity. No link is followed, neither on the way nor at the end.
-    fn read_in(
+    fn read_in(&self, dir: &Path, name: &OsStr, limit: u64) -> FileInDirectory {
+        Ok((self.read(&dir.join(name), limit)?, self.stat(dir).ok().map(|it| it.id)))
+    }
+
+    /// Lists a directory by its physical path, and reads `name` in it as [`Self::read_in`] does if
+    /// it is listed as a regular file.
+    fn list_and_read(
         &self,
         dir: &Path,
         name: &OsStr,
         limit: u64,
-    ) -> Result<(File, Option<FileId>), ReadError> {
-        Ok((self.read(&dir.join(name), limit)?, self.stat(dir).ok().map(|it| it.id)))
+    ) -> io::Result<(Directory, Option<FileInDirectory>)> {
+        let directory = self.list_physical(dir)?;
+        let file = directory.has_file(name).then(|| self.read_in(dir, name, limit));
+        Ok((directory, file))
     }
 
     /// Returns the kind of file system at `path` if other machines or processes can change it
@@ -164,33 +176,30 @@ impl Disk for RealDisk {
     }
 
     fn list(&self, path: &Path) -> io::Result<Directory> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        self.entries(path, fs::openat(fs::CWD, path, flags, Mode::empty())?)
+        self.entries(path, &fs::openat(fs::CWD, path, list_flags(), Mode::empty())?)
     }
 
     fn list_physical(&self, path: &Path) -> io::Result<Directory> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        self.entries(path, open_physical(path, flags)?)
+        self.entries(path, &open_physical(path, list_flags())?)
     }
 
-    fn read_in(
+    fn read_in(&self, dir: &Path, name: &OsStr, limit: u64) -> FileInDirectory {
+        let directory = open_physical(dir, search_flags())?;
+        let id = Stat::from_raw(&fs::fstat(&directory)?).id;
+        read_entry(&directory, id, name, limit)
+    }
+
+    fn list_and_read(
         &self,
         dir: &Path,
         name: &OsStr,
         limit: u64,
-    ) -> Result<(File, Option<FileId>), ReadError> {
-        let directory = open_physical(dir, search_flags())?;
-        let id = Stat::from_raw(&fs::fstat(&directory)?).id;
-        let file = match open_regular(directory, Path::new(name), OFlags::NOFOLLOW) {
-            // The entry was not a link when it was probed.
-            Err(ReadError::Io(error))
-                if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) =>
-            {
-                return Err(ReadError::Changing);
-            }
-            file => file?,
-        };
-        Ok((read_opened(file, limit)?, Some(id)))
+    ) -> io::Result<(Directory, Option<FileInDirectory>)> {
+        let opened = open_physical(dir, list_flags())?;
+        let directory = self.entries(dir, &opened)?;
+        let id = directory.stat.id;
+        let file = directory.has_file(name).then(|| read_entry(&opened, id, name, limit));
+        Ok((directory, file))
     }
 
     fn partly_watched_fs(&self, path: &Path) -> Option<&'static str> {
@@ -198,23 +207,19 @@ impl Disk for RealDisk {
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
-        read_opened(open(path)?, limit)
+        let (file, stat) = open_regular(fs::CWD, path, OFlags::empty())?;
+        read_since(&file, stat, limit)
     }
 }
 
 impl RealDisk {
     /// Reads an open directory.
-    fn entries(self, path: &Path, fd: OwnedFd) -> io::Result<Directory> {
-        let stat = Stat::from_raw(&fs::fstat(&fd)?);
-        let mut entries = Vec::new();
-        for entry in Dir::new(fd)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
-            }
-            let name = OsString::from_vec(name.to_vec());
-            let kind = match entry.file_type() {
+    fn entries(self, path: &Path, opened: &OwnedFd) -> io::Result<Directory> {
+        let stat = Stat::from_raw(&fs::fstat(opened)?);
+        let listed = directory::entries(opened, MOST_ENTRIES + 1)?;
+        let mut entries = Vec::with_capacity(listed.len());
+        for (name, file_type) in listed {
+            let kind = match file_type {
                 // Some file systems do not report the type.
                 FileType::Unknown => match self.stat(&path.join(&name)) {
                     Ok(stat) => stat.kind,
@@ -224,11 +229,31 @@ impl RealDisk {
                 known => EntryKind::from_raw(known),
             };
             entries.push((name, kind));
-            if entries.len() > MOST_ENTRIES {
-                break;
-            }
         }
         Ok(Directory { stat, entries })
+    }
+}
+
+impl Directory {
+    fn has_file(&self, name: &OsStr) -> bool {
+        self.entries.iter().any(|(it, kind)| it == name && *kind == EntryKind::File)
+    }
+}
+
+/// Returns the flags for a directory that is listed.
+fn list_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK
+}
+
+/// Reads a regular file in an open directory with this identity.
+fn read_entry(directory: &OwnedFd, id: FileId, name: &OsStr, limit: u64) -> FileInDirectory {
+    match open_regular(directory, Path::new(name), OFlags::NOFOLLOW) {
+        // The entry was not a link when it was probed.
+        Err(ReadError::Io(error)) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            Err(ReadError::Changing)
+        }
+        Err(error) => Err(error),
+        Ok((file, stat)) => Ok((read_since(&file, stat, limit)?, Some(id))),
     }
 }
 
@@ -257,12 +282,17 @@ fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
 /// The system refuses, or the file changes during every attempt.
 pub fn read_opened(file: std::fs::File, limit: u64) -> Result<File, ReadError> {
     let fd = OwnedFd::from(file);
-    let mut before = Stat::from_raw(&fs::fstat(&fd)?);
+    let stat = Stat::from_raw(&fs::fstat(&fd)?);
+    read_since(&fd, stat, limit)
+}
+
+/// Reads at most `limit` bytes of a file that has not changed since its metadata was `before`.
+fn read_since(fd: &OwnedFd, mut before: Stat, limit: u64) -> Result<File, ReadError> {
     let mut bytes = Vec::new();
     for _ in 0..READ_TRIES {
         bytes.clear();
-        read_from_start(&fd, limit, before.size, &mut bytes)?;
-        let after = Stat::from_raw(&fs::fstat(&fd)?);
+        read_from_start(fd, limit, before.size, &mut bytes)?;
+        let after = Stat::from_raw(&fs::fstat(fd)?);
         if before == after {
             let truncated = after.size > bytes.len() as u64;
             return Ok(File { stat: after, bytes, truncated });
@@ -278,10 +308,10 @@ pub fn read_opened(file: std::fs::File, limit: u64) -> Result<File, ReadError> {
 /// # Errors
 /// The system refuses, or the entry is not a regular file.
 pub fn open(path: &Path) -> Result<std::fs::File, ReadError> {
-    open_regular(fs::CWD, path, OFlags::empty())
+    Ok(open_regular(fs::CWD, path, OFlags::empty())?.0.into())
 }
 
-fn open_regular(dir: impl AsFd, path: &Path, more: OFlags) -> Result<std::fs::File, ReadError> {
+fn open_regular(dir: impl AsFd, path: &Path, more: OFlags) -> Result<(OwnedFd, Stat), ReadError> {
     // NONBLOCK: opening a named pipe or a device must not wait.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let fd = match fs::openat(dir, path, flags | more, Mode::empty()) {
@@ -290,7 +320,11 @@ fn open_regular(dir: impl AsFd, path: &Path, more: OFlags) -> Result<std::fs::Fi
         other => other?,
     };
     let stat = Stat::from_raw(&fs::fstat(&fd)?);
-    if stat.kind == EntryKind::File { Ok(fd.into()) } else { Err(ReadError::NotRegular(stat.kind)) }
+    if stat.kind == EntryKind::File {
+        Ok((fd, stat))
+    } else {
+        Err(ReadError::NotRegular(stat.kind))
+    }
 }
 
 /// File systems that other machines or processes can change without an inotify event, by their

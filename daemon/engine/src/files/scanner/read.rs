@@ -17,7 +17,10 @@ use skills_discovery::discover::{
 };
 
 use crate::files::dir_index::{DirNode, FileState, Probe, Seen};
-use crate::files::disk::{Disk, EntryKind, MOST_ENTRIES, ReadError, content_hash, is_skill_name};
+use crate::files::disk::{
+    Directory, Disk, EntryKind, FileInDirectory, MOST_ENTRIES, ReadError, content_hash,
+    is_skill_name,
+};
 use crate::files::records::Records;
 
 /// Result of a directory job: the listing, and the SKILL.md if it is a regular file.
@@ -70,23 +73,25 @@ pub(super) fn list_directory(
     dir: &OsStr,
     limit: u64,
 ) -> Listed {
-    let listing = list_entries(disk, dir);
+    let at = SystemTime::now();
     let name = OsStr::new("SKILL.md");
-    let has_skill = |listing: &Listing| {
-        listing.items.iter().any(|it| it.name == name && it.kind == EntryKind::File.into())
-    };
-    let skill = match &listing {
-        Ok((_, listing)) if has_skill(listing) => {
-            Some(read_skill(disk, records, (dir, name), limit))
-        }
-        Ok(_) | Err(_) => None,
-    };
-    Listed { listing, skill }
+    match disk.list_and_read(Path::new(dir), name, limit) {
+        Ok((directory, skill)) => Listed {
+            listing: Ok(keep_listed(at, dir, directory)),
+            skill: skill.map(|it| file_state(at, records, it)),
+        },
+        Err(error) => Listed { listing: Err(fault(&error)), skill: None },
+    }
 }
 
 pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fault> {
     let at = SystemTime::now();
     let directory = disk.list_physical(Path::new(dir)).map_err(|error| fault(&error))?;
+    Ok(keep_listed(at, dir, directory))
+}
+
+/// Returns the listing of a directory read at `at`, with the entries that some agent may read.
+fn keep_listed(at: SystemTime, dir: &OsStr, directory: Directory) -> (Seen, Arc<Listing>) {
     let entries = directory.entries.len();
     // Directories of settings files that an agent merges, such as `managed-settings.d`.
     let has_settings = dir.as_bytes().ends_with(b".d");
@@ -108,7 +113,7 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
     let seen = Seen::at(at, directory.stat);
-    Ok((seen, Arc::new(Listing { id: directory.stat.id, items: items.into(), entries })))
+    (seen, Arc::new(Listing { id: directory.stat.id, items: items.into(), entries }))
 }
 
 pub(super) fn read_skill(
@@ -118,7 +123,12 @@ pub(super) fn read_skill(
     limit: u64,
 ) -> FileState<SkillFile> {
     let at = SystemTime::now();
-    match disk.read_in(Path::new(dir), name, limit) {
+    file_state(at, records, disk.read_in(Path::new(dir), name, limit))
+}
+
+/// Returns the state of a SKILL.md that was read, beginning at `at`.
+fn file_state(at: SystemTime, records: &Records, file: FileInDirectory) -> FileState<SkillFile> {
+    match file {
         Ok((file, directory)) => {
             let facts = FileFacts {
                 size: file.stat.size,

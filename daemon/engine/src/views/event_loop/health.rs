@@ -139,7 +139,9 @@ impl EngineState {
     fn watch_problems(&self, depends: &Dependencies) -> Vec<Health> {
         let mut health = Vec::new();
         let nodes = || {
-            let needs_sweep = self.scanner.dir_index.iter().filter(|(_, it)| it.needs_sweep());
+            // Spares looking at every node of every worktree when all are watched.
+            let nodes = self.scanner.needs_sweep().then(|| self.scanner.dir_index.iter());
+            let needs_sweep = nodes.into_iter().flatten().filter(|(_, it)| it.needs_sweep());
             needs_sweep.filter(|(_, it)| depends.contains(it.id))
         };
         if self.wants_watching && !self.scanner.is_watching() {
