@@ -148,10 +148,7 @@ pub(crate) fn longest_head(text: &str, end: usize) -> &str {
     &text[..if is_inside { next_line(text, end) } else { end }]
 }
 
-/// Returns the line spans of a text, without `
-/// ` or `\r
-/// `. Only `
-/// ` ends a line.
+/// Returns the line spans of a text, without `\n` or `\r\n`. Only `\n` ends a line.
 pub(crate) fn line_spans(text: &str) -> impl Iterator<Item = Span> {
     let mut at = 0;
     std::iter::from_fn(move || {
