@@ -37,6 +37,9 @@ use crate::rpc::refusal;
 /// Maximum lookups for a skill that changes between listing and reading.
 const TRIES: usize = 4;
 
+/// Maximum length of an answer that is serialised without a thread of its own, in bytes.
+const SHORT_ANSWER: usize = 64 * 1024;
+
 pub(crate) async fn load(
     parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
@@ -255,6 +258,9 @@ impl LoadCall<'_> {
         // Prompt messages repeat the text.
         let n_texts = 1 + result.metadata.prompt_messages.len();
         let capacity = n_texts * (result.output.len() + 1024);
+        if capacity <= SHORT_ANSWER {
+            return Answer::with_capacity(&result, capacity);
+        }
         blocking(move || Answer::with_capacity(&result, capacity)).await
     }
 }

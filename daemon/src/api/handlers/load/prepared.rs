@@ -42,6 +42,12 @@ pub(super) struct PreparedLoad {
     pub(super) session: Option<String>,
 }
 
+/// Maximum length of a file that is rendered without a thread of its own, in bytes.
+const SHORT_BODY: usize = 16 * 1024;
+
+/// Maximum length of a value for the same, in bytes; a body may repeat it at each word.
+const SHORT_VALUE: usize = 256;
+
 /// Directories of a sealed copy.
 struct CopiedPlace {
     root: PathBuf,
@@ -70,8 +76,21 @@ impl PreparedLoad {
             root: it.root().to_path_buf(),
             skill: it.skill().to_path_buf(),
         };
+        if copy.is_none() && results.is_empty() && self.is_short() {
+            return Ok(self.render_now(results, given, None));
+        }
         let (this, results, copy) = (self.clone(), results.clone(), copy.map(copied));
         blocking(move || Ok(this.render_now(&results, given, copy.as_ref()))).await
+    }
+
+    /// Returns true if the skill is rendered in less than a millisecond, whatever its text says.
+    fn is_short(&self) -> bool {
+        let Self { params, material, .. } = self;
+        let given = [&params.args, &params.effort, &self.session];
+        material.body.text.len() <= SHORT_BODY
+            && given.into_iter().flatten().all(|it| it.len() <= SHORT_VALUE)
+            && material.plugin.is_none()
+            && params.user_config.is_empty()
     }
 
     /// Returns the switch of the agent's settings that disables the skill's commands.

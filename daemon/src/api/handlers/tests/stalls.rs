@@ -43,6 +43,10 @@ async fn no_call_on_large_inputs_computes_long_on_a_worker() {
     let text =
         format!("---\nname: s7\ndescription: d\nmetadata:\n{}\n---\n{body}", fields.join("\n"));
     rig.write("w/.claude/skills/s7/SKILL.md", &text);
+    // The longest text and arguments that are rendered on a worker.
+    let short = "!`ls $ARGUMENTS`\n".repeat(16 * 1024 / 17 - 5);
+    let text = format!("---\nname: s8\ndescription: d\n---\n{short}");
+    rig.write("w/.claude/skills/s8/SKILL.md", &text);
     let longest = Arc::<Mutex<Duration>>::default();
     tokio::spawn(measure_waits(Arc::clone(&longest)));
     let many = |it: &dyn Fn(usize) -> String| (0..1000).map(it).collect::<Vec<_>>();
@@ -63,8 +67,10 @@ async fn no_call_on_large_inputs_computes_long_on_a_worker() {
         "server/shutdown" => 3,
         _ => 1,
     });
+    let short = json!({"name": "s8", "args": "word ".repeat(51), "profile": "claude-code"});
+    let calls = names.iter().map(|it| (*it, &params)).chain([("skills/load", &short)]);
     let mut long = Vec::new();
-    for method in names.iter().filter(|it| **it != "server/shutdown") {
+    for (method, params) in calls.filter(|it| it.0 != "server/shutdown") {
         // No answer of the last view is kept.
         rig.write("w/.claude/skills/s0/SKILL.md", &skill("s0", &format!("x: {method}\n")));
         *longest.lock().unwrap() = Duration::ZERO;
