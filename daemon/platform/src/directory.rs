@@ -23,7 +23,7 @@ pub fn entries(directory: impl AsFd, most: usize) -> Result<Vec<(OsString, FileT
     #[cfg(target_os = "linux")]
     if !crate::is_portable() {
         // `Dir` allocates and clears 96 KiB for each directory.
-        let mut buffer = [std::mem::MaybeUninit::uninit(); 32 * 1024];
+        let mut buffer = [std::mem::MaybeUninit::uninit(); 16 * 1024];
         let mut listing = rustix::fs::RawDir::new(directory, &mut buffer);
         while let Some(entry) = listing.next() {
             let entry = entry?;
