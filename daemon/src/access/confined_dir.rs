@@ -4,20 +4,20 @@
 //! paths and links that lead out fail, also if a directory is swapped for a link meanwhile. Only
 //! regular files are read, and opening never blocks.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Dir, FileType, OFlags, Stat};
+use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 use skills_discovery::discover::{Candidate, FileId};
 use skills_engine::files::disk::content_hash_of;
 use skills_engine::sessions::store::trust::Content;
 use skills_engine::watch::stamp::FileVersion;
 use skills_platform::confined::ConfinedRoot;
+use skills_platform::directory;
 use skills_render::resources::DirEntries;
 
 /// Maximum size of a SKILL.md that is loaded.
@@ -225,13 +225,10 @@ impl ConfinedDir {
     /// Returns the regular files and directories in a directory, without links.
     pub(crate) fn children(&self, relative: &Path) -> Result<DirEntries, ConfinedDirError> {
         let mut found = DirEntries::default();
-        for entry in self.entries(relative, DirectoryLinks::Skipped)?.flatten().take(MAX_ENTRIES) {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name == "." || name == ".." {
-                continue;
-            }
-            let path = relative.join(OsStr::from_bytes(entry.file_name().to_bytes()));
-            match self.kind(&path, entry.file_type()) {
+        for (name, file_type) in self.entries(relative, DirectoryLinks::Skipped, MAX_ENTRIES)? {
+            let kind = self.kind(&relative.join(&name), file_type);
+            let name = name.to_string_lossy().into_owned();
+            match kind {
                 FileType::Directory => found.directories.push(name),
                 FileType::RegularFile => found.files.push(name),
                 _ => {}
@@ -294,28 +291,21 @@ impl ConfinedDir {
         mut each: impl FnMut(PathBuf, FileType),
     ) -> Result<bool, ConfinedDirError> {
         let mut truncated = false;
-        let mut looked_at = 0;
+        let mut left = MAX_ENTRIES;
         let mut directories = vec![PathBuf::new()];
         while let Some(directory) = directories.pop() {
-            let entries = match self.entries(&directory, links) {
+            let mut entries = match self.entries(&directory, links, left + 1) {
                 Ok(entries) => entries,
                 // Removed, swapped or unreadable meanwhile; the others are still listed.
                 Err(_) if !directory.as_os_str().is_empty() => continue,
                 Err(error) => return Err(error),
             };
-            for entry in entries {
-                let Ok(entry) = entry else { break };
-                let name = OsStr::from_bytes(entry.file_name().to_bytes());
-                if name == "." || name == ".." {
-                    continue;
-                }
-                looked_at += 1;
-                if looked_at > MAX_ENTRIES {
-                    truncated = true;
-                    break;
-                }
+            truncated |= entries.len() > left;
+            entries.truncate(left);
+            left -= entries.len();
+            for (name, file_type) in entries {
                 let relative = directory.join(name);
-                let kind = match self.kind(&relative, entry.file_type()) {
+                let kind = match self.kind(&relative, file_type) {
                     FileType::Symlink if links != DirectoryLinks::Skipped => {
                         let target = self.root.stat_at(&relative, OFlags::empty());
                         let is_directory =
@@ -345,14 +335,19 @@ impl ConfinedDir {
         Ok(truncated)
     }
 
-    fn entries(&self, directory: &Path, links: DirectoryLinks) -> Result<Dir, ConfinedDirError> {
+    fn entries(
+        &self,
+        directory: &Path,
+        links: DirectoryLinks,
+        most: usize,
+    ) -> Result<Vec<(OsString, FileType)>, ConfinedDirError> {
         let no_follow = match links {
             DirectoryLinks::Skipped => OFlags::NOFOLLOW,
             DirectoryLinks::Followed | DirectoryLinks::FollowedInTools => OFlags::empty(),
         };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | no_follow;
         let relative = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-        Ok(Dir::new(self.root.open_at(relative, flags)?)?)
+        Ok(directory::entries(self.root.open_at(relative, flags)?, most)?)
     }
 
     /// Returns an entry's type. Some file systems do not report it in directory listings.
