@@ -88,6 +88,8 @@ pub struct Options {
     pub idle: Duration,
     /// Directory for registries and bundled skills; none disables both.
     pub cache: Option<PathBuf>,
+    /// Number of questions to the index from which a view's discovery runs on a thread of its own.
+    pub large_view: usize,
 }
 
 impl Options {
@@ -95,7 +97,16 @@ impl Options {
     pub fn new(boot_id: String) -> Self {
         let (disk, read_limit) = (Arc::new(RealDisk), DEFAULT_READ_LIMIT);
         let idle = views::last_used::VIEW_IDLE;
-        Self { hints: None, disk, read_limit, boot_id, listener: None, idle, cache: None }
+        Self {
+            hints: None,
+            disk,
+            read_limit,
+            boot_id,
+            listener: None,
+            idle,
+            cache: None,
+            large_view: views::event_loop::LARGE_VIEW,
+        }
     }
 }
 
@@ -188,6 +199,8 @@ impl Engine {
             last_sweep: Instant::now(),
             postponed: HashSet::new(),
             last_postponed: Instant::now(),
+            events: events.clone(),
+            large_view: options.large_view,
             pending_scans: VecDeque::new(),
             slice_end: Instant::now(),
             answerable: Vec::new(),

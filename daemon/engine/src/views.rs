@@ -2,6 +2,7 @@
 //! activation matchers.
 
 pub(crate) mod activation;
+pub(crate) mod discovery_run;
 pub(crate) mod event;
 pub(crate) mod event_loop;
 pub(crate) mod idle_check;

@@ -82,6 +82,8 @@ impl World {
 enum Mode {
     /// As delivered by the system.
     Plain,
+    /// The same, with discovery on threads of its own while the disk changes.
+    Threads,
     /// As delivered by `notify`, for systems without inotify.
     Portable,
     /// Every hint is lost, as after an overflow of the system's queue.
@@ -130,7 +132,7 @@ fn worse(mode: Mode, real: StartWatch) -> StartWatch {
     Box::new(move |hint_queue| {
         let heard = match mode {
             Mode::Lost | Mode::Remote => HintQueue::new(|| {}),
-            Mode::Plain | Mode::Portable | Mode::Limited => hint_queue.clone(),
+            Mode::Plain | Mode::Threads | Mode::Portable | Mode::Limited => hint_queue.clone(),
         };
         let real = real(heard)?;
         Ok(Arc::new(Worse { mode, real, hint_queue, armed: AtomicUsize::new(0) }))
@@ -164,7 +166,7 @@ impl WatchBackend for Worse {
     }
 
     fn drain(&self) -> bool {
-        self.mode == Mode::Plain && self.real.drain()
+        matches!(self.mode, Mode::Plain | Mode::Threads) && self.real.drain()
     }
 }
 
@@ -315,13 +317,18 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let root = world.top.parent().unwrap();
     let real = match mode {
         Mode::Portable => portable(world.cookies.clone()),
-        Mode::Plain | Mode::Lost | Mode::Limited | Mode::Remote => {
+        Mode::Plain | Mode::Threads | Mode::Lost | Mode::Limited | Mode::Remote => {
             recommended(world.cookies.clone())
         }
     };
     let disk: Arc<dyn Disk> =
         if mode == Mode::Remote { Arc::new(RemoteDisk) } else { Arc::new(RealDisk) };
-    let live = engine(Some(worse(mode, real)), disk);
+    let hints = Some(worse(mode, real));
+    let mut options = Options { hints, disk, ..Options::new("boot".into()) };
+    if mode == Mode::Threads {
+        options.large_view = 0;
+    }
+    let live = Engine::start(options).unwrap();
     let mut random = Random(seed);
     let mut history = Vec::new();
     for round in 0..rounds {
@@ -335,8 +342,13 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
             3 => "opencode-agent-skills",
             _ => "agentskills",
         };
-        let view =
-            live.view(world.key(profile), || world.ctx(profile), Freshness::Synced).await.unwrap();
+        let request = || live.view(world.key(profile), || world.ctx(profile), Freshness::Synced);
+        if mode == Mode::Threads {
+            let change = async { history.push(change(root, &mut random, round)) };
+            let (view, ()) = tokio::join!(request(), change);
+            view.unwrap();
+        }
+        let view = request().await.unwrap();
         let fresh = engine(None, Arc::new(RealDisk));
         let truth =
             fresh.view(world.key(profile), || world.ctx(profile), Freshness::Synced).await.unwrap();
@@ -360,7 +372,9 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let counters = live.status().await.unwrap().counters;
     match mode {
         // Correct because of hints, not because of full sweeps.
-        Mode::Plain => assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}"),
+        Mode::Plain | Mode::Threads => {
+            assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}");
+        }
         // `notify` reports from a thread of its own: a directory that is replaced while it is being
         // armed is armed and compared alone at the next request.
         Mode::Portable => {
@@ -385,6 +399,11 @@ async fn converge_in(mode: Mode) {
 #[tokio::test]
 async fn synced_views_equal_a_fresh_read() {
     converge_in(Mode::Plain).await;
+}
+
+#[tokio::test]
+async fn synced_views_equal_a_fresh_read_when_discovered_on_other_threads() {
+    converge_in(Mode::Threads).await;
 }
 
 #[tokio::test]

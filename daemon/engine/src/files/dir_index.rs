@@ -34,16 +34,16 @@ pub(crate) type NodeId = u32;
 /// Physical path of a node, shared by all owners.
 pub(crate) type NodePath = Arc<OsStr>;
 
-/// All nodes, by path.
-#[derive(Default)]
+/// All nodes, by path. A clone shares them, and a later change copies what it changes.
+#[derive(Clone, Default)]
 pub(crate) struct DirIndex {
-    /// Keyed by physical path. Byte order keeps the nodes below a directory together. Nodes are
-    /// boxed because leaves of a B-tree that was filled in order are half empty.
-    nodes: BTreeMap<NodePath, Box<DirNode>>,
+    /// Keyed by physical path. Byte order keeps the nodes below a directory together.
+    nodes: Arc<BTreeMap<NodePath, Arc<DirNode>>>,
     next: NodeId,
 }
 
 /// Cached answers and watch state of one directory.
+#[derive(Clone)]
 pub(crate) struct DirNode {
     pub(crate) id: NodeId,
     pub(crate) watch: WatchState,
@@ -134,7 +134,8 @@ impl DirIndex {
     }
 
     pub(crate) fn get_mut(&mut self, path: &OsStr) -> Option<&mut DirNode> {
-        self.nodes.get_mut(path).map(|it| &mut **it)
+        // Looked up first: a change of shared nodes copies the map.
+        self.nodes.contains_key(path).then(|| self.nodes_mut().get_mut(path).map(Arc::make_mut))?
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&NodePath, &DirNode)> {
@@ -142,15 +143,37 @@ impl DirIndex {
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&NodePath, &mut DirNode)> {
-        self.nodes.iter_mut().map(|(path, it)| (path, &mut **it))
+        self.nodes_mut().iter_mut().map(|(path, it)| (path, Arc::make_mut(it)))
+    }
+
+    fn nodes_mut(&mut self) -> &mut BTreeMap<NodePath, Arc<DirNode>> {
+        Arc::make_mut(&mut self.nodes)
+    }
+
+    /// Returns true if none of these nodes has changed since `before` was cloned.
+    pub(crate) fn is_unchanged_since(
+        &self,
+        before: &Self,
+        depends: impl Fn(NodeId) -> bool,
+    ) -> bool {
+        if Arc::ptr_eq(&self.nodes, &before.nodes) {
+            return true;
+        }
+        let mut now = self.nodes.iter().peekable();
+        // Both are sorted by path.
+        before.nodes.iter().all(|(path, node)| {
+            while now.next_if(|(it, _)| *it < path).is_some() {}
+            let is_same = now.peek().is_some_and(|(it, now)| *it == path && Arc::ptr_eq(now, node));
+            is_same || !depends(node.id)
+        })
     }
 
     /// Adds an unarmed node without answers, unless the node exists.
     pub(crate) fn ensure(&mut self, path: &OsStr) -> &mut DirNode {
         let next = &mut self.next;
-        self.nodes.entry(path.into()).or_insert_with(|| {
+        let node = Arc::make_mut(&mut self.nodes).entry(path.into()).or_insert_with(|| {
             *next += 1;
-            Box::new(DirNode {
+            Arc::new(DirNode {
                 id: *next,
                 watch: WatchState::Unarmed,
                 scope: WatchScope::Names,
@@ -161,7 +184,8 @@ impl DirIndex {
                 files: NameMap::default(),
                 texts: NameMap::default(),
             })
-        })
+        });
+        Arc::make_mut(node)
     }
 
     /// Returns the shared path of a node.
@@ -170,17 +194,18 @@ impl DirIndex {
     }
 
     /// Removes the nodes at and below `path`, and returns them.
-    pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<(NodePath, Box<DirNode>)> {
+    pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<(NodePath, Arc<DirNode>)> {
         let paths = self.tree(path).into_iter();
-        paths.filter_map(|path| self.nodes.remove_entry(&path)).collect()
+        let nodes = self.nodes_mut();
+        paths.filter_map(|path| nodes.remove_entry(&path)).collect()
     }
 
     /// Removes the nodes for which `keep` returns false, and returns them.
     pub(crate) fn retain(
         &mut self,
         keep: impl Fn(&DirNode) -> bool,
-    ) -> Vec<(NodePath, Box<DirNode>)> {
-        self.nodes.extract_if(.., |_, it| !keep(it)).collect()
+    ) -> Vec<(NodePath, Arc<DirNode>)> {
+        self.nodes_mut().extract_if(.., |_, it| !keep(it)).collect()
     }
 
     /// Returns the paths of the nodes at and below `path`.

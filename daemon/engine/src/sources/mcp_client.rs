@@ -37,9 +37,34 @@ pub(crate) struct Mcp {
     options: Option<McpOptions>,
 }
 
+/// The servers as roots, on any thread. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct McpRoots(Arc<Shared>);
+
+impl McpRoots {
+    /// Returns each server as a root.
+    pub(crate) fn all(&self) -> Vec<ProvidedRoot> {
+        let servers = self.0.lock();
+        let roots = servers.iter().map(|(name, server)| ProvidedRoot {
+            path: server_path(name),
+            origin: format!("the MCP server `{name}`"),
+            stock: match (&server.prompts, &server.error) {
+                (Some(prompts), _) => ProvidedContents::Skills(Arc::clone(prompts)),
+                (None, Some(error)) => ProvidedContents::Failed(error.clone()),
+                (None, None) => ProvidedContents::Awaited("is being started".to_owned()),
+            },
+        });
+        roots.collect()
+    }
+}
+
 impl Mcp {
     pub(crate) fn new(notifier: Arc<ChangeNotifier>) -> Self {
         Self { shared: Arc::new(Shared::new(notifier)), keeper: None, options: None }
+    }
+
+    pub(crate) fn roots(&self) -> McpRoots {
+        McpRoots(Arc::clone(&self.shared))
     }
 
     /// Applies a configuration. Servers with an unchanged configuration keep running.
@@ -62,21 +87,6 @@ impl Mcp {
             // The thread ends together with the engine.
             let _ = orders.send(KeeperOrder::Configure(options.clone()));
         }
-    }
-
-    /// Returns each server as a root.
-    pub(crate) fn provided(&self) -> Vec<ProvidedRoot> {
-        let servers = self.shared.lock();
-        let provided = servers.iter().map(|(name, server)| ProvidedRoot {
-            path: server_path(name),
-            origin: format!("the MCP server `{name}`"),
-            stock: match (&server.prompts, &server.error) {
-                (Some(prompts), _) => ProvidedContents::Skills(Arc::clone(prompts)),
-                (None, Some(error)) => ProvidedContents::Failed(error.clone()),
-                (None, None) => ProvidedContents::Awaited("is being started".to_owned()),
-            },
-        });
-        provided.collect()
     }
 
     /// Starts the servers that are not running, because a view needs their prompts.

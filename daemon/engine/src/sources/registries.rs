@@ -45,6 +45,10 @@ pub(crate) struct Remote {
     orders: Option<Sender<FetchOrder>>,
 }
 
+/// The registries as roots, on any thread. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct RemoteRoots(Arc<Shared>);
+
 struct Shared {
     cache: Option<PathBuf>,
     notifier: Arc<ChangeNotifier>,
@@ -97,6 +101,32 @@ pub(crate) fn directories(cache: &Path) -> [PathBuf; 2] {
     [Some(cache), real.as_deref()].map(|it| it.unwrap_or(cache).join(REGISTRIES))
 }
 
+impl RemoteRoots {
+    /// Returns a registry as a root.
+    pub(crate) fn get(&self, address: &Address) -> ProvidedRoot {
+        let origin = format!("the registry at `{address}`");
+        let Some(path) = self.0.path(address) else {
+            let path = AbsPath::new("/".as_ref()).expect("the root directory is absolute");
+            let why =
+                "there is no cache directory: neither XDG_CACHE_HOME nor HOME is set".to_owned();
+            return ProvidedRoot { path, origin, stock: ProvidedContents::Failed(why) };
+        };
+        let registries = lock(&self.0.registries);
+        let stock = match registries.get(address) {
+            Some(it) if it.has_copy => ProvidedContents::Directory,
+            Some(Registry { error: Some(error), .. }) => ProvidedContents::Failed(error.clone()),
+            // A copy fetched by an earlier run is available before the first request.
+            None if self.0.store(address).is_some_and(|it| it.has_copy()) => {
+                ProvidedContents::Directory
+            }
+            Some(_) | None => {
+                ProvidedContents::Awaited("is being fetched for the first time".to_owned())
+            }
+        };
+        ProvidedRoot { path, origin, stock }
+    }
+}
+
 impl Remote {
     pub(crate) fn new(cache: Option<PathBuf>, notifier: Arc<ChangeNotifier>) -> Self {
         let shared = Shared {
@@ -109,6 +139,10 @@ impl Remote {
         Self { shared: Arc::new(shared), orders: None }
     }
 
+    pub(crate) fn roots(&self) -> RemoteRoots {
+        RemoteRoots(Arc::clone(&self.shared))
+    }
+
     pub(crate) fn configure(&mut self, options: &RemoteOptions) {
         *lock(&self.shared.options) = (options.interval, options.plain_http);
         for registry in lock(&self.shared.registries).values_mut() {
@@ -119,34 +153,6 @@ impl Remote {
             }
         }
         self.order(FetchOrder::Look);
-    }
-
-    /// Returns a registry as a root.
-    pub(crate) fn provided(&self, address: &Address) -> ProvidedRoot {
-        let origin = format!("the registry at `{address}`");
-        let Some(path) = self.provided_path(address) else {
-            let path = AbsPath::new("/".as_ref()).expect("the root directory is absolute");
-            let why =
-                "there is no cache directory: neither XDG_CACHE_HOME nor HOME is set".to_owned();
-            return ProvidedRoot { path, origin, stock: ProvidedContents::Failed(why) };
-        };
-        let registries = lock(&self.shared.registries);
-        let stock = match registries.get(address) {
-            Some(it) if it.has_copy => ProvidedContents::Directory,
-            Some(Registry { error: Some(error), .. }) => ProvidedContents::Failed(error.clone()),
-            // A copy fetched by an earlier run is available before the first request.
-            None if self.shared.store(address).is_some_and(|it| it.has_copy()) => {
-                ProvidedContents::Directory
-            }
-            Some(_) | None => {
-                ProvidedContents::Awaited("is being fetched for the first time".to_owned())
-            }
-        };
-        ProvidedRoot { path, origin, stock }
-    }
-
-    fn provided_path(&self, address: &Address) -> Option<AbsPath> {
-        AbsPath::new(&self.shared.store(address)?.current()).ok()
     }
 
     /// Schedules fetches of a registry.
@@ -245,7 +251,7 @@ impl Remote {
             message: it.error.clone().or_else(|| it.refused.first().cloned()).or_else(|| {
                 Some(format!("its first fetch has taken {} s so far", it.fetch_age()?))
             }),
-            path: it.has_copy.then(|| self.provided_path(address)).flatten(),
+            path: it.has_copy.then(|| self.shared.path(address)).flatten(),
         });
         status.collect()
     }
@@ -256,6 +262,11 @@ impl Remote {
 }
 
 impl Shared {
+    /// Returns the directory of a registry's copy.
+    fn path(&self, address: &Address) -> Option<AbsPath> {
+        AbsPath::new(&self.store(address)?.current()).ok()
+    }
+
     fn store(&self, address: &Address) -> Option<RegistryCache> {
         Some(RegistryCache::new(self.cache.as_deref()?, address))
     }

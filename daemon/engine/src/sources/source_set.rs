@@ -5,7 +5,7 @@
 //! dependent views are then resolved again. A fetched registry is a directory like any other.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use skills_agents::profile::Provider;
@@ -16,8 +16,8 @@ use skills_syntax::path::AbsPath;
 use crate::sources::bundled;
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::fetching::Fetching;
-use crate::sources::mcp_client::Mcp;
-use crate::sources::registries::Remote;
+use crate::sources::mcp_client::{Mcp, McpRoots};
+use crate::sources::registries::{Remote, RemoteRoots};
 use crate::sources::source_config::SourceConfig;
 use crate::sources::source_status::{SourcePhase, SourceStatus};
 use crate::sources::source_uses::Uses;
@@ -25,72 +25,51 @@ use crate::views::view::Health;
 
 /// External sources, owned by the event loop.
 pub(crate) struct Sources {
-    config: SourceConfig,
-    cache: Option<PathBuf>,
-    bundled: OnceLock<Option<ProvidedRoot>>,
+    provided: ProvidedSources,
     pub(crate) remote: Remote,
     pub(crate) mcp: Mcp,
 }
 
+/// What the sources give to discovery, on any thread. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct ProvidedSources {
+    config: Arc<SourceConfig>,
+    cache: Option<Arc<Path>>,
+    bundled: Arc<OnceLock<Option<ProvidedRoot>>>,
+    remote: RemoteRoots,
+    mcp: McpRoots,
+}
+
 impl Sources {
     pub(crate) fn new(cache: Option<PathBuf>, notifier: &Arc<ChangeNotifier>) -> Self {
-        Self {
-            config: SourceConfig::default(),
-            bundled: OnceLock::new(),
-            remote: Remote::new(cache.clone(), Arc::clone(notifier)),
-            mcp: Mcp::new(Arc::clone(notifier)),
-            cache,
-        }
+        let remote = Remote::new(cache.clone(), Arc::clone(notifier));
+        let mcp = Mcp::new(Arc::clone(notifier));
+        let provided = ProvidedSources {
+            config: Arc::default(),
+            bundled: Arc::default(),
+            remote: remote.roots(),
+            mcp: mcp.roots(),
+            cache: cache.map(Arc::from),
+        };
+        Self { provided, remote, mcp }
+    }
+
+    /// Returns what the sources give to discovery.
+    pub(crate) fn provided(&self) -> &ProvidedSources {
+        &self.provided
     }
 
     /// Applies a configuration. Returns whether it differs from the last one.
     pub(crate) fn configure(&mut self, config: SourceConfig) -> bool {
-        if self.config == config {
+        let provided = &mut self.provided;
+        if *provided.config == config {
             return false;
         }
         self.remote.configure(&config.remote);
         self.mcp.configure(&config.mcp);
-        self.bundled = OnceLock::new();
-        self.config = config;
+        provided.bundled = Arc::default();
+        provided.config = Arc::new(config);
         true
-    }
-
-    /// Returns a provider's roots for a profile, and records the sources they depend on.
-    pub(crate) fn provided(
-        &self,
-        provider: Provider,
-        profile: &str,
-        addresses: &[Address],
-        uses: &mut Uses,
-    ) -> Vec<ProvidedRoot> {
-        match provider {
-            Provider::Bundled if lists(&self.config.bundled, profile) => {
-                let bundled = self.bundled.get_or_init(|| self.bundled());
-                bundled.iter().cloned().collect()
-            }
-            Provider::Mcp if lists(&self.config.mcp.profiles, profile) => {
-                let servers = self.mcp.provided();
-                uses.mcp |= !servers.is_empty();
-                servers
-            }
-            Provider::Remote => {
-                let configured = lists(&self.config.remote.profiles, profile);
-                let own = self.config.remote.addresses.iter().filter(|_| configured);
-                let mut met = BTreeSet::new();
-                let all = own.chain(addresses).filter(|it| met.insert((*it).clone()));
-                let provided = all.map(|it| self.remote.provided(it)).collect();
-                uses.remote.extend(met);
-                provided
-            }
-            Provider::Bundled | Provider::Mcp => Vec::new(),
-        }
-    }
-
-    fn bundled(&self) -> Option<ProvidedRoot> {
-        let path = AbsPath::new(&bundled::directory(self.cache.as_deref()?)).ok()?;
-        let skills: Arc<[ProvidedSkill]> = bundled::skills(&path, &self.config.bundled_disabled);
-        let origin = "the skills that come with skillsd".to_owned();
-        Some(ProvidedRoot { path, origin, stock: ProvidedContents::Skills(skills) })
     }
 
     /// Starts the sources that a view depends on.
@@ -127,9 +106,9 @@ impl Sources {
     /// Returns the status of all sources.
     pub(crate) fn status(&self) -> Vec<SourceStatus> {
         let mut status = Vec::new();
-        if !self.config.bundled.is_empty()
+        if !self.provided.config.bundled.is_empty()
             && let Some(ProvidedRoot { path, stock: ProvidedContents::Skills(skills), .. }) =
-                self.bundled.get_or_init(|| self.bundled())
+                self.provided.bundled()
         {
             status.push(SourceStatus {
                 provider: Provider::Bundled,
@@ -143,6 +122,49 @@ impl Sources {
         status.extend(self.remote.status());
         status.extend(self.mcp.status());
         status
+    }
+}
+
+impl ProvidedSources {
+    /// Returns a provider's roots for a profile, and records the sources they depend on.
+    pub(crate) fn roots(
+        &self,
+        provider: Provider,
+        profile: &str,
+        addresses: &[Address],
+        uses: &mut Uses,
+    ) -> Vec<ProvidedRoot> {
+        match provider {
+            Provider::Bundled if lists(&self.config.bundled, profile) => {
+                self.bundled().into_iter().cloned().collect()
+            }
+            Provider::Mcp if lists(&self.config.mcp.profiles, profile) => {
+                let servers = self.mcp.all();
+                uses.mcp |= !servers.is_empty();
+                servers
+            }
+            Provider::Remote => {
+                let configured = lists(&self.config.remote.profiles, profile);
+                let own = self.config.remote.addresses.iter().filter(|_| configured);
+                let mut met = BTreeSet::new();
+                let all = own.chain(addresses).filter(|it| met.insert((*it).clone()));
+                let roots = all.map(|it| self.remote.get(it)).collect();
+                uses.remote.extend(met);
+                roots
+            }
+            Provider::Bundled | Provider::Mcp => Vec::new(),
+        }
+    }
+
+    fn bundled(&self) -> Option<&ProvidedRoot> {
+        let bundled = self.bundled.get_or_init(|| {
+            let path = AbsPath::new(&bundled::directory(self.cache.as_deref()?)).ok()?;
+            let skills: Arc<[ProvidedSkill]> =
+                bundled::skills(&path, &self.config.bundled_disabled);
+            let origin = "the skills that come with skillsd".to_owned();
+            Some(ProvidedRoot { path, origin, stock: ProvidedContents::Skills(skills) })
+        });
+        bundled.as_ref()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::sources::fetching::Fetching;
 use crate::sources::mcp_client::prompt::{PromptAnswer, PromptError};
 use crate::sources::source_config::SourceConfig;
 use crate::sources::source_uses::Uses;
+use crate::views::discovery_run::{DiscoveryInput, DiscoveryRun};
 use crate::views::status::Status;
 use crate::views::view::{View, ViewKey};
 
@@ -47,6 +48,8 @@ pub(crate) enum Event {
         arguments: BTreeMap<String, String>,
         reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
     },
+    /// A run of discovery on a thread of its own has ended.
+    Discovered(Box<Discovered>),
     /// Sets the read limit for SKILL.md.
     ReadLimit(u64),
     /// Ends the loop.
@@ -59,9 +62,12 @@ impl Event {
     /// cached status.
     pub(super) fn changes_status(&self) -> bool {
         match self {
-            Self::Hints | Self::View(_) | Self::Sync(_) | Self::Status(_) | Self::Fetching(..) => {
-                false
-            }
+            Self::Hints
+            | Self::View(_)
+            | Self::Sync(_)
+            | Self::Status(_)
+            | Self::Fetching(..)
+            | Self::Discovered(_) => false,
             Self::Pin(_)
             | Self::Unpin(..)
             | Self::SetSources(_)
@@ -72,6 +78,15 @@ impl Event {
             | Self::Stop => true,
         }
     }
+}
+
+/// A run of discovery that has ended.
+pub(crate) struct Discovered {
+    pub(crate) key: Arc<ViewKey>,
+    /// What the run has read.
+    pub(crate) input: DiscoveryInput,
+    /// None if it panicked.
+    pub(crate) run: Option<DiscoveryRun>,
 }
 
 /// A request for a view.

@@ -10,6 +10,7 @@
 //! callers take the published view themselves ([`super::idle_check`]). Without cookies, and for
 //! `verified`, the disk is swept instead.
 
+mod background;
 mod health;
 pub(crate) mod state;
 mod views;
@@ -33,6 +34,9 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(2);
 /// Time for which a file that has just become empty counts as being written. A program that
 /// truncates and rewrites a file needs some ten microseconds in between.
 const WRITING: Duration = Duration::from_millis(10);
+
+/// Default of [`Options::large_view`](crate::Options::large_view): some 10 ms of discovery.
+pub(crate) const LARGE_VIEW: usize = 10_000;
 
 impl EngineState {
     /// Runs until a stop event or until all senders are gone.
@@ -82,7 +86,7 @@ impl EngineState {
     /// Waits for an event; returns none on the timeout of the pending cookie or timer.
     fn wait(&self, events: &Receiver<Event>) -> Result<Option<Event>, RecvError> {
         let left = match self.cookies.out {
-            _ if self.scanner.has_marks() || !self.pending_scans.is_empty() => Duration::ZERO,
+            _ if self.scanner.has_marks() || self.has_ready_scan() => Duration::ZERO,
             _ if !self.postponed.is_empty() => {
                 WRITING.saturating_sub(self.last_postponed.elapsed())
             }
@@ -133,6 +137,7 @@ impl EngineState {
                     self.resolve_dependents(|_| true);
                 }
             }
+            Event::Discovered(discovered) => self.take_discovered(*discovered),
             Event::SourceChanged => self.resolve_dependents(|it| it.uses.any()),
             Event::Fetching(uses, reply) => {
                 self.answer(Waiter::Fetching(uses, reply));

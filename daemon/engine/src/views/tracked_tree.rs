@@ -13,16 +13,13 @@ use skills_discovery::permission::SkillRule;
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
-use crate::files::dir_index::{DirIndex, Need, NodeId, parent};
-use crate::sources::source_set::Sources;
+use crate::files::dir_index::{Need, NodeId, parent};
 use crate::sources::source_uses::Uses;
+use crate::views::discovery_run::DiscoveryInput;
 
 /// Answers from the directory index and records missing answers and visited nodes.
 pub(crate) struct TrackedTree<'a> {
-    dir_index: &'a DirIndex,
-    uid: u32,
-    sources: &'a Sources,
-    policy: &'a Arc<Policy>,
+    input: &'a DiscoveryInput,
     notes: RefCell<DiscoveryRecords>,
 }
 
@@ -38,13 +35,8 @@ pub(crate) struct DiscoveryRecords {
 }
 
 impl<'a> TrackedTree<'a> {
-    pub(crate) fn new(
-        dir_index: &'a DirIndex,
-        uid: u32,
-        sources: &'a Sources,
-        policy: &'a Arc<Policy>,
-    ) -> Self {
-        Self { dir_index, uid, sources, policy, notes: RefCell::default() }
+    pub(crate) fn new(input: &'a DiscoveryInput) -> Self {
+        Self { input, notes: RefCell::default() }
     }
 
     pub(crate) fn into_notes(self) -> DiscoveryRecords {
@@ -67,7 +59,7 @@ impl<'a> TrackedTree<'a> {
 
 impl Tree for TrackedTree<'_> {
     fn look(&self, path: &AbsPath) -> Option<PathStatus> {
-        self.answer(|visit| match self.dir_index.locate(path, self.uid, visit) {
+        self.answer(|visit| match self.input.dir_index.locate(path, self.input.uid, visit) {
             Ok(located) => Ok(located.place),
             Err(_) => Err(look(path)),
         })
@@ -75,9 +67,12 @@ impl Tree for TrackedTree<'_> {
 
     fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>> {
         self.answer(|visit| {
-            let physical =
-                self.dir_index.directory(path, self.uid, visit).map_err(|_| look(path))?;
-            let node = self.dir_index.get(&physical);
+            let physical = self
+                .input
+                .dir_index
+                .directory(path, self.input.uid, visit)
+                .map_err(|_| look(path))?;
+            let node = self.input.dir_index.get(&physical);
             if let Some(node) = node {
                 visit(node.id);
             }
@@ -86,8 +81,9 @@ impl Tree for TrackedTree<'_> {
     }
 
     fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {
-        let located = self
-            .answer(|visit| self.dir_index.locate(path, self.uid, visit).map_err(|_| look(path)))?;
+        let located = self.answer(|visit| {
+            self.input.dir_index.locate(path, self.input.uid, visit).map_err(|_| look(path))
+        })?;
         // A physical path is absolute and has no dot components.
         AbsPath::new(located.path.as_ref()).ok()
     }
@@ -95,14 +91,18 @@ impl Tree for TrackedTree<'_> {
     fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>> {
         self.answer(|visit| {
             // Usually a file listed in a physical directory, sometimes a link to one.
-            let physical = if self.dir_index.listed(path, ItemKind::File, visit) {
+            let physical = if self.input.dir_index.listed(path, ItemKind::File, visit) {
                 path.as_os_str().to_owned()
             } else {
-                self.dir_index.locate(path, self.uid, visit).map_err(|_| look(path))?.path
+                self.input
+                    .dir_index
+                    .locate(path, self.input.uid, visit)
+                    .map_err(|_| look(path))?
+                    .path
             };
             let dir = parent(&physical);
             let name = file_name(&physical);
-            let node = self.dir_index.get(dir);
+            let node = self.input.dir_index.get(dir);
             if let Some(node) = node {
                 visit(node.id);
             }
@@ -114,10 +114,11 @@ impl Tree for TrackedTree<'_> {
 
     fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {
         self.answer(|visit| {
-            let located = self.dir_index.locate(path, self.uid, visit).map_err(|_| look(path))?;
+            let located =
+                self.input.dir_index.locate(path, self.input.uid, visit).map_err(|_| look(path))?;
             let dir = parent(&located.path);
             let name = file_name(&located.path);
-            let node = self.dir_index.get(dir);
+            let node = self.input.dir_index.get(dir);
             if let Some(node) = node {
                 visit(node.id);
             }
@@ -128,7 +129,7 @@ impl Tree for TrackedTree<'_> {
     }
 
     fn policy(&self) -> Arc<Policy> {
-        Arc::clone(self.policy)
+        Arc::clone(&self.input.policy)
     }
 
     fn skill_rules(&self, text: &str) -> Vec<SkillRule> {
@@ -144,7 +145,7 @@ impl Tree for TrackedTree<'_> {
         addresses: &[Address],
     ) -> Vec<ProvidedRoot> {
         let mut notes = self.notes.borrow_mut();
-        self.sources.provided(provider, profile, addresses, &mut notes.uses)
+        self.input.sources.roots(provider, profile, addresses, &mut notes.uses)
     }
 }
 

@@ -244,7 +244,7 @@ impl Scanner {
         self.forget(gone);
     }
 
-    fn forget(&mut self, gone: Vec<(NodePath, Box<DirNode>)>) {
+    fn forget(&mut self, gone: Vec<(NodePath, Arc<DirNode>)>) {
         for (path, node) in gone {
             self.watch.disarm(Path::new(&path));
             self.freed = true;

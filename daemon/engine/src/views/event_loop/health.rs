@@ -10,8 +10,9 @@ use skills_discovery::discover::{
     SkillState, SkipReason,
 };
 
-use super::state::{Dependencies, EngineState, ViewEntry};
+use super::state::{EngineState, ViewEntry};
 use crate::files::dir_index::{DirNode, WatchState};
+use crate::views::discovery_run::Dependencies;
 use crate::views::status::{Status, WorktreeStatus};
 use crate::views::view::Health;
 

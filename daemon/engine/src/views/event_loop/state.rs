@@ -10,12 +10,14 @@ use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 
 use crate::files::counters::Counters;
-use crate::files::dir_index::{Need, NodeId};
+use crate::files::dir_index::Need;
 use crate::files::scanner::Scanner;
 use crate::sources::fetching::Fetching;
 use crate::sources::source_set::Sources;
 use crate::sources::source_uses::Uses;
+use crate::views::discovery_run::{Dependencies, DiscoveryInput, DiscoveryRun};
 use crate::views::event::{Freshness, Published, Request};
+use crate::views::idle_check::EventSender;
 use crate::views::last_used::{LastUsed, Latest};
 use crate::views::status::Rebuilds;
 use crate::views::update::Listener;
@@ -79,6 +81,10 @@ pub(crate) struct EngineState {
     /// Views not published because a file may be incomplete.
     pub(crate) postponed: HashSet<Arc<ViewKey>>,
     pub(crate) last_postponed: Instant,
+    /// Sender to this event loop.
+    pub(crate) events: EventSender,
+    /// Number of questions to the index from which a view's discovery runs on its own thread.
+    pub(crate) large_view: usize,
     /// Views being resolved, the next one first.
     pub(crate) pending_scans: VecDeque<Scan>,
     /// End of the current slice.
@@ -119,6 +125,8 @@ pub(crate) struct ViewEntry {
     pub(super) view: Arc<View>,
     /// The nodes its resolution depends on.
     pub(super) depends: Dependencies,
+    /// Number of questions to the index that the resolution took.
+    pub(super) n_visits: usize,
     pub(super) last_used: Arc<LastUsed>,
 }
 
@@ -127,11 +135,31 @@ pub(crate) struct Scan {
     pub(super) key: Arc<ViewKey>,
     pub(super) ctx: Arc<DiscoveryContext>,
     pub(super) patient: bool,
+    pub(super) phase: ScanPhase,
     /// Answers still to be loaded.
     pub(super) needs: Vec<Need>,
     pub(super) rounds: usize,
+    /// Expected number of questions to the index in the next round.
+    pub(super) size: usize,
+    /// Number of rounds on a thread of their own.
+    pub(super) n_runs: usize,
+    /// Result of the last of these, with what it has read, until it is used.
+    pub(super) discovered: Option<(DiscoveryInput, DiscoveryRun)>,
+    /// True if a source or policy has changed since that thread was started.
+    pub(super) is_outdated: bool,
     /// Requests answered when it is done.
     pub(super) waiters: Vec<Waiter>,
+}
+
+/// What a scan does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScanPhase {
+    /// It continues in the next slice.
+    Ready,
+    /// Its discovery runs on a thread of its own.
+    Running,
+    /// It waits until the discovery of another scan has ended.
+    Waiting,
 }
 
 impl Scan {
@@ -142,27 +170,6 @@ impl Scan {
             Waiter::Sync(reply) => !reply.is_closed(),
             Waiter::Fetching(_, reply) => !reply.is_closed(),
         })
-    }
-}
-
-/// A sorted set of nodes.
-#[derive(PartialEq)]
-pub(super) struct Dependencies(Vec<NodeId>);
-
-impl Dependencies {
-    pub(super) fn new(mut visited: Vec<NodeId>) -> Self {
-        visited.sort_unstable();
-        visited.dedup();
-        visited.shrink_to_fit();
-        Self(visited)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = NodeId> {
-        self.0.iter().copied()
-    }
-
-    pub(super) fn contains(&self, id: NodeId) -> bool {
-        self.0.binary_search(&id).is_ok()
     }
 }
 

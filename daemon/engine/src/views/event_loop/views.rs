@@ -9,14 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use skills_discovery::discover::{Candidate, DiscoveryContext, Resolution, discover};
+use skills_discovery::discover::{Candidate, DiscoveryContext, Resolution};
 use skills_syntax::path::AbsPath;
 
-use super::state::{Dependencies, EngineState, SLICE, Scan, ViewEntry, Waiter};
-use crate::sources::source_uses::Uses;
+use super::state::{EngineState, SLICE, Scan, ScanPhase, ViewEntry, Waiter};
+use crate::views::discovery_run::DiscoveryRun;
 use crate::views::journal::{Changes, Journal};
 use crate::views::last_used::LastUsed;
-use crate::views::tracked_tree::TrackedTree;
 use crate::views::update::Update;
 use crate::views::view::{View, ViewKey, ViewVersion};
 
@@ -34,6 +33,7 @@ const MAX_ROUNDS: usize = 1000;
 impl EngineState {
     /// Resolves the views again that depend on a changed source or policy.
     pub(super) fn resolve_dependents(&mut self, bears_on: impl Fn(&View) -> bool) {
+        self.outdate_scans();
         let views = self.views.iter().filter(|(_, it)| bears_on(&it.view));
         let stale: Vec<_> =
             views.map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.ctx))).collect();
@@ -51,8 +51,20 @@ impl EngineState {
             scan.patient &= patient;
             return;
         }
-        let (needs, waiters) = (Vec::new(), Vec::new());
-        let scan = Scan { key, ctx, patient, needs, rounds: 0, waiters };
+        let size = self.views.get(&key).map_or(0, |it| it.n_visits);
+        let scan = Scan {
+            key,
+            ctx,
+            patient,
+            phase: ScanPhase::Ready,
+            needs: Vec::new(),
+            rounds: 0,
+            size,
+            n_runs: 0,
+            discovered: None,
+            is_outdated: false,
+            waiters: Vec::new(),
+        };
         if Instant::now() < self.slice_end {
             self.advance(scan);
         } else {
@@ -63,7 +75,7 @@ impl EngineState {
     /// Continues resolving views for one slice and answers the requests for finished ones.
     pub(super) fn scan(&mut self) {
         self.slice_end = Instant::now() + SLICE;
-        while let Some(scan) = self.pending_scans.pop_front() {
+        while let Some(scan) = self.take_ready_scan() {
             // Drops the scan of a view that is neither awaited nor kept.
             if scan.is_wanted() || self.views.contains_key(&scan.key) {
                 self.advance(scan);
@@ -79,6 +91,16 @@ impl EngineState {
                 self.answer(waiter);
             }
         }
+    }
+
+    /// Returns true if a scan can continue.
+    pub(super) fn has_ready_scan(&self) -> bool {
+        self.pending_scans.iter().any(|it| it.phase == ScanPhase::Ready)
+    }
+
+    fn take_ready_scan(&mut self) -> Option<Scan> {
+        let ready = self.pending_scans.iter().position(|it| it.phase == ScanPhase::Ready)?;
+        self.pending_scans.remove(ready)
     }
 
     /// Returns the running scan of a view.
@@ -108,7 +130,7 @@ impl EngineState {
 
     /// Resolves a view as far as the slice allows.
     fn advance(&mut self, mut scan: Scan) {
-        let (resolution, depends, uses) = loop {
+        let run = loop {
             if !scan.needs.is_empty() {
                 scan.needs =
                     self.scanner.load_missing(std::mem::take(&mut scan.needs), self.slice_end);
@@ -117,19 +139,20 @@ impl EngineState {
                     return;
                 }
             }
-            let recorder =
-                TrackedTree::new(&self.scanner.dir_index, self.uid, &self.sources, &self.policy);
-            let resolution = discover(&scan.ctx, &recorder);
-            let notes = recorder.into_notes();
+            let Some(run) = self.discover(&mut scan) else {
+                self.pending_scans.push_back(scan);
+                return;
+            };
             scan.rounds += 1;
-            if notes.needs.is_empty() || scan.rounds >= MAX_ROUNDS {
-                break (resolution, Dependencies::new(notes.visited), notes.uses);
+            if run.needs.is_empty() || scan.rounds >= MAX_ROUNDS {
+                break run;
             }
-            scan.needs = notes.needs;
+            scan.size = run.n_visits;
+            scan.needs = run.needs;
         };
         let Scan { key, ctx, patient, waiters, .. } = scan;
         self.answerable.extend(waiters);
-        self.conclude(key, ctx, patient, (resolution, depends, uses));
+        self.conclude(key, ctx, patient, run);
     }
 
     /// Publishes a resolved view if it differs from the published one.
@@ -138,7 +161,7 @@ impl EngineState {
         key: Arc<ViewKey>,
         ctx: Arc<DiscoveryContext>,
         patient: bool,
-        (resolution, depends, uses): (Resolution, Dependencies, Uses),
+        DiscoveryRun { resolution, depends, uses, n_visits, .. }: DiscoveryRun,
     ) {
         self.sources.want(&uses);
         let mut health = self.health(&ctx, &resolution, &depends);
@@ -174,7 +197,7 @@ impl EngineState {
             let moment = ViewVersion { clock, tick, journal, last_used: Arc::clone(&last_used) };
             Arc::new(View::new(Arc::clone(&key), ctx, resolution, health, uses, moment))
         });
-        self.views.insert(key, ViewEntry { view: Arc::clone(&view), depends, last_used });
+        self.views.insert(key, ViewEntry { view: Arc::clone(&view), depends, n_visits, last_used });
         if is_new {
             tracing::info!(
                 count = view.resolution.listed().count(),

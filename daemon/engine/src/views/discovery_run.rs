@@ -1,0 +1,65 @@
+//! One run of discovery over the directory index, on the event loop or on a thread of its own.
+
+use std::sync::Arc;
+
+use skills_discovery::discover::{DiscoveryContext, Policy, Resolution, discover};
+
+use crate::files::dir_index::{DirIndex, Need, NodeId};
+use crate::sources::source_set::ProvidedSources;
+use crate::sources::source_uses::Uses;
+use crate::views::tracked_tree::TrackedTree;
+
+/// What discovery reads: the index and the sources at one moment. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct DiscoveryInput {
+    pub(crate) dir_index: DirIndex,
+    pub(crate) uid: u32,
+    pub(crate) sources: ProvidedSources,
+    pub(crate) policy: Arc<Policy>,
+}
+
+/// Result of one run.
+pub(crate) struct DiscoveryRun {
+    pub(crate) resolution: Resolution,
+    /// Answers that were missing; the resolution is final if there are none.
+    pub(crate) needs: Vec<Need>,
+    /// The nodes that the resolution depends on.
+    pub(crate) depends: Dependencies,
+    /// The external sources that it depends on.
+    pub(crate) uses: Uses,
+    /// Number of questions to the index, a measure of the time that the run took.
+    pub(crate) n_visits: usize,
+}
+
+impl DiscoveryInput {
+    /// Runs discovery once.
+    pub(crate) fn run(&self, ctx: &DiscoveryContext) -> DiscoveryRun {
+        let tree = TrackedTree::new(self);
+        let resolution = discover(ctx, &tree);
+        let notes = tree.into_notes();
+        let n_visits = notes.visited.len().max(notes.needs.len());
+        let depends = Dependencies::new(notes.visited);
+        DiscoveryRun { resolution, needs: notes.needs, depends, uses: notes.uses, n_visits }
+    }
+}
+
+/// A sorted set of nodes.
+#[derive(PartialEq)]
+pub(crate) struct Dependencies(Vec<NodeId>);
+
+impl Dependencies {
+    fn new(mut visited: Vec<NodeId>) -> Self {
+        visited.sort_unstable();
+        visited.dedup();
+        visited.shrink_to_fit();
+        Self(visited)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = NodeId> {
+        self.0.iter().copied()
+    }
+
+    pub(crate) fn contains(&self, id: NodeId) -> bool {
+        self.0.binary_search(&id).is_ok()
+    }
+}
