@@ -30,7 +30,7 @@ pub(crate) struct Sources {
     pub(crate) mcp: Mcp,
 }
 
-/// What the sources give to discovery, on any thread. Cheap to clone.
+/// Roots of the sources, for discovery on any thread. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct ProvidedSources {
     config: Arc<SourceConfig>,
@@ -54,7 +54,7 @@ impl Sources {
         Self { provided, remote, mcp }
     }
 
-    /// Returns what the sources give to discovery.
+    /// Returns the roots of the sources.
     pub(crate) fn provided(&self) -> &ProvidedSources {
         &self.provided
     }

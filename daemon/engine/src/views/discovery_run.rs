@@ -9,7 +9,7 @@ use crate::sources::source_set::ProvidedSources;
 use crate::sources::source_uses::Uses;
 use crate::views::tracked_tree::TrackedTree;
 
-/// What discovery reads: the index and the sources at one moment. Cheap to clone.
+/// Input of discovery: the index and the sources at one moment. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct DiscoveryInput {
     pub(crate) dir_index: DirIndex,

@@ -83,7 +83,7 @@ impl Event {
 /// A run of discovery that has ended.
 pub(crate) struct Discovered {
     pub(crate) key: Arc<ViewKey>,
-    /// What the run has read.
+    /// Its input.
     pub(crate) input: DiscoveryInput,
     /// None if it panicked.
     pub(crate) run: Option<DiscoveryRun>,

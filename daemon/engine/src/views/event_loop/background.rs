@@ -16,7 +16,7 @@ use crate::views::event::{Discovered, Event};
 const MAX_RUNS: usize = 3;
 
 impl EngineState {
-    /// Returns what discovery would read now.
+    /// Returns the input for discovery now.
     fn discovery_input(&self) -> DiscoveryInput {
         DiscoveryInput {
             dir_index: self.scanner.dir_index.clone(),

@@ -143,7 +143,7 @@ pub(crate) struct Scan {
     pub(super) size: usize,
     /// Number of rounds on a thread of their own.
     pub(super) n_runs: usize,
-    /// Result of the last of these, with what it has read, until it is used.
+    /// Result of the last of these, with its input, until it is used.
     pub(super) discovered: Option<(DiscoveryInput, DiscoveryRun)>,
     /// True if a source or policy has changed since that thread was started.
     pub(super) is_outdated: bool,
@@ -151,7 +151,7 @@ pub(crate) struct Scan {
     pub(super) waiters: Vec<Waiter>,
 }
 
-/// What a scan does next.
+/// Next step of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanPhase {
     /// It continues in the next slice.
