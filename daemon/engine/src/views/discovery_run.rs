@@ -1,22 +1,10 @@
 //! One run of discovery over the directory index, on the event loop or on a thread of its own.
 
-use std::sync::Arc;
+use skills_discovery::discover::{DiscoveryContext, Resolution, discover};
 
-use skills_discovery::discover::{DiscoveryContext, Policy, Resolution, discover};
-
-use crate::files::dir_index::{DirIndex, Need, NodeId};
-use crate::sources::source_set::ProvidedSources;
+use crate::files::dir_index::{Need, NodeId};
 use crate::sources::source_uses::Uses;
-use crate::views::tracked_tree::TrackedTree;
-
-/// Input of discovery: the index and the sources at one moment. Cheap to clone.
-#[derive(Clone)]
-pub(crate) struct DiscoveryInput {
-    pub(crate) dir_index: DirIndex,
-    pub(crate) uid: u32,
-    pub(crate) sources: ProvidedSources,
-    pub(crate) policy: Arc<Policy>,
-}
+use crate::views::tracked_tree::{DiscoveryInput, TrackedTree};
 
 /// Result of one run.
 pub(crate) struct DiscoveryRun {

@@ -12,7 +12,6 @@ use crate::sources::fetching::Fetching;
 use crate::sources::mcp_client::prompt::{PromptAnswer, PromptError};
 use crate::sources::source_config::SourceConfig;
 use crate::sources::source_uses::Uses;
-use crate::views::discovery_run::{DiscoveryInput, DiscoveryRun};
 use crate::views::status::Status;
 use crate::views::view::{View, ViewKey};
 
@@ -49,7 +48,7 @@ pub(crate) enum Event {
         reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
     },
     /// A run of discovery on a thread of its own has ended.
-    Discovered(Box<Discovered>),
+    Discovered,
     /// Sets the read limit for SKILL.md.
     ReadLimit(u64),
     /// Ends the loop.
@@ -67,7 +66,7 @@ impl Event {
             | Self::Sync(_)
             | Self::Status(_)
             | Self::Fetching(..)
-            | Self::Discovered(_) => false,
+            | Self::Discovered => false,
             Self::Pin(_)
             | Self::Unpin(..)
             | Self::SetSources(_)
@@ -78,15 +77,6 @@ impl Event {
             | Self::Stop => true,
         }
     }
-}
-
-/// A run of discovery that has ended.
-pub(crate) struct Discovered {
-    pub(crate) key: Arc<ViewKey>,
-    /// Its input.
-    pub(crate) input: DiscoveryInput,
-    /// None if it panicked.
-    pub(crate) run: Option<DiscoveryRun>,
 }
 
 /// A request for a view.

@@ -137,7 +137,7 @@ impl EngineState {
                     self.resolve_dependents(|_| true);
                 }
             }
-            Event::Discovered(discovered) => self.take_discovered(*discovered),
+            Event::Discovered => self.take_discovered(),
             Event::SourceChanged => self.resolve_dependents(|it| it.uses.any()),
             Event::Fetching(uses, reply) => {
                 self.answer(Waiter::Fetching(uses, reply));

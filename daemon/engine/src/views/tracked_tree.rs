@@ -13,9 +13,18 @@ use skills_discovery::permission::SkillRule;
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
-use crate::files::dir_index::{Need, NodeId, parent};
+use crate::files::dir_index::{DirIndex, Need, NodeId, parent};
+use crate::sources::source_set::ProvidedSources;
 use crate::sources::source_uses::Uses;
-use crate::views::discovery_run::DiscoveryInput;
+
+/// Input of discovery: the index and the sources at one moment. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct DiscoveryInput {
+    pub(crate) dir_index: DirIndex,
+    pub(crate) uid: u32,
+    pub(crate) sources: ProvidedSources,
+    pub(crate) policy: Arc<Policy>,
+}
 
 /// Answers from the directory index and records missing answers and visited nodes.
 pub(crate) struct TrackedTree<'a> {

@@ -2,18 +2,21 @@
 //!
 //! The thread reads a clone of the index, which the event loop goes on changing. A result counts
 //! only if every node that it depends on is still the same; otherwise discovery runs again. After
-//! some runs it runs on the event loop, so that a tree that always changes is published too.
+//! some outdated results it runs on the event loop, so that a tree that always changes is published
+//! too.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 
-use super::state::{EngineState, Scan, ScanPhase};
-use crate::views::discovery_run::{DiscoveryInput, DiscoveryRun};
-use crate::views::event::{Discovered, Event};
+use super::state::{EngineState, Scan};
+use crate::views::discovery_run::DiscoveryRun;
+use crate::views::event::Event;
+use crate::views::tracked_tree::DiscoveryInput;
 
-/// Maximum number of runs for one view before it runs on the event loop.
-const MAX_RUNS: usize = 3;
+/// Number of outdated results of a scan after which it runs on the event loop.
+const MAX_OUTDATED: usize = 3;
 
 impl EngineState {
     /// Returns the input for discovery now.
@@ -27,57 +30,59 @@ impl EngineState {
     }
 
     /// Runs discovery for a scan, or returns the result of its thread. Returns none if a thread was
-    /// started, or if the scan must wait for another's; [`Scan::phase`] says which.
+    /// started, or if the scan must wait for another's.
     pub(super) fn discover(&mut self, scan: &mut Scan) -> Option<DiscoveryRun> {
         let input = self.discovery_input();
-        if let Some((before, run)) = scan.discovered.take().filter(|_| !scan.is_outdated)
-            && input.dir_index.is_unchanged_since(&before.dir_index, |it| run.depends.contains(it))
-        {
-            return Some(run);
+        if let Some((before, run)) = scan.discovered.take() {
+            let depends = |it| run.depends.contains(it);
+            if !scan.is_outdated && input.dir_index.is_unchanged_since(&before.dir_index, depends) {
+                return Some(run);
+            }
+            scan.n_outdated += 1;
         }
-        if scan.size < self.large_view || scan.n_runs == MAX_RUNS {
+        if scan.size < self.large_view || scan.n_outdated == MAX_OUTDATED {
             return Some(input.run(&scan.ctx));
         }
-        if self.pending_scans.iter().any(|it| it.phase == ScanPhase::Running) {
-            scan.phase = ScanPhase::Waiting;
+        if self.pending_scans.iter().any(|it| it.running.is_some()) {
+            scan.is_waiting = true;
             return None;
         }
-        let (key, ctx) = (Arc::clone(&scan.key), Arc::clone(&scan.ctx));
-        let (events, its_input) = (self.events.clone(), input.clone());
+        let (reply, result) = mpsc::channel();
+        let (ctx, events, its_input) = (Arc::clone(&scan.ctx), self.events.clone(), input.clone());
         let run = move || {
             // Unwind safety: a run changes nothing that outlives it.
-            let run = catch_unwind(AssertUnwindSafe(|| its_input.run(&ctx))).ok();
-            // The event loop may have ended.
-            let _ =
-                events.send(Event::Discovered(Box::new(Discovered { key, input: its_input, run })));
+            let run = catch_unwind(AssertUnwindSafe(|| its_input.run(&ctx)));
+            // The scan, or the event loop, may have ended.
+            if let Ok(run) = run {
+                let _ = reply.send(run);
+            }
+            drop(reply);
+            let _ = events.send(Event::Discovered);
         };
         if let Err(error) = thread::Builder::new().name("discovery".to_owned()).spawn(run) {
             tracing::warn!(%error, "no thread for discovery");
             return Some(input.run(&scan.ctx));
         }
-        scan.n_runs += 1;
+        scan.running = Some((input, result));
         scan.is_outdated = false;
-        scan.phase = ScanPhase::Running;
         None
     }
 
-    /// Takes the result of a thread, and lets scans continue.
-    pub(super) fn take_discovered(&mut self, discovered: Discovered) {
-        let Discovered { key, input, run } = discovered;
+    /// Takes the results of threads, and lets scans continue.
+    pub(super) fn take_discovered(&mut self) {
         for scan in &mut self.pending_scans {
-            if scan.key == key {
-                match run {
-                    Some(run) => scan.discovered = Some((input, run)),
+            if let Some((input, result)) = scan.running.take() {
+                match result.try_recv() {
+                    Ok(run) => scan.discovered = Some((input, run)),
                     // The panic repeats on the event loop, whose end is reported.
-                    None => scan.n_runs = MAX_RUNS,
+                    Err(TryRecvError::Disconnected) => scan.n_outdated = MAX_OUTDATED,
+                    Err(TryRecvError::Empty) => {
+                        scan.running = Some((input, result));
+                        continue;
+                    }
                 }
-                break;
             }
-        }
-        for scan in &mut self.pending_scans {
-            if scan.phase == ScanPhase::Waiting || scan.key == key {
-                scan.phase = ScanPhase::Ready;
-            }
+            scan.is_waiting = false;
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use skills_discovery::discover::{DiscoveryContext, Policy};
@@ -15,11 +16,12 @@ use crate::files::scanner::Scanner;
 use crate::sources::fetching::Fetching;
 use crate::sources::source_set::Sources;
 use crate::sources::source_uses::Uses;
-use crate::views::discovery_run::{Dependencies, DiscoveryInput, DiscoveryRun};
+use crate::views::discovery_run::{Dependencies, DiscoveryRun};
 use crate::views::event::{Freshness, Published, Request};
 use crate::views::idle_check::EventSender;
 use crate::views::last_used::{LastUsed, Latest};
 use crate::views::status::Rebuilds;
+use crate::views::tracked_tree::DiscoveryInput;
 use crate::views::update::Listener;
 use crate::views::view::{View, ViewKey};
 use crate::views::view_lease::ViewLeases;
@@ -135,34 +137,31 @@ pub(crate) struct Scan {
     pub(super) key: Arc<ViewKey>,
     pub(super) ctx: Arc<DiscoveryContext>,
     pub(super) patient: bool,
-    pub(super) phase: ScanPhase,
+    /// Input of a run on a thread of its own, and the receiver of its result.
+    pub(super) running: Option<(DiscoveryInput, Receiver<DiscoveryRun>)>,
+    /// True if it waits until the run of another scan has ended.
+    pub(super) is_waiting: bool,
     /// Answers still to be loaded.
     pub(super) needs: Vec<Need>,
     pub(super) rounds: usize,
     /// Expected number of questions to the index in the next round.
     pub(super) size: usize,
-    /// Number of rounds on a thread of their own.
-    pub(super) n_runs: usize,
-    /// Result of the last of these, with its input, until it is used.
+    /// Result of that run, with its input, until it is used.
     pub(super) discovered: Option<(DiscoveryInput, DiscoveryRun)>,
-    /// True if a source or policy has changed since that thread was started.
+    /// True if a source or policy has changed since that run began.
     pub(super) is_outdated: bool,
+    /// Number of results that were outdated.
+    pub(super) n_outdated: usize,
     /// Requests answered when it is done.
     pub(super) waiters: Vec<Waiter>,
 }
 
-/// Next step of a scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ScanPhase {
-    /// It continues in the next slice.
-    Ready,
-    /// Its discovery runs on a thread of its own.
-    Running,
-    /// It waits until the discovery of another scan has ended.
-    Waiting,
-}
-
 impl Scan {
+    /// Returns true if it can continue in the next slice.
+    pub(super) fn is_ready(&self) -> bool {
+        self.running.is_none() && !self.is_waiting
+    }
+
     /// Returns true if a caller still waits for it.
     pub(super) fn is_wanted(&self) -> bool {
         self.waiters.iter().any(|it| match it {

@@ -12,7 +12,7 @@ use std::time::Instant;
 use skills_discovery::discover::{Candidate, DiscoveryContext, Resolution};
 use skills_syntax::path::AbsPath;
 
-use super::state::{EngineState, SLICE, Scan, ScanPhase, ViewEntry, Waiter};
+use super::state::{EngineState, SLICE, Scan, ViewEntry, Waiter};
 use crate::views::discovery_run::DiscoveryRun;
 use crate::views::journal::{Changes, Journal};
 use crate::views::last_used::LastUsed;
@@ -56,13 +56,14 @@ impl EngineState {
             key,
             ctx,
             patient,
-            phase: ScanPhase::Ready,
+            running: None,
+            is_waiting: false,
             needs: Vec::new(),
             rounds: 0,
             size,
-            n_runs: 0,
             discovered: None,
             is_outdated: false,
+            n_outdated: 0,
             waiters: Vec::new(),
         };
         if Instant::now() < self.slice_end {
@@ -95,11 +96,11 @@ impl EngineState {
 
     /// Returns true if a scan can continue.
     pub(super) fn has_ready_scan(&self) -> bool {
-        self.pending_scans.iter().any(|it| it.phase == ScanPhase::Ready)
+        self.pending_scans.iter().any(Scan::is_ready)
     }
 
     fn take_ready_scan(&mut self) -> Option<Scan> {
-        let ready = self.pending_scans.iter().position(|it| it.phase == ScanPhase::Ready)?;
+        let ready = self.pending_scans.iter().position(Scan::is_ready)?;
         self.pending_scans.remove(ready)
     }
 
