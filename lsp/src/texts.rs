@@ -145,6 +145,12 @@ impl ReferencingFile {
     }
 }
 
+/// The texts that a search found for one root.
+pub(crate) struct FoundTexts {
+    pub(crate) snapshot: Arc<OverlaySnapshot>,
+    pub(crate) paths: Vec<AbsPath>,
+}
+
 /// A document to search, by one of its paths.
 struct SearchCandidate {
     path: AbsPath,
@@ -326,18 +332,19 @@ impl Texts<'_> {
         Some(self.mentions_in(closed, resolved, HardLinks::Each).await)
     }
 
-    /// Like [`Self::mentions`], for edits. The disk is searched again: not every text is watched, a
-    /// missed file would keep the old name, and an edit of stale text would hit the wrong place.
+    /// Like [`Self::mentions`], for edits, in `found` texts that contain one of the skill's names.
+    /// Texts that are not open are read again: not every text is watched, a missed file would keep
+    /// the old name, and an edit of stale text would hit the wrong place.
     pub(crate) async fn referencing_files(
         self,
         resolved: &ResolvedSkill,
-    ) -> Option<Vec<ReferencingFile>> {
-        let known = self.closed_referrers(resolved).await?;
-        let mut closed: Vec<Arc<Document>> = known.to_vec();
-        let names: Vec<String> = skill_names(resolved, self);
-        for path in self.files_containing(resolved, &names).await? {
-            if closed.iter().all(|it| it.path() != Some(&path)) {
-                closed.extend(self.read(&path).await);
+        found: &[FoundTexts],
+    ) -> Vec<ReferencingFile> {
+        let seeing = found.iter().filter(|it| it.snapshot.at(&resolved.skill.path).is_some());
+        let mut closed = Vec::new();
+        for path in seeing.flat_map(|it| &it.paths).collect::<BTreeSet<_>>() {
+            if self.session.document_at(path).is_none() {
+                closed.extend(self.read(path).await);
             }
         }
         let mut files = self.mentions_in(closed.into(), resolved, HardLinks::Once).await;
@@ -345,29 +352,36 @@ impl Texts<'_> {
             let own = self.session.snapshot_for(&file.document);
             file.add_lone_words(resolved, own.as_ref().unwrap_or(&resolved.snapshot));
         }
-        Some(files)
+        files
     }
 
-    /// Returns the texts on the disk that contain one of the names, in each worktree that sees the
-    /// skill.
-    async fn files_containing(
+    /// Returns the texts on the disk that contain one of the names, and those below the directories,
+    /// for each root with this skill, or for every root; `None` if the backend cannot answer.
+    pub(crate) async fn search(
         self,
-        resolved: &ResolvedSkill,
-        names: &[String],
-    ) -> Option<BTreeSet<AbsPath>> {
-        let mut paths = BTreeSet::new();
-        for (_, snapshot) in self.session.snapshots_containing(&resolved.skill.path) {
+        skill: Option<&AbsPath>,
+        names: Vec<String>,
+        below: Vec<AbsPath>,
+    ) -> Option<Vec<FoundTexts>> {
+        // Texts of a skill outside of the worktree, or that git ignores, are found by the skill.
+        self.session.sync_snapshots().await?;
+        let snapshots = match skill {
+            Some(skill) => self.session.snapshots_containing(skill),
+            None => self.session.all_snapshots(),
+        };
+        let mut all = Vec::new();
+        for (_, snapshot) in snapshots {
             let search = TextSearch {
                 top: snapshot.top.clone(),
                 home: snapshot.home.clone(),
                 skills: snapshot.skills.iter().map(|it| it.path.clone()).collect(),
-                names: names.to_vec(),
-                below: Vec::new(),
+                names: names.clone(),
+                below: below.clone(),
             };
-            let found = self.session.backend().find_texts(search).await?;
-            paths.extend(found.into_iter().filter(|it| resolved.is_visible_in(it)));
+            let paths = self.session.backend().find_texts(search).await?;
+            all.push(FoundTexts { snapshot, paths });
         }
-        Some(paths)
+        Some(all)
     }
 
     /// Returns the roots whose worktrees can mention a skill.
@@ -384,9 +398,10 @@ impl Texts<'_> {
         hard_links: HardLinks,
     ) -> Vec<ReferencingFile> {
         let paths = closed.iter().filter_map(|it| it.path().cloned()).collect();
+        let closed: HashMap<_, _> = closed.iter().map(|it| (it.path(), it)).collect();
         let mut referencing_files = Vec::new();
         for text in self.candidates(paths, resolved, hard_links).await {
-            let read = || closed.iter().find(|it| it.path() == Some(&text.path)).cloned();
+            let read = || closed.get(&Some(&text.path)).copied().cloned();
             let document = match self.session.document_at(&text.path).or_else(read) {
                 Some(known) => Some(known),
                 // Another path to the same file was searched.

@@ -315,6 +315,15 @@ impl WorkspaceState {
         self.clear_overlays();
     }
 
+    /// Returns the root, the profiles and the clock of each stored snapshot.
+    pub(crate) fn snapshot_requests(&self) -> Vec<(AbsPath, Vec<String>, Option<String>)> {
+        let request = |it: &RootState| {
+            let clock = it.snapshot.as_ref()?.clock.clone();
+            Some((it.root.clone(), it.profiles(&self.editor_settings), Some(clock)))
+        };
+        self.roots.iter().filter_map(request).collect()
+    }
+
     /// Returns true if there is something to fetch.
     pub(crate) fn has_pending_fetches(&self) -> bool {
         let wants = |it: &RootState| {

@@ -11,7 +11,7 @@ mod target;
 use crate::text::Span;
 
 pub use body::{Body, Definition, Fence, Heading, LabelUse};
-pub use target::{link_path, percent_decode};
+pub use target::{link_path, percent_decode, percent_decode_text};
 
 impl Body {
     /// Splits the body of `text` at `span`.

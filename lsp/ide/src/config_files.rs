@@ -1,41 +1,59 @@
-//! Renames a skill in configuration files of agents: permission rules, switches and plugin paths.
+//! Renames a skill in configuration files of agents: permission rules and switches, and paths in the
+//! manifests of plugins.
 //!
 //! A rule that keeps the old name would forbid nothing, so these edits are certain. The rest of the
 //! text stays as it is. This module does not read files; the caller does.
 
+use std::collections::BTreeSet;
+
 use skills_discovery::permission::{RulePrecedence, is_granted, may_match};
-use skills_syntax::config_tree::{Node, Syntax, parse};
+use skills_syntax::config_tree::{Node, Syntax, SyntaxError, parse};
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
 use skills_syntax::quote::double_quote_scalar;
 use skills_syntax::text::{LineColumn, LineIndex, Span};
 
-use crate::moves::Move;
+use crate::moves::{Move, Moves};
 use crate::rename::Renaming;
 
 /// Configuration files that may name skills, relative to a directory.
-const CONFIG_FILES: [&str; 8] = [
+const CONFIG_FILES: [&str; 6] = [
     ".claude/settings.json",
     ".claude/settings.local.json",
-    ".claude-plugin/plugin.json",
-    ".claude-plugin/marketplace.json",
     "opencode.json",
     "opencode.jsonc",
     ".opencode/opencode.json",
     ".opencode/opencode.jsonc",
 ];
 
+/// Manifests of plugins, relative to the directory of a plugin or a marketplace.
+const MANIFESTS: [&str; 2] = [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"];
+
+/// Keys of a plugin whose values are paths.
+const PATH_KEYS: [&str; 7] =
+    ["skills", "commands", "agents", "hooks", "mcpServers", "lspServers", "outputStyles"];
+
 /// Returns the configuration files that may name a skill: those in the directories above it up to a
 /// `top`, and those of each top itself.
 pub fn config_files(skill: &AbsPath, tops: &[AbsPath]) -> Vec<AbsPath> {
-    let mut dirs: Vec<AbsPath> = tops.to_vec();
-    for dir in skill.ancestors().skip(1) {
-        let is_within = tops.iter().any(|top| dir != *top && dir.starts_with(top));
-        dirs.extend(Some(dir).filter(|_| is_within));
-    }
-    dirs.sort();
-    dirs.dedup();
+    let dirs = dirs_above([skill], tops);
     dirs.iter().flat_map(|dir| CONFIG_FILES.map(|it| dir.child(it))).collect()
+}
+
+/// Returns the manifests of plugins that may contain paths to moved files, in the same directories.
+pub fn manifests(moves: &Moves, tops: &[AbsPath]) -> Vec<AbsPath> {
+    let dirs = dirs_above(moves.all().iter().map(|it| &it.old), tops);
+    dirs.iter().flat_map(|dir| MANIFESTS.map(|it| dir.child(it))).collect()
+}
+
+/// Returns the tops, and the directories above the paths up to a top.
+fn dirs_above<'a>(
+    paths: impl IntoIterator<Item = &'a AbsPath>,
+    tops: &[AbsPath],
+) -> BTreeSet<AbsPath> {
+    let above = paths.into_iter().flat_map(|it| it.ancestors().skip(1));
+    let is_within = |dir: &AbsPath| tops.iter().any(|top| dir.starts_with(top));
+    above.filter(is_within).chain(tops.iter().cloned()).collect()
 }
 
 /// Owner of the old names of a renamed skill.
@@ -74,14 +92,7 @@ pub fn config_changes(
     let root = match parse(text, Syntax::JsonLoose) {
         Ok(root) => root,
         Err(_) if !may_name => return Ok(ConfigChanges::default()),
-        Err(error) => {
-            let LineColumn { line, column } = error.at;
-            let path = path.display();
-            return Err(format!(
-                "`{path}:{line}:{column}` may name the skill but is {}; correct it first",
-                error.message
-            ));
-        }
+        Err(error) => return Err(broken(path, &error)),
     };
     let mut edits = ConfigEdits {
         renaming,
@@ -106,18 +117,74 @@ pub fn config_changes(
         .keys(root.get("skillOverrides"), |_, _| false)
         .and_then(|()| maps.try_for_each(|it| edits.keys(it, matches)))
         .map_err(|why| format!("`{}:{why}", path.display()))?;
-    if let Some(plugin) = path.parent().filter(|it| it.ends_with(".claude-plugin")) {
-        let plugin = plugin.parent().unwrap_or(plugin);
-        edits.paths(&root, std::slice::from_ref(&plugin));
-        for entry in root.get("plugins").map(Node::items).unwrap_or_default() {
-            let source = entry.get("source").and_then(Node::text);
-            let source = source.map(|it| plugin.join_lexically(it));
-            edits.paths(entry, &[source.unwrap_or_else(|| plugin.clone()), plugin.clone()]);
-        }
-    }
     let mut changes = edits.changes;
     changes.edits.sort_by_key(|it| it.span);
     Ok(changes)
+}
+
+/// Returns the reason why a file that may name the skill cannot be edited.
+fn broken(path: &AbsPath, error: &SyntaxError) -> String {
+    let (LineColumn { line, column }, path) = (error.at, path.display());
+    let message = &error.message;
+    format!("`{path}:{line}:{column}` may name the skill but is {message}; correct it first")
+}
+
+/// Returns the changes of the plugin manifest at `path` that keep its paths valid. An error says why
+/// the file cannot be edited.
+pub fn manifest_changes(
+    moves: &Moves,
+    path: &AbsPath,
+    text: &str,
+) -> Result<ConfigChanges, String> {
+    let is_named =
+        |it: &Move| it.old.file_name().is_some_and(|it| text.contains(&*it.to_string_lossy()));
+    let Some(plugin) = path.parent().and_then(|it| it.parent()) else {
+        return Ok(ConfigChanges::default());
+    };
+    if !moves.all().iter().any(is_named) && !text.contains("\\u") {
+        return Ok(ConfigChanges::default());
+    }
+    let root = parse(text, Syntax::JsonLoose).map_err(|error| broken(path, &error))?;
+    let mut edits = Vec::new();
+    let mut add_paths = |entry: &Node, bases: &[&AbsPath]| {
+        for node in PATH_KEYS.iter().filter_map(|it| entry.get(it)) {
+            for item in std::slice::from_ref(node).iter().chain(node.items()) {
+                let Some(written) = item.text() else { continue };
+                let new = bases.iter().find_map(|base| moved_path(moves, base, written));
+                edits.extend(new.map(|it| replacement(text, item.at, written, &it)));
+            }
+        }
+    };
+    add_paths(&root, &[&plugin]);
+    let plugins = root.get("plugins").map(Node::items).unwrap_or_default();
+    let source = |it: &Node| Some(plugin.join_lexically(it.get("source")?.text()?));
+    for entry in plugins {
+        let source = source(entry);
+        add_paths(entry, &[source.as_ref().unwrap_or(&plugin), &plugin]);
+    }
+    for source in plugins.iter().filter_map(|it| it.get("source")) {
+        let Some(written) = source.text() else { continue };
+        let new = moved_path(moves, &plugin, written);
+        edits.extend(new.map(|it| replacement(text, source.at, written, &it)));
+    }
+    edits.sort_by_key(|it| it.span);
+    Ok(ConfigChanges { edits, notes: Vec::new() })
+}
+
+/// Returns the new form of a path below a base directory; none if it stays the same, or leads out of
+/// that directory.
+fn moved_path(moves: &Moves, base: &AbsPath, written: &str) -> Option<String> {
+    let old = base.join_lexically(written);
+    let new = moves.new_path(&old)?;
+    let new_base = moves.new_path(base);
+    let below = new.strip_prefix(&**new_base.as_ref().unwrap_or(base)).ok()?;
+    let becomes_skill = new.ends_with("SKILL.md") && !old.ends_with("SKILL.md");
+    if becomes_skill || old.strip_prefix(&**base) == Ok(below) {
+        return None;
+    }
+    let start = if written.starts_with("./") { "./" } else { "" };
+    let end = if written.ends_with('/') { "/" } else { "" };
+    Some(format!("{start}{}{end}", below.to_str()?))
 }
 
 /// Characters that make a name a pattern.
@@ -221,52 +288,27 @@ impl ConfigEdits<'_> {
         self.changes.notes.push(format!("`{pattern}` in `{path}:{line}:{column}` {what}"));
     }
 
-    /// Paths of a plugin's `skills` that lead to the renamed directory from one of the `bases`. Only
-    /// their last component changes.
-    fn paths(&mut self, plugin: &Node, bases: &[AbsPath]) {
-        let stays_beside = |it: &Move| it.old.parent() == it.new.parent();
-        let Some(moved) = self.renaming.file_move().filter(stays_beside) else { return };
-        for key in ["skills", "commands"] {
-            let Some(node) = plugin.get(key) else { continue };
-            for item in std::slice::from_ref(node).iter().chain(node.items()) {
-                let Some(written) = item.text() else { continue };
-                let Some(name) = moved.old.file_name().and_then(|it| it.to_str()) else { continue };
-                let path = written.trim_end_matches('/');
-                if !bases.iter().any(|it| it.join_lexically(path) == moved.old) {
-                    continue;
-                }
-                let (Some(head), Some(new)) =
-                    (path.strip_suffix(name), moved.new.file_name().and_then(|it| it.to_str()))
-                else {
-                    continue;
-                };
-                self.replace_with(item.at, written, Span::new(head.len(), path.len()), new);
-            }
-        }
-    }
-
+    /// Replaces an old name in the string at a position. `written` is its value.
     fn replace(&mut self, at: LineColumn, written: &str, span: Span) {
-        self.replace_with(at, written, span, self.renaming.new);
-    }
-
-    /// Replaces a part of the string at a position. `written` is its value.
-    fn replace_with(&mut self, at: LineColumn, written: &str, span: Span, new: &str) {
-        let start = offset(self.text, at);
-        let rest = &self.text[(start + 1).min(self.text.len())..];
-        self.changes.edits.push(if rest.starts_with(written) {
-            let span = Span::new(start + 1 + span.start, start + 1 + span.end);
-            Edit { span, text: new.to_owned() }
-        } else {
-            // The string contains escapes.
-            let span_of_string = Span::new(start, string_end(self.text, start));
-            let text = double_quote_scalar(&replaced(written, span, new));
-            Edit { span: span_of_string, text }
-        });
+        let new = replaced(written, span, self.renaming.new);
+        self.changes.edits.push(replacement(self.text, at, written, &new));
     }
 
     fn insert(&mut self, at: LineColumn, text: String) {
         self.changes.edits.push(Edit { span: Span::empty(offset(self.text, at)), text });
     }
+}
+
+/// Returns the edit that replaces the string at a position, whose value is `written`.
+fn replacement(text: &str, at: LineColumn, written: &str, new: &str) -> Edit {
+    let start = offset(text, at);
+    let rest = &text[(start + 1).min(text.len())..];
+    // Otherwise a string contains escapes.
+    if rest.starts_with(written) && double_quote_scalar(new) == format!("\"{new}\"") {
+        let span = Span::new(start + 1, start + 1 + written.len());
+        return Edit { span, text: new.to_owned() };
+    }
+    Edit { span: Span::new(start, string_end(text, start)), text: double_quote_scalar(new) }
 }
 
 fn replaced(written: &str, span: Span, new: &str) -> String {
@@ -311,9 +353,7 @@ mod tests {
     #[track_caller]
     fn check(file: &str, sharing: OldNames, text: &str, expected: &str) {
         let skill = path("/w/.claude/skills/aa-bb/SKILL.md");
-        let plugin = path("/w/skills/aa-bb/SKILL.md");
-        let skill = if file.contains("-plugin") { &plugin } else { &skill };
-        let renaming = Renaming::new(skill, "cc");
+        let renaming = Renaming::new(&skill, "cc");
         let names = ["aa-bb".to_owned()];
         let changes = config_changes(&renaming, &names, sharing, &path(file), text).unwrap();
         assert_eq!(apply(text, &changes.edits), expected);
@@ -346,19 +386,48 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_a_plugin_get_the_new_directory() {
+    fn paths_of_a_plugin_follow_moved_directories() {
+        #[track_caller]
+        fn check(file: &str, moves: &[(&str, &str)], text: &str, expected: &str) {
+            let moves = moves.iter().map(|(old, new)| Move { old: path(old), new: path(new) });
+            let changes = manifest_changes(&Moves::new(moves), &path(file), text).unwrap();
+            assert_eq!(apply(text, &changes.edits), expected);
+        }
+        let (plugin, market) =
+            ("/w/.claude-plugin/plugin.json", "/w/.claude-plugin/marketplace.json");
+        let skill = [("/w/skills/aa-bb", "/w/skills/cc")];
         check(
-            "/w/.claude-plugin/plugin.json",
-            OldNames::Own,
-            "{\"skills\": [\"./skills/aa-bb\", \"./skills/aa-bb/\", \"./other/aa-bb\"]}",
-            "{\"skills\": [\"./skills/cc\", \"./skills/cc/\", \"./other/aa-bb\"]}",
+            plugin,
+            &skill,
+            "{\"skills\": [\"./skills/aa-bb\", \"./skills/aa-bb/\", \"./other/aa-bb\", \"./skills/aa\\u002dbb\"]}",
+            "{\"skills\": [\"./skills/cc\", \"./skills/cc/\", \"./other/aa-bb\", \"./skills/cc\"]}",
         );
         check(
-            "/w/.claude-plugin/marketplace.json",
-            OldNames::Own,
+            market,
+            &skill,
             "{\"plugins\": [{\"source\": \"./\", \"skills\": [\"./skills/aa-bb\"]}]}",
             "{\"plugins\": [{\"source\": \"./\", \"skills\": [\"./skills/cc\"]}]}",
         );
+        let parent = [("/w/skills", "/w/more/\"all\"")];
+        check(
+            plugin,
+            &parent,
+            "{\"skills\": \"./skills/\", \"agents\": [\"skills/a.md\", \"./agents\"], \"name\": \"skills\"}",
+            "{\"skills\": \"./more/\\\"all\\\"/\", \"agents\": [\"more/\\\"all\\\"/a.md\", \"./agents\"], \"name\": \"skills\"}",
+        );
+        let sources = "{\"plugins\": [{\"source\": \"./p/one\", \"skills\": [\"./skills\"]}, {\"source\": {\"repo\": \"p\"}}]}";
+        let moved = [("/w/p", "/w/q"), ("/w/p/one/skills", "/w/q/one/all")];
+        let expected = sources.replace("./p/one", "./q/one").replace("./skills", "./all");
+        check(market, &moved, sources, &expected);
+        // A path that leads out of the plugin is none, and a command that becomes a skill is no path
+        // of `commands`.
+        for other in [("/w/skills", "/v/skills"), ("/w/skills/a.md", "/w/skills/a/SKILL.md")] {
+            let text = "{\"skills\": \"./skills/\", \"commands\": \"./skills/a.md\"}";
+            check(plugin, &[other], text, text);
+        }
+        let moves = Moves::new([Move { old: path("/w/skills"), new: path("/w/all") }]);
+        let why = manifest_changes(&moves, &path(plugin), "{\"skills\": \"./skills\"").unwrap_err();
+        assert!(why.starts_with("`/w/.claude-plugin/plugin.json:1:"), "{why}");
     }
 
     #[test]

@@ -39,7 +39,9 @@ mod tokens;
 pub use arguments::{Argument, argument, argument_name_obstacle};
 pub use complete::{Completion, FileKind, can_name_tool, complete, documentation};
 pub use complete_paths::complete_paths;
-pub use config_files::{ConfigChanges, OldNames, config_changes, config_files};
+pub use config_files::{
+    ConfigChanges, OldNames, config_changes, config_files, manifest_changes, manifests,
+};
 pub use convert::{Conversion, convert_command};
 pub use format::format;
 pub use hints::{Hint, hints};

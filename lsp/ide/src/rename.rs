@@ -210,7 +210,7 @@ pub fn name_obstacle<'a>(
                 old.display()
             ));
         }
-        if *other == target || other.parent().is_some_and(|it| it == target) {
+        if *other == target || Path::parent(other).is_some_and(|it| *it == *target) {
             return Some(format!("`{}` already exists", target.display()));
         }
         if name == *new {

@@ -21,11 +21,12 @@ use tower_lsp::ls_types::{
 };
 
 use super::rename_edits::{
-    collect_edits, config_operations, operation, remove_uncertain, workspace_edit,
+    collect_edits, config_operations, manifest_operations, operation, remove_uncertain,
+    workspace_edit,
 };
 use crate::document::Document;
 use crate::settings::Settings;
-use crate::texts::{ReferencingFile, ResolvedSkill, Texts};
+use crate::texts::{ReferencingFile, ResolvedSkill, Texts, skill_names};
 use crate::{from_proto, to_proto};
 
 /// Returns the name to rename at a position; `None` if no skill is named there.
@@ -130,9 +131,7 @@ pub(super) async fn rename_edit(
     let changed = match renaming.kind {
         RenameKind::Skill => text_edits(renaming, resolved, texts).await,
         RenameKind::Command | RenameKind::Conversion => {
-            let snapshots = texts.session.all_snapshots();
-            let edited = collect_edits(&moves, &[(renaming, resolved)], &snapshots, texts).await;
-            match edited {
+            match collect_edits(&moves, &[(renaming, resolved)], texts).await {
                 Some(edited) => Some(edited.operations(resolved, more, texts).await),
                 None => None,
             }
@@ -144,6 +143,7 @@ pub(super) async fn rename_edit(
     let unchanged = if asks { Vec::new() } else { remove_uncertain(&mut operations) };
     // A permission rule with the old name would forbid nothing.
     operations.extend(config_operations(renaming, resolved, texts).await.map_err(refusal)?);
+    operations.extend(manifest_operations(&moves, texts).await.map_err(refusal)?);
     warn_of_unchanged(&[old_name(renaming, resolved)], &unchanged, texts);
     if !renaming.is_moved() && !texts.session.settings().renames_files {
         return Ok(plain_text_edits(operations));
@@ -275,7 +275,9 @@ async fn text_edits(
     let moves = renaming.moves(&resolved.path_targets);
     let mut operations = Vec::new();
     let mut own = renaming.path.clone();
-    for referencing_file in texts.referencing_files(resolved).await? {
+    let names = skill_names(resolved, texts);
+    let found = texts.search(Some(renaming.path), names, Vec::new()).await?;
+    for referencing_file in texts.referencing_files(resolved, &found).await {
         let ReferencingFile { path, is_own, document, is_open, .. } = &referencing_file;
         if *is_own {
             own.clone_from(path);

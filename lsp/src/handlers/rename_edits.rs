@@ -7,10 +7,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skills_agents::references::{LinkBases, TextSearch};
-use skills_ide::moves::{Move, Moves, relative};
+use skills_agents::references::LinkBases;
+use skills_ide::moves::{Moves, relative};
 use skills_ide::rename::{Renaming, edits, name_edits};
-use skills_ide::{ConfigChanges, OldNames, config_changes, config_files};
+use skills_ide::{
+    ConfigChanges, OldNames, config_changes, config_files, manifest_changes, manifests,
+};
 use skills_lint::PathKind;
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
@@ -21,8 +23,10 @@ use tower_lsp::ls_types::{
 
 use crate::document::{Document, file_path};
 use crate::settings::Settings;
-use crate::snapshot::{OverlaySnapshot, SkillEntry};
-use crate::texts::{FileKey, HardLinks, ResolvedSkill, Texts, can_mention_skills, skill_names};
+use crate::snapshot::SkillEntry;
+use crate::texts::{
+    FileKey, FoundTexts, HardLinks, ResolvedSkill, Texts, can_mention_skills, skill_names,
+};
 use crate::to_proto;
 
 /// The identifier of the annotation of uncertain edits.
@@ -182,14 +186,20 @@ pub(super) fn operation(
 pub(super) async fn collect_edits(
     moves: &Moves,
     named: &[(&Renaming<'_>, &ResolvedSkill)],
-    snapshots: &[(AbsPath, Arc<OverlaySnapshot>)],
     texts: Texts<'_>,
 ) -> Option<RenameEdits> {
     let mut edited = RenameEdits::default();
+    let moved = moves.all().iter().filter_map(|it| it.old.file_name());
+    let moved = moved.map(|it| it.to_string_lossy().into_owned());
+    let named_so = named.iter().flat_map(|(_, resolved)| skill_names(resolved, texts));
+    let names: BTreeSet<String> = moved.chain(named_so).collect();
+    let below = moves.all().iter().map(|it| it.old.clone()).collect();
+    // One search for both, because each looks at every text.
+    let found = texts.search(None, names.into_iter().collect(), below).await?;
     for (renaming, resolved) in named {
-        rename_references(renaming, resolved, texts, &mut edited).await?;
+        rename_references(renaming, resolved, texts, &found, &mut edited).await;
     }
-    update_paths(moves, snapshots, texts, &mut edited).await?;
+    update_paths(moves, &found, texts, &mut edited).await;
     Some(edited)
 }
 
@@ -211,14 +221,42 @@ pub(super) async fn config_operations(
     };
     let is_shared = snapshots.iter().any(|(_, it)| it.skills.iter().any(is_other));
     let sharing = if is_shared { OldNames::Shared } else { OldNames::Own };
-    let paths = config_files(renaming.path, &tops).into_iter().collect();
+    let changes =
+        |path: &AbsPath, text: &str| config_changes(renaming, &names, sharing, path, text);
+    let paths = config_files(renaming.path, &tops);
+    edit_configuration(paths, changes, &resolved.skill.name, texts).await
+}
+
+/// Returns the operations that keep paths in the manifests of plugins valid; an error says which
+/// manifest cannot be edited and why.
+pub(super) async fn manifest_operations(
+    moves: &Moves,
+    texts: Texts<'_>,
+) -> Result<Vec<DocumentChangeOperation>, String> {
+    let snapshots = texts.session.all_snapshots();
+    let tops: Vec<AbsPath> = snapshots.iter().filter_map(|(_, it)| it.top.clone()).collect();
+    let is_moved = |top: &AbsPath| moves.all().iter().any(|it| it.old.starts_with(&**top));
+    let tops: Vec<AbsPath> = tops.into_iter().filter(is_moved).collect();
+    let name = moves.all().last().and_then(|it| it.old.file_name()).unwrap_or_default();
+    let changes = |path: &AbsPath, text: &str| manifest_changes(moves, path, text);
+    edit_configuration(manifests(moves, &tops), changes, &name.to_string_lossy(), texts).await
+}
+
+/// Returns the operations that make the `changes` of configuration files, which may contain a name.
+async fn edit_configuration(
+    paths: Vec<AbsPath>,
+    changes: impl Fn(&AbsPath, &str) -> Result<ConfigChanges, String>,
+    name: &str,
+    texts: Texts<'_>,
+) -> Result<Vec<DocumentChangeOperation>, String> {
     let (mut operations, mut unread) = (Vec::new(), Vec::new());
+    let paths = paths.into_iter().collect();
     for (_, path) in texts.dedup_by_file(paths, HardLinks::Once, |_| false).await {
         let Some((document, is_open)) = texts.document(&path).await else {
             unread.push(path);
             continue;
         };
-        let changes = config_changes(renaming, &names, sharing, &path, document.text());
+        let changes = changes(&path, document.text());
         let escapes = texts.session.backend().escape_worktree(vec![path.clone()]);
         let is_changed = changes.as_ref().map_or(true, |it| !it.edits.is_empty());
         // Also if the backend cannot answer.
@@ -241,9 +279,8 @@ pub(super) async fn config_operations(
     let entries = texts.session.backend().entries(unread.clone()).await.unwrap_or_default();
     for (path, _) in unread.iter().zip(entries).filter(|(_, entry)| entry.is_some()) {
         texts.session.warn(format!(
-            "`{}` cannot be edited within the worktree; if it names `{}`, rename it there yourself",
+            "`{}` cannot be edited within the worktree; if it names `{name}`, rename it there yourself",
             path.display(),
-            resolved.skill.name
         ));
     }
     Ok(operations)
@@ -254,9 +291,10 @@ async fn rename_references(
     renaming: &Renaming<'_>,
     resolved: &ResolvedSkill,
     texts: Texts<'_>,
+    found: &[FoundTexts],
     edited: &mut RenameEdits,
-) -> Option<()> {
-    for referencing_file in texts.referencing_files(resolved).await? {
+) {
+    for referencing_file in texts.referencing_files(resolved, found).await {
         let (text, parsed) = (referencing_file.document.text(), referencing_file.document.parsed());
         let at = if referencing_file.is_own { renaming.path } else { &referencing_file.path };
         let (sure, unsure) = referencing_file.by_certainty();
@@ -267,25 +305,23 @@ async fn rename_references(
         let found = EditedFile { path, document, is_open, edits, uncertain };
         edited.add(referencing_file.identity, found);
     }
-    Some(())
 }
 
 /// Adds the edits that keep paths valid in all files.
 async fn update_paths(
     moves: &Moves,
-    snapshots: &[(AbsPath, Arc<OverlaySnapshot>)],
+    found: &[FoundTexts],
     texts: Texts<'_>,
     edited: &mut RenameEdits,
-) -> Option<()> {
+) {
     let mut paths: BTreeMap<AbsPath, LinkBases> = BTreeMap::new();
-    for (_, snapshot) in snapshots {
-        let found = texts.session.backend().find_texts(search(moves, snapshot)).await?;
+    for FoundTexts { snapshot, paths: found } in found {
         for path in found {
-            let bases = snapshot.bases(&path);
+            let bases = snapshot.bases(path);
             // If several worktrees see a file, it belongs to the one that contains it.
             let is_within = bases.top.is_some();
-            if is_within || !paths.contains_key(&path) {
-                paths.insert(path, bases);
+            if is_within || !paths.contains_key(path) {
+                paths.insert(path.clone(), bases);
             }
         }
     }
@@ -312,7 +348,6 @@ async fn update_paths(
         let found = EditedFile { path, document, is_open, edits, uncertain: Vec::new() };
         edited.add(identity, found);
     }
-    Some(())
 }
 
 /// Returns the edits of paths in one file. The existence of targets is checked on the disk where it
@@ -339,22 +374,4 @@ async fn path_edits(
         let look = relative(&bases.text, it).and_then(|it| facts.looks.get(&it).copied().flatten());
         matches!(look, Some(PathKind::File { .. } | PathKind::Directory))
     })
-}
-
-/// Returns the search for files to edit: those that contain the name of a moved file, and those
-/// that are moved.
-fn search(moves: &Moves, snapshot: &OverlaySnapshot) -> TextSearch {
-    let mut names = Vec::new();
-    let mut below = Vec::new();
-    for Move { old, .. } in moves.all() {
-        names.extend(old.file_name().map(|it| it.to_string_lossy().into_owned()));
-        below.push(old.clone());
-    }
-    TextSearch {
-        top: snapshot.top.clone(),
-        home: snapshot.home.clone(),
-        skills: snapshot.skills.iter().map(|it| it.path.clone()).collect(),
-        names,
-        below,
-    }
 }

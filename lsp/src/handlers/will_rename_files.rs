@@ -16,7 +16,9 @@ use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentChangeOperation, FileRename, Uri, WorkspaceEdit};
 
 use super::rename::{name_conflict, old_name, warn_of_unchanged};
-use super::rename_edits::{collect_edits, config_operations, remove_uncertain, workspace_edit};
+use super::rename_edits::{
+    collect_edits, config_operations, manifest_operations, remove_uncertain, workspace_edit,
+};
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::texts::{ResolvedSkill, Texts};
 
@@ -26,17 +28,31 @@ pub(crate) async fn will_rename_files(
     texts: Texts<'_>,
 ) -> Option<WorkspaceEdit> {
     let path = |uri: &str| crate::document::file_path(&uri.parse::<Uri>().ok()?);
-    let requested = files.iter().filter_map(|it| {
+    let requested = Moves::new(files.iter().filter_map(|it| {
         let (old, new) = (path(&it.old_uri)?, path(&it.new_uri)?);
         Some(Move { old, new })
-    });
+    }));
     let snapshots = texts.session.all_snapshots();
-    let moves = Moves::new(requested.filter(|it| affects_skills(it, &snapshots)));
-    let moves = drop_conflicting(&moves, &snapshots);
-    if moves.all().is_empty() {
-        return None;
+    let requested = drop_conflicting(&requested, &snapshots);
+    // The skills of a plugin's repository are often in no agent's view.
+    let in_manifests = manifest_operations(&requested, texts).await;
+    let moves = requested.all().iter().filter(|it| affects_skills(it, &snapshots));
+    let moves = Moves::new(moves.cloned());
+    let mut operations = Vec::new();
+    if !moves.all().is_empty() {
+        operations = skill_operations(moves, &snapshots, texts).await?;
     }
-    let new_names = new_names(&moves, &snapshots);
+    add_edits(&mut operations, in_manifests, texts);
+    (!operations.is_empty()).then(|| workspace_edit(operations))
+}
+
+/// Returns the operations that go with moved skills and files that mention them.
+async fn skill_operations(
+    moves: Moves,
+    snapshots: &[(AbsPath, Arc<OverlaySnapshot>)],
+    texts: Texts<'_>,
+) -> Option<Vec<DocumentChangeOperation>> {
+    let new_names = new_names(&moves, snapshots);
     let resolved = new_names.iter().filter_map(|(path, (new, kind))| {
         let (_, snapshot) = texts.session.snapshots_containing(path).into_iter().next()?;
         let resolved = texts.resolve(snapshot.at(path)?.clone(), snapshot);
@@ -46,22 +62,31 @@ pub(crate) async fn will_rename_files(
     let resolved: Vec<(Renaming<'_>, ResolvedSkill)> = resolved.collect();
     let renamings: Vec<_> =
         resolved.iter().map(|(renaming, resolved)| (renaming, resolved)).collect();
-    let moves = with_aliases(moves, &snapshots, texts).await;
+    let moves = with_aliases(moves, snapshots, texts).await;
     let settings = texts.session.settings();
-    let edited = collect_edits(&moves, &renamings, &snapshots, texts).await?;
+    let edited = collect_edits(&moves, &renamings, texts).await?;
     let mut operations = edited.into_operations(settings);
     for (renaming, resolved) in &resolved {
-        // The client renames in any case.
-        match config_operations(renaming, resolved, texts).await {
-            Ok(found) => found.into_iter().for_each(|it| add_edit(&mut operations, it)),
-            Err(why) => texts.session.warn(why),
-        }
+        let found = config_operations(renaming, resolved, texts).await;
+        add_edits(&mut operations, found, texts);
     }
     if !settings.confirms_edits {
         let names: Vec<_> = resolved.iter().map(|(it, resolved)| old_name(it, resolved)).collect();
         warn_of_unchanged(&names, &remove_uncertain(&mut operations), texts);
     }
-    (!operations.is_empty()).then(|| workspace_edit(operations))
+    Some(operations)
+}
+
+/// Adds operations, or tells the user why there are none: the client renames in any case.
+fn add_edits(
+    operations: &mut Vec<DocumentChangeOperation>,
+    added: Result<Vec<DocumentChangeOperation>, String>,
+    texts: Texts<'_>,
+) {
+    match added {
+        Ok(added) => added.into_iter().for_each(|it| add_edit(operations, it)),
+        Err(why) => texts.session.warn(why),
+    }
 }
 
 /// Adds an operation. Edits of a file that has some already join those: all are positions in the text

@@ -176,6 +176,23 @@ impl Session {
         self.disk().workspace.all_snapshots(&buffers)
     }
 
+    /// Waits until the snapshots contain every change that finished before the call; after a time
+    /// limit, the cached ones are used. `None` if the backend cannot answer.
+    pub(crate) async fn sync_snapshots(&self) -> Option<()> {
+        let requests = self.disk().workspace.snapshot_requests();
+        let mut is_changed = false;
+        for (root, profiles, since) in requests {
+            if self.backend().snapshot(root.clone(), profiles, since).await?.fresh {
+                self.invalidate_root(&root);
+                is_changed = true;
+            }
+        }
+        if is_changed {
+            let _ = timeout(LOOKUP_TIMEOUT, self.wait_until_idle()).await;
+        }
+        Some(())
+    }
+
     /// Changes the state of the workspace.
     pub(crate) fn with_workspace(&self, change: impl FnOnce(&mut WorkspaceState)) {
         change(&mut self.disk().workspace);

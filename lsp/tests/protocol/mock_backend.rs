@@ -98,7 +98,7 @@ impl MockBackend {
         *lock(&self.walk_count)
     }
 
-    /// Returns the number of calls of `references`.
+    /// Returns the number of calls of `references` and `find_texts`.
     pub(crate) fn n_searches(&self) -> usize {
         *lock(&self.reference_requests)
     }
@@ -332,11 +332,16 @@ impl Backend for MockBackend {
     }
 
     fn find_texts(&self, _: TextSearch) -> Answer<Vec<AbsPath>> {
+        *lock(&self.reference_requests) += 1;
         let paths: Vec<_> = lock(&self.referencing_files)
             .keys()
             .filter_map(|it| AbsPath::new(Path::new(it)).ok())
             .collect();
-        Box::pin(std::future::ready(Some(paths)))
+        let delay = self.search_delay;
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            Some(paths)
+        })
     }
 
     fn read(&self, path: AbsPath) -> Answer<String> {

@@ -353,8 +353,8 @@ async fn rename_action_searches_mentions_on_resolve() {
     assert_eq!(steps[0]["textDocument"]["uri"], "file:///w/CLAUDE.md", "{chosen}");
     assert_eq!(steps[0]["edits"].as_array().map(Vec::len), Some(2), "{chosen}");
     assert_eq!(steps[1]["kind"], "rename", "{chosen}");
-    // One search by name, one by directory.
-    assert_eq!((steps.len(), backend.n_searches()), (2, 2));
+    // One search for the name and the directory's.
+    assert_eq!((steps.len(), backend.n_searches()), (2, 1));
 
     let mut damaged = action.clone();
     damaged["data"] = json!({"skill": 3});

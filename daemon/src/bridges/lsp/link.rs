@@ -513,7 +513,7 @@ impl Backend for LspBackend {
 
     fn find_texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>> {
         let inner = Arc::clone(&self.0);
-        let find = move || inspect::search(&search, &inner.texts);
+        let find = move || inspect::search(search, &inner.texts);
         Box::pin(async move { spawn_blocking(find).await.ok() })
     }
 

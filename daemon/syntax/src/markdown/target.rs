@@ -74,6 +74,11 @@ pub fn percent_decode(path: &str) -> String {
     percent_decode_str(path).decode_utf8().map_or_else(|_| path.to_owned(), Cow::into_owned)
 }
 
+/// Returns a text with its `%XX` escapes decoded. Bytes that are no UTF-8 become `U+FFFD`.
+pub fn percent_decode_text(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8_lossy()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -137,3 +137,21 @@ fn renaming_several_skills_or_their_root_updates_paths() {
     assert!(own.contains("name: pdf") && own.contains("python .opencode/skills/pdf"), "{own}");
     run(&home, &top, &["stop"]);
 }
+
+#[test]
+fn renaming_directories_of_a_plugin_updates_its_manifest() {
+    let home = Home::new();
+    let manifest = "{\"name\": \"p\", \"skills\": [\"./skills\", \"./extra/\"]}\n";
+    let tree = format!("{TREE}//- /.claude-plugin/plugin.json\n{manifest}");
+    let skill = TREE.split("//- /").nth(1).expect("it is there").split_once('\n');
+    let (_, skill) = skill.expect("it has a header");
+    let top = home.worktree("w", &format!("{tree}//- /skills/pdf/SKILL.md\n{skill}"));
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    let pdf = top.join(".claude/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    will_rename_and_apply(&mut editor, &top, &[("skills", "abilities")]);
+    let expected = manifest.replace("./skills", "./abilities");
+    assert_eq!(read(&top, ".claude-plugin/plugin.json"), expected);
+    run(&home, &top, &["stop"]);
+}

@@ -102,6 +102,37 @@ fn rename_follows_a_linked_root_and_refuses_a_linked_skill() {
 }
 
 #[test]
+fn rename_edits_an_ignored_skill_that_was_created_just_before() {
+    let home = Home::new();
+    let tree = format!(
+        "//- /.claude/skills/pdf/SKILL.md\n{}//- /.gitignore\n/.claude/skills/own-*\n//- /CLAUDE.md\nUse `/pdf`.\n",
+        skill("pdf", "b\n")
+    );
+    let top = home.worktree("w", &tree);
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    let pdf = top.join(".claude/skills/pdf/SKILL.md");
+    editor.open(&pdf);
+    editor.wait_for(&pdf, &["index/"], &[]);
+    let dir = |name: &str| uri(&top.join(".claude/skills").join(name));
+    let files = json!({"files": [{"oldUri": dir("pdf"), "newUri": dir("paper")}]});
+    for number in 0..8 {
+        let own = format!(".claude/skills/own-{number}/SKILL.md");
+        write(&top.join(&own), &skill(&format!("own-{number}"), "Then `/pdf`.\n"));
+        fs::write(top.join("CLAUDE.md"), format!("{number}: use `/pdf`.\n")).expect("writable");
+        let edit = if number % 2 == 0 {
+            editor.ask("textDocument/rename", &pdf, (1, 7), json!({"newName": "paper"}))
+        } else {
+            editor.request("workspace/willRenameFiles", files.clone())
+        };
+        let edit = edit.expect("nothing is in the way");
+        assert_eq!(edits_of(&edit, &top.join(own)).1, [(range(4, 7, 10), "paper".to_owned())]);
+        let told = edits_of(&edit, &top.join("CLAUDE.md")).1;
+        assert_eq!(told, [(range(0, 9, 12), "paper".to_owned())]);
+    }
+    run(&home, &top, &["stop"]);
+}
+
+#[test]
 fn rename_leaves_other_worktrees_and_user_instructions_alone() {
     let home = Home::new();
     let tree = |name: &str| {

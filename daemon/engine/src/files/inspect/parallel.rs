@@ -12,7 +12,20 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
 ) -> Option<Vec<R>> {
     // For fewer items, starting threads costs more than it saves.
     const FEW: usize = 8;
+    // A thread takes several items at once, because a look at a file takes hardly longer than taking
+    // one item.
+    const MAX_TAKEN: usize = 64;
+    if items.len() < FEW {
+        return each(items, cancel, &work);
+    }
+    let parts: Vec<&[T]> = items.chunks(items.len().div_ceil(MAX_TAKEN).min(MAX_TAKEN)).collect();
+    let results = map_after(&parts, 0, |_| {}, |part| each(part, cancel, &work));
+    let results: Vec<Vec<R>> = results.into_iter().collect::<Option<_>>()?;
+    Some(results.into_iter().flatten().collect()).filter(|_| !cancel.is_cancelled())
+}
+
+/// Applies `work` to each item; none if cancelled.
+fn each<T, R>(items: &[T], cancel: &Cancel, work: impl Fn(&T) -> R) -> Option<Vec<R>> {
     let unless_cancelled = |it: &T| (!cancel.is_cancelled()).then(|| work(it));
-    let results = map_after(items, FEW, |_| {}, unless_cancelled);
-    results.into_iter().collect::<Option<_>>().filter(|_| !cancel.is_cancelled())
+    items.iter().map(unless_cancelled).collect::<Option<_>>().filter(|_| !cancel.is_cancelled())
 }

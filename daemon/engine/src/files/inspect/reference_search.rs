@@ -1,6 +1,7 @@
 //! Search for references to skills in the texts of a worktree.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -94,11 +95,15 @@ pub fn find_references(
     let names = name.map_or_else(|| Names::All(skill_names(views)), Names::One);
     let is_meant = |it: &str| names.contain(it);
     let mut places: HashMap<AbsPath, &str> = HashMap::new();
-    // Most skills are in several views.
-    let mut paths: HashSet<&AbsPath> = HashSet::new();
+    // Most skills are in several views. Hashes paths as bytes; hashing by component is slower.
+    let mut seen: HashSet<&OsStr> = HashSet::new();
+    let mut skills = Vec::new();
     for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
         let path = &candidate.path;
-        paths.insert(path);
+        // A skill without a file has no directory; a listing of that would never be complete.
+        if seen.insert(path.as_os_str()) && address_of(path).is_none() {
+            skills.push(path.clone());
+        }
         let is_command = || command::is_command(path);
         let is_own_name = || path.parent_name().is_some_and(&is_meant) && !is_command();
         if is_meant(&candidate.name) || is_own_name() {
@@ -106,9 +111,6 @@ pub fn find_references(
             places.entry(own.unwrap_or_else(|| path.clone())).or_insert(&candidate.name);
         }
     }
-    // A skill without a file has no directory; a listing of that would never be complete.
-    let skills: BTreeSet<AbsPath> =
-        paths.into_iter().filter(|it| address_of(it).is_none()).cloned().collect();
     let own = skills.iter().filter(|it| !command::is_command(it)).filter_map(AbsPath::parent);
     let dirs = own.collect();
     let home = home(views);
@@ -131,10 +133,10 @@ pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
 }
 
 /// Returns the texts that match a search, sorted by path. Blocks on the disk.
-pub fn search(search: &TextSearch, index: &TextIndex) -> Vec<AbsPath> {
-    let TextSearch { top, home, skills, below, .. } = search;
+pub fn search(mut search: TextSearch, index: &TextIndex) -> Vec<AbsPath> {
+    let skills = std::mem::take(&mut search.skills);
+    let TextSearch { top, home, below, .. } = &search;
     let (cancel, fenced) = (Cancel::default(), Fenced::new(top.as_ref(), &[]));
-    let skills = skills.iter().cloned().collect();
     let texts = texts(index, top.as_ref(), skills, home.as_ref(), &cancel).unwrap_or_default();
     let matches = |(path, stat): &(AbsPath, Stat)| {
         let is_match = below.iter().any(|dir| path.starts_with(dir))
@@ -152,10 +154,12 @@ pub fn search(search: &TextSearch, index: &TextIndex) -> Vec<AbsPath> {
 fn texts(
     index: &TextIndex,
     top: Option<&AbsPath>,
-    skills: BTreeSet<AbsPath>,
+    mut skills: Vec<AbsPath>,
     home: Option<&AbsPath>,
     cancel: &Cancel,
 ) -> Option<Vec<(AbsPath, Stat)>> {
+    skills.sort();
+    skills.dedup();
     let listed = if let Some(listed) = index.listing(top, &skills, cancel) {
         listed
     } else {
@@ -215,7 +219,7 @@ fn identity(path: &AbsPath, stat: &Stat, is_hard_linked: bool) -> TextIdentity {
 /// cancelled. Adds the directories that were listed.
 fn list_texts(
     top: Option<&AbsPath>,
-    skills: &BTreeSet<AbsPath>,
+    skills: &[AbsPath],
     dirs: &mut ListedDirs,
     cancel: &Cancel,
 ) -> Option<Vec<AbsPath>> {
@@ -340,7 +344,7 @@ mod tests {
         fs::hard_link(top.child("CLAUDE.md"), top.child("AGENTS.md")).unwrap();
         symlink(top.child("CLAUDE.md"), top.child("GEMINI.md")).unwrap();
         let index = TextIndex::new(1 << 20);
-        let found = texts(&index, Some(&top), BTreeSet::new(), None, &Cancel::default()).unwrap();
+        let found = texts(&index, Some(&top), Vec::new(), None, &Cancel::default()).unwrap();
         let paths: Vec<AbsPath> = found.into_iter().map(|(path, _)| path).collect();
         assert_eq!(paths, [top.child("AGENTS.md"), top.child("CLAUDE.md")]);
     }

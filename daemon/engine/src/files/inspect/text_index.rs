@@ -5,8 +5,8 @@
 //! a changed file is read again. It belongs to the daemon, so that all editors and the command line
 //! share it.
 
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -53,14 +53,19 @@ pub struct TextIndex {
 /// The top of the worktree and a hash of the skills.
 type ListingKey = (Option<AbsPath>, u64);
 
-fn listing_key(top: Option<&AbsPath>, skills: &BTreeSet<AbsPath>) -> ListingKey {
-    (top.cloned(), BuildHasherDefault::<DefaultHasher>::default().hash_one(skills))
+fn listing_key(top: Option<&AbsPath>, skills: &[AbsPath]) -> ListingKey {
+    let mut hasher = DefaultHasher::new();
+    // Hashes paths as bytes; hashing by component is slower.
+    for skill in skills {
+        skill.as_os_str().hash(&mut hasher);
+    }
+    (top.cloned(), hasher.finish())
 }
 
 /// The paths of the texts in a worktree and in skills.
 struct Listing {
-    /// The skills whose directories were listed.
-    skills: BTreeSet<AbsPath>,
+    /// The skills whose directories were listed, sorted.
+    skills: Vec<AbsPath>,
     /// The listed directories, the ignore files that apply and the configurations that name one; none
     /// for a file that was missing.
     seen: Vec<(PathBuf, Option<Seen>)>,
@@ -68,12 +73,12 @@ struct Listing {
 }
 
 impl Listing {
-    fn is_valid(&self, skills: &BTreeSet<AbsPath>, cancel: &Cancel) -> bool {
+    fn is_valid(&self, skills: &[AbsPath], cancel: &Cancel) -> bool {
         let is_same = |(path, seen): &(PathBuf, Option<Seen>)| match (seen, stat_target(path)) {
             (Some(seen), Ok(now)) => seen.holds(&now),
             (seen, now) => seen.is_none() && now.is_err(),
         };
-        self.skills == *skills
+        self.skills.iter().map(|it| it.as_os_str()).eq(skills.iter().map(|it| it.as_os_str()))
             && in_parallel(&self.seen, cancel, is_same)
                 .is_some_and(|it| it.into_iter().all(|it| it))
     }
@@ -294,12 +299,12 @@ impl TextIndex {
         found
     }
 
-    /// Returns the paths of the texts in a worktree and in these skills, if no listed directory and
-    /// no ignore file has changed since.
+    /// Returns the paths of the texts in a worktree and in these sorted skills, if no listed directory
+    /// and no ignore file has changed since.
     pub(super) fn listing(
         &self,
         top: Option<&AbsPath>,
-        skills: &BTreeSet<AbsPath>,
+        skills: &[AbsPath],
         cancel: &Cancel,
     ) -> Option<Arc<Vec<AbsPath>>> {
         let known = {
@@ -316,7 +321,7 @@ impl TextIndex {
         &self,
         top: Option<&AbsPath>,
         at: SystemTime,
-        skills: BTreeSet<AbsPath>,
+        skills: Vec<AbsPath>,
         dirs: Vec<PathBuf>,
         paths: Arc<Vec<AbsPath>>,
     ) {
@@ -483,7 +488,7 @@ mod tests {
         fs::create_dir(&dir).unwrap();
         fs::write(dir.child(".gitignore"), "b\n").unwrap();
         let index = TextIndex::new(1);
-        let (skills, cancel) = (BTreeSet::new(), Cancel::default());
+        let (skills, cancel) = (Vec::new(), Cancel::default());
         let is_known = || index.listing(Some(&top), &skills, &cancel).is_some();
         let store = || {
             // Directories that have just changed are not trusted.
@@ -508,7 +513,7 @@ mod tests {
         fs::write(top.child(".git/info/exclude"), "a\n").unwrap();
         assert!(!is_known());
         store();
-        let other = BTreeSet::from([dir.child("SKILL.md")]);
+        let other = [dir.child("SKILL.md")];
         assert!(index.listing(Some(&top), &other, &cancel).is_none());
     }
 
