@@ -1,23 +1,31 @@
 //! Finds the skill name being typed at the cursor.
 
-use skills_agents::field_table::{ALLOWED_TOOLS, DISALLOWED_TOOLS};
 use skills_agents::references::is_letter;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
 use crate::cursor_context::{CursorContext, InsertStyle, context_at};
+use crate::patterns::{ToolPattern, pattern};
 
-/// Returns the span of the name being typed where a skill may be mentioned: after `/` or `$` in the
-/// body outside fences, as an item of `skills:`, or in `Skill(…)` of a list of tools. Takes the
-/// parsed body.
-pub fn name_at(text: &str, document: &Document, body: &Body, offset: usize) -> Option<Span> {
+/// A skill's name that is being typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypedName {
+    /// Its place.
+    pub span: Span,
+    /// The text to insert after it: `)` in an unclosed `Skill(`.
+    pub close: &'static str,
+}
+
+/// Returns the name being typed where a skill may be mentioned: after `/` or `$` in the body outside
+/// fences, as an item of `skills:`, or in `Skill(…)` of a list of tools. Takes the parsed body.
+pub fn name_at(text: &str, document: &Document, body: &Body, offset: usize) -> Option<TypedName> {
     let offset = text.floor_char_boundary(offset);
     let is_name = |it: char| is_letter(it) || it == ':';
     let start = text[..offset].trim_end_matches(is_name).len();
     let behind = &text[offset..];
     let end = offset + (behind.len() - behind.trim_start_matches(is_name).len());
-    let word = Span::new(start, end);
+    let word = TypedName { span: Span::new(start, end), close: "" };
     let is_body = document
         .frontmatter
         .as_ref()
@@ -29,8 +37,11 @@ pub fn name_at(text: &str, document: &Document, body: &Body, offset: usize) -> O
             {
                 Some(word)
             }
-            CursorContext::Value { path, .. } if is_tools(&path) => {
-                text[..start].ends_with("Skill(").then_some(word)
+            CursorContext::Value { path, word: item, .. } => {
+                let ToolPattern { tool, is_closed, .. } = pattern(text, &path, item, offset)?;
+                let is_first = start == item.start + tool.len() + 1;
+                let close = if is_closed { "" } else { ")" };
+                (tool == "Skill" && is_first).then_some(TypedName { close, ..word })
             }
             _ => None,
         };
@@ -48,10 +59,6 @@ pub fn is_in_skills_list(text: &str, document: &Document, offset: usize) -> bool
     matches!(context, CursorContext::Value { path, .. } if path == ["skills"])
 }
 
-fn is_tools(path: &[&str]) -> bool {
-    [[ALLOWED_TOOLS.key], [DISALLOWED_TOOLS.key]].iter().any(|it| it == path)
-}
-
 /// Returns whether an offset is in a fenced code block of the body.
 pub(super) fn is_fenced(body: &Body, offset: usize) -> bool {
     body.fences.iter().any(|it| it.content.start <= offset && offset <= it.content.end)
@@ -65,12 +72,17 @@ mod tests {
 
     #[track_caller]
     fn check_typed(text: &str, expected: Option<&str>) {
+        check_closed(text, expected.map(|it| (it, "")));
+    }
+
+    #[track_caller]
+    fn check_closed(text: &str, expected: Option<(&str, &str)>) {
         let offset = text.find("<CURSOR>").unwrap();
         let text = text.replace("<CURSOR>", "");
         let document = parse(&text);
         let body = Body::new(&text, document.body);
-        let word = name_at(&text, &document, &body, offset).map(|it| it.slice(&text).to_owned());
-        assert_eq!(word.as_deref(), expected, "{text:?}");
+        let typed = name_at(&text, &document, &body, offset);
+        assert_eq!(typed.map(|it| (it.span.slice(&text), it.close)), expected, "{text:?}");
     }
 
     #[test]
@@ -85,7 +97,11 @@ mod tests {
         check_typed("---\nname: a/<CURSOR>\n---\n", None);
         check_typed("---\npaths:\n  - b<CURSOR>\n---\n", None);
         check_typed("---\nallowed-tools: Read, Skill(re<CURSOR>)\n---\n", Some("re"));
-        check_typed("---\nallowed-tools:\n  - Skill(<CURSOR>\n---\n", Some(""));
+        check_typed("---\nallowed-tools: [Skill(re<CURSOR> *), Read]\n---\n", Some("re"));
+        check_closed("---\nallowed-tools:\n  - Skill(<CURSOR>\n---\n", Some(("", ")")));
+        check_closed("---\nallowed-tools: [Skill(re<CURSOR>, Read]\n---\n", Some(("re", ")")));
+        check_closed("---\nallowed-tools: Skill(<CURSOR> Read(x)\n---\n", Some(("", ")")));
+        check_typed("---\nallowed-tools: Skill(a re<CURSOR>)\n---\n", None);
         check_typed("---\nallowed-tools: Bash(re<CURSOR>)\n---\n", None);
         check_typed("---\nname: a\n---\nand/<CURSOR>or", None);
         check_typed("---\nname: a\n---\n```sh\nls /<CURSOR>\n```\n", None);

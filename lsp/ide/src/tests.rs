@@ -53,7 +53,8 @@ fn complete_paths(
 
 /// Returns the skill name at an offset.
 fn name_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
-    super::mention::name_at(text, document, &Body::new(text, document.body), offset)
+    let body = Body::new(text, document.body);
+    super::mention::name_at(text, document, &body, offset).map(|it| it.span)
 }
 
 /// Calls `with` with a text as the skill `/w/.claude/skills/deploy`.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use skills_agents::tool_names::ToolNames;
+use skills_ide::mention::TypedName;
 use skills_ide::{Completion, FileKind, Suggestion, SuggestionKind};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::Span;
 use tower_lsp::ls_types::{
     CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
     InsertTextFormat, MarkupContent, MarkupKind, Position, Range, TextEdit,
@@ -37,9 +37,9 @@ pub(crate) fn can_name_tool(document: &Document, position: Position, settings: S
         && skills_ide::can_name_tool(document.text(), document.parsed(), document.body(), offset)
 }
 
-/// Returns the span of the skill name being typed at an offset. A skill has no `skills:`, so that no
-/// name is completed there.
-fn skill_word(document: &Document, offset: usize) -> Option<Span> {
+/// Returns the skill name being typed at an offset. A skill has no `skills:`, so that no name is
+/// completed there.
+fn skill_word(document: &Document, offset: usize) -> Option<TypedName> {
     let (text, parsed) = (document.text(), document.parsed());
     let is_unread = from_proto::is_skill(document.uri())
         && skills_ide::mention::is_in_skills_list(text, parsed, offset);
@@ -76,7 +76,7 @@ fn skill_items(
 ) -> Vec<CompletionItem> {
     let places: HashMap<_, _> = used.iter().enumerate().map(|(place, it)| (it, place)).collect();
     let Some(word) = skill_word(document, offset) else { return Vec::new() };
-    let range = to_proto::range(document, word, settings.encoding);
+    let range = to_proto::range(document, word.span, settings.encoding);
     let others = analysis.snapshot.skills.iter().filter(|it| document.path() != Some(&it.path));
     // If several skills share a name, only the one that the name refers to.
     let resolved = others.filter(|it| analysis.snapshot.resolve_name(&it.name) == Some(*it));
@@ -86,7 +86,10 @@ fn skill_items(
         detail: Some(skill.path.display().to_string()),
         // Clients sort alphabetically; this puts the used skills first.
         sort_text: places.get(&skill.path).map(|place| format!("{place:04}")),
-        text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, skill.name.clone()))),
+        text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(
+            range,
+            format!("{}{}", skill.name, word.close),
+        ))),
         data: Some(json!({"skill": skill.path.to_string_lossy()})),
         ..CompletionItem::default()
     };
