@@ -344,6 +344,8 @@ fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
         "misspelling",
         "misspelt",
     ];
+    const PREVIOUS: [&str; 6] =
+        ["previous", "previously", "old", "earlier", "original", "originally"];
     const NAMES: [&str; 4] = ["name", "names", "named", "called"];
     // The parts of a hyphenated name are no words.
     let is_part = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
@@ -368,9 +370,7 @@ fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
         let side = side.to_lowercase();
         let words: Vec<&str> =
             side.split(|it: char| !is_part(it)).filter(|it| !it.is_empty()).collect();
-        let is_previous = |pair: &[&str]| {
-            matches!(pair[0], "previous" | "previously") && NAMES.contains(&pair[1])
-        };
+        let is_previous = |pair: &[&str]| PREVIOUS.contains(&pair[0]) && NAMES.contains(&pair[1]);
         words.iter().any(|it| WORDS.contains(it)) || words.windows(2).any(is_previous)
     })
 }

@@ -75,13 +75,14 @@ impl Field {
         let word =
             if self.key == "effort" && word.eq_ignore_ascii_case("med") { "medium" } else { word };
         self.values.iter().find(|it| {
-            it.name == word || (self.ignores_case() && it.name.eq_ignore_ascii_case(word))
+            it.name == word || self.ignores_case(it) && it.name.eq_ignore_ascii_case(word)
         })
     }
 
-    /// Read in the source of Claude Code: it compares these words in lower case.
-    fn ignores_case(&self) -> bool {
-        matches!(self.key, "effort" | "model" | "shell")
+    /// Read in the source of Claude Code: it compares these words in lower case, but `inherit` as
+    /// written, and takes `Inherit` for the id of a model.
+    fn ignores_case(&self, value: &NamedValue) -> bool {
+        matches!(self.key, "effort" | "model" | "shell") && value.name != "inherit"
     }
 
     /// Returns the value whose name is exactly `name`.

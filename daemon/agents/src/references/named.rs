@@ -260,7 +260,7 @@ fn judge(text: &str, word: Span, place: Place) -> Option<(Span, ReferenceForm)> 
                 || context.is_named(true)
                 || [" /", "`/", "\"/", "'/", "(/"].iter().any(|it| context.before.ends_with(it))
         }
-        Place::Prose => prefixed > 0 || context.is_named(false),
+        Place::Prose => prefixed > 0 || context.is_labelled() || context.is_named(false),
     };
     let parts = word.slice(text).split('-').count();
     let is_command = place == Place::Unlabelled && context.is_command();
@@ -387,6 +387,13 @@ impl<'a> Context<'a> {
         let Some(at) = self.before.rfind("skill") else { return false };
         let field = self.before[at + 5..].trim_start_matches(['s', '"', '\'']);
         field.trim_start().starts_with(':')
+    }
+
+    /// Returns whether it follows the label "skill:".
+    fn is_labelled(&self) -> bool {
+        let label = self.before.trim_end().trim_end_matches(WRAPPERS).strip_suffix(':');
+        let label = label.unwrap_or_default().trim_end_matches(WRAPPERS).to_ascii_lowercase();
+        label.ends_with("skill") || label.ends_with("skills")
     }
 
     /// Returns whether something around it says that it is a name.

@@ -512,6 +512,11 @@ fn values_of_claude_code_are_corrected() {
         let text = front(&format!("context: fork\nagent: {agent}"));
         silent("field/value", &Fixture::new(&text).check());
     }
+    let text = front("model: Inherit");
+    let finding = finds("field/value", &text, "Inherit", "did you mean `inherit`?");
+    let fix = finding.only_fix().expect("it has one");
+    assert_eq!(apply(&text, &fix.edits), front("model: inherit"));
+    silent("field/value", &Fixture::new(&front("model: Opus")).check());
     let text = front("model: claude-sonet-4-5");
     finds("field/value", &text, "claude-sonet-4-5", "did you mean `claude-sonnet-4-5`?");
     for model in [
@@ -738,6 +743,7 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "See src/competitive-breif/x.md and https://x.org/competitive-breif.",
         "`competitive-breif` is a deprecated alias of this skill.",
         "It was previously called `competitive-breif`.",
+        "Its old name was `competitive-breif`.",
         "- `/competitive-breif` → this skill",
         "| `/competitive-breif` | `/competitive-brief` |",
         "Pass --competitive-breif to the program.",
