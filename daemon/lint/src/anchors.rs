@@ -57,6 +57,18 @@ fn slug(title: &str) -> String {
     kept.map(|it| if it == ' ' { '-' } else { it }).collect::<String>().to_lowercase()
 }
 
+/// Returns whether an anchor exists, or is one of another kind.
+pub(super) fn is_there(target: &str, anchors: &Anchors) -> bool {
+    let key = letters(target);
+    let numbered = target.rsplit_once('-').filter(|(_, it)| it.parse::<u32>().is_ok());
+    let is_known = |it: &str| anchors.contains_key(it);
+    let is_special = key.is_empty()
+        || target.contains(['/', '=', '{', '<', '$', ':'])
+        || ["top", "anchor", "section", "heading", "link"].contains(&&*key)
+        || ["fn", "L", "user-content"].iter().any(|it| target.starts_with(it));
+    is_special || is_known(&key) || numbered.is_some_and(|(it, _)| is_known(&letters(it)))
+}
+
 /// Returns the letters and digits of an anchor, in lower case.
 pub(super) fn letters(anchor: &str) -> String {
     anchor.to_lowercase().chars().filter(|it| it.is_alphanumeric()).collect()

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use skills_syntax::markdown::{Body, link_path};
+use skills_syntax::markdown::{Body, link_path, percent_decode};
 use skills_syntax::text::Span;
 
-use super::anchors::{Anchors, anchors};
+use super::anchors::{Anchors, anchors, is_there};
 use super::link::{NEAR, is_illustration, is_markdown, is_placeholder, normalise};
 
 /// Extensions of files whose text may mention others.
@@ -30,6 +30,20 @@ pub struct BundledTexts {
     pub anchors: BTreeMap<String, Anchors>,
     /// Links of each Markdown file that was read whose targets are none of the skill's files.
     pub links: BTreeMap<String, Vec<BundledLink>>,
+    /// Links of each Markdown file that was read to headings that a file of the skill does not have,
+    /// and to any heading of its SKILL.md.
+    pub anchor_links: BTreeMap<String, Vec<AnchorLink>>,
+}
+
+/// A link to a heading, in a file of the skill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AnchorLink {
+    /// The line of the link, from 1.
+    pub line: usize,
+    /// The path of the file with the heading, from the skill's directory.
+    pub target: String,
+    /// The anchor, without `#`.
+    pub anchor: String,
 }
 
 /// A link in a file of the skill.
@@ -84,23 +98,79 @@ impl BundledTexts {
                 if !links.is_empty() {
                     facts.links.insert(file.clone(), links);
                 }
+                facts.anchor_links.insert(file.clone(), anchor_links(file, &text, &body));
             }
         }
+        let Self { anchors, anchor_links, .. } = &mut facts;
+        anchor_links.retain(|_, links| {
+            let is_kept = |it: &AnchorLink| {
+                it.target == SKILL
+                    || anchors.get(&it.target).is_some_and(|known| !is_there(&it.anchor, known))
+            };
+            links.retain(is_kept);
+            links.truncate(MAX_LINKS);
+            !links.is_empty()
+        });
         facts
     }
 }
 
+const SKILL: &str = "SKILL.md";
+
 /// Words in the paths of files that others are made of, or `-s` for several.
 const SAMPLES: [&str; 4] = ["template", "example", "sample", "asset"];
 
-/// Returns the links in a file's text to paths inside the skill that are none of the `known` files
-/// and directories. A template, an example, a sample or an asset links to files that are yet to be
-/// written, and a nested skill is checked itself.
-fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> Vec<BundledLink> {
+/// Returns whether links of a file are not followed: a template, an example, a sample or an asset
+/// links to files that are yet to be written, and a nested skill is checked itself.
+fn is_sample(file: &str) -> bool {
     let lowercase = file.to_lowercase();
     let mut words = lowercase.split(|it: char| !it.is_alphanumeric());
-    let is_sample = |it: &str| SAMPLES.contains(&it.strip_suffix('s').unwrap_or(it));
-    if words.any(is_sample) || file.ends_with("/SKILL.md") {
+    words.any(|it| SAMPLES.contains(&it.strip_suffix('s').unwrap_or(it)))
+        || file.ends_with("/SKILL.md")
+}
+
+/// Maximum number of links to headings of one file that are looked up.
+const MAX_ANCHOR_LINKS: usize = 1024;
+
+/// Returns the links in a file's text to headings of Markdown files, each once.
+fn anchor_links(file: &str, text: &str, body: &Body) -> Vec<AnchorLink> {
+    if is_sample(file) {
+        return Vec::new();
+    }
+    let dir = file.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let (mut line, mut counted) = (1, 0);
+    let mut seen = HashSet::new();
+    let mut links = Vec::new();
+    for link in &body.links {
+        let written = link.slice(text);
+        let Some((path, anchor)) = written.split_once('#') else { continue };
+        if links.len() == MAX_ANCHOR_LINKS || !seen.insert(written) {
+            continue;
+        }
+        let target = if path.is_empty() {
+            file.to_owned()
+        } else {
+            let Some(path) = link_path(path) else { continue };
+            match normalise(&format!("{dir}/{path}")) {
+                (target, false) if is_markdown(&target) => target,
+                _ => continue,
+            }
+        };
+        let anchor = percent_decode(anchor);
+        if is_quoted(text, *link) || is_illustration(text, *link, written) {
+            continue;
+        }
+        line += text.get(counted..link.start).unwrap_or_default().matches('\n').count();
+        counted = counted.max(link.start);
+        links.push(AnchorLink { line, target, anchor });
+    }
+    links
+}
+
+/// Returns the links in a file's text to paths inside the skill that are none of the `known` files
+/// and directories.
+fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> Vec<BundledLink> {
+    if is_sample(file) {
         return Vec::new();
     }
     let dir = file.rsplit_once('/').map_or("", |(dir, _)| dir);
@@ -111,7 +181,7 @@ fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> V
         let name = target.rsplit('/').next().unwrap_or_default();
         let (path, _) = normalise(&path);
         if leaves
-            || target == "SKILL.md"
+            || target == SKILL
             || !name.contains('.')
             || known.contains(&*target)
             || known.contains(&*path)

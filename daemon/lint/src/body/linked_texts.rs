@@ -1,5 +1,6 @@
 //! Checks of the skill's other files that the body links to.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashSet};
 
 use skills_syntax::markdown::link_path;
@@ -7,24 +8,37 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
 use super::super::Finding;
-use super::super::bundled_texts::BundledLink;
+use super::super::anchors::{anchors, is_there};
+use super::super::bundled_texts::{AnchorLink, BundledLink, BundledTexts};
 use super::super::fs_context::PathKind;
 use super::super::link::{is_markdown, normalise};
 use super::super::subject::Cx;
 use super::files::{OWN, offer_file};
 use super::mention::{Above, Mentions};
-use super::rules::BROKEN_LINK;
+use super::rules::{BROKEN_ANCHOR, BROKEN_LINK};
 
 /// Maximum number of links in the skill's other files that are looked up.
 const MAX_LINKS: usize = 256;
 
-/// Reports missing files that a file of the skill links to, where the body links to that file.
+/// Reports missing files and headings that a file of the skill links to, where the body links to that
+/// file.
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let mentioned = mentioned_texts(cx);
     if mentioned.is_empty() {
         return;
     }
     let Some(texts) = cx.fs.bundled_texts() else { return };
+    check_files(mentions, cx, texts, &mentioned, out);
+    check_anchors(cx, texts, &mentioned, out);
+}
+
+fn check_files(
+    mentions: &Mentions<'_, '_>,
+    cx: &Cx<'_>,
+    texts: &BundledTexts,
+    mentioned: &BTreeMap<&str, Span>,
+    out: &mut Vec<Finding>,
+) {
     let mut n_left = MAX_LINKS;
     for (file, links) in &texts.links {
         let Some(span) = mentioned.get(file.as_str()).copied() else { continue };
@@ -37,18 +51,50 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
         };
         let mut missing = links[..n_links].iter().filter(is_missing);
         let Some(BundledLink { line, target, .. }) = missing.next() else { continue };
-        let more = match missing.count() {
-            0 => String::new(),
-            1 => ", and to 1 more missing file".to_owned(),
-            more => format!(", and to {more} more missing files"),
-        };
+        let more = and_more(missing.count(), "missing file");
         let message = format!("`{file}:{line}` links to `{target}`, which does not exist{more}");
-        let mut finding = Finding::new(&BROKEN_LINK, span, message)
+        let finding = Finding::new(&BROKEN_LINK, span, message)
             .help(format!("Correct the path in `{file}`, or add the file."));
-        if let Some(dir) = cx.path.and_then(AbsPath::parent) {
-            finding = finding.related(&dir.child(file), format!("the link is in line {line}"));
-        }
-        out.push(offer_file(cx, finding, target));
+        out.push(offer_file(cx, related_to(cx, finding, file, *line), target));
+    }
+}
+
+fn check_anchors(
+    cx: &Cx<'_>,
+    texts: &BundledTexts,
+    mentioned: &BTreeMap<&str, Span>,
+    out: &mut Vec<Finding>,
+) {
+    let own = LazyCell::new(|| anchors(cx.text, cx.body(), cx.document.body));
+    for (file, links) in &texts.anchor_links {
+        let Some(span) = mentioned.get(file.as_str()).copied() else { continue };
+        let is_missing = |it: &&AnchorLink| it.target != "SKILL.md" || !is_there(&it.anchor, &own);
+        let mut missing = links.iter().filter(is_missing);
+        let Some(AnchorLink { line, target, anchor }) = missing.next() else { continue };
+        let more = and_more(missing.count(), "missing heading");
+        let target = if target == file { "the file" } else { &*format!("`{target}`") };
+        let message =
+            format!("`{file}:{line}` links to `#{anchor}`, but {target} has no such heading{more}");
+        let finding = Finding::new(&BROKEN_ANCHOR, span, message)
+            .help(format!("Correct the anchor in `{file}`, or add the heading."));
+        out.push(related_to(cx, finding, file, *line));
+    }
+}
+
+/// Returns the end of a sentence that says how many more links lead nowhere.
+fn and_more(n: usize, what: &str) -> String {
+    match n {
+        0 => String::new(),
+        1 => format!(", and to 1 more {what}"),
+        more => format!(", and to {more} more {what}s"),
+    }
+}
+
+/// Adds the place of a link in another file of the skill.
+fn related_to(cx: &Cx<'_>, finding: Finding, file: &str, line: usize) -> Finding {
+    match cx.path.and_then(AbsPath::parent) {
+        Some(dir) => finding.related(&dir.child(file), format!("the link is in line {line}")),
+        None => finding,
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) static BROKEN_LINK: Rule = FAMILY.rule(
 
 pub(crate) static BROKEN_ANCHOR: Rule = FAMILY.rule(
     RuleId::BodyBrokenAnchor,
-    "A link leads to a heading that the body, or the linked file of the skill, does not have.",
+    "A link of the body, or of a file of the skill that the body links to, leads to a heading that does not exist.",
     "The model looks for a section that does not exist. An anchor with underscores for hyphens is a hint, because some renderers make such anchors.",
     "Correct the anchor, or add the heading. An anchor is the heading in lower case, with hyphens for spaces.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [fields](#form-feilds).\n\n## Form fields\n\nRead the file.\n",

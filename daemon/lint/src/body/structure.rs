@@ -11,7 +11,7 @@ use skills_syntax::suggest;
 use skills_syntax::text::{Span, occurrences};
 
 use super::super::Finding;
-use super::super::anchors::{Anchors, anchors, letters};
+use super::super::anchors::{Anchors, anchors, is_there, letters};
 use super::super::link::{is_call, normalise};
 use super::super::subject::Cx;
 use super::rules::{BROKEN_ANCHOR, BROKEN_LINK, EDITOR_REFERENCE, UNBALANCED_TAG, UNFINISHED};
@@ -85,18 +85,6 @@ fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             [] => finding,
         });
     }
-}
-
-/// Returns whether an anchor exists, or is one of another kind.
-fn is_there(target: &str, anchors: &Anchors) -> bool {
-    let key = letters(target);
-    let numbered = target.rsplit_once('-').filter(|(_, it)| it.parse::<u32>().is_ok());
-    let is_known = |it: &str| anchors.contains_key(it);
-    let is_special = key.is_empty()
-        || target.contains(['/', '=', '{', '<', '$', ':'])
-        || ["top", "anchor", "section", "heading", "link"].contains(&&*key)
-        || ["fn", "L", "user-content"].iter().any(|it| target.starts_with(it));
-    is_special || is_known(&key) || numbered.is_some_and(|(it, _)| is_known(&letters(it)))
 }
 
 /// Returns the anchor that an existing one with underscores for hyphens means.

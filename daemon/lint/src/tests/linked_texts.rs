@@ -7,6 +7,47 @@ fn skill(body: &str) -> String {
 }
 
 #[test]
+fn missing_heading_that_a_linked_file_links_to_is_reported_at_the_link() {
+    let body = "Read [the forms](references/forms.md).\n\n## Own title";
+    let found = |forms: &str| {
+        let files = [("forms.md", forms), ("fields.md", "# Fields\n\n## Two words\n")];
+        let files =
+            files.map(|(path, text)| format!("//- /w/skills/pdf/references/{path}\n{text}\n"));
+        let text = format!("//- /w/skills/pdf/SKILL.md\n{}\n{}", skill(body), files.concat());
+        let found = Fixture::new(&text).check().into_iter();
+        found.filter(|it| it.rule.id.as_str() == "body/broken-anchor").collect::<Vec<_>>()
+    };
+    for (forms, expected) in [
+        ("# Forms\n\n[a](#nowhere)", "but the file has no such heading"),
+        ("# Forms\n\n[a](fields.md#nowhere)", "but `references/fields.md` has no such heading"),
+        ("# Forms\n\n[a](../SKILL.md#nowhere)", "but `SKILL.md` has no such heading"),
+        (
+            "# Forms\n\n[a](#nowhere) [b](#gone) [b](#gone)",
+            "but the file has no such heading, and to 1 more missing heading",
+        ),
+    ] {
+        let [finding] = &found(forms)[..] else { panic!("{forms}") };
+        let expected = format!("`references/forms.md:3` links to `#nowhere`, {expected}");
+        assert_eq!(finding.diagnostic.message, expected);
+        assert_eq!(finding.diagnostic.span.slice(&skill(body)), "references/forms.md");
+        assert_eq!(finding.related.len(), 1);
+    }
+    for forms in [
+        "# Forms\n\n[a](#forms) [b](fields.md#two-words) [c](../SKILL.md#own-title) [d](#top)",
+        "# Forms\n\n[a](no.md#x) [b](https://example.org/x.md#y) [c](../../other/x.md#y)",
+        "```md\n[a](#nowhere)\n```",
+        "- \"See [a](#nowhere) for forms\"",
+        "<a id=\"here\"></a>\n\n[a](#here)",
+    ] {
+        assert_eq!(found(forms).len(), 0, "{forms}");
+    }
+    let examples = "//- /w/skills/pdf/examples/a.md\n[a](#nowhere)\n";
+    let text = skill("Read [a](examples/a.md).");
+    let text = format!("//- /w/skills/pdf/SKILL.md\n{text}\n{examples}");
+    assert_eq!(Fixture::new(&text).check().len(), 0, "an example");
+}
+
+#[test]
 fn missing_file_that_a_linked_file_links_to_is_reported_at_the_link() {
     let fixture = |body: &str, forms: &str| {
         let files = [("references/forms.md", forms), ("references/fields.md", "# Fields\n")];
