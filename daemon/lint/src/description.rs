@@ -369,7 +369,7 @@ fn is_placeholder(text: &str) -> bool {
     let lower = text.to_lowercase();
     let open = lower.trim_start_matches(['[', '<', '{', '(', '"', ' ']);
     let is_marked = WORDS.iter().any(|it| {
-        let rest = open.strip_prefix(it).map(|it| it.trim_start_matches([']', '>', ')', '}']));
+        let rest = open.strip_prefix(it).map(|it| it.trim_start_matches([']', '>', ')', '}', '.']));
         rest.is_some_and(|it| it.is_empty() || it.starts_with(':') || open.len() < lower.len())
     });
     text.contains("[TODO:")

@@ -173,9 +173,13 @@ fn check_group<'a>(
                 None => finding,
             });
         } else if let Err(what) = check_limits(&matcher.text, expressions) {
-            let text = shorten_matcher(&matcher.text);
-            let message = format!("`{text}` matches nothing: {what}");
-            out.push(Finding::new(&MATCHER, matcher.span, message));
+            let is_of_tools = event.and_then(|it| it.subject()) == Some("tool_name");
+            // A permission rule, such as `Write(src/**)`, may be no valid expression.
+            if !is_of_tools || !check_permission_rules(cx, matcher, out) {
+                let text = shorten_matcher(&matcher.text);
+                let message = format!("`{text}` matches nothing: {what}");
+                out.push(Finding::new(&MATCHER, matcher.span, message));
+            }
         } else {
             match event.and_then(|it| Some((it.subject()?, it.matchers))) {
                 Some(("tool_name", _)) => check_tools(cx, matcher, out),
@@ -241,6 +245,24 @@ fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
         check_words(cx, matcher, &tool_names().collect::<Vec<_>>(), NO_TOOL, out);
         return;
     }
+    if check_permission_rules(cx, matcher, out) {
+        return;
+    }
+    if let Some((what, meant)) = misread_expression(text) {
+        let message = format!("`{}` matches no tool: {what}", shorten_matcher(text));
+        let finding = Finding::new(&MATCHER, matcher.span, message).severity(Severity::Warning);
+        out.push(match span_in(cx, matcher, text) {
+            Some(span) => finding.draft(format!("Change to `{meant}`"), span, meant),
+            None => finding,
+        });
+    } else if is_simple(text) && !matches_any(text, tool_names()) {
+        check_case(cx, matcher, out);
+    }
+}
+
+/// Reports the permission rules in a matcher, and returns whether there are any.
+fn check_permission_rules(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) -> bool {
+    let text = matcher.text.as_str();
     let rules = alternatives(text).filter_map(|it| Some((it, permission_rule(it)?)));
     // Each is compiled.
     let rules = rules.take(MAX_RULES).filter(|(part, _)| !matches_any(part, tool_names()));
@@ -258,19 +280,7 @@ fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
             None => finding,
         });
     }
-    if !rules.is_empty() {
-        return;
-    }
-    if let Some((what, meant)) = misread_expression(text) {
-        let message = format!("`{}` matches no tool: {what}", shorten_matcher(text));
-        let finding = Finding::new(&MATCHER, matcher.span, message).severity(Severity::Warning);
-        out.push(match span_in(cx, matcher, text) {
-            Some(span) => finding.draft(format!("Change to `{meant}`"), span, meant),
-            None => finding,
-        });
-    } else if is_simple(text) && !matches_any(text, tool_names()) {
-        check_case(cx, matcher, out);
-    }
+    !rules.is_empty()
 }
 
 /// Returns the fault of an expression that lists tools and matches none, and its correct form:

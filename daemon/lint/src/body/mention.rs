@@ -222,7 +222,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
 /// Words directly before a path that make it an example or a result.
 static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     // A dot within a word or a path does not end the sentence.
-    let examples = r"(?:\bexamples?\W*:|\be\.g\.|\bz\.\s?B\.|\bbspw\.|\bp\.\s?ex\.|\bzum Beispiel\b|\bpar exemple\b|\bpor ejemplo\b|例如|比如|例えば|たとえば|\bfor (?:example|instance)\b|\bsuch as\b)(?:[^.]|\.[\w/])*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
+    let examples = r"(?:\bexamples?\W*:|\be\.g\.|\bz\.\s?B\.|\bbspw\.|\bp\.\s?ex\.|\bzum Beispiel\b|\bpar exemple\b|\bpor ejemplo\b|例如|比如|例えば|たとえば|\bfor (?:example|instance)\b|\bsuch as\b|\blike (?:this|these)\W*:)(?:[^.]|\.[\w/])*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
     let makes = r"\b(?:create|creates|creating|write|writes|writing|append|appends|save|saves|saved|saving|paste|store|stores|output|generates?|produces?|add|put|move|export|record)s?\b:?(?:\s+(?:\S+\s+){0,7}(?:in|into|to|as|at|under))?\s*(?:a|the|an|it)?\s*\W*$";
     let parts = r"\b(?:split|extract|break|factor)s?\s+(?:\S+\s+){1,7}into\b(?:[^.]|\.[\w/])*$|\bkeeps?\s+(?:\S+\s+){1,7}(?:in|into|to|under)\s*\W*$";
     let renames = r"\brenam\w+\s+(?:(?:\S+\s+){1,4}(?:to|into|as)\s*)?\W*$|\b(?:name|call)\s+(?:it|them|each|(?:the|new) files?)\b[^.]*$";
@@ -270,7 +270,7 @@ static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     let optional = r"\boptionally\b|\boptional\W*:\W*$|\bconsider\b";
     let later = r"\b(?:not yet(?: written)?|planned|coming soon|to ?do|tbd)\W*:";
     let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b";
-    let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically)\b";
+    let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically|should|must|may|can)\b|\b(?:each|every) skill\b";
     let elsewhere = r"\b(?:target|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|\b(?:good|bad|wrong|avoid)\W*:\W*$";
     Regex::new(&format!("(?i)(?:{optional}|{later}|{past}|{typical}|{elsewhere})"))
         .expect("the expression is valid")

@@ -252,7 +252,8 @@ const OPEN_WORDS: [&str; 14] = [
 /// Minimum number of words in the last line of a body that can be unfinished.
 const MIN_WORDS: usize = 3;
 
-/// Reports a last paragraph that ends with a word or comma that must be followed by another word.
+/// Reports a last paragraph that ends with a word or a mark that must be followed by another word.
+/// Agents may add the user's text to a command.
 fn check_end(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let text = cx.document.body.slice(cx.text);
     let end = cx.document.body.start + text.trim_end().len();
@@ -264,7 +265,7 @@ fn check_end(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     let word = last.rsplit(' ').next().unwrap_or_default();
-    if last.ends_with(',') || OPEN_WORDS.contains(&word) {
+    if last.ends_with(',') || last.ends_with(':') && !cx.is_command || OPEN_WORDS.contains(&word) {
         let span = Span::new(end - word.len(), end);
         let message = format!("the body ends with `{word}`, in the middle of a sentence");
         out.push(Finding::new(&UNFINISHED, span, message));

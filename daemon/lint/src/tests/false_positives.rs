@@ -118,6 +118,8 @@ fn paths_of_files_that_are_made_planned_or_gone_are_ignored() {
     for text in [
         "For rotation, a `scripts/rotate_pdf.py` script would help.",
         "A typical skill has `references/schema.md`.",
+        "Each skill should have `references/schema.md`.",
+        "Name files like this: `references/<topic>.md`, `references/schema.md`.",
         "Skills keep schemas in `references/schema.md`.",
         "Consider adding `references/schema.md`.",
         "If the body grows, split it into `references/forms.md` and `references/tables.md`.",
@@ -318,6 +320,7 @@ fn placeholder_secrets_are_ignored() {
         "SG.xxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.signature",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
         "postgres://user:password@localhost/db",
         "postgres://user:${DB_PASSWORD}@db.internal/app",
         "postgresql://user:<password>@host:5432/db",
@@ -659,6 +662,7 @@ fn descriptions_about_todos_are_not_placeholders() {
         silent("description/unwritten", &skill(text));
     }
     for text in [
+        "tbd.",
         "Add a description.",
         "[Insert description] Use it.",
         "Enter a description here.",

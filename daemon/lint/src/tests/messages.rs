@@ -342,6 +342,7 @@ fn matcher_that_matches_no_tool_is_reported() {
         ("Bash|bash", "bash", "no tool is called `bash`", None),
         ("Bash(git:*)", "\"Bash(git:*)\"", "a matcher takes names, not permission rules", None),
         ("Edit|Bash(git:*)", "Bash(git:*)", "`Bash(git:*)` matches no tool", None),
+        ("Write(src/**)", "\"Write(src/**)\"", "a matcher takes names, not permission rules", None),
         ("^bash$", "\"^bash$\"", "did you mean `Bash`?", Some("^Bash$")),
         ("^(edit|write)$", "\"^(edit|write)$\"", "matches no tool", Some("^(Edit|Write)$")),
         (
@@ -590,6 +591,7 @@ fn structure_of_a_body_is_checked() {
         ("Use (#tool:grep) now.", "body/editor-reference", "#tool:grep"),
         ("Read it and then you should always", "body/unfinished", "always"),
         ("First read all the files,", "body/unfinished", "files,"),
+        ("Then do these steps:", "body/unfinished", "steps:"),
     ] {
         finds(id, &body(text), place, "");
     }
