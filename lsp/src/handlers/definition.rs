@@ -1,5 +1,6 @@
 //! `textDocument/definition` and `textDocument/references`: for skills, paths and arguments.
 
+use skills_ide::Argument;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Location, Position, Range, ReferenceContext};
 
@@ -14,7 +15,7 @@ pub(crate) async fn definition(
     texts: Texts<'_>,
 ) -> Option<Location> {
     let offset = from_proto::offset(document, position, texts.session.settings().encoding);
-    if let Some(declared) = argument(document, offset) {
+    if let Some(declared) = declaration(document, offset) {
         let range = to_proto::range(document, declared, texts.session.settings().encoding);
         return Some(Location::new(document.uri().clone(), range));
     }
@@ -39,14 +40,23 @@ pub(crate) async fn definition(
 }
 
 /// Returns the declaration of the argument that a skill's body uses at an offset.
-fn argument(document: &Document, offset: usize) -> Option<Span> {
-    if !from_proto::is_skill(document.uri()) || offset < document.parsed().body.start {
+fn declaration(document: &Document, offset: usize) -> Option<Span> {
+    if offset < document.parsed().body.start {
         return None;
     }
-    skills_ide::argument(document.text(), document.parsed(), document.body(), offset)?.declared
+    argument(document, offset)?.declared
 }
 
-/// Returns all mentions of the skill at a position, with its own name if the context asks for it.
+/// Returns the argument that a skill declares or uses at an offset.
+pub(super) fn argument(document: &Document, offset: usize) -> Option<Argument> {
+    if !from_proto::is_skill(document.uri()) {
+        return None;
+    }
+    skills_ide::argument(document.text(), document.parsed(), document.body(), offset)
+}
+
+/// Returns all uses of the argument, or all mentions of the skill at a position, with its declaration
+/// or its own name if the context asks for it.
 pub(crate) async fn references(
     document: &Document,
     position: Position,
@@ -55,6 +65,13 @@ pub(crate) async fn references(
 ) -> Option<Vec<Location>> {
     let encoding = texts.session.settings().encoding;
     let offset = from_proto::offset(document, position, encoding);
+    if let Some(argument) = argument(document, offset) {
+        let declared = argument.declared.filter(|_| context.include_declaration);
+        let location = |it: Span| {
+            Location::new(document.uri().clone(), to_proto::range(document, it, encoding))
+        };
+        return Some(declared.into_iter().chain(argument.uses).map(location).collect());
+    }
     let (resolved, _) = texts.skill_at_offset(document, offset)?;
     let mut locations = Vec::new();
     let found = texts.mentions(&resolved).await.unwrap_or_default();

@@ -4,6 +4,7 @@ use skills_agents::references::reference_at;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{DocumentHighlight, DocumentHighlightKind, Position};
 
+use super::definition::argument;
 use crate::document::Document;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
@@ -20,14 +21,7 @@ pub(crate) fn document_highlight(
         range: to_proto::range(document, span, settings.encoding),
         kind: Some(kind),
     };
-    let is_skill = from_proto::is_skill(document.uri());
-    let argument = is_skill
-        .then(|| {
-            let (text, parsed, body) = (document.text(), document.parsed(), document.body());
-            skills_ide::argument(text, parsed, body, offset)
-        })
-        .flatten();
-    if let Some(argument) = argument {
+    if let Some(argument) = argument(document, offset) {
         let declared = argument.declared.map(|it| highlight(it, DocumentHighlightKind::WRITE));
         let uses = argument.uses.into_iter().map(|it| highlight(it, DocumentHighlightKind::READ));
         return Some(declared.into_iter().chain(uses).collect());

@@ -428,8 +428,11 @@ impl<'a> Context<'a> {
             || before.ends_with(['|', '│'])
             || self.is_whole && before.is_empty() && after.starts_with('|');
         let is_arrow = ends_with_arrow(before) || ARROWS.iter().any(|it| after.starts_with(*it));
+        // The subject of a sentence.
+        let is_first = before.ends_with(['.', '!', '?']) && self.before.ends_with(' ');
         wrapped
             || is_head
+            || is_first
             || is_among
             || is_arrow
             || before.ends_with('@')

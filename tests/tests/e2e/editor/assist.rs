@@ -95,7 +95,7 @@ fn values_are_completed_on_every_line_of_a_list() {
 }
 
 #[test]
-fn arguments_have_hover_definition_and_highlights() {
+fn arguments_have_hover_definition_references_and_highlights() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
@@ -119,6 +119,14 @@ fn arguments_have_hover_definition_and_highlights() {
     let ranges: Vec<_> =
         highlights.as_array().expect("a list").iter().map(|it| &it["range"]).collect();
     assert_eq!(ranges, [&range(3, 12, 16), &range(5, 17, 19)]);
+    for (declares, expected) in [(true, 0), (false, 1)] {
+        let context = json!({"context": {"includeDeclaration": declares}});
+        let found = editor.ask("textDocument/references", &pdf, (5, 18), context);
+        let found = found.expect("answered");
+        let ranges: Vec<_> =
+            found.as_array().expect("a list").iter().map(|it| it["range"].clone()).collect();
+        assert_eq!(ranges, [range(3, 12, 16), range(5, 17, 19)][expected..]);
+    }
     run(&home, &top, &["stop"]);
 }
 
