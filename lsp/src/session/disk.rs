@@ -180,16 +180,19 @@ impl Session {
     /// limit, the cached ones are used. `None` if the backend cannot answer.
     pub(crate) async fn sync_snapshots(&self) -> Option<()> {
         let requests = self.disk().workspace.snapshot_requests();
-        let mut is_changed = false;
-        for (root, profiles, since) in requests {
+        let mut stale = Vec::new();
+        for request in requests {
+            let (root, profiles, since) = request.clone();
             if self.backend().snapshot(root.clone(), profiles, since).await?.fresh {
                 self.invalidate_root(&root);
-                is_changed = true;
+                stale.push(request);
             }
         }
-        if is_changed {
-            let _ = timeout(LOOKUP_TIMEOUT, self.wait_until_idle()).await;
-        }
+        let is_new = |it: &Self| {
+            let requests = it.disk().workspace.snapshot_requests();
+            !requests.iter().any(|it| stale.contains(it))
+        };
+        let _ = timeout(LOOKUP_TIMEOUT, self.wait_until(is_new)).await;
         Some(())
     }
 
