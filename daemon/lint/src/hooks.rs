@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 
 use skills_agents::field_table::hooks::{
-    COMMON, EVENTS, GROUP, KINDS, MatcherSubject, closest_name, find_event, find_key, find_kind,
-    infer_handler_kind,
+    COMMON, EVENTS, GROUP, HookEvent, KINDS, MatcherSubject, closest_name, find_event, find_key,
+    find_kind, infer_handler_kind,
 };
 use skills_agents::field_table::tools::{agent_tools, tools};
 use skills_agents::field_table::{Agent, CLAUDE_HOOKS, Citation, HOOKS};
@@ -173,7 +173,7 @@ fn check_group<'a>(
                 None => finding,
             });
         } else if let Err(what) = check_limits(&matcher.text, expressions) {
-            let is_of_tools = event.and_then(|it| it.subject()) == Some("tool_name");
+            let is_of_tools = event.and_then(HookEvent::subject) == Some("tool_name");
             // A permission rule, such as `Write(src/**)`, may be no valid expression.
             if !is_of_tools || !check_permission_rules(cx, matcher, out) {
                 let text = shorten_matcher(&matcher.text);
