@@ -192,15 +192,17 @@ fn read(input: Input, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<Pa
         }
         Input::Shell(field, dir) => {
             let cwd = texts(fields, dir).first().and_then(|dir| path(&dirs.cwd, dir));
+            let mut found = Vec::from_iter(cwd.clone());
             let dirs = CommandDirs { cwd: cwd.unwrap_or_else(|| dirs.cwd.clone()), ..dirs.clone() };
-            match texts(fields, field).as_slice() {
+            found.extend(match texts(fields, field).as_slice() {
                 // `["bash", "-lc", "…"]`: the script is the last element. Other lists are joined to
                 // one command.
                 [shell, flag, text] if flag.starts_with('-') && shell.ends_with("sh") => {
                     files(text, &dirs)
                 }
                 words => files(&words.join(" "), &dirs),
-            }
+            });
+            found
         }
         Input::Patch(field) => {
             texts(fields, field).iter().flat_map(|patch| patched(patch, &dirs.cwd)).collect()
@@ -246,7 +248,7 @@ mod tests {
         let files = payload.files(agent, &dirs);
         assert_eq!(files, [PathBuf::from("/w/a.txt"), "/x/b".into()]);
         let commands = json!({"tool_name": "run_commands",
-            "tool_input": {"commands": ["cat c.txt", "cat d/e.txt"]}});
+            "tool_input": {"commands": ["cat < c.txt", "cat < d/e.txt"]}});
         check("cline", &commands, &["/w/c.txt", "/w/d/e.txt"]);
     }
 
@@ -270,8 +272,8 @@ mod tests {
         check("gemini-cli", &edit, &["/x/b.txt"]);
         let many = mcp("mcp__fs__read_multiple_files", json!({"paths": ["a", "b", 3]}));
         check("codex", &many, &["/w/a", "/w/b"]);
-        let shell = mcp("mcp__box__run_shell", json!({"command": "cat a.txt", "cwd": "sub"}));
-        check("opencode", &shell, &["/w/sub/a.txt"]);
+        let shell = mcp("mcp__box__run_shell", json!({"command": "cat < a.txt", "cwd": "sub"}));
+        check("opencode", &shell, &["/w/sub", "/w/sub/a.txt"]);
         let fetch = mcp("WebFetch", json!({"url": "https://example.org/a", "path": "http://x/y"}));
         check("claude-code", &fetch, &[]);
     }
@@ -336,9 +338,9 @@ mod tests {
     #[test]
     fn list_of_words_is_a_command() {
         let words = json!({"tool_name": "Bash", "tool_input":
-            {"command": ["bash", "-lc", "cd a && cat b"]}});
+            {"command": ["bash", "-lc", "cd a && cat < b"]}});
         check("codex", &words, &["/w/a", "/w/a/b"]);
-        let words = json!({"tool_name": "Bash", "tool_input": {"command": ["cat", "b"]}});
+        let words = json!({"tool_name": "Bash", "tool_input": {"command": ["cat", "<", "b"]}});
         check("codex", &words, &["/w/b"]);
     }
 
