@@ -17,11 +17,9 @@ use skills_syntax::text::{Span, grouped};
 use super::affected_agents::with_verb;
 use super::field;
 use super::finding::{Finding, Fix, Offer};
-use super::rule::Rule;
+use super::rule::{PASSING, Rule};
 use super::rule_id::RuleId;
 use super::subject::Cx;
-
-const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
 pub(super) static MISSING: Rule = Rule::new(
     RuleId::DescriptionMissing,

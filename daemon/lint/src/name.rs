@@ -14,14 +14,12 @@ use skills_syntax::text::Span;
 use super::affected_agents::with_verb;
 use super::field;
 use super::finding::{Finding, Offer};
-use super::rule::{Family, Rule};
+use super::rule::{Family, PASSING, Rule};
 use super::rule_id::RuleId;
 use super::skill_set::MAX_NAMED;
 use super::subject::Cx;
 
 const SOURCES: &[&Citation] = &[&SPECIFICATION, &CLAUDE_SKILLS];
-
-const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
 /// Values that most rules of this family share.
 const FAMILY: Family = Family {

@@ -14,11 +14,9 @@ use skills_syntax::text::{Span, occurrences};
 use super::body::commands;
 use super::finding::Finding;
 use super::hooks;
-use super::rule::Rule;
+use super::rule::{PASSING, Rule};
 use super::rule_id::RuleId;
 use super::subject::Cx;
-
-const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
 pub(super) static HIDDEN_UNICODE: Rule = Rule::new(
     RuleId::SecurityHiddenUnicode,

@@ -2,10 +2,8 @@
 
 use skills_syntax::diagnostic::Severity;
 
-use super::rule::Rule;
+use super::rule::{PASSING, Rule};
 use super::rule_id::RuleId;
-
-const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
 pub(super) static UNKNOWN_RULE: Rule = Rule::new(
     RuleId::SkillsdUnknownRule,

@@ -259,6 +259,11 @@ impl<'a> Cx<'a> {
         them.map(|(profile, _)| *profile).collect()
     }
 
+    /// Returns the profiles whose agent reads a field.
+    pub(super) fn readers(&self, field: &Field) -> Vec<&'a Profile> {
+        self.profiles_where(|it, _| it.reader.is_some_and(|it| field.reader(it).is_some()))
+    }
+
     /// Returns whether the file is a template that no agent searches for.
     pub(super) fn is_unlisted(&self) -> bool {
         self.is_unlisted

@@ -5,13 +5,12 @@ use skills_agents::field_table::{
 };
 use skills_syntax::diagnostic::{ProblemCode, Severity};
 
-use crate::rule::{Family, Rule};
+use crate::rule::{Family, PASSING, Rule};
 use crate::rule_id::RuleId;
 use crate::security::FRONTMATTER_CODE;
 
 const READERS: &[&Citation] = &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
 
-const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 const REJECTED: &str = "YAML parsers reject the whole frontmatter. Some agents then drop the skill silently; others guess the meaning.";
 
 /// Values that most rules of this family share.

@@ -95,7 +95,7 @@ impl Lookup {
 mod tests {
     use tempfile::TempDir;
 
-    use super::super::absolute;
+    use super::super::touched::absolute;
     use super::*;
 
     fn matches(lookup: &mut Lookup, top: &TempDir, pattern: &str) -> Vec<PathBuf> {

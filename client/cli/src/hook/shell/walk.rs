@@ -14,8 +14,8 @@ use tree_sitter::Node;
 
 use super::grammar::{Budget, parse, shortened};
 use super::lookup::Lookup;
+use super::touched::{CommandDirs, MAX_FILES};
 use super::word::Word;
-use super::{CommandDirs, MAX_FILES};
 
 /// Maximum depth of nested commands and nodes.
 const DEEPEST: usize = 150;

@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
+use super::super::touched::{MAX_FILES, absolute, patched};
 use super::super::word::Word;
-use super::super::{MAX_FILES, absolute, patched};
 use super::Walk;
 
 /// Programs that run a command given as text: as an operand, or from a here-document.
