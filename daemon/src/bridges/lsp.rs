@@ -3,8 +3,9 @@
 //! The server is the crate `skills-lsp`; it reaches the disk through [`link`]. The log goes to
 //! standard error, which many editors show as errors, so it defaults to warnings.
 
+mod backend;
+mod backend_calls;
 mod dependency_watcher;
-mod link;
 pub(crate) mod served;
 
 use std::process::ExitCode;
@@ -20,7 +21,8 @@ use skills_lsp::{Backend, Ending};
 use tokio::io::{stdin, stdout};
 use tokio::runtime;
 
-use crate::bridges::lsp::link::{BackendMode, LspBackend};
+use crate::bridges::lsp::backend::LspBackend;
+use crate::bridges::lsp::backend_calls::BackendMode;
 use crate::lifecycle::log;
 use crate::lifecycle::log::LogTarget;
 use crate::lifecycle::settings::Settings;

@@ -25,7 +25,8 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::link::{BackendMode, LspBackend};
+use super::backend::LspBackend;
+use super::backend_calls::BackendMode;
 use crate::lifecycle::daemon::Daemon;
 use crate::rpc::server::{Open, Server, is_ours};
 use crate::rpc::socket;
