@@ -76,9 +76,8 @@ const END: Duration = Duration::from_secs(4);
 pub struct Options {
     /// Starter of the watches; without one the disk is read at every request.
     pub hints: Option<StartWatch>,
-    /// Disk implementation.
     pub disk: Arc<dyn Disk>,
-    /// Read limit for a SKILL.md, in bytes.
+    /// In bytes.
     pub read_limit: u64,
     /// Identifies this run; part of every clock.
     pub boot_id: String,
@@ -110,13 +109,11 @@ impl Options {
     }
 }
 
-/// Reasons why the engine cannot answer.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The engine's thread has ended.
     #[error("the engine has stopped")]
     Stopped,
-    /// The engine's thread could not be started.
     #[error("failed to start the engine's thread")]
     Start(#[source] io::Error),
 }
@@ -144,12 +141,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts an engine.
-    ///
-    /// # Errors
-    ///
-    /// The thread cannot be started. Watches that fail to start are not an error: the engine
-    /// then reads the disk at every request, and the health of every view says so.
+    /// Starts an engine. If watches fail to start, the engine reads the disk at every request, and
+    /// the health of every view says so.
     pub fn start(options: Options) -> Result<Self, EngineError> {
         let (queue, receiver) = mpsc::channel();
         let events = EventSender::new(queue);
@@ -251,17 +244,14 @@ impl Engine {
         Some(view)
     }
 
-    /// Returns the watches of this process.
     pub fn watch(&self) -> &WatchService {
         &self.watch
     }
 
-    /// Returns the collector of reported writes.
     pub fn writes(&self) -> &Writes {
         &self.writes
     }
 
-    /// Returns the trees in which writes are followed.
     pub fn write_trees(&self) -> &WriteTrees {
         &self.write_trees
     }
@@ -321,7 +311,7 @@ impl Engine {
         self.ask(|reply| Event::Pin(Request { key, ctx, freshness, reply })).await
     }
 
-    /// Closes a worktree. Returns whether it was open.
+    /// Returns whether the worktree was open.
     pub async fn close(&self, top: AbsPath) -> Result<bool, EngineError> {
         self.ask(|reply| Event::Unpin(top, reply)).await
     }
@@ -400,10 +390,6 @@ impl Engine {
     }
 
     /// Writes the files of a bundled skill if they are missing. Blocks on the disk.
-    ///
-    /// # Errors
-    ///
-    /// The files cannot be written.
     pub fn extract_bundled(&self) -> io::Result<()> {
         match &self.cache {
             Some(cache) => sources::bundled::extract(cache),

@@ -19,7 +19,6 @@ pub struct Counters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Causes([u64; Cause::ALL.len()]);
 
-/// Cause of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// The answer was requested and not cached.
@@ -35,7 +34,6 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All causes, in the order of their declaration.
     pub const ALL: [Self; 5] = [Self::Opened, Self::Changed, Self::Swept, Self::Lost, Self::Limits];
 
     /// Returns the cause's name in `status`.
@@ -56,7 +54,6 @@ impl Causes {
         self.0.iter().sum()
     }
 
-    /// Returns the causes with a count above zero.
     pub fn iter(&self) -> impl Iterator<Item = (Cause, u64)> {
         Cause::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
     }

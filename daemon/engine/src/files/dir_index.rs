@@ -188,12 +188,10 @@ impl DirIndex {
         Arc::make_mut(node)
     }
 
-    /// Returns the shared path of a node.
     pub(crate) fn path_of(&self, path: &OsStr) -> Option<NodePath> {
         self.nodes.get_key_value(path).map(|(path, _)| Arc::clone(path))
     }
 
-    /// Removes the nodes at and below `path`, and returns them.
     pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<(NodePath, Arc<DirNode>)> {
         let paths = self.tree(path).into_iter();
         let nodes = self.nodes_mut();
@@ -208,7 +206,6 @@ impl DirIndex {
         self.nodes_mut().extract_if(.., |_, it| !keep(it)).collect()
     }
 
-    /// Returns the paths of the nodes at and below `path`.
     pub(crate) fn tree(&self, path: &OsStr) -> Vec<NodePath> {
         let (from, to) = below(path);
         let below = (Bound::Included(&*from), Bound::Excluded(&*to));
@@ -362,7 +359,6 @@ impl DirNode {
         self.listing.is_some() || names.next().is_some()
     }
 
-    /// Returns the names that are directories.
     pub(crate) fn directories(&self) -> BTreeSet<&OsStr> {
         let probed = self.probes.iter().filter(|(_, it)| matches!(it, Probe::Directory { .. }));
         let listed = self.listing.iter().flatten().flat_map(|it| it.items.iter());
@@ -381,9 +377,7 @@ const RACY_NANOS: i128 = 20_000_000;
 const RACY_NANOS_OF_SECONDS: i128 = 2_000_000_000 + RACY_NANOS;
 
 impl Seen {
-    /// Returns the state found by a read that started at `at`.
-    ///
-    /// The start counts: with a time taken after the read, a thread preempted in between would
+    /// Returns the state found by a read that started at `at`. A time taken after the read would
     /// accept a file that can still change within the same tick.
     pub(crate) fn at(at: SystemTime, stat: Stat) -> Self {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -431,7 +425,6 @@ fn components(path: impl AsRef<Path>) -> std::vec::IntoIter<OsString> {
     all.into_iter()
 }
 
-/// Joins `dir` and `name`.
 pub(crate) fn join(dir: &OsStr, name: &OsStr) -> OsString {
     let mut path = Vec::with_capacity(dir.len() + 1 + name.len());
     path.extend_from_slice(dir.as_bytes());

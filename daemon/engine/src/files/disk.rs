@@ -19,14 +19,10 @@ use skills_platform::directory;
 /// Default limit on the bytes read from a SKILL.md: 256 KiB.
 pub const DEFAULT_READ_LIMIT: u64 = 256 * 1024;
 
-/// Kind of a directory entry; links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
-    /// A directory.
     Directory,
-    /// A regular file.
     File,
-    /// A symbolic link.
     Link,
     /// A named pipe, socket or device, with its name.
     Special(&'static str),
@@ -39,27 +35,23 @@ pub struct Stat {
     pub id: FileId,
     /// Kind of entry.
     pub kind: EntryKind,
-    /// Its size in bytes.
+    /// In bytes.
     pub size: u64,
     /// Time of the last change of content: seconds and nanoseconds.
     pub modified: (i64, i64),
     /// Time of the last change of content or attributes.
     pub changed: (i64, i64),
-    /// User id of the owner.
     pub owner: u32,
 }
 
-/// Result of reading a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directory {
-    /// The directory itself.
     pub stat: Stat,
     /// Entries without `.` and `..`, unordered. A directory with more than [`MOST_ENTRIES`] entries
     /// yields one entry more than that limit.
     pub entries: Vec<(OsString, EntryKind)>,
 }
 
-/// Result of reading a regular file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// Metadata after the read.
@@ -70,15 +62,11 @@ pub struct File {
     pub truncated: bool,
 }
 
-/// Returns the BLAKE3 hash that identifies a file's content.
 pub fn content_hash(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
 
 /// Returns the same hash for a reader, without buffering its content.
-///
-/// # Errors
-/// The reader fails.
 pub fn content_hash_of(reader: impl io::Read) -> io::Result<[u8; 32]> {
     Ok(*blake3::Hasher::new().update_reader(reader)?.finalize().as_bytes())
 }
@@ -154,7 +142,6 @@ pub trait Disk: Send + Sync {
     fn partly_watched_fs(&self, path: &Path) -> Option<&'static str>;
 }
 
-/// The machine's file systems.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
@@ -213,7 +200,6 @@ impl Disk for RealDisk {
 }
 
 impl RealDisk {
-    /// Reads an open directory.
     fn entries(self, path: &Path, opened: &OwnedFd) -> io::Result<Directory> {
         let stat = Stat::from_raw(&fs::fstat(opened)?);
         let listed = directory::entries(opened, MOST_ENTRIES + 1)?;
@@ -276,10 +262,8 @@ fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     }
 }
 
-/// Reads at most `limit` bytes of a file opened by [`open`].
-///
-/// # Errors
-/// The system refuses, or the file changes during every attempt.
+/// Reads at most `limit` bytes of a file opened by [`open`]; fails if it changes during every
+/// attempt.
 pub fn read_opened(file: std::fs::File, limit: u64) -> Result<File, ReadError> {
     let fd = OwnedFd::from(file);
     let stat = Stat::from_raw(&fs::fstat(&fd)?);
@@ -304,9 +288,6 @@ fn read_since(fd: &OwnedFd, mut before: Stat, limit: u64) -> Result<File, ReadEr
 
 /// Opens a regular file for reading and never blocks on other kinds. `path` may end in a symbolic
 /// link.
-///
-/// # Errors
-/// The system refuses, or the entry is not a regular file.
 pub fn open(path: &Path) -> Result<std::fs::File, ReadError> {
     Ok(open_regular(fs::CWD, path, OFlags::empty())?.0.into())
 }
@@ -435,7 +416,6 @@ impl Stat {
     }
 }
 
-/// Returns whether a name is SKILL.md in any case.
 pub(crate) fn is_skill_name(name: &std::ffi::OsStr) -> bool {
     name.as_bytes().eq_ignore_ascii_case(b"SKILL.md")
 }

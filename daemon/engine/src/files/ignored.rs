@@ -36,10 +36,9 @@ pub(crate) struct Git {
     index: Option<Index>,
 }
 
-/// A line of an ignore file.
 pub(crate) struct IgnoreLine {
     pub(crate) file: PathBuf,
-    /// Line number, from 1.
+    /// From 1.
     pub(crate) number: u32,
     pub(crate) pattern: String,
 }

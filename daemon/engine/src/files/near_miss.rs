@@ -40,7 +40,6 @@ const MAX_SKILL_FILES: usize = 500;
 /// Directories of a worktree that never contain the user's own skills.
 const SKIPPED_DIRS: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];
 
-/// The worktree that a search runs in.
 #[derive(Clone, Debug)]
 pub struct SearchScope {
     top: AbsPath,

@@ -18,7 +18,6 @@ static THREADS: LazyLock<usize> =
 /// Positions of the caller's thread and the workers.
 #[derive(Default)]
 struct PoolProgress {
-    /// Number of prepared inputs.
     prepared: usize,
     /// Number of inputs taken by a thread.
     taken: usize,
@@ -26,7 +25,6 @@ struct PoolProgress {
     ended: bool,
 }
 
-/// State shared by the threads of one call.
 #[derive(Default)]
 struct WorkQueue {
     progress: Mutex<PoolProgress>,

@@ -25,7 +25,6 @@ struct RecordTable {
 }
 
 impl Records {
-    /// Returns the record for these bytes.
     pub(crate) fn of(&self, bytes: &[u8], facts: FileFacts) -> Arc<SkillRecord> {
         let known = lock(&self.0).by_hash.get(&facts.hash).and_then(Weak::upgrade);
         // Two truncated files of different sizes may have equal leading bytes.

@@ -91,12 +91,10 @@ impl Scanner {
         }
     }
 
-    /// Returns true if directories can be watched.
     pub(crate) fn is_watching(&self) -> bool {
         self.watch.is_watching()
     }
 
-    /// Returns true if some directories may be unwatched, or the system failed to read them.
     pub(crate) fn needs_sweep(&self) -> bool {
         self.needs_sweep
     }
@@ -206,7 +204,6 @@ impl Scanner {
         }
     }
 
-    /// Adds a node for a directory and watches it with at least this scope.
     fn arm(&mut self, path: &OsStr, scope: WatchScope) {
         let node = self.dir_index.ensure(path);
         let scope = scope.max(node.min_scope());

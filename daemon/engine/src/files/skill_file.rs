@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-/// The file that makes a directory a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
 
 /// Returns true if a path names a skill's file, in any case.

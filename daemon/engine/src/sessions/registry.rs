@@ -32,12 +32,10 @@ pub use self::live::Sessions;
 const MOST_AWAKE: usize = 1024;
 
 impl Sessions {
-    /// Returns the sessions of this store.
     pub fn new(store: Store) -> Self {
         Self { store, shared: Arc::default() }
     }
 
-    /// Returns the store of the sessions.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -182,7 +180,7 @@ impl Sessions {
         write.saved().await.unwrap_or(false) || was_live
     }
 
-    /// Returns a summary of all sessions, the most recently used first.
+    /// Sorts the most recently used first.
     pub async fn list(&self) -> Vec<Summary> {
         let read = self.store.read(rows::summaries).await;
         let read = read.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
@@ -253,12 +251,9 @@ impl Sessions {
     }
 }
 
-/// Result of opening a session.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// The session after opening.
     pub session: Arc<Session>,
-    /// True if the session was created.
     pub is_new: bool,
     /// True if the session existed and its parameters changed.
     pub moved: bool,

@@ -14,8 +14,7 @@ use skills_discovery::discover::{Candidate, Overlay};
 use skills_syntax::path::AbsPath;
 
 /// Maximum number of skill directories per session; beyond it the least recently touched one is
-/// dropped. A later touch near it discovers it again. The limit is per session, not per worktree:
-/// otherwise one agent's touches would evict directories that other agents keep for their lifetime.
+/// dropped. A limit per worktree would let one agent's touches evict directories of others.
 pub const MOST_NESTED: usize = 64;
 
 /// Maximum number of subagents with loaded skills per session; beyond it the one whose latest load
@@ -26,14 +25,11 @@ pub const MOST_AGENTS: usize = 256;
 /// write.
 pub(super) const USED_WITHIN: u64 = 60_000;
 
-/// A session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     /// Id chosen by the agent, or generated.
     pub id: String,
-    /// Working directory.
     pub cwd: AbsPath,
-    /// The profile's id.
     pub profile: String,
     /// Values of the environment variables that the profile reads.
     pub environment: BTreeMap<String, OsString>,
@@ -63,7 +59,6 @@ pub struct Session {
     pub overlay: Arc<Overlay>,
 }
 
-/// Paths by agent name.
 pub type ByAgent = BTreeMap<String, Vec<AbsPath>>;
 
 /// Skills of an agent's list: the hash of what the model learns of each, by name.
@@ -95,29 +90,24 @@ pub struct PathMatch {
     pub path: AbsPath,
 }
 
-/// A hook registered by a loaded skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegisteredHook {
-    /// Identifier, unique over all sessions.
+    /// Unique over all sessions.
     pub id: String,
-    /// Its skill.
     pub owner: HookOwner,
-    /// The hook.
     pub hook: Hook,
     /// True if the hook runs once and has run; it stays recorded and does not run again.
     pub is_done: bool,
 }
 
-/// A load of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     /// Name that the skill was loaded by.
     pub name: String,
-    /// Its SKILL.md.
+    /// SKILL.md of the skill.
     pub path: AbsPath,
-    /// The arguments.
     pub args: Option<String>,
-    /// Text given to the model.
+    /// As given to the model.
     pub body: String,
 }
 
@@ -126,9 +116,8 @@ pub struct Invocation {
 pub struct HookOwner {
     /// Agent that loaded the skill; empty for the main agent.
     pub agent: String,
-    /// The skill's SKILL.md.
+    /// SKILL.md of the skill.
     pub path: AbsPath,
-    /// The skill's name.
     pub name: String,
     /// Directory of the skill's plugin.
     pub plugin: Option<AbsPath>,
@@ -136,44 +125,30 @@ pub struct HookOwner {
     pub place: Option<AbsPath>,
 }
 
-/// A skill that was loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
-    /// The load.
     pub invocation: Invocation,
-    /// Time of the load, in milliseconds since 1970.
+    /// In milliseconds since 1970.
     pub at: u64,
 }
 
-/// Summary of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Its id.
     pub id: String,
-    /// Working directory.
     pub cwd: AbsPath,
-    /// The profile's id.
     pub profile: String,
     /// True if changes of files count as touches.
     pub auto: bool,
-    /// Time of creation.
     pub created: u64,
-    /// Time of the last use.
     pub used: u64,
-    /// Number of activated skills.
     pub activated: u64,
-    /// Number of discovered skill directories.
     pub discovered: u64,
-    /// Number of loaded skills.
     pub invoked: u64,
 }
 
-/// Parameters for opening a session.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
-    /// Working directory.
     pub cwd: AbsPath,
-    /// The profile's id.
     pub profile: String,
     /// Values of the environment variables that the profile reads.
     pub environment: BTreeMap<String, OsString>,
@@ -183,7 +158,6 @@ pub struct SessionOptions {
     pub auto: Option<bool>,
 }
 
-/// A changed part of a session.
 #[derive(Debug)]
 pub(crate) enum SessionPart {
     /// Its working directory, profile and other parameters.
@@ -194,18 +168,31 @@ pub(crate) enum SessionPart {
     Discovered(AbsPath, u64),
     /// A skill directory dropped as the least recently touched.
     Dropped(AbsPath),
-    /// An activated skill.
     Activated(AbsPath, PathMatch),
     /// Skills announced to an agent, with the index of the first.
-    Announced { agent: String, first: usize, paths: Vec<AbsPath> },
+    Announced {
+        agent: String,
+        first: usize,
+        paths: Vec<AbsPath>,
+    },
     /// All hooks that an agent has from a skill.
-    Hooks { agent: String, path: AbsPath, hooks: Vec<RegisteredHook> },
+    Hooks {
+        agent: String,
+        path: AbsPath,
+        hooks: Vec<RegisteredHook>,
+    },
     /// The list that the main agent knows.
     KnownList,
     /// A subagent whose data is removed.
-    Forgotten { agent: String },
+    Forgotten {
+        agent: String,
+    },
     /// A skill loaded by an agent.
-    Invoked { agent: String, invocation: Invocation, at: u64 },
+    Invoked {
+        agent: String,
+        invocation: Invocation,
+        at: u64,
+    },
 }
 
 /// Skill directories and skills found by a touch.
@@ -227,7 +214,6 @@ pub(crate) enum ForgetScope {
 }
 
 impl ForgetScope {
-    /// Returns whether the announced skills are forgotten.
     pub(super) fn includes_announced(&self) -> bool {
         matches!(self, Self::Everything | Self::Skills { announced: true, .. })
     }
@@ -338,7 +324,6 @@ impl Session {
         (vec![SessionPart::KnownList], self.known_list.replace(list))
     }
 
-    /// Records a load as the agent's latest.
     pub(super) fn invoke(
         &mut self,
         agent: &str,

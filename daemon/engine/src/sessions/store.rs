@@ -98,11 +98,6 @@ impl Store {
         }
     }
 
-    /// Returns true if the store exists.
-    ///
-    /// # Errors
-    ///
-    /// The disk does not answer.
     pub(crate) async fn is_there(&self) -> Result<bool, StoreError> {
         let Some(path) = self.shared.path.clone().filter(|_| self.shared.jobs.get().is_none())
         else {
@@ -145,13 +140,11 @@ impl Store {
         known.count()
     }
 
-    /// Returns the store's problems.
     pub fn health(&self) -> Vec<Health> {
         let problems = lock(&self.shared.problems);
         problems.opening.iter().chain(&problems.writing).chain(&problems.using).cloned().collect()
     }
 
-    /// Reports damaged data.
     pub(crate) fn report_damage(&self, message: String, hint: &'static str) {
         let path = self.shared.path.as_ref().map(|it| it.as_os_str().to_owned());
         lock(&self.shared.problems).report(Health { code: "store", message, hint, path });

@@ -21,10 +21,8 @@ use crate::files::ignored::Git;
 
 pub use levels::ListedDirs;
 
-/// Parameters of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// The working directory.
     pub cwd: AbsPath,
     /// Top of the git worktree; none if ignore rules do not apply.
     pub worktree: Option<AbsPath>,
@@ -34,13 +32,10 @@ pub struct Search {
     pub relative: Vec<PathBuf>,
     /// Directories discovered before; their ignore rules are not checked again.
     pub known: Vec<AbsPath>,
-    /// Touched paths.
     pub touched: Vec<AbsPath>,
-    /// Cache of directory contents.
     pub levels: ListedDirs,
 }
 
-/// Result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct TouchedRoots {
     /// Skill directories above the touched paths, each once.

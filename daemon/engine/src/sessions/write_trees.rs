@@ -77,7 +77,6 @@ type DirIdentity = (u64, Option<SystemTime>);
 struct WriteTree {
     top: PathBuf,
     in_git: bool,
-    /// Maximum number of watched directories.
     limit: usize,
     subscription: Option<Subscription>,
     /// Watched directories with their identities.

@@ -51,14 +51,10 @@ pub enum WatchScope {
     File,
 }
 
-/// Reasons why a directory is not watched.
 #[derive(Debug)]
 pub enum ArmError {
-    /// The directory does not exist.
     Missing,
-    /// The system's limit on watches is reached.
     Limit,
-    /// The operating system refused.
     Io(io::Error),
 }
 

@@ -33,7 +33,6 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Returns true if there are no hints.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -64,12 +63,10 @@ impl HintQueue {
         Self { shared: Arc::default(), wake: Arc::new(wake), writes, routes }
     }
 
-    /// Returns the collector of reported writes.
     pub(crate) fn writes(&self) -> &Writes {
         &self.writes
     }
 
-    /// Returns the subscriptions of single files.
     pub(crate) fn routes(&self) -> &Routes {
         &self.routes
     }
@@ -107,7 +104,6 @@ impl HintQueue {
         lock(&self.shared).hints.cookie = Some(ticket);
     }
 
-    /// Takes all hints.
     pub fn take(&self) -> Hints {
         let mut shared = lock(&self.shared);
         shared.woken = false;
@@ -115,10 +111,8 @@ impl HintQueue {
     }
 
     /// Drops later hints about other names in the directory `dir`, so that a busy home directory
-    /// does not wake the event loop. `None`: all names matter.
-    ///
-    /// Filtering by name is safe where filtering by path is not: after a directory is renamed, its
-    /// events still carry the right entry under the wrong directory.
+    /// does not wake the event loop; `None` for all names. A path is no safe filter: events of a
+    /// renamed directory carry the right entry under the wrong directory.
     pub fn set_interest(&self, dir: &Path, names: Option<BTreeSet<OsString>>) {
         let mut shared = lock(&self.shared);
         match names {

@@ -86,14 +86,12 @@ pub fn inotify() -> StartWatch {
     Box::new(|queue| Ok(Arc::new(InotifyBackend::start(queue)?)))
 }
 
-/// Watched paths.
 #[derive(Default)]
 struct WatchTable {
     armed: HashMap<WatchDescriptor, Vec<ArmedWatches>>,
     watches: HashMap<Arc<Path>, WatchDescriptor>,
 }
 
-/// A path of a watch.
 #[derive(Clone)]
 struct ArmedWatches {
     path: Arc<Path>,
@@ -149,7 +147,6 @@ impl WatchTable {
         Some(left)
     }
 
-    /// Removes a watch that the kernel has dropped.
     fn dropped(&mut self, watch: &WatchDescriptor) {
         for ArmedWatches { path, .. } in self.armed.remove(watch).unwrap_or_default() {
             if self.watches.get(&path) == Some(watch) {

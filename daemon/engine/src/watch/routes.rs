@@ -13,7 +13,6 @@ use skills_platform::lock::lock;
 /// Changes that concern one subscription.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// Number of changes.
     count: AtomicU64,
     /// Number of changes other than to a file's content: a watched path may now be another file.
     replacements: AtomicU64,
@@ -21,7 +20,6 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Returns a counter that starts at `count`.
     pub(crate) fn starting_at(count: u64) -> Self {
         Self { count: AtomicU64::new(count), ..Self::default() }
     }
@@ -67,10 +65,8 @@ pub(crate) enum Subject {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes(Arc<Mutex<HashMap<OsString, Route>>>);
 
-/// Subscriptions of one path.
 #[derive(Debug, Default)]
 struct Route {
-    /// Subscriptions of the path itself.
     path: Vec<Arc<Changes>>,
     /// Subscriptions of all entries of the directory.
     entries: Vec<Arc<Changes>>,
@@ -96,7 +92,6 @@ impl Routes {
         }
     }
 
-    /// Removes all paths of a subscription.
     pub(crate) fn remove(&self, changes: &Arc<Changes>) {
         lock(&self.0).retain(|_, route| {
             for list in [&mut route.path, &mut route.entries] {

@@ -34,14 +34,12 @@ impl FileVersion {
         fs::metadata(path).map_or_else(|_| Self::default(), |it| Self::from_metadata(&it))
     }
 
-    /// Returns the version of the file with this metadata.
     pub fn from_metadata(it: &Metadata) -> Self {
         let (modified, changed) = (it.mtime(), it.ctime());
         let times = (modified, it.mtime_nsec(), changed, it.ctime_nsec());
         Self(Some((it.dev(), it.ino(), it.size(), times.0, times.1, times.2, times.3)))
     }
 
-    /// Returns true if the file was there.
     pub fn exists(self) -> bool {
         self.0.is_some()
     }

@@ -89,7 +89,6 @@ impl Writes {
         }
     }
 
-    /// Returns the paths that are below a followed directory.
     pub fn below(&self, dir: &AbsPath, paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let state = lock(&self.0.state);
         let Some(followed) = state.below.get(dir) else { return Vec::new() };

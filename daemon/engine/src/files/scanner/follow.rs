@@ -238,7 +238,6 @@ impl Scanner {
         self.forget(gone);
     }
 
-    /// Removes unused nodes.
     pub(crate) fn retain(&mut self, used: &HashSet<NodeId>) {
         let gone = self.dir_index.retain(|it| used.contains(&it.id));
         self.forget(gone);
@@ -255,7 +254,6 @@ impl Scanner {
         }
     }
 
-    /// Removes a path from the paths of a directory.
     pub(super) fn part(&mut self, id: FileId, path: &OsStr) {
         let Some(paths) = self.paths_by_id.get_mut(&id) else { return };
         paths.retain(|it| **it != *path);

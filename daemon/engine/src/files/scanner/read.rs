@@ -30,10 +30,8 @@ pub(super) struct Listed {
 }
 
 impl DirNode {
-    /// Stores a listing next to the answers already cached.
-    ///
-    /// Cached file answers stay: a hint or a sweep decides whether they still hold, so that
-    /// dependent views are updated.
+    /// Stores a listing. Cached file answers stay: a hint or a sweep decides whether they still
+    /// hold, so that dependent views are updated.
     pub(super) fn take_listing(&mut self, listed: Listed) {
         let name = OsStr::new("SKILL.md");
         if let Some(skill) = listed.skill

@@ -39,13 +39,11 @@ pub struct Sessions {
 pub(super) struct Shared {
     /// No other lock is taken under it, and nothing blocks.
     live: Mutex<Live>,
-    /// Number of generated ids.
     pub(super) made: AtomicU64,
     /// Time when expired sessions were last removed.
     pub(super) swept: AtomicU64,
 }
 
-/// Sessions in memory.
 #[derive(Default)]
 pub(super) struct Live {
     pub(super) sessions: HashMap<String, Arc<Session>>,
@@ -177,7 +175,7 @@ impl Sessions {
         Changed { session, result, write }
     }
 
-    /// Marks a session as used; on disk at most once a minute.
+    /// Saves the time of the last use at most once a minute.
     pub(super) fn used(&self, session: Arc<Session>) -> Arc<Session> {
         let at = now();
         if at.saturating_sub(session.used) <= USED_WITHIN {
@@ -196,7 +194,6 @@ impl Sessions {
     }
 }
 
-/// A changed session and its pending write.
 #[must_use = "a caller that is answered before the change is saved may lose it"]
 struct Changed<T> {
     session: Arc<Session>,

@@ -8,12 +8,10 @@ use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Result, Row};
 use skills_syntax::path::AbsPath;
 
-/// Returns the column value of a path.
 pub(super) fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
 
-/// Returns the path in a column.
 pub(super) fn path_of(row: &Row<'_>, column: usize) -> Result<PathBuf> {
     Ok(PathBuf::from(OsString::from_vec(row.get(column)?)))
 }

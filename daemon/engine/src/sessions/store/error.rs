@@ -2,10 +2,8 @@
 
 use rusqlite::ErrorCode;
 
-/// Reasons why data could not be read or saved.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// SQLite failed.
     #[error("{0}")]
     Failed(String),
     /// The file's content cannot be read.

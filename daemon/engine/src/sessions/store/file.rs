@@ -117,7 +117,6 @@ CREATE INDEX hook_session ON hook (session);
 /// Column added by version 3: the list of skills that an agent knows, as JSON.
 const THIRD: &str = "ALTER TABLE session ADD COLUMN known_list TEXT;";
 
-/// Result of opening.
 pub(super) struct OpenedFile {
     /// None if even an in-memory database fails.
     pub(super) connection: Option<Connection>,

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 /// First bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Device and inode of a file.
 type DeviceAndInode = (u64, u64);
 
 /// The open file and SQLite's files beside it.

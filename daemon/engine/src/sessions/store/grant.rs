@@ -10,7 +10,6 @@ use super::clock::now;
 use super::columns::text_of;
 use super::error::StoreError;
 
-/// A granted permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// Session that it applies to; none for the whole worktree.
@@ -39,7 +38,7 @@ impl Store {
         .await;
     }
 
-    /// Revokes one permission. Returns whether it existed.
+    /// Returns whether the permission existed.
     pub async fn revoke(&self, worktree: &Path, grant: Grant) -> Result<bool, StoreError> {
         let worktree = worktree.as_os_str().as_bytes().to_vec();
         let query = "DELETE FROM granted WHERE worktree = ?1 AND session IS ?2

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use crate::views::view::Health;
 
-/// Problems of the store.
 #[derive(Default)]
 pub(super) struct StoreProblems {
     /// Problem of opening the file; permanent.

@@ -145,7 +145,6 @@ fn save_invocation(
     execute(connection, query, params![path, at])
 }
 
-/// Reads a session.
 pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>> {
     let query = "SELECT number, cwd, profile, environment, additional, auto, created, used,
                      known_list FROM session WHERE id = ?1";
@@ -213,7 +212,7 @@ pub(crate) fn automatic(connection: &Connection, since: u64, most: usize) -> Res
     query.query_map([since.cast_signed(), most], |row| row.get(0))?.collect()
 }
 
-/// Deletes a session. Returns whether it existed.
+/// Returns whether the session existed.
 pub(crate) fn drop_session(connection: &Connection, id: &str) -> Result<bool> {
     connection.execute("DELETE FROM granted WHERE session = ?1", [id])?;
     Ok(connection.execute("DELETE FROM session WHERE id = ?1", [id])? > 0)

@@ -24,16 +24,14 @@ use crate::files::disk::content_hash;
 /// need approval before they run.
 const MOST: usize = 200_000;
 
-/// A file and the hash of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// Its canonical path.
+    /// Canonical path.
     pub path: PathBuf,
     /// Hash of the whole file.
     pub hash: [u8; 32],
 }
 
-/// A change of the trust in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrustChange {
     /// Trusts it, with these contents of its files.
@@ -44,7 +42,6 @@ pub enum TrustChange {
     Remove,
 }
 
-/// Trust decisions at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredTrust {
     /// Sequence number of the read in this process; higher is newer.
@@ -60,20 +57,12 @@ impl Content {
 
     /// Returns the content for a known hash of the whole file. Blocks on the disk for the canonical
     /// path.
-    ///
-    /// # Errors
-    ///
-    /// The file does not exist.
     pub fn from_hash(path: &Path, hash: [u8; 32]) -> io::Result<Self> {
         Ok(Self { path: fs::canonicalize(path)?, hash })
     }
 
     /// Returns a file's commands with a call's arguments filled in, as a content of their own:
     /// trust of the file does not cover them. Blocks on the disk for the canonical path.
-    ///
-    /// # Errors
-    ///
-    /// The file does not exist.
     pub fn from_commands(path: &Path, commands: &[u8]) -> io::Result<Self> {
         let hash = content_hash(commands);
         let mut path = fs::canonicalize(path)?.into_os_string();
@@ -155,8 +144,7 @@ impl Store {
         self.read(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
-    /// Reads all decisions, by path. Creates no file. A row that cannot be decoded trust_decisions nothing,
-    /// and health reports it.
+    /// Reads all decisions, by path. Creates no file. Health reports rows that cannot be decoded.
     pub async fn trust_decisions(&self) -> Result<StoredTrust, StoreError> {
         if !self.is_there().await? {
             return Ok(StoredTrust::default());
@@ -184,12 +172,10 @@ impl Store {
         Ok(decisions)
     }
 
-    /// Trusts files with these contents.
     pub async fn trust_content(&self, contents: Vec<Content>) {
         self.save(move |connection| insert(connection, &contents)).await;
     }
 
-    /// Returns true if this content is trusted.
     pub async fn is_trusted_content(&self, content: Content) -> Result<bool, StoreError> {
         let query = "SELECT 1 FROM trusted_content WHERE path = ?1 AND hash = ?2";
         let path = content.path.as_os_str().as_bytes().to_vec();

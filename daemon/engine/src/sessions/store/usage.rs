@@ -15,14 +15,11 @@ use super::error::StoreError;
 use super::writer::{StoreJob, Use};
 use skills_platform::lock::lock;
 
-/// Usage of a skill.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Number of loads.
     pub count: u64,
-    /// Time of the last load, in milliseconds since 1970.
+    /// Last load, in milliseconds since 1970.
     pub last: u64,
-    /// The score by which skills are ordered.
     pub score: f64,
 }
 

@@ -47,7 +47,6 @@ type AfterCommit = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// A change that is executed in the current transaction or not at all.
 type OnceChange = Box<dyn FnOnce(Result<&Connection, StoreError>) -> AfterCommit + Send>;
 
-/// A job for the store's thread.
 pub(super) enum StoreJob {
     /// A read, answered at once. Returns whether the file turned out to be damaged.
     Read(Box<dyn FnOnce(&Connection) -> bool + Send>),
@@ -63,7 +62,6 @@ pub(super) enum StoreJob {
 }
 
 impl StoreJob {
-    /// Returns a job that is executed now or fails.
     pub(super) fn once<T: Send + 'static>(
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         reply: oneshot::Sender<Result<T, StoreError>>,
@@ -78,7 +76,6 @@ impl StoreJob {
     }
 }
 
-/// One use to be counted.
 pub(super) struct Use {
     pub(super) path: Vec<u8>,
     pub(super) at: i64,
@@ -158,7 +155,6 @@ struct Writer<'a> {
     unopened: Option<PathBuf>,
     /// True if an in-memory database replaces the file, temporarily or permanently.
     is_in_memory: bool,
-    /// Time of the last retry; none to retry at once.
     last_retry: Option<Instant>,
     problems: &'a Mutex<StoreProblems>,
     external_writes: &'a ExternalWrites,
@@ -166,7 +162,6 @@ struct Writer<'a> {
     version: Version,
     /// Changes that are not on disk, in order.
     pending: VecDeque<StoreChange>,
-    /// Number of dropped changes.
     n_dropped: usize,
 }
 

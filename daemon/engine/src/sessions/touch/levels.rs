@@ -31,7 +31,6 @@ pub struct ListedDirs {
     known: Arc<Mutex<HashMap<AbsPath, ListedDir>>>,
 }
 
-/// A listed directory.
 #[derive(Debug)]
 struct ListedDir {
     seen: Seen,
@@ -68,7 +67,6 @@ fn is_dotted(name: &[u8]) -> bool {
 }
 
 impl ListedDirs {
-    /// Returns the possible contents of a directory.
     pub(super) fn contents(&self, disk: &dyn Disk, dir: &AbsPath) -> DirContents {
         let Ok(stat) = disk.stat(dir) else { return DirContents::Nothing };
         match stat.kind {
