@@ -28,7 +28,6 @@ use crate::lifecycle::settings::Settings;
 
 /// State behind all decisions about what an agent may get or run.
 pub(crate) struct Access {
-    /// The approval queue.
     pub(crate) queue: ApprovalQueue,
     /// Resolves the views by whose rules questions are decided.
     pub(crate) resolver: Arc<Resolver>,
@@ -38,7 +37,6 @@ pub(crate) struct Access {
     pub(crate) counters: Arc<Counters>,
     /// Id of this run.
     pub(crate) boot_id: String,
-    /// The user's home directory.
     pub(crate) home: Option<AbsPath>,
     /// True if a question stays pending when its call ends; false for a server within a command.
     pub(crate) keeps_questions: bool,

@@ -20,7 +20,6 @@ mod bridges;
 #[cfg(test)]
 mod needs_root;
 
-/// Runs the program.
 pub fn main() -> std::process::ExitCode {
     cli::run()
 }

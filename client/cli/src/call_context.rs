@@ -22,7 +22,6 @@ use crate::failure::CommandError;
 use crate::global::{ALL_PROFILES, EVERY_PROFILE, GlobalArgs};
 use skills_client::environment;
 
-/// Separator between profile names.
 const PROFILE_SEPARATOR: char = ',';
 
 /// Directory, profile and environment that a command's calls use.
@@ -48,7 +47,6 @@ pub(super) struct SessionFlag {
 /// Skill argument of a command: a name or a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SkillArgument {
-    /// Name of a skill.
     Name(String),
     /// Absolute path of a SKILL.md or a directory.
     Path(PathBuf),
@@ -142,11 +140,9 @@ impl CallContext {
         (context, path)
     }
 
-    /// Returns the variables to send: those of all agents, and those that the selected profile reads
-    /// or, without a selection, any of the user's own.
-    ///
-    /// An unset variable of a profile is sent empty. The daemon would use its own value otherwise,
-    /// which is that of another shell.
+    /// Returns the variables to send: those of all agents, and those that the selected profile
+    /// reads or, without a selection, any of the user's own. An unset variable of a profile is sent
+    /// empty, since the daemon would use its own value otherwise.
     fn environment(&self) -> BTreeMap<&str, OsString> {
         let selected = self.profile.as_deref();
         let is_read = |profile: &str| {
@@ -173,7 +169,6 @@ impl CallContext {
         normalize(&self.cwd.join(given))
     }
 
-    /// Returns the same context with another profile.
     pub(super) fn with_profile(&self, profile: &str) -> Self {
         Self { profile: Some(profile.to_owned()), ..self.clone() }
     }
@@ -191,12 +186,10 @@ impl CallContext {
         Self { profile, environment, ..self }
     }
 
-    /// Returns the same context within a session.
     pub(super) fn with_session(self, flag: &SessionFlag) -> Self {
         Self { session: flag.session.clone(), ..self }
     }
 
-    /// Returns the same context within an agent's session.
     pub(super) fn in_session(self, session: &str) -> Self {
         Self { session: Some(session.to_owned()), ..self }
     }
@@ -255,12 +248,10 @@ impl CallContext {
         Ok(self)
     }
 
-    /// Returns whether an argument is a path or a name.
-    ///
-    /// A bare word is a name, even if a file has this name. An argument with a slash is a path if
-    /// it exists or is clearly written as one, because names may contain slashes too. An argument
-    /// that is not UTF-8 is a path, and so is the address of a skill without a file. `~/` is the
-    /// home directory, because a shell does not expand it within quotes.
+    /// Returns whether an argument is a path or a name. A bare word is a name, even if a file has
+    /// this name. An argument with a slash is a path if it exists or is clearly written as one,
+    /// because names may contain slashes too. `~/` is the home directory, because a shell does not
+    /// expand it within quotes.
     pub(super) fn target(&self, argument: &OsStr) -> SkillArgument {
         let given = Path::new(argument);
         if is_address(given) {

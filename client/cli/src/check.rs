@@ -157,7 +157,6 @@ pub(super) fn confirm_wide(
         .with_hint(format!("Name another directory, or run `skillsd {anyway}` to search it.")))
 }
 
-/// Removes all findings but errors.
 fn keep_errors(result: &mut CheckResult) {
     result.files.retain_mut(|file| {
         file.findings.retain(|it| it.severity == Severity::Error);
@@ -204,7 +203,6 @@ fn format(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Format, CommandEr
     }
 }
 
-/// Prints the description of a rule, or of a family of rules.
 fn explain(cx: &CommandContext<'_>, rule: &str) -> Result<Exit, CommandError> {
     let params = RulesDescribeParams { rules: vec![rule.to_owned()] };
     let mut server = connect(cx)?;

@@ -47,7 +47,6 @@ pub struct CompleteArgs {
     words: Vec<String>,
 }
 
-/// A shell with completion scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Shell {
     /// GNU bash.
@@ -105,7 +104,6 @@ pub(super) fn extend_script(shell: Shell, script: &str, program: &mut clap::Comm
     }
 }
 
-/// Returns the long options whose values are names.
 fn long_options(command: &clap::Command) -> Vec<String> {
     let own = command.get_arguments().filter(|it| kind(command.get_name(), it).is_some());
     let own = own.filter_map(|it| it.get_long().map(str::to_owned));
@@ -170,7 +168,6 @@ fn global(program: &clap::Command, words: &[String]) -> GlobalArgs {
     matches.ok().and_then(|it| GlobalArgs::from_arg_matches(&it).ok()).unwrap_or_default()
 }
 
-/// Returns the names of a kind.
 fn names(
     cx: &CommandContext<'_>,
     kind: NameKind,

@@ -17,7 +17,6 @@ pub type Local<'a> = &'a dyn Fn() -> io::Result<Box<dyn Stream>>;
 /// The parts of the program that only its binary has.
 #[derive(Clone, Copy)]
 pub struct Binary<'a> {
-    /// Starts a server within this process.
     pub local: Local<'a>,
     /// Returns the definition of all commands, for completions and the manual.
     pub definition: fn() -> clap::Command,

@@ -83,7 +83,6 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &DoctorArgs) -> Result<Exit, Co
     Ok(if result.findings.iter().any(is_open) { Exit::Findings } else { Exit::Fine })
 }
 
-/// Renders the report for a person.
 fn render(result: &DoctorResult, terminal: &Terminal) -> String {
     let mut text = String::new();
     for finding in &result.findings {

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-/// Result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {

@@ -59,7 +59,6 @@ impl CommandError {
         self
     }
 
-    /// Returns the exit code.
     pub fn exit(&self) -> Exit {
         self.exit
     }

@@ -50,7 +50,6 @@ pub struct UnlinkArgs {
     from: String,
 }
 
-/// Skill to link.
 #[derive(Debug)]
 struct LinkSource {
     name: String,
@@ -60,7 +59,6 @@ struct LinkSource {
     base: Option<PathBuf>,
 }
 
-/// Directories of an agent's skills.
 #[derive(Debug)]
 struct AgentDirs {
     own: &'static OwnDirectory,
@@ -80,7 +78,6 @@ fn agents() -> Vec<&'static str> {
     PROFILES.iter().copied().filter(|it| !it.contains('@')).collect()
 }
 
-/// Links a skill into an agent's directory.
 pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let environment = InstallEnvironment::read()?;
@@ -140,7 +137,6 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
     Ok(Exit::Fine)
 }
 
-/// Removes a link from an agent's directory.
 pub(super) fn unlink(cx: &CommandContext<'_>, args: &UnlinkArgs) -> Result<Exit, CommandError> {
     let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let environment = InstallEnvironment::read()?;
@@ -310,7 +306,6 @@ fn check_name(name: &str) -> Result<(), CommandError> {
         .with_hint("Name a skill without slashes, or its directory."))
 }
 
-/// Returns the directories of the agent's candidates, with their states.
 fn candidates(found: &ExplainResult) -> impl Iterator<Item = (PathBuf, Option<State>)> {
     found.steps.iter().filter(|it| it.kind == StepKind::Candidate).filter_map(|step| {
         let path = decode(step.path.as_ref()?, step.path_encoding).ok()?;

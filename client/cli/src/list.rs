@@ -97,7 +97,6 @@ fn list_detected(
     Ok(Exit::Fine)
 }
 
-/// Returns the list of each profile.
 fn lists(
     cx: &CommandContext<'_>,
     args: &ListArgs,

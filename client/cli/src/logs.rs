@@ -75,7 +75,6 @@ fn none(directory: &Path) -> CommandError {
     )
 }
 
-/// Position in the log files.
 #[derive(Debug, Default)]
 struct Tail {
     file: Option<PathBuf>,

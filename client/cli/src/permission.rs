@@ -82,7 +82,6 @@ enum ReplyWord {
     Reject,
 }
 
-/// Kind of permission for using a skill.
 const SKILL: &str = "skill";
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit, CommandError> {

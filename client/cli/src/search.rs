@@ -43,7 +43,6 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, Co
     Ok(Exit::Fine)
 }
 
-/// Renders the matches: each skill with its description, best first.
 fn render(
     query: &str,
     result: &SearchResult,

@@ -35,7 +35,6 @@ use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
 use skills_client::{ClientError, environment, peer};
 
-/// Version of this program.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Health code for a daemon of another version.
@@ -68,7 +67,6 @@ type Dial = fn(&StartOptions) -> Result<UnixStream, ClientError>;
 /// Default time limit for `initialize`, which costs the daemon nothing.
 const INTRODUCTION: Duration = Duration::from_secs(10);
 
-/// Time limits for the daemon's answers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timeouts {
     introduction: Option<Duration>,
@@ -296,7 +294,6 @@ impl ServerConnection {
         })
     }
 
-    /// Calls a method and returns its result.
     pub(super) fn call<M: Request>(
         &mut self,
         params: &M::Params,

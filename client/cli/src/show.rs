@@ -45,7 +45,6 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ShowArgs) -> Result<Exit, Comm
     Ok(Exit::Fine)
 }
 
-/// Renders the skill.
 pub(super) fn render(
     result: &GetResult,
     usage: Option<&SkillUsage>,

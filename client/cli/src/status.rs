@@ -24,7 +24,6 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
     Ok(Exit::Fine)
 }
 
-/// Renders the status.
 pub(super) fn render(result: &StatusResult, terminal: &Terminal) -> String {
     let unwell: usize = result.worktrees.iter().map(|worktree| worktree.health.len()).sum();
     let mark = if result.health.is_empty() && unwell == 0 {

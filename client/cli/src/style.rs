@@ -23,7 +23,6 @@ pub(super) fn paint(style: Style, text: impl Display) -> String {
     if text.is_empty() { text } else { format!("{style}{text}{style:#}") }
 }
 
-/// Returns the style of a skill's state.
 pub(super) fn state_style(state: State) -> Style {
     match state {
         State::Active | State::Activated => GOOD,
@@ -67,7 +66,6 @@ pub(super) fn outcome_mark(outcome: Outcome) -> String {
     }
 }
 
-/// Returns the style of a finding.
 pub(super) fn severity_style(severity: Severity) -> Style {
     match severity {
         Severity::Error => ERROR,

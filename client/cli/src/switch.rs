@@ -56,7 +56,6 @@ pub struct SwitchArgs {
     yes: bool,
 }
 
-/// Planned change of a settings file.
 #[derive(Debug)]
 struct Plan {
     agent: SwitchAgent,
@@ -77,7 +76,6 @@ impl Plan {
     }
 }
 
-/// Switches a skill on or off.
 pub(super) fn run(
     cx: &CommandContext<'_>,
     args: &SwitchArgs,
@@ -138,7 +136,6 @@ pub(super) fn run(
     Ok(Exit::Fine)
 }
 
-/// Asks the daemon about a skill.
 pub(super) fn explain(
     server: &mut ServerConnection,
     context: &CallContext,

@@ -129,7 +129,6 @@ impl Terminal {
         }
     }
 
-    /// Returns whether output may have colours.
     pub(super) fn is_colored(&self) -> bool {
         self.out.colored
     }
@@ -211,9 +210,9 @@ impl Terminal {
         plain_exact(&encode(&shown, encoding_of([path])))
     }
 
-    /// Writes a command's output to standard output.
+    /// Writes a command's output to standard output. A closed pipe (`skillsd list
     ///
-    /// A closed pipe (`skillsd list | head -1`) is not an error.
+    /// head -1`) is no error.
     pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
         self.print_while_read(text).map(drop)
     }
@@ -252,12 +251,10 @@ impl Terminal {
         self.eprint(&render_error(error));
     }
 
-    /// Writes an error about arguments to standard error.
     pub(super) fn print_usage(&self, text: &str) {
         self.eprint(text);
     }
 
-    /// Writes notes about an answer to standard error.
     pub(super) fn print_notes(&self, notes: &[String]) {
         let line = |it: &String| {
             let note = format!("{} {it}", paint(style::HINT, "note:"));
@@ -270,7 +267,6 @@ impl Terminal {
         }
     }
 
-    /// Writes health messages to standard error.
     pub(super) fn print_health(&self, health: &[Health]) {
         if !health.is_empty() {
             self.eprint(&render_health(health, self));
@@ -317,7 +313,6 @@ fn with_short_paths(text: &str, dir: &str, alone: &str, above: &str) -> String {
     shown + rest
 }
 
-/// Returns the lines for health messages.
 pub(super) fn render_health(health: &[Health], terminal: &Terminal) -> String {
     let mut text = String::new();
     for unwell in health {
@@ -334,7 +329,6 @@ pub(super) fn render_health(health: &[Health], terminal: &Terminal) -> String {
     text
 }
 
-/// Returns the lines for a command's error.
 pub(super) fn render_error(error: &CommandError) -> String {
     let mut text = format!("{} {}\n", paint(style::ERROR, "error:"), plain(error.message()));
     for cause in error.causes() {

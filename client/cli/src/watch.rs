@@ -113,7 +113,6 @@ impl WatchedList<'_> {
         }
     }
 
-    /// Fetches the changes and prints them.
     async fn update(&mut self) -> Result<bool, CommandError> {
         let params = ListParams {
             include: vec![Include::All],

@@ -40,7 +40,6 @@ pub(crate) const SKILL: &str = "skill";
 #[derive(Clone, Debug)]
 pub(crate) struct ApprovalRequest<'a> {
     pub(crate) view: &'a View,
-    /// The skill, if the action is about one.
     pub(crate) candidate: Option<&'a Candidate>,
     pub(crate) session: Option<&'a str>,
     pub(crate) agent: Option<&'a str>,
@@ -62,7 +61,6 @@ pub(crate) struct ApprovalRequest<'a> {
     pub(crate) wait: bool,
 }
 
-/// Result of asking for approval.
 #[derive(Debug)]
 pub(crate) enum Consent {
     Given,
@@ -231,7 +229,6 @@ impl Access {
         about.patterns.iter().all(|it| is_covered(precedence, about.permission, &granted, it))
     }
 
-    /// Returns the patterns of stored grants.
     pub(crate) async fn grants(
         &self,
         worktree: &AbsPath,
@@ -350,8 +347,7 @@ impl Access {
     }
 }
 
-/// Publishes, when dropped, that a question ended without a reply: it timed out or its caller is
-/// gone.
+/// Publishes, when dropped, that a question ended without a reply.
 struct Withdrawn<'a> {
     access: &'a Access,
     id: &'a str,
@@ -414,7 +410,6 @@ impl ApprovalRequest<'_> {
     }
 }
 
-/// Returns whether grants cover a pattern.
 pub(crate) fn is_covered(
     precedence: RulePrecedence,
     kind: &str,
@@ -442,7 +437,6 @@ fn blank() -> Event {
     Event::new(EventKind::PermissionAsked)
 }
 
-/// Converts a sentence to an error message.
 fn plain(sentence: &str) -> String {
     let text = sentence.trim_end_matches('.');
     let mut letters = text.chars();

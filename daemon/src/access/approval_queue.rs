@@ -26,7 +26,7 @@ use tokio::sync::oneshot;
 /// Maximum number of pending questions.
 const MAX_PENDING: usize = 1024;
 
-/// QuestionSubject of a question; equal subjects are the same question.
+/// Equal subjects are the same question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct QuestionSubject {
     pub(crate) permission: String,
@@ -44,16 +44,13 @@ pub(crate) struct QuestionSubject {
     pub(crate) contents: Vec<Content>,
 }
 
-/// A question with the information for the user.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub(crate) subject: QuestionSubject,
     /// The view whose rules apply.
     pub(crate) view: Arc<ViewKey>,
     pub(crate) ctx: Arc<DiscoveryContext>,
-    /// The skill's name, if the question is about one.
     pub(crate) name: Option<String>,
-    /// The skill's path, if the question is about one.
     pub(crate) path: Option<AbsPath>,
     pub(crate) always: Vec<String>,
     pub(crate) suggestions: Vec<String>,
@@ -72,7 +69,6 @@ pub(crate) struct Reader {
     pub(crate) text: Option<[u8; 32]>,
 }
 
-/// Scope of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReaderScope {
     Session(String),
@@ -110,9 +106,9 @@ pub(crate) enum Verdict {
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) question: Question,
-    /// Time of the question, in milliseconds since 1970.
+    /// In milliseconds since 1970.
     pub(crate) at: u64,
-    /// Time of its expiry, in milliseconds since 1970.
+    /// In milliseconds since 1970.
     pub(crate) expires: u64,
     /// The connections that asked, by [`Peer::nth`](crate::rpc::peer::Peer::nth).
     askers: BTreeSet<u64>,
@@ -157,7 +153,6 @@ pub(crate) struct Waiting<'a> {
 }
 
 impl ApprovalQueue {
-    /// Returns an empty queue for this run.
     pub(crate) fn new(boot_id: &str) -> Self {
         let time = boot_id.split('-').next().unwrap_or_default();
         // The last digits change from run to run, and are short enough to type.
@@ -293,7 +288,7 @@ impl ApprovalQueue {
         Some(question)
     }
 
-    /// Removes a question without a waiting caller; returns whether it was pending.
+    /// Returns whether the question was pending.
     pub(crate) fn withdraw(&self, id: &str) -> bool {
         let Some(number) = self.number(id) else { return false };
         let mut table = self.table();
@@ -301,7 +296,6 @@ impl ApprovalQueue {
         table.get(&number).is_some_and(is_open) && table.remove(&number).is_some()
     }
 
-    /// Returns a pending question by its id.
     pub(crate) fn get(&self, id: &str) -> Option<Question> {
         let number = self.number(id)?;
         let table = self.table();
@@ -309,7 +303,6 @@ impl ApprovalQueue {
         asked.map(|it| it.question.clone())
     }
 
-    /// Returns true if this connection asked the question of that id.
     pub(crate) fn is_asker(&self, id: &str, asker: u64) -> bool {
         let asked = |number| Some(self.table().get(&number)?.askers.contains(&asker));
         self.number(id).and_then(asked).unwrap_or_default()

@@ -77,7 +77,6 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// Authorizes a load.
 pub(crate) async fn load(access: &Access, asking: Asking<'_>) -> Result<Permit, RpcError> {
     let permit = permission(access, asking, Act::Load, Vec::new(), None).await?;
     if permit.is_guarded || is_for_the_user(asking) {

@@ -55,7 +55,6 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Time to wait for output that a process outside the group keeps open.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// A program to run.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) program: OsString,
@@ -63,7 +62,6 @@ pub(crate) struct Job {
     pub(crate) name: Option<OsString>,
     pub(crate) args: Vec<OsString>,
     pub(crate) directory: PathBuf,
-    /// Additional environment variables.
     pub(crate) environment: Vec<(&'static str, OsString)>,
     pub(crate) timeout: Duration,
     /// Maximum number of bytes kept of each output.
@@ -100,12 +98,10 @@ impl fmt::Display for InvalidArgument {
     }
 }
 
-/// Returns whether a program failed to start because its arguments are too long in total.
 pub(crate) fn is_arg_list_too_long(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ArgumentListTooLong
 }
 
-/// Result of a program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// None if it was killed by a signal.
@@ -133,7 +129,6 @@ pub(crate) async fn take_slot() -> io::Result<RunSlot> {
     SLOTS.acquire().await.map(Arc::new).map_err(io::Error::other)
 }
 
-/// Runs a program to its end.
 pub(crate) async fn run(job: Job, place: RunSlot) -> io::Result<Ran> {
     let group = Arc::new(ProcessGroup::default());
     // Dropped with the call, also when the call is cancelled.
@@ -169,7 +164,7 @@ impl ProcessGroup {
         }
     }
 
-    /// Kills the group, if it runs. Afterwards its id may be reused.
+    /// Afterwards the id of the group may be reused.
     fn kill(&self) {
         let mut group = lock(&self.0);
         if let Group::Running(pid) = *group {
@@ -275,7 +270,6 @@ fn wait(pipes: &[&Pipe], exit: Option<BorrowedFd<'_>>, deadline: Instant) -> io:
     Ok(Woken { has_ended, is_late: Instant::now() >= deadline })
 }
 
-/// One output of a program.
 struct Pipe {
     source: Box<dyn Source>,
     kept: Vec<u8>,

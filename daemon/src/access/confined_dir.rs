@@ -57,7 +57,6 @@ pub(crate) struct ConfinedDir {
     root: ConfinedRoot,
 }
 
-/// A file below the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfinedFile {
     pub(crate) relative: PathBuf,
@@ -65,7 +64,6 @@ pub(crate) struct ConfinedFile {
     pub(crate) executable: bool,
 }
 
-/// The files below the directory.
 #[derive(Debug, Default)]
 pub(crate) struct ConfinedFiles {
     /// Sorted by path.
@@ -74,7 +72,6 @@ pub(crate) struct ConfinedFiles {
     pub(crate) truncated: bool,
 }
 
-/// The names of the files below the directory.
 #[derive(Debug, Default)]
 pub(crate) struct ConfinedNames {
     /// Sorted.
@@ -83,7 +80,6 @@ pub(crate) struct ConfinedNames {
     pub(crate) truncated: bool,
 }
 
-/// A part of a file.
 #[derive(Debug)]
 pub(crate) struct FileRange {
     pub(crate) bytes: Vec<u8>,
@@ -91,16 +87,12 @@ pub(crate) struct FileRange {
     pub(crate) size: u64,
 }
 
-/// An error of reading a file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfinedDirError {
-    /// The path leads out of the directory.
     #[error("the path leads out of the directory")]
     Outside,
-    /// The file does not exist.
     #[error("there is no such file")]
     Missing,
-    /// The file exceeds the size limit.
     #[error("it has {0} bytes, more than are read")]
     TooLarge(u64),
     /// A different directory or file than the indexed one is at the path.
@@ -109,10 +101,8 @@ pub(crate) enum ConfinedDirError {
     /// It kept changing while it was read.
     #[error("it kept changing while it was read")]
     Changing,
-    /// It is a directory, a pipe or another special file.
     #[error("it is {0}, not a regular file")]
     NotAFile(&'static str),
-    /// The system call failed.
     #[error("failed to read it")]
     Io(#[source] io::Error),
 }
@@ -257,7 +247,6 @@ impl ConfinedDir {
         Ok((hash_of(file, size)?, size))
     }
 
-    /// Returns the real path of a regular file, and whether it is executable.
     pub(crate) fn located(&self, relative: &Path) -> Result<(PathBuf, bool), ConfinedDirError> {
         let (stat, path) = self.root.stat_named(relative).map_err(ConfinedDirError::of)?;
         Ok((path, regular_stat(stat)?.st_mode & 0o111 != 0))

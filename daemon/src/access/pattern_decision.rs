@@ -18,7 +18,6 @@ use crate::access::authorize;
 use crate::api::request::RequestContext;
 use crate::api::to_wire;
 
-/// The caller of a permission check.
 pub(crate) struct PermissionSubject<'a> {
     pub(crate) view: &'a View,
     pub(crate) agent: Option<&'a str>,

@@ -12,7 +12,7 @@ use std::{env, fs, io};
 
 use skills_engine::Health;
 
-/// Search path used if no directory of the daemon's `PATH` is allowed.
+/// Used if no directory of the daemon's `PATH` is allowed.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Maximum length of a first line in bytes, which is the kernel's.
@@ -22,11 +22,9 @@ const MAX_LINE: usize = 255;
 #[derive(Debug)]
 pub(crate) struct UntrustedDirs {
     directories: Vec<PathBuf>,
-    /// The user's canonical home directory.
     home: Option<PathBuf>,
 }
 
-/// Directories that are searched for programs.
 #[derive(Debug)]
 pub(crate) struct SearchPath {
     /// Value of `PATH`. Never empty, because an empty one means the working directory.
@@ -48,14 +46,12 @@ impl SearchPath {
     }
 }
 
-/// The interpreter of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Interpreter {
     /// Its canonical path.
     pub(crate) program: PathBuf,
     /// Its path as written, which some programs use as `argv[0]`.
     pub(crate) name: OsString,
-    /// The rest of the line.
     pub(crate) argument: Option<OsString>,
 }
 

@@ -58,7 +58,6 @@ impl Snapshot {
         Ok(Self { unit, files, content })
     }
 
-    /// Returns the content that trust is bound to.
     pub(crate) fn content(&self) -> &Content {
         &self.content
     }
@@ -151,7 +150,6 @@ pub(crate) fn remove_stale(directory: &Path) {
     }
 }
 
-/// Converts an error of copying a skill.
 pub(crate) fn refused(error: &SealError, name: &str) -> RpcError {
     match error {
         SealError::TooMuch => {

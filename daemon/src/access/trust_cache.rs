@@ -45,7 +45,6 @@ impl TrustCache {
         Self { engine, sessions, settings, environment, cached: OnceLock::new() }
     }
 
-    /// Returns the decisions.
     pub(crate) async fn decisions(&self) -> Arc<TrustDecisions> {
         if !self.is_read() {
             self.read(0).await;
@@ -53,7 +52,6 @@ impl TrustCache {
         Arc::clone(&self.cached().trusts)
     }
 
-    /// Returns whether the store has been read.
     pub(crate) fn is_read(&self) -> bool {
         self.cached.get().is_some()
     }

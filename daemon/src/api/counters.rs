@@ -5,18 +5,15 @@ use std::sync::Mutex;
 use skills_platform::lock::lock;
 use skills_protocol::wire::Actions;
 
-/// The counters of this run.
 #[derive(Debug, Default)]
 pub(crate) struct Counters(Mutex<Actions>);
 
 impl Counters {
-    /// Updates the counters.
     pub(crate) fn count(&self, count: impl FnOnce(&mut Actions)) {
         // A panic cannot leave a counter half updated.
         count(&mut lock(&self.0));
     }
 
-    /// Returns the current numbers.
     pub(crate) fn now(&self) -> Actions {
         lock(&self.0).clone()
     }

@@ -29,10 +29,8 @@ pub(crate) struct ViewRequest {
     pub(crate) agent: Option<String>,
 }
 
-/// Decodes the parameters common to all calls about skills.
-///
-/// Missing parameters are taken from the session. `default_environment` is used if the call sends
-/// none; `own` supplies variables that clients do not send.
+/// Decodes the parameters common to all calls about skills; the session has those that are missing.
+/// `own` supplies variables that clients do not send.
 pub(crate) fn view_request(
     context: Context,
     session: Option<&Session>,
@@ -85,7 +83,6 @@ pub(crate) fn view_request(
     Ok(ViewRequest { key, profile: Arc::clone(profile), freshness, agent })
 }
 
-/// Returns the discovery inputs for a view key.
 pub(crate) fn ctx(key: &ViewKey, profile: Arc<Profile>) -> DiscoveryContext {
     DiscoveryContext {
         profile,

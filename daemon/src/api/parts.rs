@@ -44,14 +44,11 @@ pub(crate) struct GuardedParts {
     pub(crate) heavy: HeavyCalls,
 }
 
-/// Parts of calls about the daemon itself.
 pub(crate) struct ServerParts {
     pub(crate) resolver: Arc<Resolver>,
     pub(crate) access: Arc<Access>,
     pub(crate) heavy: HeavyCalls,
-    /// Path of the socket; none for a server within another process.
     pub(crate) socket: Option<PathBuf>,
     pub(crate) started: Instant,
-    /// Number of open connections.
     pub(crate) open: Arc<AtomicU32>,
 }

@@ -41,13 +41,10 @@ const LIST_TIMEOUTS: SourceTimeouts =
 /// A call with everything that it depends on.
 pub(crate) struct RequestContext {
     pub(crate) peer: Arc<Peer>,
-    /// The subagent's name.
     pub(crate) agent: Option<String>,
     /// The session's id, whether or not the session exists.
     pub(crate) session_id: Option<String>,
-    /// The user's configuration.
     pub(crate) config: Arc<Config>,
-    /// The configuration of the worktree.
     pub(crate) repository: Arc<Config>,
     /// The session that the call names, if it exists.
     pub(crate) session: Option<Arc<Session>>,
@@ -55,12 +52,9 @@ pub(crate) struct RequestContext {
     pub(crate) view: Arc<View>,
 }
 
-/// The source of a call's profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProfileSource {
-    /// The call names it.
     Call,
-    /// The call's session has it.
     Session,
     /// `profile` in the worktree's file.
     Worktree,
@@ -99,11 +93,9 @@ pub(crate) struct CallStart {
     peer: Arc<Peer>,
     now: Stamp,
     config: Arc<Config>,
-    /// The session that the call names, if it exists.
     pub(crate) session: Option<Arc<Session>>,
 }
 
-/// A call whose parameters are decoded.
 pub(crate) struct DecodedCall {
     pub(crate) start: CallStart,
     agent: Option<String>,
@@ -112,7 +104,6 @@ pub(crate) struct DecodedCall {
     pub(crate) profile_source: ProfileSource,
     /// A worktree with its configuration, once it is read.
     repository: Option<(AbsPath, Arc<Config>)>,
-    /// The view, once it is resolved.
     view: Option<Arc<View>>,
 }
 
@@ -144,7 +135,6 @@ pub(crate) struct Resolver {
     pub(crate) engine: Engine,
     pub(crate) sessions: Sessions,
     pub(crate) settings: Arc<Settings>,
-    /// The user's trust decisions.
     pub(crate) trusts: TrustCache,
     /// Publishes events to subscribers.
     pub(crate) bus: Arc<Bus>,
@@ -434,7 +424,6 @@ impl Resolver {
         view.health.iter().cloned().chain(self.sessions.store().health()).collect()
     }
 
-    /// Looks up a view.
     pub(crate) async fn view_for(&self, request: &ViewRequest) -> Result<Arc<View>, RpcError> {
         tracing::trace!("resolve the view");
         let view = self.view_of_key(request, &request.key).await?;

@@ -29,7 +29,6 @@ use crate::api::request::{CallStart, DecodedCall, Resolver, TouchBase};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
-/// Calls about sessions.
 pub(crate) struct SessionCalls {
     pub(crate) resolver: Arc<Resolver>,
     /// Usage counters per agent.
@@ -50,7 +49,6 @@ pub(crate) fn score(uses: &Uses, skill: &Candidate) -> f64 {
 pub(crate) struct SessionContext {
     pub(crate) session: Arc<Session>,
     pub(crate) call: DecodedCall,
-    /// True if this call has created it.
     pub(crate) is_new: bool,
 }
 
@@ -63,18 +61,15 @@ pub(crate) enum TouchScope {
     Trusted,
 }
 
-/// Result of a touch.
 pub(crate) struct Touched {
     pub(crate) session: Arc<Session>,
     /// The session's view after the touch.
     pub(crate) view: Arc<View>,
-    /// The additions.
     pub(crate) new: TouchDelta,
 }
 
 /// Additions of a touch to a session.
 struct Additions {
-    /// The view with the additions.
     view: Arc<View>,
     met: TouchDelta,
 }
@@ -141,7 +136,6 @@ impl SessionCalls {
         Ok(self.open_from(start, context, None).await?.call)
     }
 
-    /// Opens a session, or reopens an existing one.
     pub(crate) async fn open_session(
         &self,
         peer: &Arc<Peer>,

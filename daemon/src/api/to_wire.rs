@@ -38,7 +38,6 @@ pub(crate) use value::{hash, health, path, state};
 use position::{PositionConverter, bytes_before_head};
 use value::{scope, severity};
 
-/// Converts a skill to a list entry.
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
     let profile = &view.ctx.profile;
     let root = &view.resolution.roots[candidate.root];
@@ -77,7 +76,6 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
     }
 }
 
-/// Converts a rule with its source line.
 pub(crate) fn permission_rule(rule: &permission::Rule) -> PermissionRule {
     let file = rule.source.file.to_string_lossy().into_owned();
     PermissionRule {
@@ -87,7 +85,6 @@ pub(crate) fn permission_rule(rule: &permission::Rule) -> PermissionRule {
     }
 }
 
-/// Converts a permission action.
 pub(crate) fn permission_action(action: permission::Action) -> wire::PermissionAction {
     match action {
         permission::Action::Allow => wire::PermissionAction::Allow,
@@ -152,14 +149,12 @@ fn effective_severity(diagnostic: &Diagnostic, candidate: &Candidate) -> Severit
     }
 }
 
-/// Converts an entry that was removed from a list.
 pub(crate) fn removed(gone: &Gone) -> wire::Removed {
     let path_encoding = encoding_of([&*gone.path]);
     let path = encode(&gone.path, path_encoding);
     wire::Removed { name: gone.name.clone(), path, path_encoding }
 }
 
-/// Converts the status of an open worktree.
 pub(crate) fn worktree(status: &WorktreeStatus) -> wire::Worktree {
     let encoding = encoding_of([&*status.path]);
     let counts = |skills: &BTreeMap<SkillState, usize>| {
@@ -183,7 +178,6 @@ pub(crate) fn worktree(status: &WorktreeStatus) -> wire::Worktree {
     }
 }
 
-/// Converts the status of a skill source other than directories.
 pub(crate) fn source(status: &SourceStatus) -> wire::SourceStatus {
     let encoding = encoding_of(status.path.as_deref());
     wire::SourceStatus {
@@ -225,7 +219,6 @@ pub(crate) fn field_ranges(
     frontmatter.entries.iter().map(|it| (it.key.text.clone(), ranges(it))).collect()
 }
 
-/// Converts the diagnostics of a skill's file.
 pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
     let Some(record) = candidate.record() else { return Vec::new() };
     let before = bytes_before_head(record);

@@ -27,7 +27,6 @@ use crate::lifecycle::log;
 use crate::lifecycle::log::LogTarget;
 use crate::lifecycle::settings::Settings;
 
-/// Default log filter.
 const DEFAULT_LEVEL: &str = "warn";
 
 /// Serves until the editor sends `exit` or closes standard input.
@@ -64,7 +63,6 @@ pub(crate) fn run(global: &GlobalArgs) -> ExitCode {
     }
 }
 
-/// Chooses the backend.
 fn backend_mode(global: &GlobalArgs) -> BackendMode {
     if global.no_daemon {
         return BackendMode::InProcessServer;

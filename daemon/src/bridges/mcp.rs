@@ -46,12 +46,9 @@ use server::{Server, VERSION};
 /// Default log filter. `rmcp` is limited to errors because its log lines quote messages.
 const DEFAULT_LEVEL: &str = "info,rmcp=error,notify=error";
 
-/// Options of `skillsd mcp`.
 #[derive(Debug, Clone)]
 pub(crate) struct McpOptions {
-    /// Session for all calls.
     pub(crate) session: Option<String>,
-    /// Treatment of commands in skills.
     pub(crate) shell: Shell,
 }
 

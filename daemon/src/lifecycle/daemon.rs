@@ -42,7 +42,6 @@ pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum size of the cached texts that may mention skills, in bytes.
 const MOST_TEXTS: usize = 64 * 1024 * 1024;
 
-/// File name of the session store.
 const SESSIONS: &str = "sessions.db";
 
 /// The parts of a running daemon; clones share them.
@@ -51,10 +50,8 @@ pub(crate) struct Daemon {
     pub(crate) parts: Parts,
 }
 
-/// A daemon's identity and surroundings.
 pub(crate) struct DaemonOptions {
     pub(crate) boot_id: String,
-    /// Path of the socket; none for a server within another process.
     pub(crate) socket: Option<PathBuf>,
     /// The environment variables that discovery depends on.
     pub(crate) environment: Environment,
@@ -86,7 +83,6 @@ impl Daemon {
         Ok(Self::new(engine, bus, options))
     }
 
-    /// Composes a daemon over an engine.
     pub(crate) fn new(engine: Engine, bus: Arc<Bus>, options: DaemonOptions) -> Self {
         let DaemonOptions { boot_id, socket, environment, settings, sessions } = options;
         engine.set_sources(source_config(&settings.user()));
@@ -147,14 +143,12 @@ impl Daemon {
         Self { parts: Parts { resolver, sessions, queries, guarded, server } }
     }
 
-    /// Returns the method table.
     pub(crate) fn methods(&self) -> Methods {
         let mut methods = Methods::new();
         handlers::register_all(&mut methods, &self.parts);
         methods
     }
 
-    /// Creates a server for the daemon's clients.
     pub(crate) fn server(&self) -> Arc<Server> {
         self.server_counting(Arc::clone(&self.parts.server.open))
     }

@@ -97,7 +97,6 @@ pub(crate) struct InProcessServer {
 }
 
 impl InProcessServer {
-    /// Starts the engine and the server.
     pub(crate) fn start() -> io::Result<Self> {
         let boot_id = boot_id();
         let cookies = place_for_cookies(&boot_id);
@@ -151,7 +150,6 @@ impl FallbackServer {
         own.ok_or_else(|| io::ErrorKind::NotConnected.into()).and_then(InProcessServer::connect)
     }
 
-    /// Stops the server if it was started. Blocks.
     pub(crate) fn stop(&self) {
         if let Some(Some(own)) = self.0.get() {
             own.clone().stop();

@@ -27,8 +27,6 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, reload};
 
-/// Default log filter.
-///
 /// `notify` is limited to errors: its warnings are about conditions that we detect and report
 /// ourselves.
 const DEFAULT_LEVEL: &str = "info,notify=error";
@@ -52,7 +50,6 @@ static LEVEL: OnceLock<SetLevel> = OnceLock::new();
 
 type SetLevel = Box<dyn Fn(&str) + Send + Sync>;
 
-/// Destination of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogTarget {
     StandardError,
@@ -103,9 +100,8 @@ pub(crate) fn configure(config: &Config) {
     }
 }
 
-/// Switches the log to files in the state directory.
-///
-/// Standard error itself is kept for the messages of a process that aborts.
+/// Switches the log to files in the state directory. Standard error itself is kept for the messages
+/// of a process that aborts.
 pub(crate) fn move_to_state_directory() {
     let Some(directory) = state_directory() else {
         tracing::warn!("no directory for the log: neither `XDG_STATE_HOME` nor `HOME` is set");

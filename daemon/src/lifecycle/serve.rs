@@ -43,16 +43,14 @@ use crate::rpc::socket::{ClaimError, Endpoint, HandedOver, Listeners};
 /// the engine and the store, the daemon has at most 32.
 const MAX_BLOCKING_THREADS: usize = 12;
 
-/// Options of `skillsd serve`.
 #[derive(Debug, Clone)]
 pub(crate) struct ServeOptions {
     /// True if a client started the daemon, and exits once it listens.
     pub(crate) spawned: bool,
-    /// Log filter; takes precedence over the variable and the configuration.
+    /// Takes precedence over the variable and the configuration.
     pub(crate) log: Option<String>,
 }
 
-/// An error that keeps the daemon from serving.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
     #[error(transparent)]
@@ -173,7 +171,6 @@ fn runtime() -> io::Result<Runtime> {
         .build()
 }
 
-/// The parts of the running daemon.
 struct Life<'a> {
     location: &'a SocketLocation,
     daemon: &'a Daemon,

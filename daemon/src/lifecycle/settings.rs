@@ -44,7 +44,6 @@ const MAX_PROBLEMS: usize = 10;
 /// Number of worktrees whose files are cached; the cache is cleared when it is full.
 const MAX_WORKTREES: usize = 1024;
 
-/// The configuration of this process.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// None if neither a variable nor a home directory gives its path.
@@ -90,12 +89,10 @@ impl Settings {
         Arc::new(Self { user_file, user, repositories: Mutex::default() })
     }
 
-    /// Returns the path of the user's file, which may not exist.
     pub(crate) fn user_file(&self) -> Option<&Path> {
         self.user_file.as_deref()
     }
 
-    /// Returns the user's configuration as last read.
     pub(crate) fn user(&self) -> Arc<Config> {
         Arc::clone(&lock(&self.user).config)
     }
@@ -166,7 +163,6 @@ impl Settings {
         config
     }
 
-    /// Returns the limits for new connections.
     pub(crate) fn limits(&self) -> Limits {
         let config = self.user();
         Limits {
@@ -178,7 +174,6 @@ impl Settings {
         }
     }
 
-    /// Returns the path of the user's file and its state.
     pub(crate) fn status(&self) -> Option<ConfigStatus> {
         let path = self.user_file.as_deref()?;
         let path_encoding = encoding_of([path]);
@@ -228,7 +223,6 @@ pub(crate) fn profile_names() -> Vec<String> {
     PROFILES.iter().map(|it| (*it).to_owned()).chain(own).collect()
 }
 
-/// Returns the configured skill sources.
 pub(crate) fn source_config(config: &Config) -> SourceConfig {
     SourceConfig {
         bundled: config.bundled_profiles.clone(),

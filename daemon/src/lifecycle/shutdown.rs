@@ -10,14 +10,12 @@ use tokio_util::sync::CancellationToken;
 /// The end of the daemon; clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shutdown {
-    /// Cancelled when the daemon shuts down.
     pub(crate) closing: CancellationToken,
     /// Set when the engine has failed and the daemon must exit.
     failed: Arc<AtomicBool>,
 }
 
 impl Shutdown {
-    /// Returns whether the daemon exits because the engine has failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }

@@ -23,12 +23,10 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Default time without a connection after which a daemon started by a client exits.
 const IDLE_EXIT: Duration = Duration::from_mins(30);
 
-/// Monitors a running daemon.
 pub(crate) struct ShutdownMonitor {
     pub(crate) daemon: Daemon,
     pub(crate) server: Arc<Server>,
     pub(crate) socket_identity: SocketIdentity,
-    /// True if a client started the daemon.
     pub(crate) spawned: bool,
 }
 

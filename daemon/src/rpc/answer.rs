@@ -16,13 +16,11 @@ pub(crate) type Outcome = Result<Answer, RpcError>;
 pub(crate) struct Answer(Bytes);
 
 impl Answer {
-    /// Serialises a result.
     pub(crate) fn new<T: Serialize>(result: &T) -> Outcome {
         // Fits most results about one skill or one status.
         Self::with_capacity(result, 1024)
     }
 
-    /// Serialises a result of about `capacity` bytes.
     pub(crate) fn with_capacity<T: Serialize>(result: &T, capacity: usize) -> Outcome {
         let mut text = Vec::with_capacity(capacity);
         match serde_json::to_writer(&mut text, result) {
@@ -40,17 +38,15 @@ impl Answer {
         }
     }
 
-    /// Returns the result that is given as JSON text.
     pub(crate) fn from_text(text: Bytes) -> Self {
         Self(text)
     }
 
-    /// Returns the JSON text.
     pub(crate) fn into_text(self) -> Bytes {
         self.0
     }
 
-    /// Returns the length of the JSON text in bytes.
+    /// In bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

@@ -3,10 +3,8 @@
 use skills_protocol::error::RpcError;
 use tokio::task::spawn_blocking;
 
-/// Runs `work` on the blocking pool, so that it delays no other call.
-///
-/// # Errors
-/// Those of `work`; an internal error if it panics.
+/// Runs `work` on the blocking pool, so that it delays no other call. A panic gives an internal
+/// error.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
 ) -> Result<T, RpcError> {

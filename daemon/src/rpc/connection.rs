@@ -38,16 +38,13 @@ const RARE: usize = 64 * 1024;
 
 /// A stream that connections run over.
 pub(crate) trait Link: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// Returns a future that completes when the peer can neither send nor receive.
-    ///
-    /// End of input alone does not complete it: a shell pipe closes its input and waits for the
-    /// answer.
+    /// Returns a future that completes when the peer can neither send nor receive. End of input
+    /// alone does not complete it: a shell pipe closes its input and waits for the answer.
     fn hang_up(&self) -> BoxFuture<'static, ()> {
         future::pending().boxed()
     }
 }
 
-/// The state of one connection.
 pub(crate) struct Connection<S> {
     stream: S,
     methods: Methods,
@@ -66,7 +63,6 @@ pub(crate) struct Connection<S> {
     only_listens: bool,
 }
 
-/// State of the input side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InputState {
     /// The peer can send.

@@ -50,7 +50,6 @@ pub(crate) struct Request<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// The reply to one request.
 #[derive(Debug)]
 pub(crate) struct Reply {
     /// Id of the request; `None` if it could not be read.
@@ -66,10 +65,7 @@ pub(crate) struct Call {
     started: Instant,
 }
 
-/// Registers a handler in jsonrpsee's method table.
-///
-/// # Panics
-/// If the method is registered already.
+/// Registers a handler in jsonrpsee's method table; panics if the method is registered already.
 pub(crate) fn register<R, Cx, H, F>(methods: &mut Methods, cx: &Arc<Cx>, handler: H)
 where
     R: method::Request,
@@ -120,7 +116,6 @@ pub(crate) fn refusing(methods: &Methods, kept: &[&str], error: &RpcError) -> Me
     refusing
 }
 
-/// Decodes one message.
 pub(crate) fn read(message: &[u8]) -> Message<'_> {
     #[derive(Deserialize)]
     struct Envelope<'a> {

@@ -54,9 +54,7 @@ pub(crate) enum Interest {
     Everything,
     /// Events of one view, its worktree and its session.
     View {
-        /// Key of the view.
         key: Arc<ViewKey>,
-        /// Worktree of the view.
         worktree: AbsPath,
         /// The session, if the subscriber named one.
         followed: Option<Arc<FollowedSession>>,
@@ -66,7 +64,6 @@ pub(crate) enum Interest {
 /// A session whose view is followed as it changes.
 #[derive(Clone, Debug)]
 pub(crate) struct FollowedSession {
-    /// Id of the session.
     pub(crate) session: String,
     /// Context that the subscriber sent; the rest comes from the session.
     pub(crate) context: Context,
@@ -77,11 +74,8 @@ pub(crate) struct FollowedSession {
 /// Subject of an event, which selects the subscriptions that receive it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventSubject<'a> {
-    /// The view, if the event is about one.
     pub(crate) view: Option<&'a ViewKey>,
-    /// The worktree, if the event is about one.
     pub(crate) worktree: Option<&'a AbsPath>,
-    /// The session, if the event is about one.
     pub(crate) session: Option<&'a str>,
 }
 

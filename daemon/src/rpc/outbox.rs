@@ -53,7 +53,6 @@ impl Outbox {
         self.queued + self.tail.len() >= FULL
     }
 
-    /// Queues a reply.
     pub(crate) fn push(&mut self, framing: Framing, reply: Reply) {
         const END: &[u8] = b"}";
         self.envelope.clear();
@@ -83,7 +82,6 @@ impl Outbox {
         self.tail.extend_from_slice(framing.tail());
     }
 
-    /// Queues a notification.
     pub(crate) fn push_note<N: Notification>(&mut self, framing: Framing, params: &N::Params) {
         self.envelope.clear();
         self.put_json(&Call::notification(N::METHOD, params));

@@ -76,7 +76,6 @@ impl PagedResult {
     }
 }
 
-/// A request for one page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageRequest<'a> {
     /// Key of the query, from [`query_key`].
@@ -85,7 +84,6 @@ pub(crate) struct PageRequest<'a> {
     pub(crate) limit: usize,
 }
 
-/// One page of a result.
 #[derive(Debug)]
 pub(crate) struct ResultPage {
     found: Arc<PagedResult>,
@@ -99,12 +97,10 @@ pub(crate) struct ResultPage {
 }
 
 impl ResultPage {
-    /// Returns the complete result.
     pub(crate) fn whole(&self) -> &PagedResult {
         &self.found
     }
 
-    /// Returns the items of the page.
     pub(crate) fn items(&self) -> Vec<&RawValue> {
         self.found.items[self.range.clone()].iter().map(|it| &**it).collect()
     }

@@ -56,7 +56,6 @@ impl Peer {
         Self { may_grant: true, ..Self::new(id) }
     }
 
-    /// Returns true if the peer may answer for the user.
     pub(crate) fn may_grant(&self) -> bool {
         self.may_grant
     }
@@ -65,12 +64,10 @@ impl Peer {
         self.id
     }
 
-    /// Returns the number of the connection, unique in this process.
     pub(crate) fn nth(&self) -> u64 {
         self.nth
     }
 
-    /// Returns the environment from `initialize`, if any.
     pub(crate) fn environment(&self) -> Option<&Environment> {
         self.environment.get()
     }
@@ -81,7 +78,6 @@ impl Peer {
         self.environment.get_or_init(|| environment);
     }
 
-    /// Returns the mailbox of the connection.
     pub(crate) fn mailbox(&self) -> &Arc<Mailbox> {
         &self.mailbox
     }
@@ -103,7 +99,6 @@ impl Peer {
         ended.is_some()
     }
 
-    /// Ends all subscriptions.
     pub(crate) fn unsubscribe_all(&self) {
         let ended = std::mem::take(&mut lock(&self.subscriptions).by_id);
         drop(ended);
@@ -115,7 +110,6 @@ impl Peer {
         ApprovalWait(self)
     }
 
-    /// Returns the number of calls that wait for approval.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }

@@ -41,7 +41,6 @@ const SPARE_METHODS: [&str; 3] = [Initialize::METHOD, ServerStatus::METHOD, Serv
 /// Maximum lifetime of a connection beyond the limit.
 const SPARE_TIME: Duration = Duration::from_secs(5);
 
-/// Rights of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rights {
     /// May query; cannot grant anything.
@@ -72,7 +71,6 @@ impl Server {
         Arc::new(Self { methods, limits, closing, open, served: AtomicUsize::new(0) })
     }
 
-    /// Returns the number of connections so far.
     pub(crate) fn served(&self) -> usize {
         self.served.load(Ordering::Relaxed)
     }

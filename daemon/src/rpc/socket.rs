@@ -42,7 +42,6 @@ pub(crate) struct Endpoint {
 /// The listening sockets of the protocol.
 #[derive(Debug)]
 pub(crate) struct Listeners {
-    /// The socket for agents.
     pub(crate) main: UnixListener,
     /// The socket for clients that may answer for the user.
     pub(crate) consent: UnixListener,
@@ -51,9 +50,7 @@ pub(crate) struct Listeners {
 /// Listening sockets passed by a service manager.
 #[derive(Debug, Default)]
 pub(crate) struct HandedOver {
-    /// The socket for agents.
     pub(crate) main: Option<UnixListener>,
-    /// The socket for clients that may answer for the user.
     pub(crate) consent: Option<UnixListener>,
 }
 
@@ -82,7 +79,6 @@ pub(crate) struct SocketFile {
     inode: u64,
 }
 
-/// Errors of claiming the sockets.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClaimError {
     #[error(transparent)]
@@ -102,7 +98,6 @@ pub(crate) enum ClaimError {
 }
 
 impl ClaimError {
-    /// Returns the hint for the user.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Directory(error) => error.hint(),
@@ -173,7 +168,6 @@ impl Endpoint {
         SocketIdentity(self.found.clone())
     }
 
-    /// Takes the listeners; `None` after the first call.
     pub(crate) fn take_listeners(&mut self) -> Option<Listeners> {
         self.listeners.take()
     }

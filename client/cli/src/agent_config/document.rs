@@ -4,7 +4,6 @@ use crate::agent_config::item::{ConfigDocument, EditError, FileFormat};
 use crate::agent_config::json::Json;
 use crate::agent_config::toml::Toml;
 
-/// Parses the content of a file.
 pub(crate) fn parse(form: FileFormat, text: &str) -> Result<Box<dyn ConfigDocument>, EditError> {
     Ok(match form {
         FileFormat::Json => Box::new(Json::parse(text)?),

@@ -16,19 +16,13 @@ use skills_client::environment::state_directory;
 /// Paths that the installation depends on; all are absolute.
 #[derive(Debug, Clone)]
 pub(crate) struct InstallEnvironment {
-    /// Home directory.
     pub(crate) home: PathBuf,
-    /// Configuration directory.
     pub(crate) config: PathBuf,
-    /// State directory of skillsd.
     pub(crate) state: PathBuf,
-    /// This program.
     pub(crate) program: PathBuf,
     /// True if `skillsd` in PATH is this program.
     pub(crate) on_path: bool,
-    /// Value of CLAUDE_CONFIG_DIR.
     pub(crate) claude: Option<PathBuf>,
-    /// Directory of Codex.
     pub(crate) codex: PathBuf,
     /// Parent directory of Gemini CLI's `.gemini`.
     pub(crate) gemini: PathBuf,
@@ -36,7 +30,6 @@ pub(crate) struct InstallEnvironment {
 }
 
 impl InstallEnvironment {
-    /// Reads the environment.
     pub(crate) fn read() -> Result<Self, CommandError> {
         let no_home = || {
             CommandError::usage("HOME is not set to an absolute path")

@@ -8,7 +8,6 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::replace::replace;
 
-/// Suffix of a backup's file name.
 pub(crate) const BACKUP: &str = ".before-skillsd";
 
 /// Maximum size of a configuration file, in bytes.
@@ -79,7 +78,6 @@ fn write_if(
     Ok(missing)
 }
 
-/// Returns the path of a file's backup.
 pub(crate) fn backup(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(BACKUP);

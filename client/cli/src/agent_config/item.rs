@@ -4,14 +4,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Entry in a JSON or TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ConfigEntry {
     /// Path of keys to the list or object.
     pub(crate) at: Vec<String>,
     /// Key of a property; `None` for an element of a list.
     pub(crate) key: Option<String>,
-    /// Value.
     pub(crate) value: Value,
     /// Text that marks a list element as ours, even if the user changed it.
     pub(crate) mark: String,
@@ -42,7 +40,6 @@ fn owned(at: &[&str]) -> Vec<String> {
 pub(crate) trait ConfigDocument {
     /// Returns the content; unchanged parts keep their layout.
     fn text(&self) -> String;
-    /// Returns whether the document is empty.
     fn is_empty(&self) -> bool;
     /// Returns the presence of an item.
     fn presence(&self, item: &ConfigEntry) -> Presence;
@@ -50,7 +47,6 @@ pub(crate) trait ConfigDocument {
     fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError>;
     /// Removes an item if it is present unchanged; returns whether it was.
     fn remove(&mut self, item: &ConfigEntry) -> bool;
-    /// Returns the value at a path.
     fn value(&self, at: &[String]) -> Option<Value>;
     /// Replaces the value of a property in JSON; returns whether it exists.
     fn replace(&mut self, at: &[String], key: &str, value: &Value) -> bool;
@@ -67,20 +63,16 @@ pub(crate) trait ConfigDocument {
     }
 }
 
-/// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FileFormat {
     /// JSON with comments and trailing commas.
     Json,
-    /// TOML.
     Toml,
 }
 
-/// Presence of an item in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// The item is missing.
     Absent,
     /// The item is present unchanged.
     Same,
@@ -88,10 +80,8 @@ pub(crate) enum Presence {
     Other,
 }
 
-/// Error of editing a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EditError {
-    /// Message.
     pub(crate) message: String,
     /// Line and column, 1-based; `None` for the whole file.
     pub(crate) place: Option<(usize, usize)>,

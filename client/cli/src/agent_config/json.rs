@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, Presence};
 
-/// A JSON file.
 pub(crate) struct Json(CstRootNode);
 
 impl Json {

@@ -6,7 +6,6 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, Item as Node, Table, TableLik
 
 use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, Presence};
 
-/// A TOML file.
 pub(crate) struct Toml(DocumentMut);
 
 impl Toml {
@@ -21,7 +20,6 @@ impl Toml {
         })
     }
 
-    /// Returns the position of a list's element.
     fn nth(&self, item: &ConfigEntry) -> Option<usize> {
         self.value(&item.at)?.as_array()?.iter().position(|it| *it == item.value)
     }

@@ -19,7 +19,6 @@ use crate::replace::replace;
 /// Fixes applied so far, and the files that were skipped.
 #[derive(Debug, Default)]
 pub(super) struct Fixes {
-    /// Number of fixes applied.
     pub(super) n_fixed: u64,
     /// Files that changed after they were checked, with the path under which each was checked.
     skipped: BTreeMap<PathBuf, PathBuf>,
@@ -28,10 +27,8 @@ pub(super) struct Fixes {
 }
 
 impl Fixes {
-    /// Applies the fixes with exactly one right result. Returns whether there were any.
-    ///
-    /// A file that changes in between is skipped from then on. A file with several paths is fixed
-    /// once.
+    /// Applies the fixes with exactly one right result. Returns whether there were any. A file that
+    /// changes in between is skipped from then on.
     pub(super) fn apply(&mut self, result: &CheckResult) -> Result<bool, CommandError> {
         let before = self.n_fixed;
         let mut seen = BTreeSet::new();
@@ -90,7 +87,6 @@ impl Fixes {
         })
     }
 
-    /// Returns the skipped files in their wire form.
     pub(super) fn skipped(&self) -> Vec<UnmendedFile> {
         let to_wire = |path: &PathBuf| {
             let encoding = encoding_of([&**path]);
@@ -107,10 +103,8 @@ pub(super) struct FixPreview {
     pub(super) after: String,
 }
 
-/// Result of fixing a file.
 #[derive(Debug, PartialEq, Eq)]
 enum FixOutcome {
-    /// The file was fixed.
     Fixed,
     /// The edits change nothing.
     Unchanged,

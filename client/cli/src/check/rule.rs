@@ -11,7 +11,6 @@ use crate::text::{hang, pad, plain, plain_exact};
 /// Width of the labels in columns.
 const LABEL_WIDTH: usize = 10;
 
-/// Renders the descriptions of the rules.
 pub(super) fn render(rules: &[RuleDescription], terminal: &Terminal) -> String {
     let rules: Vec<String> = rules.iter().map(|it| one(it, terminal)).collect();
     rules.join("\n")

@@ -29,7 +29,6 @@ use skills_client::spawn::connect;
 /// Time limit for an answer. A healthy daemon answers `initialize` within a millisecond.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Daemon that has answered `initialize`.
 pub(super) struct RunningDaemon {
     pub(super) info: ServerInfo,
     server: ServerConnection,

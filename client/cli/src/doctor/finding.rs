@@ -7,7 +7,6 @@ use skills_protocol::wire::{Finding as WireFinding, Health, Severity};
 
 use crate::doctor::repair::DoctorRepair;
 
-/// One problem.
 #[derive(Debug)]
 pub(super) struct DoctorProblem {
     pub(super) code: String,
@@ -81,7 +80,6 @@ impl DoctorProblem {
         self
     }
 
-    /// Returns the finding in its wire form.
     pub(super) fn into_wire(self) -> WireFinding {
         let (path, path_encoding) = match self.location {
             FindingLocation::None => (None, None),

@@ -18,7 +18,6 @@ use crate::text::series;
 use skills_client::directory::{self, DirectoryError, shell_word};
 use skills_client::environment::state_directory;
 
-/// Checks the socket and its directory.
 pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<DoctorProblem>) {
     if location.source() == SocketSource::Tmp {
         let message = "there is no runtime directory, so the socket is in `/tmp`";
@@ -101,7 +100,6 @@ fn check_socket_file(path: &Path, findings: &mut Vec<DoctorProblem>) {
     }
 }
 
-/// Checks the directory of state and logs.
 pub(super) fn check_state_directory(findings: &mut Vec<DoctorProblem>) {
     let Some(path) = state_directory() else {
         let message = "there is no state directory: neither XDG_STATE_HOME nor HOME is set";

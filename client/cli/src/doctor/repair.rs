@@ -12,30 +12,18 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 /// Part of the file name of a store that the daemon has set aside.
 pub(super) const SET_ASIDE: &str = ".db.damaged-";
 
-/// Repair of a finding.
 #[derive(Debug)]
 pub(super) enum DoctorRepair {
     /// Removes the permissions of group and others from a file or directory that the user owns.
-    Close {
-        /// The file or directory.
-        path: PathBuf,
-    },
+    Close { path: PathBuf },
     /// Removes a damaged session store that was set aside; nothing reads it.
-    RemoveAside {
-        /// The database file and those that SQLite keeps beside it.
-        paths: Vec<PathBuf>,
-    },
+    RemoveAside { paths: Vec<PathBuf> },
     /// Removes a socket without a listener, while holding the daemon's lock.
-    RemoveSocket {
-        /// The socket.
-        socket: PathBuf,
-        /// The daemon's lock.
-        lock: PathBuf,
-    },
+    RemoveSocket { socket: PathBuf, lock: PathBuf },
 }
 
 impl DoctorRepair {
-    /// Applies the repair, and returns a sentence about it.
+    /// Returns a sentence about the repair.
     pub(super) fn apply(&self) -> io::Result<String> {
         match self {
             Self::Close { path } => {

@@ -22,7 +22,6 @@ pub(crate) enum MissingRoots {
     Counted,
 }
 
-/// Renders the tree of all steps.
 pub(crate) fn render(steps: &[Step], missing_roots: MissingRoots, terminal: &Terminal) -> String {
     let mut text = String::new();
     // Settings that are missing or change nothing are left out.
@@ -55,7 +54,6 @@ pub(crate) fn roots_considered(steps: &[Step], terminal: &Terminal) -> String {
     text
 }
 
-/// A step with its child steps.
 struct StepNode<'a> {
     step: &'a Step,
     children: Vec<StepNode<'a>>,

@@ -8,7 +8,6 @@
 /// An agent with supported hooks.
 #[derive(Debug)]
 pub(super) struct HookAgent {
-    /// Name on the command line.
     pub(super) name: &'static str,
     /// Profile of the agent's sessions; `None` for the configured profile.
     ///
@@ -22,7 +21,6 @@ pub(super) struct HookAgent {
     pub(super) tools: &'static [(&'static str, &'static [Input])],
     /// True if the payload has the tool in an object, as Cline's.
     pub(super) has_tool_object: bool,
-    /// Format of the answer.
     pub(super) reply: ReplyFormat,
 }
 
@@ -44,7 +42,6 @@ pub(super) enum HookEventKind {
     End,
 }
 
-/// Input field of a tool that names files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
     /// A path, or a list of paths.
@@ -58,11 +55,9 @@ pub(super) enum Input {
     Pattern(&'static str, &'static str),
     /// A shell command, and the field with its working directory.
     Shell(&'static str, &'static str),
-    /// A patch.
     Patch(&'static str),
 }
 
-/// Format of the answer to a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReplyFormat {
     /// `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}`, only for these events.
@@ -83,12 +78,10 @@ impl ReplyFormat {
     }
 }
 
-/// Returns the agent with this name.
 pub(super) fn agent(name: &str) -> Option<&'static HookAgent> {
     AGENTS.iter().find(|agent| agent.name == name)
 }
 
-/// Returns the names of all agents.
 pub(crate) fn names() -> Vec<&'static str> {
     AGENTS.iter().map(|agent| agent.name).collect()
 }

@@ -80,7 +80,6 @@ impl Payload {
         self
     }
 
-    /// Returns the id of the session.
     pub(super) fn session(&self) -> Option<&str> {
         let id = self.parent_agent_id.as_deref().or(self.session_id.as_deref());
         id.filter(|it| !it.is_empty())
@@ -99,7 +98,6 @@ impl Payload {
         }
     }
 
-    /// Returns the files that the tool uses.
     pub(super) fn files(&self, agent: &HookAgent, dirs: &CommandDirs) -> Vec<PathBuf> {
         let Value::Object(fields) = &self.tool_input else {
             // A tool with a plain text input takes a patch.
@@ -158,7 +156,6 @@ fn file_of_line(line: &str) -> Option<&str> {
     (is_number && parts.next().is_some() && !file.is_empty()).then_some(file)
 }
 
-/// Returns the strings of a field, which may be a list.
 fn texts<'a>(fields: &'a Map<String, Value>, name: &str) -> Vec<&'a str> {
     match fields.get(name) {
         Some(Value::String(text)) => vec![text],

@@ -33,7 +33,6 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 /// Session of a hook event, with its directories.
 pub(super) struct AgentSession {
     agent: Option<String>,
-    /// The agent's own profile.
     own_profile: &'static str,
     /// Call context of the session, in the directory that it started in.
     start: CallContext,
@@ -43,7 +42,6 @@ pub(super) struct AgentSession {
 }
 
 impl AgentSession {
-    /// Returns the session of a payload.
     pub(super) fn from_payload(
         global: &GlobalArgs,
         agent: &HookAgent,
@@ -69,7 +67,6 @@ impl AgentSession {
         Ok(Self { agent: agent_id, own_profile: agent.name, start, dirs, options })
     }
 
-    /// Returns the directories that the agent's tools use now.
     pub(super) fn dirs(&self) -> &shell::CommandDirs {
         &self.dirs
     }
@@ -84,7 +81,6 @@ impl AgentSession {
         self.ask::<SessionOpen>(&self.start.params()).map(drop)
     }
 
-    /// Closes the session.
     pub(super) fn close(&mut self) -> Result<(), CommandError> {
         self.ask::<SessionClose>(&self.start.params()).map(drop)
     }

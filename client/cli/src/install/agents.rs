@@ -71,12 +71,10 @@ pub(super) fn target_files(
 /// Name of Claude Code, whose MCP servers are in a file beside its directory.
 const CLAUDE_CODE: &str = "claude-code";
 
-/// Returns the names of the supported agents.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     std::iter::once(CLAUDE_CODE).chain(OTHERS.iter().map(|it| it.name))
 }
 
-/// Returns whether there are hooks for an agent.
 pub(super) fn has_hooks(name: &str) -> bool {
     name == CLAUDE_CODE || OTHERS.iter().any(|it| it.name == name && it.hooks.is_some())
 }
@@ -92,7 +90,6 @@ pub(super) struct InstallAgent {
     pub(super) title: &'static str,
     /// None if another agent has a program of the same name.
     pub(super) program: Option<&'static str>,
-    /// The directory of the agent's settings.
     pub(super) place: PathBuf,
     pub(super) targets: Vec<TargetFile>,
 }
@@ -273,7 +270,6 @@ impl ServerForm {
         if matches!(self, Self::Toml) { FileFormat::Toml } else { FileFormat::Json }
     }
 
-    /// Returns the property of the settings that contains the servers.
     fn key(self) -> &'static str {
         match self {
             Self::OneList => "mcp",

@@ -15,10 +15,8 @@ const AGENT: &str = include_str!("../../../../packaging/launchd/skillsd.plist");
 /// Placeholder of the program in the property list.
 const PROGRAM: &str = "/opt/homebrew/bin/skillsd";
 
-/// Owner of the property list.
 const OWNER: &str = "launchd";
 
-/// Label of the agent in the property list.
 const LABEL: &str = "skillsd";
 
 /// Returns the property list of the agent.

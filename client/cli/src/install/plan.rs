@@ -10,7 +10,6 @@ use crate::agent_config::item::{ConfigEntry, EditError, FileFormat, Presence};
 use crate::install::record::{Record, Trace};
 use crate::install::target::{TargetContent, TargetFile};
 
-/// Planned change of one file.
 #[derive(Debug)]
 pub(super) struct PlannedChange {
     pub(super) part: InstallPart,
@@ -26,14 +25,10 @@ pub(super) struct PlannedChange {
     pub(super) trace: TraceUpdate,
 }
 
-/// Update of the record.
 #[derive(Debug)]
 pub(super) enum TraceUpdate {
-    /// Keeps the current entry.
     Unchanged,
-    /// Stores this entry.
     New(Trace),
-    /// Removes this entry.
     Forget(Trace),
 }
 

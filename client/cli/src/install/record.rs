@@ -34,7 +34,6 @@ pub(super) struct Trace {
     pub(super) text: Option<String>,
     /// Format of a file of another program.
     pub(super) form: Option<FileFormat>,
-    /// Entries that were added.
     pub(super) items: Vec<ConfigEntry>,
     /// Paths of objects and lists that were created for the entries.
     pub(super) made: Vec<Vec<String>>,
@@ -62,7 +61,6 @@ impl Trace {
         }
     }
 
-    /// Returns the path of the file.
     pub(super) fn path(&self) -> Option<PathBuf> {
         decode(&self.path, self.path_encoding).ok()
     }
@@ -99,7 +97,6 @@ impl Record {
         file::write(&path, &serde_json::to_string_pretty(self)?).map(drop)
     }
 
-    /// Returns the trace of a file and part.
     pub(super) fn of(&self, path: &Path, part: InstallPart) -> Option<&Trace> {
         self.traces.iter().find(|it| it.part == part && it.path().as_deref() == Some(path))
     }
@@ -112,7 +109,6 @@ impl Record {
         self.traces.iter().filter(|it| parts.contains(&it.part))
     }
 
-    /// Returns whether there is a trace of a file.
     pub(super) fn knows(&self, path: &Path) -> bool {
         self.traces.iter().any(|it| it.path().as_deref() == Some(path))
     }

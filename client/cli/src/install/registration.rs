@@ -153,7 +153,6 @@ fn split_program(text: &str) -> (Option<String>, (&str, &str)) {
     (program.filter(|it: &String| is_plain(it)), (before, after))
 }
 
-/// Returns the value of an item in the document, or the list that contains it.
 fn value(document: &dyn ConfigDocument, item: &ConfigEntry) -> Option<Value> {
     let at: Vec<_> = item.at.iter().chain(&item.key).cloned().collect();
     document.value(&at)

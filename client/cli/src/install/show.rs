@@ -73,7 +73,6 @@ pub(super) fn confirm<F: Fn(&PlannedTexts) -> Option<PlannedChange>>(
     Ok(agreed)
 }
 
-/// The answer to the question about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Yes,

@@ -21,7 +21,6 @@ const PROGRAM: &str = "%h/.cargo/bin/skillsd";
 /// Directories in which distribution packages install units.
 const PACKAGED: [&str; 2] = ["/usr/lib/systemd/user", "/lib/systemd/user"];
 
-/// Owner of systemd's units.
 pub(super) const OWNER: &str = "systemd";
 
 const SOCKET_UNIT: &str = "skillsd.socket";
@@ -131,7 +130,6 @@ impl Manager {
         self.run(&["enable", "--now", SOCKET_UNIT])
     }
 
-    /// Stops the service.
     pub(super) fn disable(&self) -> Result<(), String> {
         if let Self::Launchd(..) = self {
             return self.run(&launchd::unload());

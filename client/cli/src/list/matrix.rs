@@ -30,7 +30,6 @@ const NARROWEST_PATH: usize = 24;
 /// Cell of a listed skill that the agent's listing does not show whole.
 const CUT: &str = "◐";
 
-/// The list of one profile.
 pub(crate) struct Column {
     pub(crate) profile: String,
     pub(crate) result: ListResult,
@@ -40,15 +39,12 @@ pub(crate) struct Column {
     pub(crate) costs: ListingCosts,
 }
 
-/// Options of rendering the table.
 #[derive(Clone, Copy)]
 pub(crate) struct MatrixOptions<'a> {
     pub(crate) all: bool,
-    /// True to show the tokens of each entry.
     pub(crate) tokens: bool,
     /// The detected agents, if the columns are those that are present.
     pub(crate) detected: Option<&'a DetectResult>,
-    /// The value of `--profile`.
     pub(crate) selection: &'a str,
     pub(crate) cwd: &'a Path,
 }
@@ -62,7 +58,6 @@ struct MatrixRow<'a> {
 }
 
 impl MatrixRow<'_> {
-    /// Returns the skill's cost in a column.
     fn cost<'c>(&self, column: &'c Column) -> Option<&'c SkillCost> {
         column.costs.get(&(self.path.to_owned(), self.name.to_owned()))
     }
@@ -77,16 +72,13 @@ impl MatrixRow<'_> {
         vec![most.map_or(NOT_FOUND.to_owned(), |it| it.to_string())]
     }
 
-    /// Returns the tokens of the entry in each column.
     fn tokens(&self, lists: &[Column]) -> Vec<String> {
         let one = |it| self.cost(it).map_or(NOT_FOUND.to_owned(), |it| it.tokens.to_string());
         lists.iter().map(one).collect()
     }
 }
 
-/// Widths of the table.
 struct Layout {
-    /// Text between the cells.
     gap: &'static str,
     /// Columns of the names.
     names: usize,

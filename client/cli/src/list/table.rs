@@ -15,14 +15,11 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{continued, count, cut, pad, parted, plain, width, wrap};
 
-/// Options of rendering a list.
 pub(crate) struct TableOptions<'a> {
     pub(crate) all: bool,
-    /// True to show the tokens of each entry.
     pub(crate) tokens: bool,
     /// The costs of the skills whose entries are marked or counted.
     pub(crate) costs: &'a ListingCosts,
-    /// The agent whose list it is.
     pub(crate) detected: &'a DetectResult,
     pub(crate) cwd: &'a Path,
     /// True if the current directory is a checkout with the bundled sample worktree.
@@ -126,7 +123,6 @@ fn grouped<'a>(shown: &[&'a Entry]) -> Vec<(Scope, &'a str, Vec<&'a Entry>)> {
     groups
 }
 
-/// Column widths, equal in all groups.
 struct Columns {
     name: usize,
     state: Option<usize>,

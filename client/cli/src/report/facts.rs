@@ -37,13 +37,11 @@ pub(super) struct Answers {
     pub(super) n_unread: u64,
 }
 
-/// The answers for one profile.
 pub(super) struct AgentAnswers {
     pub(super) profile: String,
     pub(super) list: ListResult,
     /// `None` if the listing exceeds a message.
     pub(super) listing: Option<CatalogResult>,
-    /// Costs of the skills in the listing.
     pub(super) costs: ListingCosts,
 }
 
@@ -77,7 +75,6 @@ pub(super) struct AgentFacts {
     pub(super) listing: Option<ListingFacts>,
 }
 
-/// The skill listing in an agent's prompt.
 pub(super) struct ListingFacts {
     pub(super) chars: usize,
     pub(super) tokens: u64,
@@ -101,7 +98,6 @@ pub(super) struct SkillFacts {
     pub(super) n_bytes: Option<u64>,
 }
 
-/// Reason why agents do not show a skill to their model.
 pub(super) struct LeftOut {
     pub(super) skill: usize,
     pub(super) state: State,
@@ -129,7 +125,6 @@ pub(super) enum ConflictKind {
     BothShown,
 }
 
-/// A finding of `skills/check`.
 pub(super) struct FindingFacts {
     pub(super) severity: Severity,
     pub(super) rule: String,
@@ -141,7 +136,6 @@ pub(super) struct FindingFacts {
     pub(super) source: Option<(u32, Excerpt)>,
 }
 
-/// A reference to a skill.
 pub(super) struct ReferenceFacts {
     pub(super) from: String,
     pub(super) place: String,

@@ -35,7 +35,6 @@ pub(super) struct Graph {
     pub(super) n_omitted: usize,
 }
 
-/// A node with the position of its upper left corner.
 #[derive(Debug)]
 pub(super) struct PlacedNode {
     pub(super) node: GraphNode,

@@ -39,13 +39,11 @@ const MAX_WORDY: usize = 6;
 /// Mark of a skill that an agent's listing does not show whole, without a word.
 const CUT: &str = "◐";
 
-/// Head of a column.
 struct Head<'a> {
     title: &'a str,
     kind: HeadKind,
 }
 
-/// Form of a column's head.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HeadKind {
     Words,
@@ -54,22 +52,18 @@ enum HeadKind {
     Tall,
 }
 
-/// Returns the head of a column of words.
 const fn words(title: &str) -> Head<'_> {
     Head { title, kind: HeadKind::Words }
 }
 
-/// Returns the head of a column of numbers.
 const fn number(title: &str) -> Head<'_> {
     Head { title, kind: HeadKind::Number }
 }
 
-/// Returns the head of a column of marks.
 const fn tall(title: &str) -> Head<'_> {
     Head { title, kind: HeadKind::Tall }
 }
 
-/// Renders the whole page.
 pub(super) fn render(facts: &ReportFacts) -> String {
     let title = format!("Skills of {}", facts.worktree);
     let page = html! {

@@ -62,11 +62,9 @@ pub(super) enum SettingsScope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Setting {
-    /// Switched off.
     Off,
     /// Switched on, against a weaker file.
     On,
-    /// Not mentioned.
     Unset,
 }
 
@@ -88,7 +86,6 @@ impl SwitchAgent {
         }
     }
 
-    /// Returns the agent's name for messages.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -129,7 +126,6 @@ impl SwitchAgent {
         matches!(self, Self::Codex | Self::CopilotCli)
     }
 
-    /// Returns the format of the settings file.
     pub(super) fn format(self) -> FileFormat {
         if self == Self::Codex { FileFormat::Toml } else { FileFormat::Json }
     }

@@ -12,7 +12,6 @@ use crate::agent_config::file;
 use crate::failure::CommandError;
 use crate::text::skill_command;
 
-/// Returns the path in a step's field.
 pub(super) fn path_of(text: Option<&String>, step: &Step) -> Option<PathBuf> {
     decode(text?, step.path_encoding).ok()
 }

@@ -15,7 +15,6 @@ use crate::agent_config::file;
 
 const NAME: &str = "switches.json";
 
-/// All recorded changes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     #[serde(default)]
@@ -31,7 +30,6 @@ pub(crate) struct History {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Switched {
     file: RecordedPath,
-    /// Name of the skill.
     pub(crate) name: String,
     /// The skill's setting after the change.
     pub(super) setting: Setting,
@@ -47,15 +45,13 @@ pub(crate) struct Switched {
     dirs: Vec<RecordedPath>,
 }
 
-/// One symlink of `skillsd link`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Linked {
     link: RecordedPath,
-    /// Directories that were created for the link, outermost first.
+    /// Outermost first.
     dirs: Vec<RecordedPath>,
 }
 
-/// Path in the record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct RecordedPath(String, Option<PathEncoding>);
 
@@ -66,7 +62,6 @@ pub(crate) struct Undone {
     pub(crate) text: Option<String>,
     /// Directories to remove if they are empty, innermost first.
     pub(crate) dirs: Vec<PathBuf>,
-    /// The record afterwards.
     pub(crate) history: History,
 }
 
@@ -207,7 +202,6 @@ impl History {
         self.links.push(Linked { link: RecordedPath::new(link), dirs });
     }
 
-    /// Returns true if a symlink was added and not removed.
     pub(crate) fn has_link(&self, link: &Path) -> bool {
         self.links.iter().any(|it| it.link.path().as_deref() == Some(link))
     }

@@ -15,15 +15,12 @@ use crate::top::state::{ActivatedRow, TopState};
 
 const KEYS: &str = "q quit · r refresh";
 
-/// Renders [`TopState`].
 pub(super) struct Renderer<'a> {
-    /// Formats paths.
     pub(super) terminal: &'a Terminal,
     /// True if colours are allowed; they only repeat what the text says.
     pub(super) colored: bool,
 }
 
-/// A section of the frame: title, lines, and the text for an empty section.
 struct FrameSection {
     title: &'static str,
     lines: Vec<String>,

@@ -26,13 +26,11 @@ pub(super) struct TopState {
     client: Client,
     /// Status of the daemon; `None` before the first update.
     pub(super) status: Option<StatusResult>,
-    /// Time of the last update.
     pub(super) updated: Instant,
     /// Sessions, most recently used first.
     pub(super) sessions: Vec<SessionSummary>,
     /// Events, newest first.
     pub(super) events: VecDeque<(Instant, Event)>,
-    /// Number of events received.
     pub(super) n_events: u64,
     /// Activated skills, newest first.
     pub(super) activations: VecDeque<ActivatedRow>,
@@ -40,12 +38,10 @@ pub(super) struct TopState {
     known_activations: BTreeSet<(String, String)>,
 }
 
-/// A skill that was activated by a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ActivatedRow {
     /// Time of the activation; `None` if it was before `top` started.
     pub(super) at: Option<Instant>,
-    /// Session id.
     pub(super) session: String,
     /// Path of the SKILL.md, with its encoding.
     pub(super) skill: (String, Option<skills_protocol::path::PathEncoding>),
@@ -54,7 +50,6 @@ pub(super) struct ActivatedRow {
 }
 
 impl TopState {
-    /// Returns an empty state.
     pub(super) fn new(client: Client) -> Self {
         Self {
             client,
@@ -98,7 +93,6 @@ impl TopState {
         Ok(())
     }
 
-    /// Fetches the daemon's status and its sessions.
     pub(super) async fn update(&mut self) -> Result<(), ClientError> {
         self.status = Some(self.client.call::<ServerStatus>(&StatusParams {}).await?);
         self.updated = Instant::now();

@@ -5,7 +5,6 @@ use skills_discovery::discover::Candidate;
 use skills_engine::files::disk::content_hash;
 use skills_engine::sessions::store::trust::Content;
 
-/// An action on a skill.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act<'a> {
     /// Gives its text to a model.
@@ -50,7 +49,6 @@ impl Act<'_> {
         facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
-    /// Returns the hash of the text concerned.
     pub(super) fn text(self, candidate: &Candidate) -> Option<[u8; 32]> {
         match self {
             Self::Load | Self::Read => listed(candidate),
@@ -65,7 +63,6 @@ pub(crate) fn listed(candidate: &Candidate) -> Option<[u8; 32]> {
     candidate.record().map(|it| it.facts.hash)
 }
 
-/// The commands in a skill's body, as read.
 #[derive(Debug)]
 pub(crate) struct Commands {
     /// Hash of the text that contains them.
@@ -90,7 +87,6 @@ impl Commands {
     }
 }
 
-/// Returns texts as one unambiguous byte string.
 fn joined(texts: &[String]) -> Vec<u8> {
     let each = |it: &String| [&it.len().to_le_bytes(), it.as_bytes()].concat();
     texts.iter().flat_map(each).collect()
@@ -101,7 +97,6 @@ fn joined(texts: &[String]) -> Vec<u8> {
 pub(crate) struct Script {
     /// Its path relative to the skill's directory, as given by the caller.
     pub(crate) relative: String,
-    /// Its arguments.
     pub(crate) args: Vec<String>,
     pub(crate) content: Content,
     /// The commands by which a shell may start it.
@@ -111,7 +106,6 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Returns the hash of the script and its arguments.
     pub(super) fn hash(&self) -> [u8; 32] {
         content_hash(&[&self.content.hash[..], &joined(&self.args)].concat())
     }

@@ -152,7 +152,6 @@ pub(crate) async fn shell(
     permission(access, asking, Act::Shell(commands), contents, asks.as_ref()).await
 }
 
-/// Authorizes a script as it was read.
 pub(crate) async fn script(
     access: &Access,
     asking: Asking<'_>,

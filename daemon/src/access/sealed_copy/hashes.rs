@@ -59,7 +59,6 @@ impl<'a> Hashes<'a> {
         Self { cancel, units, files, bytes_left, files_left }
     }
 
-    /// Returns the flag that cancels the call.
     pub(crate) fn cancel(&self) -> &'a Cancel {
         self.cancel
     }
@@ -92,7 +91,6 @@ impl<'a> Hashes<'a> {
         read
     }
 
-    /// Counts a file against the limits of the call.
     fn take(&mut self, size: u64) -> Option<()> {
         if self.cancel.is_cancelled() {
             return None;
@@ -124,7 +122,6 @@ impl<'a> Hashes<'a> {
     }
 }
 
-/// Returns a file's hash, its size and the number of its commands.
 fn read_file(
     beneath: &ConfinedDir,
     relative: &Path,

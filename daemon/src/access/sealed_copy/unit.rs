@@ -26,7 +26,6 @@ pub(crate) struct Unit {
     pub(super) skill: PathBuf,
 }
 
-/// An error of copying a skill.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SealError {
     /// The skill exceeds the limits.
@@ -34,10 +33,8 @@ pub(crate) enum SealError {
         "it has more than {MAX_FILES} files, {MAX_BYTES} bytes or {MAX_DEPTH} levels of directories"
     )]
     TooMuch,
-    /// A file could not be read.
     #[error(transparent)]
     Unread(#[from] ConfinedDirError),
-    /// The copy could not be written.
     #[error("failed to copy it: {0}")]
     Copy(io::Error),
 }

@@ -44,7 +44,6 @@ fn unknown(word: &str, param: &str, words: &[&str]) -> RpcError {
         ))
 }
 
-/// Returns the invoker.
 pub(crate) fn by(by: Option<wire::By>) -> skills_render::Invoker {
     match by {
         None | Some(wire::By::Model) => skills_render::Invoker::Model,
@@ -52,7 +51,6 @@ pub(crate) fn by(by: Option<wire::By>) -> skills_render::Invoker {
     }
 }
 
-/// Returns the budget of a prompt listing.
 pub(crate) fn listing_budget(
     context_tokens: Option<u64>,
     characters: Option<u64>,

@@ -79,7 +79,6 @@ fn result(
     }
 }
 
-/// Converts the form of a skill in a listing.
 fn listed_form(candidate: &Candidate, form: ListingForm) -> ListedForm {
     match form {
         ListingForm::Whole if candidate.name_only => ListedForm::NameOnly,

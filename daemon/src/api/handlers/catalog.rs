@@ -108,7 +108,6 @@ struct CatalogCall {
     budget: ListingBudget,
 }
 
-/// A rendered prompt listing.
 struct Rendered {
     catalog: PromptListing,
     totals: rendered::ListingTotals,
@@ -305,7 +304,6 @@ fn is_tool_disabled(view: &View, agent: Option<&str>) -> bool {
         && [Author::Agent, Author::AgentUntrusted].into_iter().any(denies)
 }
 
-/// Returns a skill for a listing.
 fn one<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSkill<'a> {
     let root = &view.resolution.roots[candidate.root];
     // Settings may limit a skill to its name.

@@ -91,11 +91,9 @@ pub(super) struct Active {
     pub(super) others: Vec<Arc<View>>,
     /// The reason for the profiles; `None` if the call names them.
     pub(super) reason: Option<String>,
-    /// The top of the worktree.
     pub(super) top: AbsPath,
     /// Configured levels of single rules.
     pub(super) rows: Vec<LevelRow>,
-    /// The user's configuration.
     pub(super) config: Arc<Config>,
 }
 
@@ -175,7 +173,6 @@ fn detected(profile: String, source: ProfileSource) -> (Vec<String>, Option<Stri
     }
 }
 
-/// Decodes the level of a rule.
 fn level(row: RuleLevel) -> Result<LevelRow, RpcError> {
     let RuleLevel { rule, level, glob } = row;
     if !skills_lint::is_known(&rule) {

@@ -186,7 +186,6 @@ fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Op
     }
 }
 
-/// Converts an error of reading a skill's file.
 pub(crate) fn refused(error: &ConfinedDirError, relative: &str) -> RpcError {
     match error {
         ConfinedDirError::Outside => RpcError::outside_skill(relative),

@@ -94,11 +94,8 @@ fn qualified(view: &View, name: &str) -> Option<usize> {
 
 /// Location of a skill's files.
 pub(crate) enum Files {
-    /// In this directory.
     In(PathBuf),
-    /// The skill has no files.
     None {
-        /// The reason, as a message.
         why: String,
         /// An alternative call, as a sentence.
         hint: &'static str,

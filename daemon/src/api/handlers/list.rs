@@ -185,7 +185,6 @@ fn difference(view: &View, form: Form, since: &str, part: PageRange) -> Option<O
     Some(Answer::with_capacity(&list, size + list.skills.len() + 512))
 }
 
-/// Returns the list entry of a candidate as JSON.
 fn raw_entry(view: &View, candidate_idx: usize) -> Box<RawValue> {
     to_raw_value(&to_wire::entry(view, &view.resolution.candidates[candidate_idx]))
         .expect("an entry is text, numbers and lists of text")

@@ -187,7 +187,6 @@ impl LoadCall<'_> {
         Ok(())
     }
 
-    /// Loads a prompt of an MCP server.
     async fn load_prompt(
         &self,
         request: &RequestContext,

@@ -68,7 +68,6 @@ pub(crate) async fn news(
     Answer::new(&news)
 }
 
-/// Converts a skill as its agent lists it.
 fn entry(view: &View, skill: &Candidate) -> Entry {
     let entry = to_wire::entry(view, skill);
     let description = entry.description.filter(|_| !skill.name_only).map(|mut it| {

@@ -94,7 +94,6 @@ const FIRST_LINE: u64 = 256;
 struct ScriptCall<'a> {
     parts: &'a GuardedParts,
     params: &'a RunParams,
-    /// Path of the script below the skill's directory.
     relative: &'a Path,
     view: &'a View,
     candidate: &'a Candidate,
@@ -247,7 +246,6 @@ fn spellings(path: &Path, first_line: &[u8], params: &RunParams) -> Vec<String> 
     programs.into_iter().chain(behind).map(with_args).collect()
 }
 
-/// Returns the first line of a script.
 fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u8>, RpcError> {
     snapshot.first_line(relative).map(<[u8]>::to_vec).ok_or_else(|| {
         RpcError::invalid_params(format!("`{shown}` is not a file of the skill"))
@@ -256,7 +254,6 @@ fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u
     })
 }
 
-/// Returns the error for an interpreter that may not run.
 fn no_interpreter(error: &InterpreterError, shown: &str) -> RpcError {
     match error {
         InterpreterError::Unchecked | InterpreterError::Expanded | InterpreterError::TooLong => {
@@ -307,7 +304,6 @@ fn cannot_start(shown: &str, error: &io::Error, script: Option<&Path>) -> RpcErr
     RpcError::new(CANNOT_START, format!("failed to run `{shown}`: {why}")).with_hint(hint)
 }
 
-/// Refuses arguments that cannot be passed to a program.
 fn check_params(params: &RunParams) -> Result<(), RpcError> {
     if params.timeout_ms == Some(0) {
         return Err(RpcError::invalid_params("`timeoutMs` is 0")

@@ -23,7 +23,6 @@ use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
-/// Default number of results.
 const DEFAULT_LIMIT: u32 = 10;
 
 /// Maximum number of results; for more, list.

@@ -25,7 +25,6 @@ use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
-/// Name of the program.
 const NAME: &str = "skillsd";
 
 /// Polling interval and timeout for waiting calls to be cancelled.

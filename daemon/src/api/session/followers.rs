@@ -90,12 +90,10 @@ impl SessionCalls {
         self.resolver.view_for(&asked).await
     }
 
-    /// Notifies subscribers that a session has changed.
     pub(crate) fn session_changed(&self, session: &Session, view: &View) {
         self.publish_session_event(session, &view.resolution.worktree, Some(view.clock.clone()));
     }
 
-    /// Notifies subscribers that a session has been closed.
     pub(crate) fn session_closed(&self, session: &Session) {
         let view = self.resolver.context_for(None, Context::default(), Some(session)).ok();
         let view = view.and_then(|it| self.resolver.engine.cached(&it.key));

@@ -13,14 +13,12 @@ use skills_syntax::text::LineIndex;
 use super::position::PositionConverter;
 use super::value::{hash, severity};
 
-/// Converts a profile to its name.
 pub(crate) fn profile_name(profile: &Profile) -> wire::ProfileName {
     let confidence = Some(super::evidence(profile.confidence()));
     let (profile, agent) = (profile.id.to_string(), profile.agent.to_string());
     wire::ProfileName { profile, agent, confidence }
 }
 
-/// Converts a checked file with its findings.
 pub(crate) fn checked_file(checked: &Checked, page: Option<&str>) -> wire::CheckedFile {
     let places = PositionConverter {
         head: &checked.text,
@@ -96,7 +94,6 @@ fn check_finding(
     }
 }
 
-/// Converts the description of a rule.
 pub(crate) fn rule(rule: &Rule, page: Option<&str>) -> wire::RuleDescription {
     let source = |it: &skills_agents::field_table::Citation| wire::RuleReference {
         title: it.title.to_owned(),

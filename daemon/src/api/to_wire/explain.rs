@@ -14,7 +14,6 @@ use skills_protocol::wire;
 use super::value;
 use super::value::{path, scope, state};
 
-/// Converts an explanation's verdict and steps.
 pub(crate) fn explanation(
     view: &View,
     explanation: &Explanation,

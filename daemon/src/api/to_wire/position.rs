@@ -4,7 +4,6 @@ use skills_agents::skill::SkillRecord;
 use skills_protocol::wire;
 use skills_syntax::text::{LineIndex, Span};
 
-/// Converts offsets in the head of a file to positions.
 pub(super) struct PositionConverter<'a> {
     pub(super) head: &'a str,
     pub(super) index: LineIndex,

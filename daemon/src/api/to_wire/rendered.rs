@@ -22,7 +22,6 @@ pub(crate) struct EventSubject<'a> {
     pub(crate) agent_id: Option<String>,
 }
 
-/// Converts a loaded skill.
 pub(crate) fn loaded(loaded: LoadedSkill, about: EventSubject<'_>) -> wire::LoadResult {
     let commands = loaded.commands.into_iter().map(|it| wire::ShellCommand {
         id: it.id,
@@ -76,7 +75,6 @@ fn metadata(
     }
 }
 
-/// Facts about all skills of a prompt listing.
 pub(crate) struct ListingTotals {
     /// Number of skills, announced before or not.
     pub(crate) n_skills: usize,
@@ -84,7 +82,6 @@ pub(crate) struct ListingTotals {
     pub(crate) is_initial: bool,
 }
 
-/// Converts a prompt listing.
 pub(crate) fn catalog(
     catalog: PromptListing,
     format: ListingFormat,
@@ -105,7 +102,6 @@ pub(crate) fn catalog(
     }
 }
 
-/// Converts a tool.
 pub(crate) fn tool(tool: Tool) -> wire::SkillTool {
     wire::SkillTool {
         name: tool.name.to_owned(),

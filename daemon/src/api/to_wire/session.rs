@@ -42,7 +42,6 @@ fn activated(path: &AbsPath, it: &PathMatch) -> wire::SessionSkill {
     }
 }
 
-/// Converts the match that activated a skill.
 pub(crate) fn matched(matched: &PathMatch) -> wire::Matched {
     let encoding = encoding_of([&*matched.path]);
     wire::Matched {
@@ -61,7 +60,6 @@ fn agent_skills((agent, paths): (&String, &Vec<AbsPath>)) -> wire::AgentSkills {
     }
 }
 
-/// Converts a session's summary.
 pub(crate) fn session_summary(summary: &Summary) -> wire::SessionSummary {
     let encoding = encoding_of([&*summary.cwd]);
     wire::SessionSummary {
@@ -78,7 +76,6 @@ pub(crate) fn session_summary(summary: &Summary) -> wire::SessionSummary {
     }
 }
 
-/// Converts a discovered skill directory.
 pub(crate) fn discovered(dir: &AbsPath, skills: Vec<wire::Entry>) -> wire::Discovered {
     let encoding = encoding_of([&**dir]);
     wire::Discovered { dir: encode(dir, encoding), path_encoding: encoding, skills }

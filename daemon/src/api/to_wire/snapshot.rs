@@ -138,7 +138,6 @@ fn root(root: &RankedRoot) -> wire::SnapshotRoot {
     }
 }
 
-/// Converts the references in a file.
 pub(crate) fn references(spoken: &ReferencingFile) -> impl Iterator<Item = wire::SkillReference> {
     let places = PositionConverter {
         head: &spoken.text,

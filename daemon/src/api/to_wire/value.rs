@@ -16,7 +16,6 @@ pub(crate) fn path(path: &AbsPath, encoding: Option<PathEncoding>) -> String {
     address_of(path).unwrap_or_else(|| encode(path, encoding))
 }
 
-/// Returns a hash in wire format.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(7 + 2 * bytes.len());
     text.push_str("blake3:");
@@ -27,7 +26,6 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
     text
 }
 
-/// Converts a state.
 pub(crate) fn state(state: SkillState) -> wire::State {
     match state {
         SkillState::Active => wire::State::Active,
@@ -58,7 +56,6 @@ pub(super) fn scope(scope: profile::Scope) -> wire::Scope {
     }
 }
 
-/// Converts a severity.
 pub(super) fn severity(severity: Severity) -> wire::Severity {
     match severity {
         Severity::Error => wire::Severity::Error,
@@ -68,7 +65,6 @@ pub(super) fn severity(severity: Severity) -> wire::Severity {
     }
 }
 
-/// Converts health messages.
 pub(crate) fn health(health: &[Health]) -> Vec<wire::Health> {
     let convert = |it: &Health| {
         let path = it.path.as_deref();

@@ -50,7 +50,6 @@ const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum time for writing the rules page, which is needed before the first diagnostic.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The language server's backend.
 pub(crate) struct LspBackend(Arc<BackendCalls>);
 
 impl LspBackend {
@@ -58,7 +57,6 @@ impl LspBackend {
         Self(Arc::new(BackendCalls::new(backend_mode)))
     }
 
-    /// Closes the editor's sessions and stops the server in this process.
     pub(crate) async fn close(&self) {
         self.0.close().await;
     }

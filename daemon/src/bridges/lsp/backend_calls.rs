@@ -48,7 +48,6 @@ use crate::rpc::server::Server;
 /// renames fill it.
 const MAX_CACHED_BYTES: usize = 32 * 1024 * 1024;
 
-/// Maximum time for closing the sessions.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Pause before trying to reach the daemon again.
@@ -76,7 +75,6 @@ pub(super) struct BackendCalls {
     pub(super) bundled_texts: BundledTextsCache,
     /// Texts of unopened files, which a search for mentions asks for after each save.
     pub(super) texts: TextIndex,
-    /// The server in this process.
     own: Arc<FallbackServer>,
     /// Watches of a process that is not the daemon; started by the first document.
     watch: OnceLock<WatchService>,
@@ -92,7 +90,6 @@ pub(super) struct BackendCalls {
     pub(super) sessions: Mutex<BTreeMap<AbsPath, String>>,
 }
 
-/// A connection for calls.
 #[derive(Clone)]
 pub(super) enum CallTarget {
     Daemon(Client),
@@ -212,7 +209,6 @@ impl BackendCalls {
         }
     }
 
-    /// Returns the watches of this process.
     pub(super) fn watch_service(&self) -> WatchService {
         if let BackendMode::Served(_, _, watch) = &self.backend_mode {
             return watch.clone();
@@ -265,10 +261,8 @@ impl BackendCalls {
     }
 }
 
-/// Returns the variables to send.
-///
-/// A server on a socket has no variables of its editor, and sends the daemon's, except those of a
-/// running agent: an agent may have started the daemon for others.
+/// Returns the variables to send. A server on a socket has no variables of its editor, and sends
+/// the daemon's, except those of a running agent: an agent may have started the daemon for others.
 fn sent_environment(is_socket: bool) -> Vec<(String, OsString)> {
     let all = environment::discovery().into_iter();
     let all = all.filter(|(name, _)| !is_socket || !RUN_VARIABLES.contains(name));
@@ -337,7 +331,6 @@ pub(super) async fn follow_events(
     }
 }
 
-/// Returns parameters with this context.
 pub(super) fn with_context<P: Contextual>(mut params: P, context: Context) -> P {
     params.set_context(context);
     params

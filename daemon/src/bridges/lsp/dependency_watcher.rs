@@ -29,7 +29,6 @@ const MAX_GLOB_DIRS: usize = 1024;
 pub(super) struct DependencyWatcher {
     pub(super) service: WatchService,
     pub(super) targets: Vec<WatchTarget>,
-    /// The user's configuration.
     pub(super) configuration: Option<PathBuf>,
 }
 

@@ -34,7 +34,6 @@ use crate::rpc::socket;
 /// Pause after a failed accept; the usual cause is that no descriptor is left.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// The socket for editors.
 pub(crate) struct LspSocket {
     listener: StdListener,
     /// The socket file to remove at exit; none if the service manager created it.

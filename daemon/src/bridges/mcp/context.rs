@@ -104,7 +104,6 @@ impl McpContext {
         Ok(skills)
     }
 
-    /// Returns the complete frontmatter of a skill.
     pub(super) async fn frontmatter(&self, name: &str) -> Result<Map<String, Value>, ClientError> {
         let params = GetParams { name: Some(name.to_owned()), ..GetParams::default() };
         Ok(self.ask::<SkillsGet>(params).await?.frontmatter)
@@ -132,7 +131,6 @@ pub(super) fn error_text(error: &ClientError) -> String {
     text
 }
 
-/// Returns the RPC error, if the daemon answered with one.
 pub(super) fn refusal(error: &ClientError) -> Option<&RpcError> {
     match error {
         ClientError::Rpc(error) => Some(error),

@@ -11,13 +11,11 @@ use skills_protocol::path::{PathEncoding, decode};
 /// URI scheme with its separator.
 const SCHEME: &str = "skill://";
 
-/// File name of a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
 
 /// URI template (RFC 6570) of all skill files.
 pub(super) const TEMPLATE: &str = "skill://{name}/{+path}";
 
-/// Returns the URI of a file of a skill.
 pub(super) fn uri(name: &str, relative: &str) -> String {
     let name = utf8_percent_encode(name, UNRESERVED);
     format!("{SCHEME}{name}/{}", utf8_percent_encode(relative, PATH))

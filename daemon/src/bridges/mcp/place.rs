@@ -102,7 +102,6 @@ impl ClientPlace {
         }
     }
 
-    /// Returns a receiver that reports changes of the working directory.
     pub(super) fn moves(&self) -> watch::Receiver<Option<Context>> {
         self.current.subscribe()
     }

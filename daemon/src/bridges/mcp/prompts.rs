@@ -77,7 +77,6 @@ pub(super) fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
     }
 }
 
-/// Loads a skill on behalf of the user.
 pub(super) async fn get(
     mcp: &McpContext,
     request: GetPromptRequestParams,
@@ -133,7 +132,6 @@ fn quote(value: &str) -> String {
     if is_plain { value.to_owned() } else { format!("'{}'", value.replace('\'', "'\\''")) }
 }
 
-/// Converts an error to that of a refused prompt.
 pub(super) fn prompt_error(error: &ClientError) -> ErrorData {
     match refusal(error) {
         Some(it) => {

@@ -40,7 +40,6 @@ fn resource(entry: &Entry) -> Resource {
         .with_mime_type("text/markdown")
 }
 
-/// Returns the template for the files of skills.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new(TEMPLATE, "skill file")
         .with_title("A file of a skill")

@@ -18,16 +18,13 @@ use super::consent::User;
 use super::context::{McpContext, error_text};
 use super::{changes, complete, extension, prompts, resources, roots, tools};
 
-/// Server name in the protocol.
 const NAME: &str = "skillsd";
 
-/// This program's version.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Instructions that a client may pass on to its model.
 const INSTRUCTIONS: &str = "Skills are instructions for kinds of tasks, kept as files on this machine. Before you begin a task that matches the description of a skill, load it with the tool `skill` and follow it; `read_skill_file` reads the files that it names. If no listed skill fits, use `search_skills`.";
 
-/// The server for one client.
 pub(super) struct Server {
     mcp: Arc<McpContext>,
 }
@@ -208,7 +205,6 @@ impl ServerHandler for Server {
     }
 }
 
-/// Returns the error of a list call that failed.
 fn unavailable(error: &ClientError) -> ErrorData {
     ErrorData::internal_error(error_text(error), None)
 }

@@ -19,13 +19,10 @@ use load::SKILL;
 
 pub(super) use load::{load_skill, meta, notes};
 
-/// Tool that searches skills.
 const SEARCH: &str = "search_skills";
 
-/// Tool that reads a file of a skill.
 const READ: &str = "read_skill_file";
 
-/// Tool that explains why a skill is available or not.
 const EXPLAIN: &str = "explain_skill";
 
 /// Lists the tools, with the current skills.
@@ -40,7 +37,6 @@ pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Tool>, ClientError> {
     ])
 }
 
-/// Calls a tool.
 pub(super) async fn call(
     mcp: &McpContext,
     request: CallToolRequestParams,

@@ -90,7 +90,6 @@ pub(super) fn sort(resolution: &Resolution, skills: &mut [&Candidate]) {
     });
 }
 
-/// Returns the labels of skills, by their files.
 fn labels(view: &View) -> HashMap<&Path, String> {
     let resolution = &view.resolution;
     let is_loaded = |it: &&Candidate| {

@@ -21,7 +21,6 @@ use crate::api::handlers::get::find;
 mod number {
     /// The name is missing or malformed.
     pub(super) const BAD_FORMAT: i32 = 1;
-    /// Unknown skill.
     pub(super) const UNKNOWN: i32 = 2;
     /// Only the user may invoke it.
     pub(super) const MODEL_DISABLED: i32 = 4;
@@ -154,14 +153,12 @@ fn missing(view: &View, candidate: &Candidate, what: &str) -> RpcError {
     add_error_code(view, number::UNKNOWN, error.with_hint(next(candidate)))
 }
 
-/// Describes the skill's state with its reason.
 fn describe_state(view: &View, candidate: &Candidate, what: &str) -> String {
     let (name, subject) = (&candidate.name, view.ctx.profile.subject());
     let why = candidate.reason.as_ref().map(|it| format!(": {}", it.message));
     format!("the skill `{name}` {what} by {subject}{}", why.unwrap_or_default())
 }
 
-/// Returns the suggested next step.
 fn next(candidate: &Candidate) -> String {
     candidate.reason.as_ref().map(|it| it.next.clone()).unwrap_or_default()
 }

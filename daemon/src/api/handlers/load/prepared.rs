@@ -145,7 +145,6 @@ impl PreparedLoad {
         })
     }
 
-    /// Returns the values of the placeholders other than the arguments.
     fn variables(&self, given: SubstitutedInput, copy: Option<&CopiedPlace>) -> Variables {
         let Self { params, view, .. } = self;
         let plugin = self.material.plugin.as_deref();
@@ -345,7 +344,6 @@ impl PreparedLoad {
 /// The part of a call's parameters that is substituted into a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SubstitutedInput {
-    /// All parameters.
     All,
     /// Only those that a shell must take as a plain word.
     Words,
@@ -362,7 +360,6 @@ fn is_word(text: &str) -> bool {
 /// Maximum length of a command in messages, in characters.
 const SHOWN: usize = 60;
 
-/// Default shell of a skill's commands.
 const BASH: &str = "bash";
 
 /// Returns the error for commands that could not be started.

@@ -16,7 +16,6 @@ use skills_render::named_arguments;
 use crate::access::authorize::Permit;
 use crate::api::to_wire;
 
-/// Requests the prompt from the server.
 pub(super) async fn load(
     engine: &Engine,
     view: &View,
@@ -63,7 +62,6 @@ pub(super) async fn load(
 #[derive(Default)]
 struct PromptArguments {
     given: BTreeMap<String, String>,
-    /// Required arguments without a value.
     missing: Vec<String>,
     warnings: Vec<String>,
 }
@@ -99,7 +97,6 @@ fn is_required_argument(Pair { key, value }: &Pair, name: &str) -> bool {
     is_of && value.text.starts_with(PROMPT_REQUIRED)
 }
 
-/// Returns the error for missing required arguments.
 fn incomplete(candidate: &Candidate, missing: &[String]) -> RpcError {
     let name = &candidate.name;
     let missing: Vec<_> = missing.iter().map(|it| format!("`{it}`")).collect();

@@ -24,7 +24,6 @@ use crate::access::confined_dir::{
 };
 use crate::api::handlers::files::{directory_gone, refused};
 
-/// Result of reading a skill.
 #[derive(Debug)]
 pub(super) struct SkillContent {
     pub(super) format: OutputFormat,
@@ -32,7 +31,6 @@ pub(super) struct SkillContent {
     pub(super) files: SkillFiles,
     /// The agent's name for the skill's source.
     pub(super) label: Option<String>,
-    /// The plugin that contains the skill.
     pub(super) plugin: Option<Arc<Plugin>>,
     /// True for a command file, which has no directory of its own.
     pub(super) is_command: bool,
@@ -44,7 +42,6 @@ pub(super) struct SkillContent {
 }
 
 impl SkillContent {
-    /// Returns the hash of the whole text.
     pub(super) fn hash(&self) -> [u8; 32] {
         self.body.record.facts.hash
     }
@@ -226,7 +223,6 @@ fn template_files(
     names.iter().map(shown).collect()
 }
 
-/// Returns the warning about files that are not listed.
 fn more_files(n_listed: usize) -> String {
     format!(
         "The skill has more files than the {n_listed} listed here; `skills/resources` lists all."

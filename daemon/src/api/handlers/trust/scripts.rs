@@ -22,7 +22,6 @@ const MAX_SKILLS: usize = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct Covered {
     pub(super) contents: Vec<Content>,
-    /// Number of skills and commands.
     pub(super) n_skills: u64,
     /// The skills, commands and plugins, by path.
     pub(super) shown: Vec<CoveredFiles>,

@@ -35,7 +35,6 @@ pub(super) fn object(properties: &Value, required: &[&str]) -> Value {
     })
 }
 
-/// Decodes the arguments sent by a model.
 pub(super) fn arguments<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, String> {
     serde_json::from_value(Value::Object(arguments.unwrap_or_default()))
         .map_err(|error| format!("invalid arguments: {error}"))

@@ -11,7 +11,6 @@ use super::definition::{arguments, object, tool as plain_tool};
 use crate::bridges::mcp::consent::{User, ask_first};
 use crate::bridges::mcp::context::{McpContext, error_text};
 
-/// Tool that loads a skill.
 pub(super) const SKILL: &str = "skill";
 
 /// Metadata key of the remaining fields of a `skills/load` result, for clients that apply them.
@@ -28,7 +27,6 @@ struct LoadArguments {
     arguments: Option<String>,
 }
 
-/// Returns the tool with the current skills.
 pub(super) async fn tool(mcp: &McpContext) -> Result<Tool, ClientError> {
     // One line per skill within a bounded length, because clients truncate long descriptions.
     let params = ToolParams { style: Some("raw".to_owned()), ..ToolParams::default() };
