@@ -112,8 +112,7 @@ fn report(
         HookEventKind::Compacted | HookEventKind::CompactedManually => session.compacted(),
         HookEventKind::Tool => {
             let files = payload.files(agent, session.dirs());
-            // News that the agent does not accept would be lost.
-            session.touch(&files, agent.reply.is_accepted(&payload.hook_event_name))
+            session.touch(&files)
         }
     }
 }

@@ -41,6 +41,7 @@ use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::source_set::Sources;
 use crate::views::activation::Matchers;
 use crate::views::event::{Event, Published, Request};
+use crate::views::event_loop::state::{Cookies, EngineState};
 use crate::views::idle_check::{EventSender, IdleCheck};
 use crate::views::view_lease::ViewLeases;
 use crate::watch::backend::StartWatch;
@@ -143,83 +144,90 @@ pub struct Engine {
 impl Engine {
     /// Starts an engine. If watches fail to start, the engine reads the disk at every request, and
     /// the health of every view says so.
-    pub fn start(options: Options) -> Result<Self, EngineError> {
+    pub fn start(mut options: Options) -> Result<Self, EngineError> {
         let (queue, receiver) = mpsc::channel();
         let events = EventSender::new(queue);
-        let published: Arc<Published> = Arc::new(ArcSwap::from_pointee(HashMap::new()));
-        let status_version = Arc::new(AtomicU64::new(0));
         let waker = events.clone();
         let hint_queue = HintQueue::new(move || {
             // The event loop may have ended.
             let _ = waker.send(Event::Hints);
         });
         let writes = hint_queue.writes().clone();
-        let wants_watching = options.hints.is_some();
-        let watch = options.hints.map(|it| start_watching(it, &hint_queue)).unwrap_or_default();
+        let hints = options.hints.take();
+        let wants_watching = hints.is_some();
+        let watch = hints.map(|it| start_watching(it, &hint_queue)).unwrap_or_default();
         let n_events_done = Arc::default();
-        let idle_check = IdleCheck::new(&events, &n_events_done, watch.clone());
-        let leases = ViewLeases::default();
-        let notifier = Arc::new(ChangeNotifier::new(events.clone()));
+        let (ending, ended) = mpsc::channel();
+        let registries = options.cache.as_deref().map(sources::registries::directories);
+        let engine = Self {
+            idle_check: IdleCheck::new(&events, &n_events_done, watch.clone()),
+            published: Arc::new(ArcSwap::from_pointee(HashMap::new())),
+            status_version: Arc::default(),
+            status: Arc::default(),
+            leases: ViewLeases::default(),
+            ended: Arc::new(Mutex::new(ended)),
+            notifier: Arc::new(ChangeNotifier::new(events.clone())),
+            events,
+            cache: options.cache.clone(),
+            registries: registries.into_iter().flatten().collect(),
+            matchers: Arc::default(),
+            write_trees: WriteTrees::new(writes.clone(), watch.clone()),
+            writes,
+            watch,
+        };
+        let state = EngineState {
+            wants_watching,
+            n_events_done,
+            ..engine.initial_state(options, hint_queue)
+        };
+        let run = move || {
+            // Dropped after everything else on the thread, which reports its end.
+            let _ending: Sender<()> = ending;
+            state.run(&receiver);
+        };
+        thread::Builder::new().name("engine".into()).spawn(run).map_err(EngineError::Start)?;
+        Ok(engine)
+    }
+
+    /// Returns the state of the event loop at its start.
+    fn initial_state(&self, options: Options, hint_queue: HintQueue) -> EngineState {
         let uid = rustix::process::geteuid().as_raw();
-        let state = views::event_loop::state::EngineState {
-            scanner: Scanner::new(
-                options.disk,
-                watch.clone(),
-                hint_queue.clone(),
-                uid,
-                options.read_limit,
-            ),
+        let (disk, watch, limit) = (options.disk, self.watch.clone(), options.read_limit);
+        let now = Instant::now();
+        EngineState {
+            scanner: Scanner::new(disk, watch, hint_queue.clone(), uid, limit),
             hint_queue,
-            published: Arc::clone(&published),
+            published: Arc::clone(&self.published),
             boot_id: options.boot_id,
             watch_limit: watch_limit(),
             uid,
-            wants_watching,
+            wants_watching: false,
             views: HashMap::new(),
             worktrees: BTreeMap::new(),
             tick: 0,
             last_worktree_number: 0,
             n_pins: 0,
             idle: options.idle,
-            cookies: views::event_loop::state::Cookies::default(),
+            cookies: Cookies::default(),
             rebuilds: Rebuilds::default(),
             may_have_unused_nodes: false,
-            status_version: Arc::clone(&status_version),
+            status_version: Arc::clone(&self.status_version),
             n_events_taken: 0,
-            n_events_done,
+            n_events_done: Arc::default(),
             status_basis: Default::default(),
-            leases: leases.clone(),
-            last_sweep: Instant::now(),
+            leases: self.leases.clone(),
+            last_sweep: now,
             postponed: HashSet::new(),
-            last_postponed: Instant::now(),
-            events: events.clone(),
+            last_postponed: now,
+            events: self.events.clone(),
             large_view: options.large_view,
             pending_scans: VecDeque::new(),
-            slice_end: Instant::now(),
+            slice_end: now,
             answerable: Vec::new(),
             listener: options.listener,
-            sources: Sources::new(options.cache.clone(), &notifier),
+            sources: Sources::new(options.cache, &self.notifier),
             policy: Arc::default(),
-        };
-        let ended = Arc::new(Mutex::new(start_event_loop(state, receiver)?));
-        let (status, matchers, cache) = (Arc::default(), Arc::default(), options.cache);
-        let registries = cache.as_deref().map(sources::registries::directories);
-        Ok(Self {
-            events,
-            published,
-            idle_check,
-            status_version,
-            status,
-            leases,
-            ended,
-            notifier,
-            cache,
-            registries: registries.into_iter().flatten().collect(),
-            matchers,
-            write_trees: WriteTrees::new(writes.clone(), watch.clone()),
-            writes,
-            watch,
-        })
+        }
     }
 
     /// Returns the published view without waiting, if there is one.
@@ -454,19 +462,4 @@ fn start_watching(start: StartWatch, queue: &HintQueue) -> WatchService {
         tracing::warn!(%error, "cannot watch the disk; reading it at every request");
         WatchService::default()
     })
-}
-
-/// Starts the thread of the event loop. The receiver reports its end.
-fn start_event_loop(
-    state: views::event_loop::state::EngineState,
-    events: Receiver<Event>,
-) -> Result<Receiver<()>, EngineError> {
-    let (ending, ended) = mpsc::channel();
-    let run = move || {
-        // Dropped after everything else on the thread.
-        let _ending: Sender<()> = ending;
-        state.run(&events);
-    };
-    thread::Builder::new().name("engine".into()).spawn(run).map_err(EngineError::Start)?;
-    Ok(ended)
 }

@@ -243,34 +243,9 @@ pub(super) fn load(
     loading: &LoadRequest<'_>,
     warnings: &mut Vec<String>,
 ) -> String {
-    let mut text = Cow::Borrowed(&*loading.body.text);
-    let body = match template.trim {
-        BodyTrim::Both => loading.body.body().trim(),
-        BodyTrim::BlankLinesBefore => without_blank_lines(loading.body.body()),
-    };
+    let InsertedTexts { text, body, arguments } = insert_arguments(template, loading, warnings);
     let raw = loading.arguments.trim();
-    let (body, filled): (Cow<'_, str>, &str) = match template.arguments {
-        ArgumentsTemplate::Ignored => (body.into(), ""),
-        ArgumentsTemplate::Directory(variable) => {
-            let (filled, is_full) = with_directory(&text, variable, loading.dir, MAX_INSERTED);
-            if is_full {
-                warnings.push(DIRECTORY_TOO_LONG.to_owned());
-            }
-            text = filled.into();
-            (body.into(), "")
-        }
-        ArgumentsTemplate::Filled(text) => (body.into(), text),
-        ArgumentsTemplate::Placeholders { dir } => {
-            let names = list(loading.body, &field_table::ARGUMENTS);
-            let values = BodyValues { raw, names: &names, dir: (dir, loading.dir) };
-            let (text, is_full) = values.expand(body, MAX_INSERTED);
-            if is_full {
-                warnings.push(ARGUMENTS_TOO_LONG.to_owned());
-            }
-            (text.into(), "{arguments}")
-        }
-    };
-    let filled = if raw.is_empty() { "" } else { filled };
+    let arguments = if raw.is_empty() { "" } else { arguments };
     fill(template.text, |word| {
         let escaped = |text: &str| Some(Cow::Owned(escape(template.escape, text).into_owned()));
         match word {
@@ -294,12 +269,54 @@ pub(super) fn load(
                 let files = template.files.as_ref().map(|it| files(it, template.escape, paths));
                 Some(files.unwrap_or_default().into())
             }
-            "arguments" => {
-                Some(fill(filled, |it| (it == "arguments").then(|| escaped(raw)).flatten()).into())
-            }
+            "arguments" => Some(
+                fill(arguments, |it| (it == "arguments").then(|| escaped(raw)).flatten()).into(),
+            ),
             _ => None,
         }
     })
+}
+
+/// Texts of a skill with the arguments and the directory of a call.
+struct InsertedTexts<'a> {
+    /// The whole file.
+    text: Cow<'a, str>,
+    body: Cow<'a, str>,
+    /// Template of the arguments beside the body.
+    arguments: &'static str,
+}
+
+fn insert_arguments<'a>(
+    template: &LoadTemplate,
+    loading: &'a LoadRequest<'_>,
+    warnings: &mut Vec<String>,
+) -> InsertedTexts<'a> {
+    let body = match template.trim {
+        BodyTrim::Both => loading.body.body().trim(),
+        BodyTrim::BlankLinesBefore => without_blank_lines(loading.body.body()),
+    };
+    let text = Cow::Borrowed(&*loading.body.text);
+    let mut inserted = InsertedTexts { text, body: body.into(), arguments: "" };
+    match template.arguments {
+        ArgumentsTemplate::Ignored => {}
+        ArgumentsTemplate::Filled(arguments) => inserted.arguments = arguments,
+        ArgumentsTemplate::Directory(variable) => {
+            let (text, is_full) =
+                with_directory(&inserted.text, variable, loading.dir, MAX_INSERTED);
+            inserted.text = text.into();
+            warnings.extend(is_full.then(|| DIRECTORY_TOO_LONG.to_owned()));
+        }
+        ArgumentsTemplate::Placeholders { dir } => {
+            let names = list(loading.body, &field_table::ARGUMENTS);
+            let raw = loading.arguments.trim();
+            let values = BodyValues { raw, names: &names, dir: (dir, loading.dir) };
+            let (body, is_full) = values.expand(body, MAX_INSERTED);
+            inserted.body = body.into();
+            inserted.arguments = "{arguments}";
+            warnings.extend(is_full.then(|| ARGUMENTS_TOO_LONG.to_owned()));
+        }
+    }
+    inserted
 }
 
 /// Warning about a directory of which more than [`MAX_INSERTED`] bytes would be inserted.

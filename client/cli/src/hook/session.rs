@@ -11,8 +11,7 @@ use skills_protocol::method::{
 };
 use skills_protocol::path::encode;
 use skills_protocol::wire::{
-    SessionAgentEndParams, SessionCompactedParams, SessionNewsParams, SessionNewsResult,
-    SessionTouchParams,
+    SessionAgentEndParams, SessionCompactedParams, SessionNewsParams, SessionTouchParams,
 };
 
 use super::agents::HookAgent;
@@ -33,6 +32,9 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 /// Session of a hook event, with its directories.
 pub(super) struct AgentSession {
     agent: Option<String>,
+    /// False if the agent drops the answer to this event, or if a subagent, whose skills are those of
+    /// its start, gets it.
+    takes_news: bool,
     own_profile: &'static str,
     /// Call context of the session, in the directory that it started in.
     start: CallContext,
@@ -63,8 +65,16 @@ impl AgentSession {
         let location = environment::socket_location().map_err(ClientError::from)?;
         let options = StartOptions::new(location)?;
         let options = StartOptions { deadline: TIMEOUT, connect_timeout: TIMEOUT, ..options };
-        let agent_id = payload.agent_id.clone();
-        Ok(Self { agent: agent_id, own_profile: agent.name, start, dirs, options })
+        let takes_news =
+            agent.reply.is_accepted(&payload.hook_event_name) && payload.agent_id.is_none();
+        Ok(Self {
+            agent: payload.agent_id.clone(),
+            takes_news,
+            own_profile: agent.name,
+            start,
+            dirs,
+            options,
+        })
     }
 
     pub(super) fn dirs(&self) -> &shell::CommandDirs {
@@ -74,7 +84,8 @@ impl AgentSession {
     /// Opens the session of an agent that has just read its skills.
     pub(super) fn start(&mut self) -> Result<(), CommandError> {
         self.open()?;
-        self.news(true).map(drop)
+        let params = SessionNewsParams { restart: true, ..self.news_params() };
+        self.ask::<SessionNews>(&params).map(drop)
     }
 
     fn open(&mut self) -> Result<(), CommandError> {
@@ -103,17 +114,11 @@ impl AgentSession {
         Ok(skill_text::after_compaction(&compacted.skills, &current.activated))
     }
 
-    /// Reports touched files, and returns a text about the skills that they activate and, if
-    /// `with_news` is set, about changes of the agent's list.
-    pub(super) fn touch(
-        &mut self,
-        files: &[PathBuf],
-        with_news: bool,
-    ) -> Result<Option<String>, CommandError> {
-        // A subagent's skills are those of its start.
-        let with_news = with_news && self.agent.is_none();
+    /// Reports touched files, and returns a text about the skills that they activate and about
+    /// changes of the agent's list.
+    pub(super) fn touch(&mut self, files: &[PathBuf]) -> Result<Option<String>, CommandError> {
         // News alone is no reason to start a daemon.
-        if files.is_empty() && !(with_news && self.is_daemon_running()) {
+        if files.is_empty() && !(self.takes_news && self.is_daemon_running()) {
             return Ok(None);
         }
         let mut all = Vec::new();
@@ -126,7 +131,8 @@ impl AgentSession {
             params.paths = paths.iter().map(|path| encode(path, encoding)).collect();
             all.push(self.ask::<SessionTouch>(&params)?);
         }
-        let news = with_news.then(|| self.news(false)).transpose();
+        let news =
+            self.takes_news.then(|| self.ask::<SessionNews>(&self.news_params())).transpose();
         // The touched skills are recorded as told: a failure of the news does not withhold them.
         match (skill_text::new_skills(&all, news.as_ref().ok().and_then(Option::as_ref)), news) {
             (None, Err(error)) => Err(error),
@@ -134,11 +140,10 @@ impl AgentSession {
         }
     }
 
-    fn news(&self, restart: bool) -> Result<SessionNewsResult, CommandError> {
+    fn news_params(&self) -> SessionNewsParams {
         // The session may have a profile that activates the skills of every agent.
         let profile = Some(self.own_profile.to_owned());
-        let params = SessionNewsParams { profile, restart, ..self.start.params() };
-        self.ask::<SessionNews>(&params)
+        SessionNewsParams { profile, ..self.start.params() }
     }
 
     fn is_daemon_running(&self) -> bool {

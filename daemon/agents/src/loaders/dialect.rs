@@ -152,23 +152,25 @@ fn compatibility_edit(
 ) -> Option<RepairEdit> {
     let line = content[..offset].rfind('\n').map_or(0, |at| at + 1);
     let js = matches!(library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4);
-    let insert = |at: usize, text: String| Some(RepairEdit { span: Span::empty(at), text });
+    let replace = |start: usize, length: usize, text: &str| {
+        Some(RepairEdit { span: Span::new(start, start + length), text: text.to_owned() })
+    };
     match kind {
         // libyaml and js-yaml let quoted text continue at column 0. Folding drops the inserted
         // spaces.
         YamlErrorKind::UnindentedContinuation if js || library.is_libyaml() => {
-            insert(line, " ".repeat(DEEP_INDENT))
+            replace(line, 0, &" ".repeat(DEEP_INDENT))
         }
         // js-yaml 3 ignores tabs in the indentation.
         YamlErrorKind::TabIndentation if library == YamlLibrary::JsYaml3 => {
             let blanks = content[line..].bytes().take_while(|it| matches!(it, b' ' | b'\t'));
-            let end = line + blanks.count();
-            let tab = line + content[line..end].find('\t')?;
-            Some(RepairEdit { span: Span::new(tab, end), text: String::new() })
+            let n_blanks = blanks.count();
+            let tab = content[line..line + n_blanks].find('\t')?;
+            replace(line + tab, n_blanks - tab, "")
         }
         // In quoted text every library but ours accepts a tab as white space.
         YamlErrorKind::TabIndentation if is_in_quotes(content, line) => {
-            insert(line, " ".repeat(DEEP_INDENT))
+            replace(line, 0, &" ".repeat(DEEP_INDENT))
         }
         // js-yaml 3 reads `key: [a] other: b` and `key: "a" other: b` as two keys. js-yaml 4 does
         // so after quoted text whose last line is at column 0.
@@ -177,21 +179,19 @@ fn compatibility_edit(
                 || js && content[line..].starts_with(&" ".repeat(DEEP_INDENT)) =>
         {
             let indent = content[line..].bytes().take_while(|it| *it == b' ').count() % DEEP_INDENT;
-            insert(offset, format!("\n{}", " ".repeat(indent)))
+            replace(offset, 0, &format!("\n{}", " ".repeat(indent)))
         }
         // These libraries treat a byte order mark inside the text as an ordinary character.
         YamlErrorKind::ByteOrderMark
             if js || library.is_libyaml() || library == YamlLibrary::Bun =>
         {
             let mark = offset + content[offset..].find('\u{FEFF}')?;
-            let span = Span::new(mark, mark + '\u{FEFF}'.len_utf8());
-            Some(RepairEdit { span, text: String::new() })
+            replace(mark, '\u{FEFF}'.len_utf8(), "")
         }
         // libyaml ends the value at a line separator, so that a key may follow it.
         YamlErrorKind::UnquotedColon if library.is_libyaml() => {
             let at = line + content[line..offset].rfind(LINE_SEPARATORS)?;
-            let end = at + content[at..].chars().next()?.len_utf8();
-            Some(RepairEdit { span: Span::new(at, end), text: "\n".to_owned() })
+            replace(at, content[at..].chars().next()?.len_utf8(), "\n")
         }
         YamlErrorKind::ControlCharacter(found)
             if matches!(
@@ -200,8 +200,7 @@ fn compatibility_edit(
             ) =>
         {
             let at = offset + content[offset..].find(found)?;
-            let span = Span::new(at, at + found.len_utf8());
-            Some(RepairEdit { span, text: '\u{FFFD}'.to_string() })
+            replace(at, found.len_utf8(), "\u{FFFD}")
         }
         _ if library == YamlLibrary::Bun => bun::stand_in_edit(content, kind, offset),
         _ => None,

@@ -44,12 +44,11 @@ impl Requirement {
         }
     }
 
-    /// Returns a remark at the key if the requirement is violated.
+    /// Returns a remark if a field or the description violates the requirement.
     pub(super) fn violation(
         &self,
         mapping: Option<&Mapping>,
         record: &SkillRecord,
-        has_body: bool,
         description: Option<&str>,
     ) -> Option<Remark> {
         if let Self::DescriptionAtMost(most) = *self {
@@ -63,15 +62,7 @@ impl Requirement {
                 next: "Shorten the description.".to_owned(),
             });
         }
-        let Some(key) = self.key() else {
-            let is_body = matches!(self, Self::Body | Self::BodyText | Self::Content);
-            return (is_body && !has_body).then(|| Remark {
-                rule: LoadRule::BodyRequired,
-                message: "the body is empty".to_owned(),
-                at: None,
-                next: "Write what the skill does below the frontmatter.".to_owned(),
-            });
-        };
+        let key = self.key()?;
         let Misfit { inner, found, remedy } = self.misfit(key, mapping?)?;
         let place = match (&inner, self) {
             (None, _) => format!("`{key}`"),

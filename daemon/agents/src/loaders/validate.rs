@@ -196,12 +196,16 @@ impl RecordLoader<'_> {
         let description = self.reading.description.clone();
         let description = description.as_deref();
         for requirement in &self.profile.requires {
-            let is_met = match requirement {
-                Requirement::BodyText => has_text,
-                Requirement::Content => self.has_frontmatter || has_text,
-                _ => has_body,
+            let is_empty = match requirement {
+                Requirement::Body => !has_body,
+                Requirement::BodyText => !has_text,
+                Requirement::Content => !self.has_frontmatter && !has_text,
+                _ => false,
             };
-            if let Some(it) = requirement.violation(mapping, self.record, is_met, description) {
+            if is_empty {
+                let next = "Write what the skill does below the frontmatter.";
+                self.drop_skill(LoadRule::BodyRequired, "the body is empty", None, next);
+            } else if let Some(it) = requirement.violation(mapping, self.record, description) {
                 self.drop_skill(it.rule, it.message, it.at, &it.next);
             }
         }

@@ -221,10 +221,7 @@ impl DirIndex {
         uid: u32,
         visit: &mut dyn FnMut(NodeId),
     ) -> Result<Located, Unknown> {
-        let mut links = 0;
-        let mut last_target = Path::new("");
-        // The walk is inside a link's target while `todo` is longer than this.
-        let mut target_until: Option<usize> = None;
+        let mut links = LinkWalk::default();
         let mut physical = OsString::from("/");
         let mut place = PathStatus::Directory { foreign: false };
         let mut todo: Vec<OsString> = components(path).rev().collect();
@@ -241,8 +238,7 @@ impl DirIndex {
             }
             match self.probe(&physical, &name, visit)? {
                 Probe::Missing => {
-                    let in_target = target_until.is_some_and(|it| todo.len() >= it);
-                    place = if in_target { dangling(last_target) } else { PathStatus::Missing };
+                    place = links.status_of_missing(todo.len());
                     break;
                 }
                 Probe::Fault(fault) => {
@@ -255,17 +251,14 @@ impl DirIndex {
                 Probe::File => place = PathStatus::File,
                 Probe::Special(word) => place = PathStatus::Special(word),
                 Probe::Link(target) => {
-                    links += 1;
-                    last_target = target;
-                    if links > MAX_LINKS {
+                    links.enter(target, todo.len());
+                    if links.n > MAX_LINKS {
                         place = PathStatus::Fault(FaultKind::Loop.into());
                         break;
                     }
                     if target.is_absolute() {
                         physical = OsString::from("/");
                     }
-                    let outer = target_until.filter(|it| todo.len() >= *it);
-                    target_until = outer.or(Some(todo.len()));
                     todo.extend(components(target).rev());
                     place = PathStatus::Directory { foreign: false };
                     continue;
@@ -315,6 +308,28 @@ impl DirIndex {
         let Some(Ok(listing)) = &node.listing else { return false };
         let found = listing.items.binary_search_by(|it| it.name.as_os_str().cmp(name));
         found.is_ok_and(|it| listing.items[it].kind == kind)
+    }
+}
+
+/// Links on the way to a path. `left` is the number of components that are still to be resolved.
+#[derive(Default)]
+struct LinkWalk<'a> {
+    n: usize,
+    last_target: Option<&'a Path>,
+    /// The walk is inside a link's target while more components than these are left.
+    target_until: Option<usize>,
+}
+
+impl<'a> LinkWalk<'a> {
+    fn enter(&mut self, target: &'a Path, left: usize) {
+        self.n += 1;
+        self.last_target = Some(target);
+        self.target_until = self.target_until.filter(|it| left >= *it).or(Some(left));
+    }
+
+    fn status_of_missing(&self, left: usize) -> PathStatus {
+        let target = self.last_target.filter(|_| self.target_until.is_some_and(|it| left >= it));
+        target.map_or(PathStatus::Missing, dangling)
     }
 }
 

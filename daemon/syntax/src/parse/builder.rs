@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use granit_parser::StructureStyle;
+
 use crate::parse::annotations::Annotations;
 use crate::parse::error::{YamlError, YamlErrorKind};
 use crate::parse::piece::{ParentKind, Piece};
@@ -96,9 +98,10 @@ impl<'t, 'n> Builder<'t, 'n> {
     pub(super) fn open(
         &mut self,
         collection: Collection,
-        flow: bool,
+        style: StructureStyle,
         span: Span,
     ) -> Result<(), YamlError> {
+        let flow = style == StructureStyle::Flow;
         if self.frames.len() >= MAX_DEPTH {
             let span = self.piece.visible(span.start);
             return Err(YamlError::new(YamlErrorKind::TooDeep, span));
