@@ -53,7 +53,7 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use clap::{Parser, Subcommand};
+use clap::Subcommand;
 
 use call_context::CallContext;
 use context::CommandContext;
@@ -69,15 +69,14 @@ pub use help::grouped_help;
 pub use hook::shell_files;
 
 /// The commands of this crate alone, for tests; the binary composes its own from the same parts.
-#[derive(Debug, Parser)]
+#[cfg(test)]
+#[derive(Debug, clap::Parser)]
 #[command(name = "skillsd", version, about = ABOUT, max_term_width = 100)]
-pub struct Cli {
-    /// The flags that every command takes.
+struct Cli {
     #[command(flatten)]
-    pub global: GlobalArgs,
-    /// Action.
+    global: GlobalArgs,
     #[command(subcommand)]
-    pub command: Command,
+    command: Command,
 }
 
 /// First line of the program's help.

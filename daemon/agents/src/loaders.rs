@@ -11,8 +11,10 @@
 mod block_scalars;
 mod bun;
 mod dialect;
+mod library_errors;
 mod line_fields;
 mod load;
+mod mapping;
 mod outcome;
 mod quote_values;
 mod repair;
@@ -20,8 +22,9 @@ mod requirement;
 mod validate;
 
 pub use block_scalars::rewrite_as_blocks;
-pub use dialect::{Mapping, YamlRefusal, parse_strict};
+pub use dialect::{YamlRefusal, parse_strict};
 pub use line_fields::{LineFields, extract_lines};
+pub use mapping::Mapping;
 pub use outcome::{
     LoadOutcome, LoadRule, LoadVerdict, Remark, load_as, load_for_all_agents, read_text,
 };

@@ -7,6 +7,7 @@
 //! agent, `CLAUDE.md`.
 
 mod bases;
+mod cues;
 mod link;
 mod named;
 mod reference;

@@ -1,6 +1,6 @@
 //! `skillsd lsp`: the language server on standard input and output.
 //!
-//! The server is the crate `skills-lsp`; it reaches the disk through [`link`]. The log goes to
+//! The server is the crate `skills-lsp`; it reaches the disk through [`backend`]. The log goes to
 //! standard error, which many editors show as errors, so it defaults to warnings.
 
 mod backend;

@@ -5,8 +5,9 @@ use skills_syntax::parse::ScalarStyle;
 use skills_syntax::text::LineColumn;
 
 use super::bun::scalar_text;
-use super::dialect::{Mapping, TypedValue, YamlRefusal, parse_strict};
+use super::dialect::{YamlRefusal, parse_strict};
 use super::line_fields::{LineValue, any_lines, colon_lines};
+use super::mapping::{Mapping, TypedValue};
 use super::outcome::{FIX_YAML, LoadRule, RecordLoader, START, line_column, repair_description};
 use super::{extract_lines, quote_values, rewrite_as_blocks};
 use crate::fence::{Fence, Language};

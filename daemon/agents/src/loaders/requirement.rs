@@ -1,6 +1,6 @@
 //! Checks the fields, besides name and description, that an agent requires ([`Requirement`]).
 
-use super::dialect::{Mapping, TypedValue};
+use super::mapping::{Mapping, TypedValue};
 use super::outcome::{LoadRule, Remark};
 use crate::profile::FieldForm::{
     self, Flag, ListOfTexts, ListOrNull, MapOfTexts, OffIfFalse, OffIfTrue, TextOnly, TextOrNull,

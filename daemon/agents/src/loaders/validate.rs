@@ -2,7 +2,7 @@
 
 use skills_syntax::text::LineColumn;
 
-use super::dialect::{Mapping, TypedValue};
+use super::mapping::{Mapping, TypedValue};
 use super::outcome::{LoadRule, RecordLoader, START, remark};
 use crate::claude_text::line_description;
 use crate::profile::{

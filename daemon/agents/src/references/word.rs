@@ -7,7 +7,7 @@
 use skills_syntax::markdown::Body;
 use skills_syntax::text::{Span, occurrences};
 
-use super::named::{CONTEXT, WRAPPERS};
+use super::cues::{CONTEXT, WRAPPERS};
 use super::reference::{Reference, ReferenceForm, is_letter, is_name};
 
 /// The meaning of a name after `/` or `$`, by the words around it.

@@ -1,0 +1,345 @@
+//! Text around a word ([`Context`]): whether it says that the word is the name of a skill.
+
+use skills_syntax::text::Span;
+
+use super::reference::{is_letter, is_name};
+
+/// Bytes of context read on each side of a word.
+pub(super) const CONTEXT: usize = 64;
+
+/// The kind of text around a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    Prose,
+    /// A fence with text, such as a tree, a diagram or a prompt.
+    Text,
+    /// A fence without a language: text, or commands.
+    Unlabelled,
+    /// A fence with a program, a configuration or data.
+    Program,
+}
+
+/// The text on both sides of a word, in the same line.
+pub(super) struct Context<'a> {
+    pub(super) before: &'a str,
+    after: &'a str,
+    /// True if `before` reaches the start of the line.
+    is_whole: bool,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn around(text: &'a str, word: Span) -> Self {
+        let from = text.floor_char_boundary(word.start.saturating_sub(CONTEXT));
+        let to = text.floor_char_boundary((word.end + CONTEXT).min(text.len()));
+        let (before, after) = (&text[from..word.start], &text[word.end..to]);
+        let line = before.rfind('\n');
+        Self {
+            before: line.map_or(before, |it| &before[it + 1..]),
+            after: after.split('\n').next().unwrap_or_default(),
+            is_whole: line.is_some() || from == 0,
+        }
+    }
+
+    /// Returns whether no path, option, address or larger word goes on at either end.
+    pub(super) fn is_bounded(&self) -> bool {
+        let sigil = self.before.strip_suffix(['@', '$', '/']).unwrap_or(self.before);
+        let opens = |it: &str| {
+            let last = it.chars().next_back();
+            last.is_none_or(|it| it.is_whitespace() || OPENERS.contains(it))
+        };
+        let mut next = self.after.chars();
+        let closes = match next.next() {
+            None => true,
+            Some('.' | ':') => {
+                next.next().is_none_or(|it| it.is_whitespace() || CLOSERS.contains(it))
+            }
+            Some(it) => it.is_whitespace() || CLOSERS.contains(it),
+        };
+        opens(sigil) && closes
+    }
+
+    /// Returns the words on both sides, in lower case, without quotes and markup.
+    fn words(&self) -> (String, String) {
+        let before = self.before.trim_end_matches(WRAPPERS);
+        let before = before.trim_end().trim_end_matches(WRAPPERS);
+        let is_part = |it: char| it.is_alphabetic() || it == '-';
+        let start = before.trim_end_matches(is_part).len();
+        let after = self.after.trim_start_matches(WRAPPERS);
+        let after = after.trim_start();
+        let end = after.find(|it| !is_part(it)).unwrap_or(after.len());
+        (before[start..].to_lowercase(), after[..end].to_lowercase())
+    }
+
+    pub(super) fn is_beside_skill(&self) -> bool {
+        let (before, after) = self.words();
+        let is_skill = |it: &str| it == "skill" || it == "skills";
+        // "the **name** reference skill"
+        let behind = self.after.strip_prefix("** ").filter(|_| self.before.ends_with("**"));
+        let mut words = behind.unwrap_or_default().split(' ');
+        let is_noun = words.next().is_some_and(|it| it.chars().all(char::is_alphabetic));
+        let second = words.next().unwrap_or_default();
+        let second = second.trim_end_matches(|it: char| !it.is_alphabetic());
+        is_skill(&after) || is_skill(&before) || is_noun && is_skill(second)
+    }
+
+    /// Returns whether the line is a comment of a program.
+    pub(super) fn is_comment(&self) -> bool {
+        self.is_whole && ["# ", "// "].iter().any(|it| self.before.trim_start().starts_with(it))
+    }
+
+    /// Returns whether the words around say that it is a package, a program, a branch or a label.
+    pub(super) fn is_other(&self, place: Place) -> bool {
+        let (before, after) = self.words();
+        let follows = self.after.trim_start_matches(WRAPPERS).starts_with(' ');
+        let is_source =
+            before == "from" && (place == Place::Program || self.is_after(&PACKAGE_VERBS));
+        is_source || OTHERS_BEFORE.contains(&&*before) || follows && OTHERS_AFTER.contains(&&*after)
+    }
+
+    /// Returns whether one of the words is before it, in any case.
+    fn is_after(&self, words: &[&str]) -> bool {
+        let mut before = self.before.split(|it: char| !it.is_alphanumeric());
+        before.any(|word| words.iter().any(|it| it.eq_ignore_ascii_case(word)))
+    }
+
+    /// Returns whether it is the first word of a line with a further word or option.
+    pub(super) fn is_command(&self) -> bool {
+        let lead = self.before.trim_start();
+        let argument = self.after.strip_prefix(' ').unwrap_or_default();
+        let is_word = |it: &str| it.starts_with(|it: char| it.is_alphanumeric() || it == '/');
+        let is_argument = is_word(argument)
+            || argument.starts_with('-') && is_word(argument.trim_start_matches('-'));
+        self.is_whole && (lead.is_empty() || lead == "$ ") && is_argument
+    }
+
+    /// Returns whether a line of a program calls it: `/name` or `@name` at its start.
+    pub(super) fn is_called(&self) -> bool {
+        let lead = self.before.strip_suffix(['/', '@']);
+        self.is_whole && lead.is_some_and(|it| it.trim().is_empty() || ends_with_arrow(it))
+    }
+
+    /// Returns whether it is an item of a field of skills, in data.
+    pub(super) fn is_listed(&self) -> bool {
+        let Some(at) = self.before.rfind("skill") else { return false };
+        let field = self.before[at + 5..].trim_start_matches(['s', '"', '\'']);
+        field.trim_start().starts_with(':')
+    }
+
+    /// Returns whether it follows the label "skill:".
+    pub(super) fn is_labelled(&self) -> bool {
+        let label = self.before.trim_end().trim_end_matches(WRAPPERS).strip_suffix(':');
+        let label = label.unwrap_or_default().trim_end_matches(WRAPPERS).to_ascii_lowercase();
+        label.ends_with("skill") || label.ends_with("skills")
+    }
+
+    /// Returns whether something around it says that it is a name.
+    pub(super) fn is_named(&self, strict: bool) -> bool {
+        let (last, next) = self.words();
+        let wrapped = matches!(
+            (self.before.chars().next_back(), self.after.chars().next()),
+            (Some('*'), Some('*'))
+                | (Some('_'), Some('_'))
+                | (Some('['), Some(']'))
+                | (Some('('), Some(')' | ','))
+        );
+        let before = self.before.trim_end_matches(WRAPPERS).trim_end();
+        let after = self.after.trim_start_matches(WRAPPERS).trim_start();
+        let is_owner = self.after.starts_with("'s ") || self.after.starts_with("’s ");
+        let goes_on = after.starts_with(char::is_alphanumeric) && !is_owner;
+        let is_called = VERBS.contains(&&*last);
+        if goes_on && (strict && !is_called || !FUNCTION_WORDS.contains(&&*next)) {
+            return false;
+        }
+        let marker = before.trim_start_matches(['>', ' ', '\t']);
+        let is_head = self.is_whole
+            && (marker.is_empty()
+                || marker.chars().all(|it| "-*+#.)[] x".contains(it) || it.is_ascii_digit()));
+        // One of several: in a list with commas, in a table, in a chain of arrows.
+        let is_item = |it: Option<&str>| {
+            it.is_some_and(|it| is_hyphenated(it.trim_matches(|it| !is_letter(it))))
+        };
+        let joined = |it: char| ",|│/+·".contains(it);
+        let is_among = before.ends_with(joined) && is_item(before.split_whitespace().next_back())
+            || after.strip_prefix(joined).is_some_and(|it| is_item(it.split_whitespace().next()))
+            || before.ends_with(['|', '│'])
+            || self.is_whole && before.is_empty() && after.starts_with('|');
+        let is_arrow = ends_with_arrow(before) || ARROWS.iter().any(|it| after.starts_with(*it));
+        // The subject of a sentence.
+        let is_first = before.ends_with(['.', '!', '?']) && self.before.ends_with(' ');
+        wrapped
+            || is_head
+            || is_first
+            || is_among
+            || is_arrow
+            || before.ends_with('@')
+            || CUES.contains(&&*last)
+    }
+}
+
+/// Returns whether a word is a skill name of two or more parts, with an optional plugin.
+pub(super) fn is_hyphenated(word: &str) -> bool {
+    let last = word.rsplit(':').next().unwrap_or_default();
+    is_name(word)
+        && last.contains('-')
+        && !last.contains("--")
+        && !last.ends_with('-')
+        && !last.contains('_')
+}
+
+pub(super) fn ends_with_arrow(text: &str) -> bool {
+    let text = text.trim_end();
+    ARROWS.iter().any(|it| text.ends_with(*it))
+}
+
+/// Characters that may precede a name.
+const OPENERS: &str = "(\"'“‘*_[`|,;—–→>·";
+
+/// Characters that may follow a name.
+pub(super) const CLOSERS: &str = ")\"'”’*_]`|,;!?—–→…";
+
+/// Quotes and blanks around an item of a list.
+pub(super) const QUOTES: [char; 5] = [' ', '"', '\'', '\n', '\r'];
+
+/// Quotes and markup directly around a name.
+pub(super) const WRAPPERS: [char; 11] = ['*', '_', '"', '\'', '“', '”', '‘', '’', '`', '[', ']'];
+
+/// Arrows and branches of trees.
+pub(super) const ARROWS: [&str; 6] = ["→", "->", "=>", "──", "—", "·"];
+
+/// Words before a name: a skill is used, loaded, run or consulted.
+const CUES: [&str; 44] = [
+    "from",
+    "over",
+    "than",
+    "use",
+    "uses",
+    "using",
+    "used",
+    "see",
+    "invoke",
+    "invokes",
+    "invoking",
+    "load",
+    "loads",
+    "loading",
+    "run",
+    "runs",
+    "running",
+    "call",
+    "calls",
+    "calling",
+    "via",
+    "after",
+    "before",
+    "then",
+    "try",
+    "read",
+    "consult",
+    "follow",
+    "apply",
+    "prefer",
+    "replace",
+    "activate",
+    "trigger",
+    "to",
+    "by",
+    "with",
+    "or",
+    "and",
+    "is",
+    "as",
+    "finished",
+    "orchestrates",
+    "need",
+    "through",
+];
+
+/// Words among [`CUES`] before a skill that is used, also in a prompt.
+const VERBS: [&str; 8] = ["use", "invoke", "load", "run", "call", "consult", "apply", "activate"];
+
+/// Words after a name; another word would make it an adjective.
+const FUNCTION_WORDS: [&str; 41] = [
+    "only",
+    "extensively",
+    "directly",
+    "again",
+    "now",
+    "may",
+    "a",
+    "an",
+    "and",
+    "as",
+    "at",
+    "before",
+    "after",
+    "by",
+    "can",
+    "do",
+    "does",
+    "during",
+    "first",
+    "for",
+    "from",
+    "has",
+    "if",
+    "in",
+    "instead",
+    "into",
+    "is",
+    "must",
+    "next",
+    "on",
+    "once",
+    "or",
+    "should",
+    "so",
+    "that",
+    "then",
+    "to",
+    "when",
+    "which",
+    "will",
+    "with",
+];
+
+/// Words before a name that is something else.
+const OTHERS_BEFORE: [&str; 15] = [
+    "install", "import", "npm", "npx", "pip", "package", "packages", "library", "branch", "label",
+    "labels", "tag", "agent", "subagent", "plugin",
+];
+
+/// Words before "from" and the name of a package.
+const PACKAGE_VERBS: [&str; 10] = [
+    "import",
+    "imports",
+    "imported",
+    "importing",
+    "install",
+    "installs",
+    "installed",
+    "export",
+    "exports",
+    "require",
+];
+
+/// Words after a name that is something else.
+const OTHERS_AFTER: [&str; 18] = [
+    "package",
+    "packages",
+    "library",
+    "crate",
+    "module",
+    "branch",
+    "label",
+    "labels",
+    "tag",
+    "agent",
+    "agents",
+    "subagent",
+    "plugin",
+    "plugins",
+    "repository",
+    "repo",
+    "cli",
+    "binary",
+];
