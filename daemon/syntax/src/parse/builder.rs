@@ -6,8 +6,6 @@
 
 use std::borrow::Cow;
 
-use granit_parser::StructureStyle;
-
 use crate::parse::annotations::Annotations;
 use crate::parse::error::{YamlError, YamlErrorKind};
 use crate::parse::piece::{ParentKind, Piece};
@@ -26,8 +24,8 @@ const MAX_ANCHORS_SEARCHED: usize = 256;
 /// The kind of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Collection {
-    Sequence,
-    Mapping,
+    Sequence { flow: bool },
+    Mapping { flow: bool },
 }
 
 /// A scalar event of the YAML library.
@@ -95,25 +93,20 @@ impl<'t, 'n> Builder<'t, 'n> {
     }
 
     /// Opens a list or mapping.
-    pub(super) fn open(
-        &mut self,
-        collection: Collection,
-        style: StructureStyle,
-        span: Span,
-    ) -> Result<(), YamlError> {
-        let flow = style == StructureStyle::Flow;
+    pub(super) fn open(&mut self, collection: Collection, span: Span) -> Result<(), YamlError> {
+        let (Collection::Sequence { flow } | Collection::Mapping { flow }) = collection;
         if self.frames.len() >= MAX_DEPTH {
             let span = self.piece.visible(span.start);
             return Err(YamlError::new(YamlErrorKind::TooDeep, span));
         }
         // The library starts a block list at its first item, after the dash.
         let start = match collection {
-            Collection::Sequence if !flow => self.next_token(),
-            Collection::Sequence | Collection::Mapping => span.start,
+            Collection::Sequence { flow: false } => self.next_token(),
+            Collection::Sequence { .. } | Collection::Mapping { .. } => span.start,
         };
         let kind = match collection {
-            Collection::Sequence => FrameKind::Sequence(Vec::new()),
-            Collection::Mapping => FrameKind::Mapping { entries: Vec::new(), key: None },
+            Collection::Sequence { .. } => FrameKind::Sequence(Vec::new()),
+            Collection::Mapping { .. } => FrameKind::Mapping { entries: Vec::new(), key: None },
         };
         self.cursor = if flow { span.end } else { start };
         self.frames.push(Frame {

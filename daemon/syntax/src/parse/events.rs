@@ -4,7 +4,7 @@
 //! [`YamlError`], so that the library can be replaced.
 
 use granit_parser::{
-    ErrorKind, Event, Options, Parser, ScalarStyle as Style, Span as Mark, options,
+    ErrorKind, Event, Options, Parser, ScalarStyle as Style, Span as Mark, StructureStyle, options,
 };
 
 use crate::parse::annotations::Annotations;
@@ -73,10 +73,10 @@ fn build(
             builder.scalar(Scalar { text, style: style_of(style), span, tag });
         }
         Event::SequenceStart(style, ..) => {
-            builder.open(Collection::Sequence, style, span)?;
+            builder.open(Collection::Sequence { flow: style == StructureStyle::Flow }, span)?;
         }
         Event::MappingStart(style, ..) => {
-            builder.open(Collection::Mapping, style, span)?;
+            builder.open(Collection::Mapping { flow: style == StructureStyle::Flow }, span)?;
         }
         Event::SequenceEnd | Event::MappingEnd => builder.close(span),
         // Other document-level events, including those of future library versions.

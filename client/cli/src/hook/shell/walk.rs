@@ -48,10 +48,9 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) fn new(dirs: &'a CommandDirs) -> Walk<'a> {
         let mut state = ShellState { cwd: dirs.cwd.clone(), ..ShellState::default() };
-        for (name, dir) in [("PWD", Some(&dirs.cwd)), ("HOME", dirs.home.as_ref())] {
-            let value = dir.map(|it| (name.to_owned(), Word::quoted(&it.to_string_lossy())));
-            state.variables.extend(value);
-        }
+        let home = dirs.home.as_ref().map(|it| Word::quoted(&it.to_string_lossy()));
+        let home = home.unwrap_or_else(Word::unknown);
+        state.variables.extend([("HOME".to_owned(), home), ("PWD".to_owned(), Word::quoted("."))]);
         Walk {
             dirs,
             files: Vec::new(),
@@ -82,22 +81,13 @@ impl<'a> Walk<'a> {
     fn change_directory(&mut self, dir: Option<PathBuf>) {
         let from = std::mem::replace(&mut self.state.cwd, dir.unwrap_or_default());
         self.state.previous_dirs.push(from);
-        self.set_pwd();
     }
 
     /// Changes back to the previous directory.
     fn go_back(&mut self) {
         if let Some(cwd) = self.state.previous_dirs.pop() {
             self.state.cwd = cwd;
-            self.set_pwd();
         }
-    }
-
-    fn set_pwd(&mut self) {
-        let cwd = &self.state.cwd;
-        let value = Word::quoted(&cwd.to_string_lossy());
-        let value = if cwd.is_absolute() { value } else { Word::unknown() };
-        self.state.variables.insert("PWD".to_owned(), value);
     }
 
     fn with_depth(&mut self, levels: usize, run: impl FnOnce(&mut Self)) {
@@ -224,12 +214,9 @@ impl<'a> Walk<'a> {
     // `[ -f path ]`, `[[ path -nt path ]]`.
     fn test(&mut self, node: Node<'_>, text: &str) {
         self.children(node, text);
-        let operator = node.child_by_field_name("operator");
-        if operator.is_some_and(|it| slice(it, text).starts_with('-')) {
-            for operand in named_children(node) {
-                let word = self.word(operand, text);
-                self.touch_if_path(&word);
-            }
+        for operand in named_children(node) {
+            let word = self.word(operand, text);
+            self.touch_if_path(&word);
         }
     }
 
