@@ -6,6 +6,7 @@ pub(crate) mod document;
 pub(crate) mod environment;
 pub(crate) mod file;
 pub(crate) mod item;
+pub(crate) mod state_record;
 
 mod json;
 mod toml;

@@ -184,10 +184,7 @@ fn clean_up(change: &PlannedChange, trace: &record::Trace, record: &Record) {
         // A backup that stays does no harm.
         let _ = file::remove(&backup);
     }
-    for dir in trace.dirs() {
-        // Fails for a directory that is not empty, which is intended.
-        let _ = std::fs::remove_dir(dir);
-    }
+    file::remove_empty(trace.dirs());
 }
 
 // A running daemon occupies the socket that systemd has to listen on.

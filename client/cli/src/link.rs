@@ -17,6 +17,7 @@ use skills_protocol::wire::{ExplainResult, Outcome, Scope, State, Step, StepKind
 use skills_protocol::{PROFILES, own_directory};
 
 use crate::agent_config::environment::InstallEnvironment;
+use crate::agent_config::file;
 use crate::call_context::{CallContext, SkillArgument};
 use crate::confirm::{agree, has_person};
 use crate::context::CommandContext;
@@ -25,7 +26,7 @@ use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::switch::history::History;
-use crate::switch::{confined, explain, failed, remove_empty, worktree_top};
+use crate::switch::{confined, explain, failed, worktree_top};
 use crate::text::skill_command;
 
 /// Arguments of `skillsd link`.
@@ -129,7 +130,7 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
         });
     if let Err(error) = checked {
         fs::remove_file(&link).map_err(|error| failed("remove", &link, &error))?;
-        remove_empty(made.iter().rev());
+        file::remove_empty(made.iter().rev());
         return Err(error);
     }
     report(cx, &source.name, &args.to, &link, true)?;
@@ -182,7 +183,7 @@ pub(super) fn unlink(cx: &CommandContext<'_>, args: &UnlinkArgs) -> Result<Exit,
         symlink(text, &link).map_err(|error| failed("restore", &link, &error))?;
         return Err(error);
     }
-    remove_empty(made.iter());
+    file::remove_empty(&made);
     report(cx, &args.name, &args.from, &link, false)
 }
 
@@ -364,7 +365,7 @@ fn create(link: &Path, target: &Path) -> io::Result<Vec<PathBuf>> {
     made.reverse();
     fs::create_dir_all(dir)?;
     if let Err(error) = symlink(relative(dir, target), link) {
-        remove_empty(made.iter().rev());
+        file::remove_empty(made.iter().rev());
         return Err(error);
     }
     Ok(made)

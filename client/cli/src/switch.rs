@@ -8,7 +8,6 @@ mod bounds;
 mod effect;
 pub(crate) mod history;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -279,19 +278,11 @@ fn apply(
     if let Err(error) = checked {
         file::change(&plan.file, plan.after.as_deref(), plan.before.as_deref())
             .map_err(|error| failed("restore", &plan.file, &error))?;
-        remove_empty(dirs.iter().rev());
+        file::remove_empty(dirs.iter().rev());
         return Err(error);
     }
-    remove_empty(plan.dirs.iter());
+    file::remove_empty(&plan.dirs);
     Ok(())
-}
-
-/// Removes directories that are empty, innermost first.
-pub(super) fn remove_empty<'a>(dirs: impl Iterator<Item = &'a PathBuf>) {
-    for dir in dirs {
-        // Fails for a directory that is not empty, which is intended.
-        let _ = fs::remove_dir(dir);
-    }
 }
 
 /// Returns the error for a file.

@@ -97,6 +97,14 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes directories that are empty; the inner ones come first.
+pub(crate) fn remove_empty<D: AsRef<Path>>(dirs: impl IntoIterator<Item = D>) {
+    for dir in dirs {
+        // Fails for a directory that is not empty, which is intended.
+        let _ = fs::remove_dir(dir);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::Permissions;

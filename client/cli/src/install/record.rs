@@ -3,9 +3,7 @@
 //!
 //! Contains our own entries only, because the files around them may contain secrets.
 
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +12,7 @@ use skills_protocol::wire::InstallPart;
 
 use crate::agent_config::file;
 use crate::agent_config::item::{ConfigEntry, FileFormat};
+use crate::agent_config::state_record::{self, RecordedPath};
 
 const NAME: &str = "installed.json";
 
@@ -40,7 +39,7 @@ pub(super) struct Trace {
     /// True if the file did not exist before.
     pub(super) created: bool,
     /// Directories that were created for the file, outermost first.
-    dirs: Vec<(String, Option<PathEncoding>)>,
+    dirs: Vec<RecordedPath>,
 }
 
 impl Trace {
@@ -67,13 +66,12 @@ impl Trace {
 
     /// Adds directories that were created, outermost first.
     pub(super) fn note_dirs(&mut self, dirs: &[PathBuf]) {
-        let dirs = dirs.iter().map(|it| (encode(it, encoding_of([&**it])), encoding_of([&**it])));
-        self.dirs.extend(dirs);
+        self.dirs.extend(RecordedPath::all(dirs));
     }
 
     /// Returns the directories that were created, innermost first.
     pub(super) fn dirs(&self) -> impl Iterator<Item = PathBuf> {
-        self.dirs.iter().rev().filter_map(|(path, encoding)| decode(path, *encoding).ok())
+        self.dirs.iter().rev().filter_map(RecordedPath::path)
     }
 }
 
@@ -88,13 +86,7 @@ impl Record {
 
     /// Writes the record, or removes the file if the record is empty.
     pub(super) fn write(&self, state: &Path) -> io::Result<()> {
-        let path = state.join(NAME);
-        if self.traces.is_empty() {
-            return file::remove(&path);
-        }
-        // The daemon's logs and sessions come here too, so that it is closed to others.
-        DirBuilder::new().recursive(true).mode(0o700).create(state)?;
-        file::write(&path, &serde_json::to_string_pretty(self)?).map(drop)
+        state_record::write(state, NAME, (!self.traces.is_empty()).then_some(self))
     }
 
     pub(super) fn of(&self, path: &Path, part: InstallPart) -> Option<&Trace> {

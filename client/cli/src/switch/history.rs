@@ -8,10 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 
 use super::agent::{Setting, SwitchTo};
 use crate::agent_config::file;
+use crate::agent_config::state_record::{self, RecordedPath};
 
 const NAME: &str = "switches.json";
 
@@ -52,9 +52,6 @@ struct Linked {
     dirs: Vec<RecordedPath>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct RecordedPath(String, Option<PathEncoding>);
-
 /// A file without an earlier change.
 #[derive(Debug)]
 pub(crate) struct Undone {
@@ -63,17 +60,6 @@ pub(crate) struct Undone {
     /// Directories to remove if they are empty, innermost first.
     pub(crate) dirs: Vec<PathBuf>,
     pub(crate) history: History,
-}
-
-impl RecordedPath {
-    fn new(path: &Path) -> Self {
-        let encoding = encoding_of([path]);
-        Self(encode(path, encoding), encoding)
-    }
-
-    fn path(&self) -> Option<PathBuf> {
-        decode(&self.0, self.1).ok()
-    }
 }
 
 impl Switched {
@@ -133,19 +119,16 @@ impl History {
     /// Writes the record, or removes the file if the record is empty. Fails if another command
     /// changed the file since it was read.
     pub(crate) fn write(&self, state: &Path) -> io::Result<()> {
-        let path = state.join(NAME);
-        if file::read(&path)? != self.read {
+        if file::read(&state.join(NAME))? != self.read {
             return Err(io::Error::other("another command changed it; run this one again"));
         }
-        if self.switches.is_empty() && self.links.is_empty() {
-            return file::remove(&path);
-        }
-        file::write(&path, &serde_json::to_string_pretty(self)?).map(drop)
+        let is_empty = self.switches.is_empty() && self.links.is_empty();
+        state_record::write(state, NAME, (!is_empty).then_some(self))
     }
 
     /// Adds a change, with the directories that were created for its file.
     pub(crate) fn keep(&mut self, mut switched: Switched, dirs: &[PathBuf]) {
-        switched.dirs = dirs.iter().map(|it| RecordedPath::new(it)).collect();
+        switched.dirs = RecordedPath::all(dirs);
         self.switches.push(switched);
     }
 
@@ -198,8 +181,7 @@ impl History {
     /// Adds a symlink, with the directories that were created for it.
     pub(crate) fn keep_link(&mut self, link: &Path, dirs: &[PathBuf]) {
         self.forget_link(link);
-        let dirs = dirs.iter().map(|it| RecordedPath::new(it)).collect();
-        self.links.push(Linked { link: RecordedPath::new(link), dirs });
+        self.links.push(Linked { link: RecordedPath::new(link), dirs: RecordedPath::all(dirs) });
     }
 
     pub(crate) fn has_link(&self, link: &Path) -> bool {
@@ -227,6 +209,8 @@ fn hash(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -257,16 +241,19 @@ mod tests {
     }
 
     #[test]
-    fn record_changed_by_another_command_is_not_overwritten() {
-        let state = tempfile::TempDir::new().expect("made");
+    fn record_is_closed_to_others_and_not_overwritten_after_a_change_by_another_command() {
+        let top = tempfile::TempDir::new().expect("made");
+        let state = top.path().join("state");
         let switched = |name| Switched::new(Path::new("/f"), name, Setting::Off, None, name);
-        let mut first = History::read(state.path()).expect("no file is an empty record");
-        let mut second = History::read(state.path()).expect("no file is an empty record");
+        let mut first = History::read(&state).expect("no file is an empty record");
+        let mut second = History::read(&state).expect("no file is an empty record");
         first.keep(switched("a"), &[]);
-        first.write(state.path()).expect("nobody else wrote it");
+        first.write(&state).expect("nobody else wrote it");
+        let mode = std::fs::metadata(&state).expect("created").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "the daemon's logs come here too");
         second.keep(switched("b"), &[]);
-        second.write(state.path()).expect_err("the first command wrote it");
-        let kept = History::read(state.path()).expect("it was written");
+        second.write(&state).expect_err("the first command wrote it");
+        let kept = History::read(&state).expect("it was written");
         assert_eq!(kept.switches.len(), 1);
         assert_eq!(kept.switches[0].name, "a");
     }
