@@ -19,7 +19,6 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, cut, grouped, parted, plain, width, wrap};
 
-/// Arguments of `skillsd budget`.
 #[derive(Debug, Clone, Args)]
 pub struct BudgetArgs {
     /// Size of the model's context in tokens

@@ -37,7 +37,6 @@ use crate::text::{count, plain_exact};
 use fix::{FixPreview, Fixes};
 use skills_client::blocking::TIMEOUT;
 
-/// Arguments of `skillsd check`.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
     /// Skills, commands, instruction files such as CLAUDE.md, subagents, or directories that contain

@@ -37,7 +37,6 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 /// Maximum length of a description in characters.
 const DESCRIPTION: usize = 80;
 
-/// Arguments of `skillsd __complete`.
 #[derive(Debug, Clone, Args)]
 pub struct CompleteArgs {
     shell: Shell,

@@ -29,7 +29,6 @@ use crate::trust;
 use finding::DoctorProblem;
 use skills_client::environment;
 
-/// Arguments of `skillsd doctor`.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {
     /// Apply all safe repairs, and report each one

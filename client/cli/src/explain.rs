@@ -25,7 +25,6 @@ use crate::terminal::Terminal;
 use crate::text::{fold, pad, plain, width, wrap};
 use skills_client::error::parse;
 
-/// Arguments of `skillsd explain`.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
     /// Name of a skill, a SKILL.md or a skill's directory [default: every search root]

@@ -35,7 +35,6 @@ const TIMEOUT: Duration = Duration::from_secs(4);
 /// Maximum size of the input in bytes; tool results may contain whole files.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// Arguments of `skillsd hook`.
 #[derive(Debug, Clone, Args)]
 pub struct HookArgs {
     /// The agent: claude-code, codex, gemini-cli, opencode, cline, copilot-cli, droid, kilo or qwen-code

@@ -29,7 +29,6 @@ use crate::switch::history::History;
 use crate::switch::{confined, explain, failed, worktree_top};
 use crate::text::skill_command;
 
-/// Arguments of `skillsd link`.
 #[derive(Debug, Clone, Args)]
 pub struct LinkArgs {
     /// Name of a skill that any agent sees, or a skill's directory
@@ -40,7 +39,6 @@ pub struct LinkArgs {
     to: String,
 }
 
-/// Arguments of `skillsd unlink`.
 #[derive(Debug, Clone, Args)]
 pub struct UnlinkArgs {
     /// Name of the link

@@ -28,7 +28,6 @@ use crate::text::fold;
 use skills_client::ClientError;
 use skills_client::pages::has_next_page;
 
-/// Arguments of `skillsd list`.
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
     /// Working directory of the agent [default: the current directory]

@@ -24,7 +24,6 @@ use crate::server_connection::ServerConnection;
 use crate::terminal::Terminal;
 use crate::text::{count, plain};
 
-/// Arguments of `skillsd load`.
 #[derive(Debug, Clone, Args)]
 pub struct LoadArgs {
     /// Name of a skill, a SKILL.md or a skill's directory
@@ -75,7 +74,6 @@ enum CommandMode {
     Execute,
 }
 
-/// Arguments of `skillsd catalog`.
 #[derive(Debug, Clone, Args)]
 pub struct CatalogArgs {
     /// Format of this agent [default: the profile's]

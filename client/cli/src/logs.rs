@@ -21,7 +21,6 @@ use skills_client::logs::files;
 /// Interval between checks for new lines.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Arguments of `skillsd logs`.
 #[derive(Debug, Clone, Args)]
 pub struct LogsArgs {
     /// Keep printing new lines

@@ -19,7 +19,6 @@ use crate::failure::CommandError;
 
 const NAME: &str = "skillsd";
 
-/// Arguments of `skillsd completions`.
 #[derive(Debug, Clone, Args)]
 pub struct CompletionsArgs {
     /// The shell: bash, zsh, fish
@@ -27,7 +26,6 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Arguments of `skillsd man`.
 #[derive(Debug, Clone, Args)]
 pub struct ManArgs {
     /// Write a page for each command to DIR

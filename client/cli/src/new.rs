@@ -22,7 +22,6 @@ use crate::style::{self, paint};
 use crate::switch::{confined, worktree_top};
 use crate::text::count;
 
-/// Arguments of `skillsd new`.
 #[derive(Debug, Clone, Args)]
 pub struct NewArgs {
     /// Name of the skill: lower-case words joined by hyphens

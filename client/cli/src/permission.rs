@@ -24,7 +24,6 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::plain;
 
-/// Arguments of `skillsd permission`.
 #[derive(Debug, Clone, Args)]
 pub struct PermissionArgs {
     /// Action.

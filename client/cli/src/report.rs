@@ -42,7 +42,6 @@ const MAX_SOURCE: u64 = 256 * 1024;
 /// Maximum size of all files whose lines are shown, in bytes.
 const MAX_SOURCES: u64 = 16 * 1024 * 1024;
 
-/// Arguments of `skillsd report`.
 #[derive(Debug, Clone, Args)]
 pub struct ReportArgs {
     /// File to write; `-` is standard output

@@ -17,7 +17,6 @@ use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{cut, fold, pad, plain, width, wrap};
 
-/// Arguments of `skillsd search`.
 #[derive(Debug, Clone, Args)]
 pub struct SearchArgs {
     /// Words to search for

@@ -18,7 +18,6 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width};
 
-/// Arguments of `skillsd session`.
 #[derive(Debug, Clone, Args)]
 pub struct SessionArgs {
     /// Action.

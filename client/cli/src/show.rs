@@ -19,7 +19,6 @@ use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width, wrap};
 
-/// Arguments of `skillsd show`.
 #[derive(Debug, Clone, Args)]
 pub struct ShowArgs {
     /// Name of a skill, a SKILL.md or a skill's directory

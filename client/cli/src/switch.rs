@@ -34,7 +34,6 @@ use agent::{Setting, SettingsScope, SwitchAgent};
 pub(crate) use bounds::{confined, worktree_top};
 use history::{History, Switched};
 
-/// Arguments of `skillsd enable` and `skillsd disable`.
 #[derive(Debug, Clone, Args)]
 pub struct SwitchArgs {
     /// Name of the skill

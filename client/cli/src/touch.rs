@@ -18,7 +18,6 @@ use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::plain;
 
-/// Arguments of `skillsd touch`.
 #[derive(Debug, Clone, Args)]
 pub struct TouchArgs {
     /// Touched files or directories; they may be deleted already

@@ -20,7 +20,6 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{continued, count, plain};
 
-/// Arguments of `skillsd trust`.
 #[derive(Debug, Clone, Args)]
 pub struct TrustArgs {
     /// Directory to trust [default: the current worktree]

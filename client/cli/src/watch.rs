@@ -25,7 +25,6 @@ use skills_client::pages::Pages;
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Subscription, SubscriptionEvent};
 
-/// Arguments of `skillsd watch`.
 #[derive(Debug, Clone, Args)]
 pub struct WatchArgs {
     #[command(flatten)]

@@ -7,7 +7,6 @@ use skills_protocol::wire::InstallPart;
 use crate::failure::CommandError;
 use crate::install::agents;
 
-/// Arguments of `install` and `uninstall`.
 #[derive(Debug, Clone, Args)]
 pub struct InstallArgs {
     /// Show the changes without making them
