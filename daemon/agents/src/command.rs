@@ -8,7 +8,6 @@ use std::path::{Component, Path};
 
 use skills_syntax::path::AbsPath;
 
-/// Returns whether a path is that of a command file.
 pub fn is_command(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md") && below_commands(path).is_some()
 }

@@ -61,13 +61,11 @@ keyword_enum! {
 pub struct FrontmatterRange {
     /// The text between the lines, including its last line end.
     pub content: Span,
-    /// The language of the text.
     pub language: Language,
     /// The offset at which the body starts.
     pub body: usize,
 }
 
-/// The language of a frontmatter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
     Yaml,
@@ -82,7 +80,6 @@ pub enum Language {
 pub struct FenceError {
     /// The fault, as a sentence fragment.
     pub message: &'static str,
-    /// The offset of the fault.
     pub offset: usize,
 }
 

@@ -31,18 +31,13 @@ pub use type_mismatch::TypeMismatch;
 /// An entry of a map.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pair {
-    /// The key.
     pub key: SpannedText,
-    /// The value.
     pub value: SpannedText,
 }
 
-/// A converted field value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FieldValue {
-    /// A text.
     Text(SpannedText),
-    /// A switch.
     Switch(bool),
     /// A list of words or globs; items of other types are left out.
     List(Vec<SpannedText>),
@@ -82,7 +77,6 @@ impl FieldReading {
     }
 }
 
-/// The fields of one frontmatter.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
     frontmatter: &'a Frontmatter,
@@ -180,7 +174,6 @@ impl<'a> Fields<'a> {
         all
     }
 
-    /// Converts a value.
     pub fn coerce(&self, written: &Value, coercion: Coercion) -> FieldReading {
         let value = self.frontmatter.resolve(written);
         let span = written.span;

@@ -19,13 +19,11 @@ pub use matcher::{check as check_expression, describe_regex_error, matches_any, 
 /// A hook that a skill registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hook {
-    /// The event.
     pub event: String,
     /// The matcher as written; empty if missing.
     pub matcher: String,
     /// The matcher's expression, compiled at its first use.
     pub compiled: CompiledMatcher,
-    /// The handler as written.
     pub handler: Value,
     /// True if the hook is removed after it succeeds once.
     pub once: bool,

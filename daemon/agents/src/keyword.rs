@@ -13,12 +13,10 @@ pub trait Keyword: Copy + PartialEq + Sized + 'static {
         found.map_or("", |(word, _)| word)
     }
 
-    /// Returns the value with this keyword.
     fn from_keyword(word: &str) -> Option<Self> {
         Self::KEYWORDS.iter().find(|(it, _)| *it == word).map(|(_, value)| *value)
     }
 
-    /// Returns all keywords.
     fn keywords() -> Vec<&'static str> {
         Self::KEYWORDS.iter().map(|(word, _)| *word).collect()
     }

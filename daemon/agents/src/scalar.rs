@@ -9,7 +9,6 @@ use skills_syntax::parse::{ScalarStyle, Value, ValueKind};
 
 use crate::yaml_library::YamlLibrary;
 
-/// The type of a YAML value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum YamlType {
     /// Empty, `~` or `null`.
@@ -18,13 +17,9 @@ pub enum YamlType {
     Text,
     /// `true` or `false`.
     Boolean,
-    /// A number.
     Number,
-    /// A date.
     Date,
-    /// A list.
     List,
-    /// A map.
     Map,
     /// A reference to an anchor that does not exist.
     Alias,

@@ -38,11 +38,8 @@ pub(crate) fn split(text: &str) -> (Option<Span>, Span) {
 /// A diagnostic with line and column, for records that keep no text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocatedDiagnostic {
-    /// The diagnostic.
     pub diagnostic: Diagnostic,
-    /// The start position.
     pub start: LineColumn,
-    /// The end position.
     pub end: LineColumn,
 }
 
@@ -60,7 +57,6 @@ pub struct RecordField {
     pub style: Option<ScalarStyle>,
 }
 
-/// The state of the frontmatter block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrontmatterState {
     /// The file has no frontmatter.
@@ -107,14 +103,12 @@ pub struct DecodeFacts {
 /// One parsed SKILL.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillRecord {
-    /// Facts about the file.
     pub facts: FileFacts,
     /// The text up to the body: delimiters and frontmatter, without a byte order mark. Extends to
     /// the end of the longest frontmatter that any agent recognises.
     pub head: Box<str>,
     /// True if all agents find the same frontmatter and read the same values in it.
     pub portable: bool,
-    /// The state of the frontmatter block.
     pub yaml: FrontmatterState,
     /// The `name` field.
     pub name: Option<RecordField>,

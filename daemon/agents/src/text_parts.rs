@@ -20,7 +20,6 @@ pub struct TextParts {
 }
 
 impl TextParts {
-    /// Returns the parts of the body.
     pub fn body(&self, text: &str, document: &Document) -> &Body {
         self.body.get_or_init(|| Body::new(text, document.body))
     }

@@ -131,7 +131,6 @@ fn is_agent_name(name: &str) -> bool {
     is_short(name) && name.chars().all(|it| it.is_alphanumeric() || "-_. ".contains(it))
 }
 
-/// Returns the server of a tool.
 fn server_of(tool: &str) -> Option<&str> {
     tool.strip_prefix("mcp__")?.split("__").next()
 }

@@ -13,9 +13,7 @@ pub enum ConfigSource {
 /// The time at which a changed key takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
-    /// From the next call.
     NextCall,
-    /// For new connections.
     NextConnection,
     /// From the daemon's next start.
     NextStart,
@@ -28,17 +26,13 @@ pub enum ValueKind {
     Choice(&'static [&'static str]),
     /// A list of these words.
     Choices(&'static [&'static str]),
-    /// A profile id.
     Profile,
     /// `true` or `false`.
     Switch,
     /// A whole number from `min` to `max`.
     Number {
-        /// Minimum.
         min: u64,
-        /// Maximum.
         max: u64,
-        /// Unit of the number.
         unit: &'static str,
     },
     /// A list of profile ids.
@@ -64,7 +58,6 @@ pub struct ConfigKey {
     pub name: &'static str,
     /// Documentation; the first line is one sentence.
     pub doc: &'static str,
-    /// Accepted values.
     pub kind: ValueKind,
     /// Default value in TOML; `None` if the documentation describes the default.
     pub default: Option<&'static str>,

@@ -23,7 +23,6 @@ pub fn levels_of(rows: &[LevelRow], top: &AbsPath) -> ConfiguredLevels {
 pub struct LevelRow {
     /// Rule id, family or `*`.
     pub rule: String,
-    /// Level of the findings.
     pub level: Level,
     /// Glob of the files below the worktree's top; `None` means all files.
     pub glob: Option<String>,

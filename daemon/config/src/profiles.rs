@@ -134,7 +134,6 @@ fn draft(reader: &mut ConfigReader<'_>, id: &str, at: usize, table: &DeTable<'_>
     draft
 }
 
-/// Returns all keys of a profile.
 pub(super) fn profile_keys() -> Vec<&'static str> {
     let rules = RULES.iter().map(|it| it.name).filter(|it| *it != "roots");
     PROFILE_KEYS.iter().map(|it| it.name).chain(rules).collect()

@@ -15,7 +15,6 @@ pub struct Parsed {
     pub problems: Vec<Problem>,
 }
 
-/// A problem and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Line, starting at 1.
@@ -50,7 +49,6 @@ pub(super) struct ConfigReader<'a> {
 }
 
 impl ConfigReader<'_> {
-    /// Returns the line of an offset.
     pub(super) fn line(&self, at: usize) -> u32 {
         self.place(at).0
     }

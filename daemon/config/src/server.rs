@@ -12,7 +12,6 @@ use super::value::{ValueError, nearest, type_name};
 pub struct McpServer {
     /// Program: a path, or a name to search in `PATH`.
     pub command: String,
-    /// Arguments.
     pub args: Vec<String>,
     /// Environment variables, in addition to the few that every program needs.
     pub env: BTreeMap<String, String>,

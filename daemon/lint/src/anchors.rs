@@ -22,7 +22,6 @@ const MAX_OWN_ANCHOR: usize = 256;
 /// `form_fields`.
 pub(super) type Anchors = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the anchors in a part of a text.
 pub(super) fn anchors(text: &str, body: &Body, part: Span) -> Anchors {
     let mut anchors = Anchors::new();
     let mut add = |it: String| anchors.entry(letters(&it)).or_default().insert(it);

@@ -72,7 +72,6 @@ impl Offer {
 /// A location in another file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Related {
-    /// Path of the file.
     pub path: AbsPath,
     /// Relation to the finding.
     pub message: String,
@@ -126,7 +125,6 @@ impl Finding {
         self
     }
 
-    /// Adds a fix with one edit.
     pub(super) fn fix(self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
         self.fix_all(title, vec![Edit { span, text: text.into() }])
     }
@@ -167,7 +165,6 @@ impl Finding {
         finding.fix(format!("Change to `{suggestion}`"), span, suggestion)
     }
 
-    /// Adds the suggestion to the message and as a draft.
     pub(super) fn suggest_draft(self, span: Span, suggestion: &str) -> Self {
         let finding = self.ask(suggestion);
         finding.draft(format!("Change to `{suggestion}`"), span, suggestion)

@@ -20,10 +20,8 @@ const MAX_ROUNDS: usize = 10;
 /// Maximum number of bytes checked again: an editor waits for the result.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Result of the fix loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FixResult {
-    /// The fixed text.
     pub text: String,
     /// Edits of the original text with the same result, in text order and without overlaps.
     pub edits: Vec<Edit>,
@@ -114,7 +112,6 @@ struct EditedText<'a> {
     pieces: Vec<TextPart>,
 }
 
-/// A part of a draft.
 enum TextPart {
     /// A span of the original text.
     Kept(Span),

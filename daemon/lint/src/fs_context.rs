@@ -14,19 +14,16 @@ use super::skill_set::SkillSet;
 /// Maximum number of files returned for a glob: enough to derive the directories it matches.
 pub const MAX_MATCHES: u32 = 10_000;
 
-/// The kind of entry at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathKind {
     /// No entry.
     Missing,
     /// A regular file.
     File {
-        /// True if the file is executable.
         executable: bool,
         /// True if the file starts with `#!`.
         script: bool,
     },
-    /// A directory.
     Directory,
 }
 

@@ -33,7 +33,6 @@ One comment can name several rules; `family/*` names a whole family.
 
 ";
 
-/// Returns the reference page.
 pub fn page() -> String {
     let mut page = HEAD.to_owned();
     let rules = rules();

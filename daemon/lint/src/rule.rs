@@ -11,7 +11,6 @@ use super::rule_id::RuleId;
 /// Example without problems, for the rules whose own example has nothing to keep.
 pub(super) const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-/// A lint rule.
 #[derive(Debug)]
 pub struct Rule {
     /// Stable id.

@@ -9,7 +9,6 @@ use super::finding::Finding;
 /// The profiles and rule levels that a text is checked with.
 #[derive(Clone, Debug)]
 pub struct Settings<'a> {
-    /// The active profiles.
     pub profiles: Vec<&'a Profile>,
     /// Severities that the configuration sets, by rule and path.
     pub levels: ConfiguredLevels,

@@ -114,7 +114,6 @@ impl SkillSet {
         &self.rankings
     }
 
-    /// Returns the skill at a path.
     pub(super) fn at(&self, path: &AbsPath) -> Option<&Neighbour> {
         self.at.get(path).map(|it| &self.neighbours[*it])
     }
@@ -150,7 +149,6 @@ impl SkillSet {
         found
     }
 
-    /// Returns the skills with this name.
     pub(super) fn with_name(&self, name: &str) -> impl Iterator<Item = &Neighbour> {
         self.by_name.get(name).into_iter().flatten().map(|it| &self.neighbours[*it])
     }
@@ -207,7 +205,6 @@ fn letter(byte: u8) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
-/// Returns the paths of all shadowed skills.
 fn shadowed(rankings: &[Ranking]) -> HashSet<&AbsPath> {
     let skills = rankings.iter().flat_map(|it| &it.skills);
     skills.filter(|it| it.state == SkillState::Shadowed).map(|it| &it.path).collect()
@@ -252,7 +249,6 @@ pub(super) struct RankedSkill<'a> {
 }
 
 impl<'a> RankedSkill<'a> {
-    /// Returns the entries.
     pub(super) fn skills(&self) -> impl Iterator<Item = &'a Ranked> + use<'a> {
         let ranking = self.ranking;
         self.indices.iter().map(|it| &ranking.skills[*it])

@@ -33,7 +33,6 @@ pub struct Subject<'a> {
     pub text: &'a str,
     /// Syntax tree of the text.
     pub document: &'a Document,
-    /// Skill record of the text.
     pub record: &'a SkillRecord,
     /// Path of the file, if known.
     pub path: Option<&'a AbsPath>,
@@ -235,7 +234,6 @@ impl<'a> Cx<'a> {
         !self.profiles_of(agents).is_empty()
     }
 
-    /// Returns the profiles of these agents.
     pub(super) fn profiles_of(&self, agents: &[Agent]) -> Vec<&'a Profile> {
         let is_reader = |it: &&Profile| it.reader.is_some_and(|it| agents.contains(&it));
         self.affected.iter().copied().filter(is_reader).collect()
@@ -300,7 +298,6 @@ impl<'a> Cx<'a> {
         self.parts().references(self.text, self.document)
     }
 
-    /// Returns the links.
     pub(super) fn links(&self) -> &[Link] {
         self.parts().links(self.text, self.document)
     }

@@ -19,7 +19,6 @@ use super::table::ids;
 /// First word of a suppression comment.
 pub(super) const WORD: &str = "skillsd-ignore";
 
-/// A suppression comment.
 #[derive(Debug)]
 pub(super) struct Suppression {
     /// Suppressed rules or families, each with its span.
@@ -63,7 +62,6 @@ pub fn is_known(pattern: &str) -> bool {
     pattern.parse::<RuleId>().is_ok() || ids().iter().any(|it| names(pattern, it))
 }
 
-/// Returns the suppressions of a text.
 pub(super) fn suppressions(cx: &Cx<'_>) -> Vec<Suppression> {
     if !cx.text.contains(WORD) {
         return Vec::new();

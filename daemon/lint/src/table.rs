@@ -26,7 +26,6 @@ pub fn ids() -> Vec<&'static str> {
     RULES.iter().map(|it| it.id.as_str()).collect()
 }
 
-/// Returns the rule with this id.
 pub fn find(id: RuleId) -> Option<&'static Rule> {
     RULES.iter().copied().find(|it| it.id == id)
 }

@@ -234,14 +234,12 @@ impl Fixture {
         self.with_subject(|it| crate::check(it, settings, self))
     }
 
-    /// Returns the fix that suppresses a finding.
     pub fn suppression(&self, finding: &Finding) -> Option<Fix> {
         let settings = Settings::default();
         let findings = self.check();
         self.with_subject(|it| crate::suppression(finding, &findings, it, &settings, self))
     }
 
-    /// Returns the findings that are shown.
     pub fn shown(&self, settings: &Settings<'_>) -> Vec<Finding> {
         self.with_subject(|it| crate::shown(crate::check(it, settings, self), it, settings, self))
     }

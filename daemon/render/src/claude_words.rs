@@ -32,7 +32,6 @@ pub(super) fn without_commands(argument: &str) -> String {
 /// takes quadratic time for brackets that are not closed.
 const MAX_PARSED: usize = 16 * 1024;
 
-/// Returns the words of an argument text.
 pub(super) fn claude_words(text: &str) -> Vec<String> {
     let words = if text.len() > MAX_PARSED { Vec::new() } else { simple_command(text) };
     if words.is_empty() { text.split_whitespace().map(str::to_owned).collect() } else { words }

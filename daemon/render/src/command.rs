@@ -5,12 +5,10 @@
 
 use std::ops::Range;
 
-/// A command embedded in a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddedCommand {
     /// The range including the markers.
     pub whole: Range<usize>,
-    /// The range of the command itself.
     pub command: Range<usize>,
 }
 
@@ -23,7 +21,6 @@ pub struct ShellCommand {
     pub command: String,
 }
 
-/// The syntax of embedded commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandSyntax {
     /// Claude Code's: `` !`…` `` at the start of a line or after white space, and fenced blocks.

@@ -96,7 +96,6 @@ fn last(mut low: usize, mut high: usize, fits: impl Fn(usize) -> bool) -> usize 
     low
 }
 
-/// Returns a description that is cut to a length.
 fn shortened(description: &str, length: usize) -> String {
     let text = one_line(description);
     if units(&text) <= length {
@@ -112,7 +111,6 @@ fn shortened(description: &str, length: usize) -> String {
     if end.is_empty() { kept } else { format!("{}{end}", kept.trim_end()) }
 }
 
-/// Returns an entry with its description in a form.
 fn text(template: &ListingTemplate, it: &TemplateEntry<'_>, form: Descriptions) -> String {
     let Some(length) = form else { return it.text.clone() };
     let description = shortened(it.skill.description, length);

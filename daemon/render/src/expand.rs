@@ -20,7 +20,6 @@ pub type ShellResults = BTreeMap<String, String>;
 /// Claude Code's notice for disabled commands.
 pub(super) const DISABLED: &str = "[shell command execution disabled by policy]";
 
-/// An expanded body.
 pub(super) struct Expanded {
     pub(super) text: String,
     /// The commands without a result, which remain in the text.

@@ -14,14 +14,12 @@ use super::placeholder::PlaceholderSyntax;
 use super::substitute::{ARGUMENTS_TOO_LONG, Substitutions};
 use super::{invisible_chars, locale, template, xml};
 
-/// A rendered skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedSkill {
     /// A short title for people.
     pub title: String,
     /// The text for the model.
     pub output: String,
-    /// The metadata.
     pub metadata: Metadata,
     /// The commands to run before the model reads the text.
     pub commands: Vec<ShellCommand>,
@@ -31,7 +29,6 @@ pub struct LoadedSkill {
     pub warnings: Vec<String>,
 }
 
-/// Renders a skill.
 pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
     let body = loading.body.body();
     let mut commands = Vec::new();
@@ -117,7 +114,6 @@ fn variants(loading: &LoadRequest<'_>) -> String {
     )
 }
 
-/// An expanded body.
 struct FilledBody {
     text: String,
     commands: Vec<ShellCommand>,

@@ -38,9 +38,7 @@ pub struct SkillFiles {
 /// A request to render a skill.
 #[derive(Clone, Debug)]
 pub struct LoadRequest<'a> {
-    /// The output format.
     pub format: OutputFormat,
-    /// The invoker.
     pub by: Invoker,
     /// The name that the agent uses.
     pub name: &'a str,
@@ -62,18 +60,15 @@ pub struct LoadRequest<'a> {
     pub root: &'a Path,
     /// The working directory of the agent.
     pub cwd: &'a Path,
-    /// The parsed file.
     pub body: &'a SkillFile,
     /// The raw argument text.
     pub arguments: &'a str,
     /// The variables that the body may use.
     pub variables: &'a Variables,
-    /// Its files.
     pub files: &'a SkillFiles,
     /// The treatment of embedded commands.
     pub shell: ShellMode,
     /// Results of commands from an earlier call.
     pub results: &'a ShellResults,
-    /// The model in use.
     pub model: Option<&'a str>,
 }

@@ -14,7 +14,6 @@ use super::skill_file::SkillFile;
 pub struct Metadata {
     /// The skill's name, as the agent knows it.
     pub name: String,
-    /// Its directory.
     pub dir: String,
     /// The execution context; `None` for agents that have only one.
     pub status: Option<ExecutionContext>,
@@ -49,7 +48,6 @@ pub enum ExecutionContext {
     Forked,
 }
 
-/// A message to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptMessage {
     /// The sender's role.
@@ -151,7 +149,6 @@ fn switch(body: &SkillFile, field: &Field) -> Option<bool> {
     }
 }
 
-/// Returns the items of a list field.
 pub(super) fn list(body: &SkillFile, field: &Field) -> Vec<String> {
     match read(body, field) {
         Some(FieldValue::List(items)) => items.into_iter().map(|it| it.text).collect(),

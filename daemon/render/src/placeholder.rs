@@ -5,7 +5,6 @@
 
 use skills_syntax::text::Span;
 
-/// The placeholder syntax of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceholderSyntax {
     /// Claude Code's; with `braced`, also `${ARG1}` and `${name}`.
@@ -32,7 +31,6 @@ pub enum PlaceholderKind<'t> {
     Braced(&'t str),
 }
 
-/// A placeholder in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placeholder<'t> {
     pub span: Span,

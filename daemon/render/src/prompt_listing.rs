@@ -23,12 +23,10 @@ pub use listed_skill::ListedSkill;
 pub(super) use listed_skill::OneLineTexts;
 pub(super) use lists::markdown;
 
-/// The format of a prompt listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListingFormat {
     /// The open standard's: indented tags, all values escaped.
     Xml,
-    /// A list in Markdown.
     Markdown,
     /// Claude Code's listing.
     Claude,
@@ -46,7 +44,6 @@ pub enum ListingFormat {
     Opencode,
     /// opencode's as the founding documents describe it.
     OpencodeFounding,
-    /// A JSON array.
     Json,
     /// The listing of an agent whose texts are data of its row.
     Template(&'static ListingTemplate),

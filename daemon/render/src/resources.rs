@@ -61,9 +61,7 @@ pub fn is_plugin_file(relative: &Path) -> bool {
 /// The entries of a directory, without links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirEntries {
-    /// Regular files.
     pub files: Vec<String>,
-    /// Directories.
     pub directories: Vec<String>,
 }
 

@@ -12,7 +12,6 @@ use skills_syntax::text::{Decoded, decode};
 /// A file read for loading. All parts are from one version of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillFile {
-    /// The skill record.
     pub record: Arc<SkillRecord>,
     /// The parsed document with the range of every key and value, within the record's head.
     pub document: Document,

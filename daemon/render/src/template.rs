@@ -213,7 +213,6 @@ impl TemplateListing<'_> {
         PromptListing { text, n_listed, n_shortened: n_listed - n_whole, n_omitted }
     }
 
-    /// Returns the costs of the entries.
     pub(super) fn cost(&self) -> ListingCost {
         let listed = self.entries.iter().filter(|it| it.form != ListingForm::Omitted);
         let used = listed.map(TemplateEntry::length).sum::<usize>();
@@ -365,7 +364,6 @@ fn files(template: &FilesTemplate, rule: EscapeRule, paths: &[String]) -> String
     }
 }
 
-/// The values for the placeholders of a body.
 pub(super) struct BodyValues<'a> {
     pub(super) raw: &'a str,
     pub(super) names: &'a [String],

@@ -72,7 +72,6 @@ impl TemplateEntry<'_> {
     }
 }
 
-/// Returns the text of an entry.
 pub(super) fn entry(
     template: &ListingTemplate,
     skill: &ListedSkill<'_>,

@@ -16,7 +16,6 @@ use super::{template, template_entry};
 pub struct Tool {
     /// The tool's name in the agent.
     pub name: &'static str,
-    /// The description for the model.
     pub description: String,
     /// The JSON Schema of the parameters; the skills' names are an enum in it.
     pub schema: Json,

@@ -18,7 +18,6 @@ pub enum Severity {
     Error,
     /// The skill works, but its effect differs from its text.
     Warning,
-    /// Additional information.
     Information,
     /// A style suggestion.
     Hint,
@@ -80,7 +79,6 @@ impl fmt::Display for ProblemCode {
 pub struct Diagnostic<C = ProblemCode> {
     /// The kind of problem.
     pub code: C,
-    /// The severity.
     pub severity: Severity,
     /// The affected item.
     pub span: Span,
@@ -91,27 +89,22 @@ pub struct Diagnostic<C = ProblemCode> {
 }
 
 impl Diagnostic {
-    /// Creates an error.
     pub fn error(code: ProblemCode, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, span, message.into())
     }
 
-    /// Creates a warning.
     pub fn warning(code: ProblemCode, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, span, message.into())
     }
 
-    /// Creates an information.
     pub fn information(code: ProblemCode, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Information, span, message.into())
     }
 
-    /// Creates a hint.
     pub fn hint(code: ProblemCode, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Hint, span, message.into())
     }
 
-    /// Adds a remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

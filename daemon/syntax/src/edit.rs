@@ -7,7 +7,6 @@ use crate::text::Span;
 pub struct Edit {
     /// The replaced span; empty to insert.
     pub span: Span,
-    /// The new text.
     pub text: String,
 }
 

@@ -5,9 +5,7 @@ use std::ops::Range;
 /// A run of invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Its byte range.
     pub bytes: Range<usize>,
-    /// Its first character.
     pub first: char,
     /// The number of its characters.
     pub count: usize,

@@ -17,7 +17,6 @@ pub struct AbsPath(PathBuf);
 /// The reason why a path is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathError {
-    /// The path is relative.
     Relative(PathBuf),
     /// The path contains `..`, which is ambiguous until links are resolved.
     Climbs(PathBuf),

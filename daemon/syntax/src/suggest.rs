@@ -94,7 +94,6 @@ pub enum Slip {
     Swapped,
     /// A letter is typed twice.
     Doubled,
-    /// A letter is left out.
     LeftOut,
     /// A letter is replaced by one beside it on the keyboard.
     BesideKey,

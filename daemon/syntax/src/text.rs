@@ -93,7 +93,6 @@ impl Span {
         self.start == self.end
     }
 
-    /// Returns the span as a range.
     pub const fn range(self) -> Range<usize> {
         self.start..self.end
     }
@@ -118,7 +117,6 @@ pub struct LineIndex {
     lines: Vec<TextLine>,
 }
 
-/// One line of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct TextLine {
     /// Its bytes without the line end.
@@ -151,7 +149,6 @@ impl TextLine {
         Self { span, checkpoints: checkpoints.collect() }
     }
 
-    /// Returns the counts before an offset.
     fn before(&self, text: &str, offset: usize) -> ColumnCounts {
         let end = text.floor_char_boundary(offset.min(self.span.end)).max(self.span.start);
         let mark = match (end - self.span.start) / STRIDE {
@@ -270,7 +267,6 @@ impl LineIndex {
         self.lines.partition_point(|line| line.span.start <= offset).saturating_sub(1)
     }
 
-    /// Returns the end of the text.
     fn end(&self) -> usize {
         self.lines.last().map_or(0, |line| line.span.end)
     }

@@ -9,17 +9,14 @@ use crate::yaml_library::YamlLibrary;
 /// The form of a field's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// A text.
     Text,
     /// Text that authors often write in brackets; the source spelling counts.
     Spelling,
-    /// A switch: on or off.
     Switch,
     /// A list of words, or text with words between separators.
     Words(Separators),
     /// A list of globs, or text with globs between commas.
     Globs,
-    /// A map from text to text.
     TextMap,
     /// One of the field's values.
     Choice {
@@ -59,7 +56,6 @@ pub enum Separators {
     Blanks,
     /// Commas and white space outside parentheses.
     CommasAndBlanks,
-    /// Commas outside braces.
     CommasOutsideBraces,
 }
 
@@ -99,11 +95,8 @@ pub enum Coercion {
     TextMapOf(&'static [&'static str]),
     /// A map from text to strings; other values are refused.
     StringMap(YamlLibrary),
-    /// A word.
     Choice,
-    /// A word or an integer.
     ChoiceOrInteger,
-    /// Hooks by event.
     Hooks,
     /// Anything, unchanged.
     Anything,

@@ -4,7 +4,6 @@ use super::agent::Agent;
 use super::citations::Citation;
 use super::coercion::{Coercion, Shape};
 
-/// One frontmatter field.
 #[derive(Debug)]
 pub struct Field {
     /// The key, as it is written.
@@ -19,7 +18,6 @@ pub struct Field {
     pub default: Option<&'static str>,
     /// The values with a defined meaning.
     pub values: &'static [NamedValue],
-    /// The known keys of a map.
     pub keys: &'static [MapKey],
     /// The agents that read the field; empty for unread fields.
     pub readers: &'static [FieldReader],
@@ -118,7 +116,6 @@ pub struct MapKey {
 /// One agent's reading of a field.
 #[derive(Debug)]
 pub struct FieldReader {
-    /// The agent.
     pub agent: Agent,
     /// The first version that reads it in a skill; `None` if no source says so.
     pub since: Option<&'static str>,
@@ -126,7 +123,6 @@ pub struct FieldReader {
     pub reads: Coercion,
     /// The agent's behaviour if the field is missing.
     pub absent: OnMissing,
-    /// The limits on a text.
     pub limit: Option<TextLimit>,
     /// Other behaviour of this agent, in sentences; may be empty.
     pub note: &'static str,
@@ -236,8 +232,5 @@ pub enum FieldStatus {
     /// At least one agent reads the field.
     Read,
     /// No agent reads the field at the top level; it belongs under another key.
-    Unread {
-        /// The key that it belongs under.
-        belongs_under: &'static str,
-    },
+    Unread { belongs_under: &'static str },
 }

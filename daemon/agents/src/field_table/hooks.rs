@@ -11,7 +11,6 @@ const ALIKE: f64 = 0.6;
 /// An event that hooks can be bound to.
 #[derive(Debug)]
 pub struct HookEvent {
-    /// The name.
     pub name: &'static str,
     /// The first version that has it.
     pub since: Option<&'static str>,
@@ -19,7 +18,6 @@ pub struct HookEvent {
     pub summary: &'static str,
     /// The subject that a matcher is compared with.
     pub matches: MatcherSubject,
-    /// Example matchers.
     pub matchers: &'static [&'static str],
 }
 
@@ -52,11 +50,8 @@ pub struct HandlerKind {
 /// A key of a group or of a handler.
 #[derive(Debug)]
 pub struct HookKey {
-    /// The key.
     pub name: &'static str,
-    /// The type of its value.
     pub takes: HookValueType,
-    /// True if the key is required.
     pub required: bool,
     /// The first version that reads it.
     pub since: Option<&'static str>,
@@ -67,21 +62,15 @@ pub struct HookKey {
 /// The type of a [`HookKey`]'s value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HookValueType {
-    /// A text.
     Text,
     /// One of the names of [`KINDS`].
     Kind,
-    /// A switch.
     Switch,
-    /// A number.
     Number,
-    /// A list of texts.
     Texts,
-    /// A map from text to text.
     TextMap,
     /// A map from text to anything.
     Map,
-    /// A list of handlers.
     Handlers,
 }
 
@@ -126,7 +115,6 @@ pub static COMMON: [HookKey; 5] = [
         .since("2.1.0"),
 ];
 
-/// The kinds of handlers.
 pub static KINDS: [HandlerKind; 5] = [
     HandlerKind {
         name: "command",
@@ -343,12 +331,10 @@ pub static EVENTS: [HookEvent; 33] = [
     ),
 ];
 
-/// Returns the event with this name.
 pub fn find_event(name: &str) -> Option<&'static HookEvent> {
     EVENTS.iter().find(|it| it.name == name)
 }
 
-/// Returns the kind of handler with this name.
 pub fn find_kind(name: &str) -> Option<&'static HandlerKind> {
     KINDS.iter().find(|it| it.name == name)
 }

@@ -8,10 +8,8 @@ use super::field::Field;
 use super::standard::{ALLOWED_TOOLS, COMPATIBILITY, DESCRIPTION, LICENSE, METADATA, NAME};
 use super::unread_fields;
 
-/// The kind of a frontmatter key.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyKind {
-    /// A field of the table.
     Field(&'static Field),
     /// A misspelling of this field, which no agent reads.
     Misspelled(&'static Field),

@@ -6,10 +6,8 @@
 
 use super::Agent;
 
-/// A tool of one agent.
 #[derive(Debug)]
 pub struct Tool {
-    /// The name.
     pub name: &'static str,
     /// The agent that has the tool under this name.
     pub agent: Agent,
@@ -162,7 +160,6 @@ pub fn agent_tools(agent: Agent) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(move |it| it.agent == agent)
 }
 
-/// Returns the tool with exactly this name.
 pub fn find_tool(agent: Agent, name: &str) -> Option<&'static Tool> {
     agent_tools(agent).find(|it| it.name == name)
 }

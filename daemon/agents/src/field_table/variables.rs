@@ -9,7 +9,6 @@ pub struct Variable {
     pub name: &'static str,
     /// The value, as a sentence.
     pub summary: &'static str,
-    /// The agents that replace it.
     pub agents: &'static [Agent],
     /// True if it needs braces.
     pub braces: bool,
@@ -62,7 +61,6 @@ pub static SHELL_VARIABLES: [&str; 10] = [
     "CLAUDE_BIN",
 ];
 
-/// Returns the variable with this name.
 pub fn find_variable(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|it| it.name == name)
 }

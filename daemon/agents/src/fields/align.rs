@@ -11,7 +11,6 @@ use skills_syntax::text::Span;
 pub(super) enum Alignment {
     /// The source equals the text, from this offset on.
     Direct(usize),
-    /// The span of each byte.
     Bytes(Vec<Span>),
     /// Only the span of the whole scalar is known.
     Whole(Span),

@@ -17,13 +17,11 @@ use crate::yaml_library::YamlLibrary;
 /// A group of handlers with its matcher.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HookGroup {
-    /// The event.
     pub event: SpannedText,
     /// The matcher, if any.
     pub matcher: Option<SpannedText>,
     /// True if the group has the key `hooks`.
     pub has_hooks: bool,
-    /// The handlers.
     pub handlers: Vec<HookHandler>,
     /// Unknown keys of the group.
     pub others: Vec<SpannedText>,
@@ -31,7 +29,6 @@ pub struct HookGroup {
     pub span: Span,
 }
 
-/// One handler.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HookHandler {
     /// Its `type`, if it is text.
@@ -45,7 +42,6 @@ pub struct HookHandler {
 }
 
 impl HookHandler {
-    /// Returns the text of a key.
     pub fn text(&self, key: &str) -> Option<&SpannedText> {
         self.settings.iter().rev().find_map(|(name, setting)| match setting {
             HookSetting::Text(item) if name.text == key => Some(item),
@@ -63,13 +59,9 @@ impl HookHandler {
 /// The value of a handler's key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum HookSetting {
-    /// A text.
     Text(SpannedText),
-    /// A switch.
     Switch(bool),
-    /// A number.
     Number(f64),
-    /// A list of texts.
     Texts(Vec<SpannedText>),
     /// The span of a map, or of the value of an unknown key.
     Other(Span),

@@ -24,7 +24,6 @@ pub fn json<'e>(
         .collect()
 }
 
-/// State of one conversion.
 struct JsonConversion<'a> {
     frontmatter: &'a Frontmatter,
     source: &'a str,

@@ -6,10 +6,8 @@ use skills_syntax::text::Span;
 use crate::scalar::YamlType;
 use crate::yaml_library::YamlLibrary;
 
-/// A text with its span.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpannedText {
-    /// The text.
     pub text: String,
     /// The span, including quotes; inside text that is split, the span of the item alone.
     pub span: Span,

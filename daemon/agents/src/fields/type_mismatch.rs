@@ -7,7 +7,6 @@ use crate::scalar::YamlType;
 /// A part of a value that does not have the expected type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TypeMismatch {
-    /// The part.
     pub span: Span,
     /// The expected type, with an article.
     pub expected: &'static str,

@@ -61,7 +61,6 @@ impl CompiledMatcher {
     }
 }
 
-/// A parsed matcher.
 pub(super) enum Matcher<'a> {
     All,
     Words(Vec<&'a str>),
@@ -102,14 +101,12 @@ pub fn words(matcher: &str) -> impl Iterator<Item = &str> {
     matcher.split(['|', ',']).map(str::trim)
 }
 
-/// Returns whether a matcher matches one of these names.
 pub fn matches_any<'n>(matcher: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
     let compiled = CompiledMatcher::default();
     let parsed = Matcher::read(matcher);
     names.any(|it| parsed.matches(matcher, &compiled, Some(it)))
 }
 
-/// Returns whether a matcher is a regular expression.
 pub fn is_expression(matcher: &str) -> bool {
     matches!(Matcher::read(matcher), Matcher::Expression)
 }

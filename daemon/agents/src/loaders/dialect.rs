@@ -20,7 +20,6 @@ use crate::yaml_library::YamlLibrary;
 pub struct YamlRefusal {
     /// The error, as a sentence fragment.
     pub message: String,
-    /// The offset in the content.
     pub offset: usize,
 }
 

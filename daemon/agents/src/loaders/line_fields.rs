@@ -8,7 +8,6 @@ use skills_syntax::text::Span;
 
 use super::repair::line_spans;
 
-/// The fields found by line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LineFields {
     /// The text after `name:` and its range.

@@ -368,7 +368,6 @@ fn typed_line(text: &str) -> TypedValue {
     TypedValue { kind, text: text.to_owned() }
 }
 
-/// Types a value of JSON.
 fn typed_json(node: &Node) -> TypedValue {
     let (kind, text) = match &node.value {
         Value::Null => (YamlType::Null, String::new()),

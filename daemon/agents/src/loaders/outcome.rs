@@ -21,7 +21,6 @@ pub enum LoadVerdict {
     Repaired(LoadStrategy),
     /// The body is loaded; the frontmatter is ignored.
     WithoutFields,
-    /// The file is dropped.
     Dropped,
 }
 
@@ -75,7 +74,6 @@ keyword_enum! {
 /// A fault or repair of a file from one agent's point of view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// The rule.
     pub rule: LoadRule,
     /// The fault, as a sentence fragment.
     pub message: String,
@@ -88,7 +86,6 @@ pub struct Remark {
 /// A file as one agent loads it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOutcome {
-    /// The decision.
     pub verdict: LoadVerdict,
     /// The name, by skillsd's own reading if the file is dropped.
     pub name: String,

@@ -4,12 +4,10 @@ use skills_syntax::text::Span;
 
 pub(super) use crate::fence::line_spans;
 
-/// One edit of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RepairEdit {
     /// The replaced range in the original text.
     pub span: Span,
-    /// The replacement.
     pub text: String,
 }
 

@@ -114,7 +114,6 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// Validates the description.
     pub(super) fn validate_description(&mut self, typed: Option<TypedValue>) {
         if let Some(fault) = self.read_description(typed) {
             let at = self.record.description.as_ref().map(|it| it.at);

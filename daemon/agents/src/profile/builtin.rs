@@ -23,7 +23,6 @@ pub fn agents() -> impl Iterator<Item = &'static Arc<Profile>> {
     builtin().iter().filter(|it| it.base.is_none())
 }
 
-/// Returns the built-in profile with this id.
 pub fn find(id: &str) -> Option<&'static Arc<Profile>> {
     builtin().iter().find(|it| it.id == id)
 }

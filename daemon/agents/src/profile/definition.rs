@@ -30,7 +30,6 @@ pub struct Profile {
     pub agent: Text,
     /// The agent's version that the rules describe.
     pub version: Text,
-    /// The evidence for the rules.
     pub evidence: Evidence,
     /// The addresses of the documents that the rules are taken from, if they are not measured.
     pub sources: Vec<Text>,
@@ -98,7 +97,6 @@ pub struct Profile {
     pub nested: NestedRule,
     /// The treatment of loaded skills if a session is compacted.
     pub compaction: Compaction,
-    /// The rule for trust in a project.
     pub trust: TrustRule,
     /// True if the winner of a name carries a warning about the shadowed skills.
     pub warns_of_duplicates: bool,
@@ -146,7 +144,6 @@ impl Profile {
         }
     }
 
-    /// Returns the rules for finding plugins.
     pub fn plugins(&self) -> impl Iterator<Item = &PluginRule> {
         self.roots.iter().filter_map(|root| match &root.base {
             RootBase::Plugins(rule) => Some(rule),
@@ -205,7 +202,6 @@ impl Profile {
     }
 }
 
-/// The evidence for a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// Measured on the running agent.

@@ -5,7 +5,6 @@ use super::{AncestorStop, LinkPolicy, Provider, RootBase, RootContent, RootRule,
 use crate::keyword::Keyword;
 use skills_syntax::text::grouped;
 
-/// Returns one line for each path of a root.
 pub(super) fn root_lines(root: &RootRule) -> Vec<String> {
     if let RootBase::Provided(_) | RootBase::BuiltIn(_) = root.base {
         return vec![format!("{} ({})", root.display_path(""), root.scope.keyword())];

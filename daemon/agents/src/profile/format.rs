@@ -9,7 +9,6 @@ pub enum OutputFormat {
     Opencode,
     /// opencode as the founding documents describe it: with `file://` URLs.
     OpencodeFounding,
-    /// Claude Code.
     Claude,
     /// Claude Code as the founding documents describe it: with `${ARG1}`-style arguments.
     ClaudeFounding,
@@ -33,7 +32,6 @@ impl OutputFormat {
         matches!(self, Self::Claude | Self::ClaudeFounding)
     }
 
-    /// Returns whether this is a format of opencode.
     pub const fn is_opencode(self) -> bool {
         matches!(self, Self::Opencode | Self::OpencodeFounding)
     }

@@ -7,15 +7,12 @@ use crate::keyword::keyword_enum;
 /// The rules for a skill's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameRule {
-    /// The source of the name.
     pub source: NameSource,
     /// The treatment of a name or description that is not text in YAML (`123`, `true`).
     pub scalars: ScalarRule,
-    /// The treatment of an empty name.
     pub empty: EmptyNameRule,
     /// The conversion of the name's characters.
     pub form: NameForm,
-    /// The names that are accepted.
     pub check: NameCheck,
 }
 
@@ -43,7 +40,6 @@ keyword_enum! {
         Refuse = "refuse",
     }
 
-    /// Treatment of an empty name.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     EmptyNameRule {
         /// It counts as missing.
@@ -67,7 +63,6 @@ keyword_enum! {
 /// The names that an agent accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameCheck {
-    /// Any text.
     Any,
     /// At most this many characters; skills with longer names are dropped.
     AtMost(usize),
@@ -133,21 +128,16 @@ impl DescriptionRule {
 pub enum Requirement {
     /// The body is not empty.
     Body,
-    /// The body has text.
     BodyText,
     /// There is frontmatter, or text.
     Content,
-    /// There is frontmatter.
     Frontmatter,
     /// The description has at most this many UTF-16 units.
     DescriptionAtMost(usize),
-    /// The field is missing or of this form.
     Field(FieldForm, Text),
     /// The field is missing, not written, or a map in which one key is missing or a scalar.
     MapWith {
-        /// The field.
         key: Text,
-        /// The key in it.
         scalar: Text,
     },
 }

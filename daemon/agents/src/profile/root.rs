@@ -65,7 +65,6 @@ pub enum RootBase {
     },
     /// The top of the repository's main worktree, unless that is the working directory.
     MainWorktree,
-    /// An absolute path.
     Absolute(Text),
     /// Each directory that the caller added, in the caller's order.
     Additional,
@@ -85,7 +84,6 @@ pub enum RootBase {
 /// A skill built into an agent's program. Only the agent itself provides its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltInSkill {
-    /// Its name.
     pub name: Text,
     /// The agent's description of it.
     pub description: Text,

@@ -28,7 +28,6 @@ pub(super) fn root(
     }
 }
 
-/// Creates the root of a provider.
 pub(super) fn provided(provider: Provider) -> RootRule {
     let scope = match provider {
         Provider::Bundled => Scope::Bundled,

@@ -8,7 +8,6 @@ use super::text::Text;
 /// One configuration file of an agent, or one family of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsRule {
-    /// The form of the settings.
     pub source: SettingsSource,
     /// True if `{env:NAME}` and `{file:PATH}` are replaced before the text is parsed.
     pub has_references: bool,
@@ -21,9 +20,7 @@ pub struct SettingsRule {
     pub relative: Vec<Text>,
     /// The files of [`RootBase::Ancestors`] that are read, and their order.
     pub ancestors: AncestorFiles,
-    /// The syntax of the files.
     pub syntax: Syntax,
-    /// The settings that are read from them.
     pub reads: Vec<SettingsItem>,
     /// The agent's behaviour if a file cannot be read.
     pub broken: OnBrokenSettings,
@@ -47,7 +44,6 @@ pub enum AncestorFiles {
 /// The form in which an agent gets settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsSource {
-    /// Files.
     File,
     /// The value of the variable that the base names.
     Variable,

@@ -32,7 +32,6 @@ pub struct ListingTemplate {
     pub separator: &'static str,
     /// The text after the last skill.
     pub tail: &'static str,
-    /// The order of the skills.
     pub order: ListingOrder,
     /// The line before the skills of a scope, with `{scope}`, or of a category, with `{category}`; empty
     /// if they are not grouped.
@@ -77,7 +76,6 @@ impl ListingTemplate {
     };
 }
 
-/// Order of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListingOrder {
     /// As discovery orders skills; files by the bytes of their paths.
@@ -93,7 +91,6 @@ pub enum ListingOrder {
 /// Treatment of white space in descriptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlanksRule {
-    /// Kept.
     Kept,
     /// Removed at both ends.
     Trimmed,
@@ -104,7 +101,6 @@ pub enum BlanksRule {
 /// Characters that are replaced in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EscapeRule {
-    /// None.
     Never,
     /// `&`, `<`, `>`, `"` and `'`, the last as `&apos;`.
     Xml,
@@ -194,7 +190,6 @@ pub struct LoadTemplate {
     pub escape: EscapeRule,
     /// The files for `{files}`; `None` if none are listed.
     pub files: Option<FilesTemplate>,
-    /// The treatment of arguments.
     pub arguments: ArgumentsTemplate,
 }
 
@@ -215,7 +210,6 @@ impl LoadTemplate {
 pub enum BodyTrim {
     /// White space at both ends.
     Both,
-    /// Blank lines at the start.
     BlankLinesBefore,
 }
 
@@ -230,11 +224,9 @@ pub struct FilesTemplate {
     pub separator: &'static str,
     /// The text after the last file.
     pub tail: &'static str,
-    /// The form of a path.
     pub paths: FilePaths,
     /// The number of files, if it is limited.
     pub most: Option<usize>,
-    /// The order of the files.
     pub order: ListingOrder,
     /// The directories whose files are listed, each with its own list; `None` if all are listed in one.
     pub groups: Option<&'static FileGroups>,
@@ -291,7 +283,6 @@ impl FileGroup {
 /// Form of the paths of a skill's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FilePaths {
-    /// Absolute.
     Absolute,
     /// Relative to the working directory, or absolute outside of it.
     BelowCwd,
@@ -299,10 +290,8 @@ pub enum FilePaths {
     BelowSkill,
 }
 
-/// Treatment of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArgumentsTemplate {
-    /// They are ignored.
     Ignored,
     /// They are ignored; in `{text}`, this variable stands for the skill's directory.
     Directory(&'static str),
@@ -320,7 +309,6 @@ pub enum ArgumentsTemplate {
 /// A tool that loads skills.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct ToolTemplate {
-    /// The name.
     pub name: &'static str,
     /// The description; `{listing}` stands for the list of skills.
     pub description: &'static str,

@@ -62,14 +62,12 @@ pub struct ProfileDraft {
     pub roots_last: Vec<RootDraft>,
     /// Roots to remove, with their offsets in the configuration.
     pub without_roots: Vec<(String, usize)>,
-    /// Changes to the walk of every root.
     pub every_root: WalkDraft,
 }
 
 /// A rule that a user sets.
 #[derive(Clone, Debug)]
 pub struct DraftSetting {
-    /// The rule.
     pub rule: &'static ProfileRule,
     /// The rule's new value.
     pub setting: RuleValue,
@@ -80,7 +78,6 @@ pub struct DraftSetting {
 /// A root as a user configures it.
 #[derive(Clone, Debug)]
 pub struct RootDraft {
-    /// The base of its paths.
     pub base: RootBase,
     /// The paths below the base.
     pub relative: Vec<Text>,
@@ -92,10 +89,8 @@ pub struct RootDraft {
     pub walk: WalkDraft,
 }
 
-/// Changes to a walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkDraft {
-    /// The maximum depth.
     pub depth: Option<DepthDraft>,
     /// True if a SKILL.md in the root itself counts.
     pub root_skill: Option<bool>,
@@ -116,13 +111,11 @@ pub struct WalkDraft {
 /// The configured depth of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthDraft {
-    /// Any depth.
     Any,
     /// At most this many directories.
     Levels(u16),
 }
 
-/// An error in a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DraftFault {
     /// The offset in the configuration.
@@ -134,12 +127,10 @@ pub struct DraftFault {
 }
 
 impl ProfileSet {
-    /// Returns all profiles.
     pub fn all(&self) -> &[Arc<Profile>] {
         &self.rows
     }
 
-    /// Returns the profile with this id.
     pub fn find(&self, id: &str) -> Option<&Arc<Profile>> {
         self.rows.iter().find(|it| it.id == id)
     }

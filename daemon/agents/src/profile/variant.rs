@@ -121,7 +121,6 @@ const CLAUDE_CODE: &[VariantRow] = &[
     },
 ];
 
-/// Returns the variants of the agents' rows.
 pub(super) fn rows(agents: &[Arc<Profile>]) -> Vec<Profile> {
     let of = |id: &str| agents.iter().find(|it| it.id == id);
     let documented = |table| ("founding", FOUNDING, Evidence::Documentation, table);

@@ -19,13 +19,10 @@ pub struct Link {
     pub names: Span,
     /// The decoded path, relative to its base.
     pub path: String,
-    /// The base of the path.
     pub start: LinkBase,
-    /// The form of the link.
     pub way: LinkForm,
 }
 
-/// The form of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LinkForm {
     /// The target of a Markdown link.
@@ -54,10 +51,8 @@ pub enum LinkBase {
     Root,
 }
 
-/// One component of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathStep {
-    /// The span of the component.
     pub span: Span,
     /// The path up to and including the component.
     pub reached: AbsPath,

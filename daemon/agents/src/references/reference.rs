@@ -5,15 +5,12 @@ use skills_syntax::text::Span;
 /// A possible reference to a skill.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
-    /// The name as written.
     pub name: String,
     /// The span of the name, without `/` or `$` before it.
     pub span: Span,
-    /// The form of the reference.
     pub form: ReferenceForm,
 }
 
-/// The form of a reference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReferenceForm {
     /// In `skills:` of a frontmatter.

@@ -3,7 +3,6 @@
 use skills_syntax::markdown::percent_decode_text;
 use skills_syntax::path::AbsPath;
 
-/// The texts to search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TextSearch {
     /// The top of the worktree to search.

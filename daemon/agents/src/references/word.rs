@@ -106,7 +106,6 @@ fn last_word(text: &str) -> (&str, &str) {
     text.split_at(text.trim_end_matches(char::is_alphanumeric).len())
 }
 
-/// Returns the first word of a text.
 fn first_word(text: &str) -> &str {
     let is_gap = |it: char| it == ' ' || "|(".contains(it) || WRAPPERS.contains(&it);
     let text = text.trim_start_matches(is_gap);

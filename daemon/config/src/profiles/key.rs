@@ -3,9 +3,7 @@
 /// A key of a profile that is not a rule, or a key of a root.
 #[derive(Clone, Copy, Debug)]
 pub struct ProfileKey {
-    /// Name.
     pub name: &'static str,
-    /// Documentation.
     pub doc: &'static str,
     /// Accepted values.
     pub kind: ProfileKeyKind,
@@ -14,13 +12,10 @@ pub struct ProfileKey {
 /// The values that such a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum ProfileKeyKind {
-    /// A string.
     Text,
-    /// One of these words.
     Word(fn() -> Vec<&'static str>),
     /// `true` or `false`.
     YesNo,
-    /// A string or a list of strings.
     Strings,
     /// A number of levels, or `any`.
     Depth,

@@ -13,7 +13,6 @@ use super::value::{Key, below, error, keyword, list, names, text, unknown, varia
 /// Number of keys at the end of [`ROOT_KEYS`] that control how a root is walked.
 const WALK_KEYS: usize = 8;
 
-/// Keys of a root.
 pub const ROOT_KEYS: &[ProfileKey] = &[
     ProfileKey {
         name: "base",

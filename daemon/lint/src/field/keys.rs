@@ -98,7 +98,6 @@ fn fits(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
     is_read && !written.is_empty() && (field.key != ALLOWED_TOOLS.key || words.all(is_tool))
 }
 
-/// Returns the field that a misspelled key resembles.
 pub(crate) fn misspelled_field(key: &str) -> Option<&'static Field> {
     match field_table::classify_key(key) {
         KeyKind::Field(_) => return None,

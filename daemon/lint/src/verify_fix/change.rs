@@ -25,7 +25,6 @@ const MAX_LEVELS: usize = 64;
 pub(super) struct FixedText<'a> {
     before: &'a str,
     after: &'a str,
-    /// The fixed findings.
     findings: &'a [&'a Finding],
     /// Spans of the edits, in text order.
     edited: Vec<Span>,
@@ -222,7 +221,6 @@ fn other_key(all: &[Entry], index: usize, rule: RuleId) -> Option<usize> {
 /// Numbers of parser errors, by the rule that reports them.
 type ErrorCounts = HashMap<Option<RuleId>, usize>;
 
-/// Counts the parser errors.
 fn errors(of: &Document) -> ErrorCounts {
     let mut errors = ErrorCounts::new();
     let is_error = |it: &&Diagnostic| it.severity == Severity::Error;

@@ -400,7 +400,6 @@ fn fix_quotes(cx: &Cx<'_>, finding: Finding) -> Finding {
     if is_sure { finding } else { finding.into_drafts() }
 }
 
-/// Returns whether a line starts with a key.
 fn starts_with_key(line: &str) -> bool {
     let is_key = |it: char| it.is_ascii_alphanumeric() || "-_".contains(it);
     let key = line.trim_start_matches(is_key);

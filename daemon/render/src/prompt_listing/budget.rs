@@ -1,6 +1,5 @@
 //! The budget of a prompt listing, and the rendered listing with its counts.
 
-/// The budget of a listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListingBudget {
     /// The model's context size in tokens, if known.
@@ -11,7 +10,6 @@ pub struct ListingBudget {
     pub empty_text: bool,
 }
 
-/// A rendered listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptListing {
     /// The text for the model; empty if there are no skills.

@@ -110,7 +110,6 @@ pub(super) struct ClaudeListing<'a> {
     /// The length of each line before cuts, by the agent's measure.
     whole: Vec<usize>,
     measure: Measure,
-    /// The budget.
     limit: usize,
 }
 
@@ -120,7 +119,6 @@ impl<'a> ClaudeListing<'a> {
         Self { lines, whole, measure, limit }
     }
 
-    /// Returns the length of a line.
     fn length(&self, line: &ListingLine<'_>) -> usize {
         (self.measure)(&line.text())
     }

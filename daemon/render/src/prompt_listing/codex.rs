@@ -18,7 +18,6 @@ const CUT: usize = 1021;
 /// Measured: the context size in tokens of a model that the agent does not know.
 const UNKNOWN_CONTEXT: u64 = 272_000;
 
-/// The budget for the lines.
 #[derive(Clone, Copy, Debug)]
 enum LineBudget {
     Tokens(u64),
@@ -58,7 +57,6 @@ impl LineBudget {
 
 /// A line under construction.
 struct CodexLine<'a> {
-    /// The index of the skill.
     index: usize,
     name: &'a str,
     description: String,
@@ -141,7 +139,6 @@ impl CodexListing<'_> {
         }
     }
 
-    /// Returns the costs of the entries.
     pub(super) fn cost(&self) -> ListingCost {
         let omitted = |whole: &u64| EntryCost {
             form: ListingForm::Omitted,

@@ -3,7 +3,6 @@
 /// The form in which a listing shows a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ListingForm {
-    /// With its whole description.
     Whole,
     /// With a part of its description.
     Shortened,
@@ -16,7 +15,6 @@ pub enum ListingForm {
 /// The unit of a listing's budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListingUnit {
-    /// Characters.
     Characters,
     /// Tokens, by the agent's estimate.
     Tokens,
@@ -46,7 +44,6 @@ pub struct EntryCost {
     pub tokens: u64,
 }
 
-/// The costs of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListingCost {
     /// The use of the budget; `None` if the agent has none.

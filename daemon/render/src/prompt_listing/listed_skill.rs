@@ -10,7 +10,6 @@ use crate::xml::escape;
 /// A skill in a prompt listing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedSkill<'a> {
-    /// Its name.
     pub name: &'a str,
     /// Its other name, which Claude Code shows behind the name.
     pub label: Option<String>,
@@ -30,7 +29,6 @@ pub struct ListedSkill<'a> {
     pub shown: Option<(&'a Path, &'a Path)>,
     /// The scope of that root.
     pub scope: Scope,
-    /// True if it is bundled with the agent.
     pub is_bundled: bool,
     /// The score of its recorded uses; a higher one keeps its description longer.
     pub use_score: f64,

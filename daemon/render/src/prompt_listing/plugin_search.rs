@@ -17,14 +17,11 @@ pub struct SkillQuery {
     pattern: Regex,
 }
 
-/// A matching skill.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundSkill<'a> {
-    /// Its name.
     pub name: &'a str,
     /// The plugin's label for its source.
     pub label: &'a str,
-    /// Its description.
     pub description: &'a str,
     /// Its scripts, as relative paths.
     pub scripts: &'a [String],
@@ -44,7 +41,6 @@ impl SkillQuery {
         Ok(Self { text: text.to_owned(), pattern: read })
     }
 
-    /// Returns whether a skill matches.
     pub fn matches(&self, name: &str, description: &str) -> bool {
         // An expression that reaches a limit on a text does not match it.
         [name, description].iter().any(|it| self.pattern.is_match(*it).unwrap_or_default())

@@ -8,7 +8,6 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use super::node::{Entry, Node, Value};
 use super::source::{Locator, Syntax, SyntaxError};
 
-/// Parses JSON.
 pub(super) fn parse(locator: &Locator<'_>, syntax: Syntax) -> Result<Node, SyntaxError> {
     let loose = syntax == Syntax::JsonLoose;
     if loose && locator.text.is_empty() {

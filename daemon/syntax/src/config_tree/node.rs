@@ -7,14 +7,12 @@ use crate::text::LineColumn;
 pub struct Node {
     /// The start of the value.
     pub at: LineColumn,
-    /// The value.
     pub value: Value,
 }
 
 /// The content of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A null.
     Null,
     /// `true` or `false`.
     Flag(bool),
@@ -22,20 +20,16 @@ pub enum Value {
     Other(Box<str>),
     /// A string.
     Text(Box<str>),
-    /// A list.
     List(Vec<Node>),
     /// A map, with its entries in file order.
     Map(Vec<Entry>),
 }
 
-/// One entry of a map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The key.
     pub key: Box<str>,
     /// The start of the key.
     pub at: LineColumn,
-    /// The value.
     pub node: Node,
 }
 
@@ -45,12 +39,10 @@ impl Node {
         self.entries().iter().rev().find(|it| &*it.key == key)
     }
 
-    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|it| &it.node)
     }
 
-    /// Returns the value at a path of keys.
     pub fn at_path(&self, keys: &[&str]) -> Option<&Self> {
         keys.iter().try_fold(self, |node, key| node.get(key))
     }

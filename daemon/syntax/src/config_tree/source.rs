@@ -7,13 +7,10 @@ use crate::text::{LineColumn, LineIndex};
 pub enum Syntax {
     /// JSON as `JSON.parse` accepts it.
     Json,
-    /// JSON with comments.
     JsonWithComments,
     /// JSON with comments and trailing commas.
     JsonLoose,
-    /// TOML.
     Toml,
-    /// YAML.
     Yaml,
 }
 
@@ -21,7 +18,6 @@ impl Syntax {
     /// The number of variants.
     pub const COUNT: usize = Self::Yaml as usize + 1;
 
-    /// Returns the name of the language.
     pub fn name(self) -> &'static str {
         match self {
             Self::Json | Self::JsonWithComments | Self::JsonLoose => "JSON",
@@ -31,7 +27,6 @@ impl Syntax {
     }
 }
 
-/// A syntax error and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// The error, as a sentence fragment.

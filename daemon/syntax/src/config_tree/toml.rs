@@ -6,7 +6,6 @@ use toml::de::{DeTable, DeValue};
 use super::node::{Entry, Node, Value};
 use super::source::{Locator, SyntaxError};
 
-/// Parses TOML.
 pub(super) fn parse(locator: &Locator<'_>) -> Result<Node, SyntaxError> {
     let table = DeTable::parse(locator.text).map_err(|error| {
         // Messages are a single line.

@@ -9,7 +9,6 @@ use crate::text::{LineColumn, LineIndex};
 /// Maximum nesting depth of maps and lists.
 const MAX_DEPTH: usize = 64;
 
-/// Parses YAML.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     let fenced = format!("---\n{text}\n---\n");
     let reader = YamlReader { lines: LineIndex::new(&fenced), text: &fenced };

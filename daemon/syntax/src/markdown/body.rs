@@ -29,7 +29,6 @@ pub struct Body {
     pub prose: Vec<Span>,
 }
 
-/// A heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
     /// The level, from 1 to 6.

@@ -299,7 +299,6 @@ fn lines(text: &str, span: Span) -> Vec<Span> {
     lines
 }
 
-/// Normalizes a label for comparison.
 fn normalize(label: &str) -> String {
     label.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -21,7 +21,6 @@ pub const MAX_DEPTH: usize = 64;
 /// Maximum number of anchors of other pieces compared with an alias.
 const MAX_ANCHORS_SEARCHED: usize = 256;
 
-/// The kind of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Collection {
     Sequence { flow: bool },
@@ -162,7 +161,6 @@ impl<'t, 'n> Builder<'t, 'n> {
         }
     }
 
-    /// Adds a scalar.
     pub(super) fn scalar(&mut self, scalar: Scalar<'_>) {
         let Scalar { text, style, mut span, tag } = scalar;
         let value = match style {

@@ -265,7 +265,6 @@ fn unclosed_end(text: &str, start: usize, keys: Keys) -> usize {
 /// Tells headings of the body from comments.
 struct Headings<'t> {
     text: &'t str,
-    /// Start of the frontmatter.
     start: usize,
     keys: Keys,
     /// The first significant line after the last queried line.

@@ -7,10 +7,8 @@ use std::fmt;
 
 use crate::text::Span;
 
-/// A YAML syntax error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct YamlError {
-    /// The kind of error.
     pub kind: YamlErrorKind,
     /// The message: a lower-case fragment without a full stop.
     pub message: String,
@@ -25,14 +23,12 @@ impl YamlError {
     }
 }
 
-/// The kind of a YAML syntax error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum YamlErrorKind {
     /// `: ` inside an unquoted value.
     UnquotedColon,
     /// A character that cannot start an unquoted value, such as `@`.
     ReservedStart(char),
-    /// A forbidden character.
     ControlCharacter(char),
     /// `*name` without an anchor `&name` before it.
     UnknownAlias,
@@ -44,9 +40,7 @@ pub enum YamlErrorKind {
     UnclosedQuote,
     /// A value that continues on an unindented line.
     UnindentedContinuation,
-    /// Text after a closing quote.
     TextAfterQuote,
-    /// Text after a closing bracket.
     TextAfterBracket,
     /// An unknown backslash escape.
     BadEscape,
@@ -72,7 +66,6 @@ pub enum YamlErrorKind {
     TooDeep,
     /// A `%` line.
     Directive,
-    /// A second document.
     SecondDocument,
     /// A byte order mark inside the text.
     ByteOrderMark,

@@ -4,7 +4,6 @@
 
 use crate::text::{Span, after_line_end, line_end};
 
-/// One line of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Line {
     /// Offset of the line's first byte.
@@ -25,7 +24,6 @@ impl Line {
         Span::new(self.start, self.end).slice(text)
     }
 
-    /// Returns the span of the content.
     pub(super) fn span(self) -> Span {
         Span::new(self.start, self.end)
     }
@@ -35,7 +33,6 @@ impl Line {
         Span::new(self.first, self.end)
     }
 
-    /// Returns whether the line is blank.
     pub fn is_blank(self) -> bool {
         self.start == self.end
     }

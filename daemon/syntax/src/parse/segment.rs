@@ -118,7 +118,6 @@ pub(super) fn is_continuation(text: &str, above: &str, line: Line, keys: Keys) -
     above.contains(' ') && words.count() + 1 >= MIN_WORDS_JOINED && !looks_like_key(first, keys)
 }
 
-/// Returns the key of a line that lacks the colon.
 pub(super) fn key_without_colon(text: &str, line: Line, keys: Keys) -> Option<Span> {
     let content = line.content(text);
     let word = content.split_whitespace().next()?;

@@ -25,7 +25,6 @@ const FIELDS: [&str; 19] = [
     "tags",
 ];
 
-/// The known keys of the tests.
 pub(super) const TEST_KEYS: Keys = Keys {
     is_field: |key| FIELDS.contains(&key),
     is_prose: |key| matches!(key, "description" | "when_to_use"),

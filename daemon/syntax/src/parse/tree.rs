@@ -9,7 +9,6 @@ use crate::text::Span;
 /// One `key: value` of a mapping.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// The key.
     pub key: Key,
     /// The value; [`ValueKind::Null`] with an empty span if omitted.
     pub value: Value,
@@ -21,47 +20,39 @@ pub struct Entry {
     pub recovered: bool,
 }
 
-/// The key of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Key {
     /// Its span, including quotes.
     pub span: Span,
     /// Its text; for a key that is a list, mapping or alias, its source.
     pub text: String,
-    /// Its style.
     pub style: ScalarStyle,
 }
 
-/// A value and its span.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Value {
     /// The span of the value, including quotes, brackets, block header, and a tag read as text;
     /// excluding the line end, an anchor, and a core tag such as `!!str`.
     pub span: Span,
-    /// The kind and content.
     pub kind: ValueKind,
 }
 
-/// The content of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ValueKind {
     /// Nothing, `~` or `null`.
     Null,
     /// A text.
     Scalar {
-        /// Its style.
         style: ScalarStyle,
         /// The text: lines folded, escapes replaced, the final line break of a block kept.
         text: String,
     },
-    /// A list.
     Sequence {
         /// True if written in brackets.
         flow: bool,
         /// The items, in order.
         items: Vec<Value>,
     },
-    /// A mapping.
     Mapping {
         /// True if written in braces.
         flow: bool,
@@ -75,7 +66,6 @@ pub enum ValueKind {
     },
 }
 
-/// The style of a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ScalarStyle {
     /// Without quotes.
@@ -107,7 +97,6 @@ impl Value {
         Self { span: Span::empty(at), kind: ValueKind::Null }
     }
 
-    /// Creates a plain text.
     pub(super) fn plain(span: Span, text: String) -> Self {
         Self { span, kind: ValueKind::Scalar { style: ScalarStyle::Plain, text } }
     }
@@ -123,7 +112,6 @@ impl Value {
         }
     }
 
-    /// Returns the items of a list.
     pub fn items(&self) -> Option<&[Value]> {
         match &self.kind {
             ValueKind::Sequence { items, .. } => Some(items),
@@ -134,7 +122,6 @@ impl Value {
         }
     }
 
-    /// Returns the entries of a mapping.
     pub fn entries(&self) -> Option<&[Entry]> {
         match &self.kind {
             ValueKind::Mapping { entries, .. } => Some(entries),

@@ -90,7 +90,6 @@ pub(super) fn stray(span: Span) -> Diagnostic {
         .with_help("Write `key: value`, or indent the line to continue the value above.")
 }
 
-/// A key without its colon.
 pub(super) fn missing_colon(span: Span, key: &str) -> Diagnostic {
     Diagnostic::error(ProblemCode::Syntax, span, format!("`{key}` has no colon")).with_help(
         format!("Write `{key}: ` and its value, or indent the line to continue the value above."),
@@ -134,7 +133,6 @@ pub(super) fn not_a_mapping(span: Span) -> Diagnostic {
         .with_help("Write lines of `name: …` and `description: …`.")
 }
 
-/// A repeated key.
 pub(super) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
     Diagnostic::error(ProblemCode::DuplicateKey, span, format!("`{key}` is a duplicate key"))
         .with_help("Keep one of them; readers that accept both use the last.")
