@@ -47,7 +47,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("while read line; do echo $line; done < docs/shell.md", Some("on-shell")),
     ("rg Old searched | head", Some("on-search")),
     ("echo docs/shell.md", None),
-    ("git commit -m 'Shorten docs/shell.md'", None),
+    ("git commit -m 'docs/shell.md'", None),
 ];
 
 /// Lays out the tree of the recordings and returns its worktree.

@@ -80,6 +80,7 @@ impl Payload {
         self
     }
 
+    /// Returns the id of the session.
     pub(super) fn session(&self) -> Option<&str> {
         let id = self.parent_agent_id.as_deref().or(self.session_id.as_deref());
         id.filter(|it| !it.is_empty())
@@ -98,6 +99,7 @@ impl Payload {
         }
     }
 
+    /// Returns the files that the tool uses.
     pub(super) fn files(&self, agent: &HookAgent, dirs: &CommandDirs) -> Vec<PathBuf> {
         let Value::Object(fields) = &self.tool_input else {
             // A tool with a plain text input takes a patch.
@@ -156,6 +158,7 @@ fn file_of_line(line: &str) -> Option<&str> {
     (is_number && parts.next().is_some() && !file.is_empty()).then_some(file)
 }
 
+/// Returns the strings of a field, which may be a list.
 fn texts<'a>(fields: &'a Map<String, Value>, name: &str) -> Vec<&'a str> {
     match fields.get(name) {
         Some(Value::String(text)) => vec![text],
@@ -189,17 +192,15 @@ fn read(input: Input, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<Pa
         }
         Input::Shell(field, dir) => {
             let cwd = texts(fields, dir).first().and_then(|dir| path(&dirs.cwd, dir));
-            let mut found = Vec::from_iter(cwd.clone());
             let dirs = CommandDirs { cwd: cwd.unwrap_or_else(|| dirs.cwd.clone()), ..dirs.clone() };
-            found.extend(match texts(fields, field).as_slice() {
+            match texts(fields, field).as_slice() {
                 // `["bash", "-lc", "…"]`: the script is the last element. Other lists are joined to
                 // one command.
                 [shell, flag, text] if flag.starts_with('-') && shell.ends_with("sh") => {
                     files(text, &dirs)
                 }
                 words => files(&words.join(" "), &dirs),
-            });
-            found
+            }
         }
         Input::Patch(field) => {
             texts(fields, field).iter().flat_map(|patch| patched(patch, &dirs.cwd)).collect()
@@ -245,7 +246,7 @@ mod tests {
         let files = payload.files(agent, &dirs);
         assert_eq!(files, [PathBuf::from("/w/a.txt"), "/x/b".into()]);
         let commands = json!({"tool_name": "run_commands",
-            "tool_input": {"commands": ["cat < c.txt", "cat < d/e.txt"]}});
+            "tool_input": {"commands": ["cat c.txt", "cat d/e.txt"]}});
         check("cline", &commands, &["/w/c.txt", "/w/d/e.txt"]);
     }
 
@@ -269,8 +270,8 @@ mod tests {
         check("gemini-cli", &edit, &["/x/b.txt"]);
         let many = mcp("mcp__fs__read_multiple_files", json!({"paths": ["a", "b", 3]}));
         check("codex", &many, &["/w/a", "/w/b"]);
-        let shell = mcp("mcp__box__run_shell", json!({"command": "cat < a.txt", "cwd": "sub"}));
-        check("opencode", &shell, &["/w/sub", "/w/sub/a.txt"]);
+        let shell = mcp("mcp__box__run_shell", json!({"command": "cat a.txt", "cwd": "sub"}));
+        check("opencode", &shell, &["/w/sub/a.txt"]);
         let fetch = mcp("WebFetch", json!({"url": "https://example.org/a", "path": "http://x/y"}));
         check("claude-code", &fetch, &[]);
     }
@@ -335,9 +336,9 @@ mod tests {
     #[test]
     fn list_of_words_is_a_command() {
         let words = json!({"tool_name": "Bash", "tool_input":
-            {"command": ["bash", "-lc", "cd a && cat < b"]}});
+            {"command": ["bash", "-lc", "cd a && cat b"]}});
         check("codex", &words, &["/w/a", "/w/a/b"]);
-        let words = json!({"tool_name": "Bash", "tool_input": {"command": ["cat", "<", "b"]}});
+        let words = json!({"tool_name": "Bash", "tool_input": {"command": ["cat", "b"]}});
         check("codex", &words, &["/w/b"]);
     }
 
