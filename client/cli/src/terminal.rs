@@ -210,9 +210,8 @@ impl Terminal {
         plain_exact(&encode(&shown, encoding_of([path])))
     }
 
-    /// Writes a command's output to standard output. A closed pipe (`skillsd list
-    ///
-    /// head -1`) is no error.
+    /// Writes a command's output to standard output. A closed pipe (`skillsd list | head -1`) is no
+    /// error.
     pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
         self.print_while_read(text).map(drop)
     }

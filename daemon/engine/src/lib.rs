@@ -398,6 +398,10 @@ impl Engine {
     }
 
     /// Writes the files of a bundled skill if they are missing. Blocks on the disk.
+    ///
+    /// # Errors
+    ///
+    /// The files cannot be written.
     pub fn extract_bundled(&self) -> io::Result<()> {
         match &self.cache {
             Some(cache) => sources::bundled::extract(cache),

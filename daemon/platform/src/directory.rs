@@ -26,14 +26,19 @@ pub fn entries(directory: impl AsFd, most: usize) -> Result<Vec<(OsString, FileT
         let mut buffer = [std::mem::MaybeUninit::uninit(); 16 * 1024];
         let mut listing = rustix::fs::RawDir::new(directory, &mut buffer);
         while let Some(entry) = listing.next() {
-            let entry = entry?;
+            let entry = match entry {
+                Err(Errno::INTR) => continue,
+                // The directory was removed meanwhile.
+                Err(Errno::NOENT) => break,
+                entry => entry?,
+            };
             if !add(entry.file_name().to_bytes(), entry.file_type()) {
                 break;
             }
         }
         return Ok(entries);
     }
-    for entry in Dir::read_from(directory)? {
+    for entry in Dir::new(rustix::io::fcntl_dupfd_cloexec(directory, 0)?)? {
         let entry = entry?;
         if !add(entry.file_name().to_bytes(), entry.file_type()) {
             break;

@@ -347,7 +347,8 @@ impl Access {
     }
 }
 
-/// Publishes, when dropped, that a question ended without a reply.
+/// Publishes, when dropped, that a question ended without a reply: it timed out or its caller is
+/// gone.
 struct Withdrawn<'a> {
     access: &'a Access,
     id: &'a str,

@@ -164,7 +164,7 @@ impl ProcessGroup {
         }
     }
 
-    /// Afterwards the id of the group may be reused.
+    /// Kills the group, if it runs. Afterwards its id may be reused.
     fn kill(&self) {
         let mut group = lock(&self.0);
         if let Group::Running(pid) = *group {

@@ -48,6 +48,7 @@ pub(crate) struct ServerParts {
     pub(crate) resolver: Arc<Resolver>,
     pub(crate) access: Arc<Access>,
     pub(crate) heavy: HeavyCalls,
+    /// None for a server within another process.
     pub(crate) socket: Option<PathBuf>,
     pub(crate) started: Instant,
     pub(crate) open: Arc<AtomicU32>,

@@ -52,6 +52,7 @@ pub(crate) struct Daemon {
 
 pub(crate) struct DaemonOptions {
     pub(crate) boot_id: String,
+    /// None for a server within another process.
     pub(crate) socket: Option<PathBuf>,
     /// The environment variables that discovery depends on.
     pub(crate) environment: Environment,

@@ -150,6 +150,7 @@ impl FallbackServer {
         own.ok_or_else(|| io::ErrorKind::NotConnected.into()).and_then(InProcessServer::connect)
     }
 
+    /// Stops the server if it was started. Blocks.
     pub(crate) fn stop(&self) {
         if let Some(Some(own)) = self.0.get() {
             own.clone().stop();

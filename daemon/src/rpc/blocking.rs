@@ -3,8 +3,10 @@
 use skills_protocol::error::RpcError;
 use tokio::task::spawn_blocking;
 
-/// Runs `work` on the blocking pool, so that it delays no other call. A panic gives an internal
-/// error.
+/// Runs `work` on the blocking pool, so that it delays no other call.
+///
+/// # Errors
+/// Those of `work`; an internal error if it panics.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
 ) -> Result<T, RpcError> {

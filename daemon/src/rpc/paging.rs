@@ -73,7 +73,10 @@ pub(crate) fn json_length(text: &str) -> usize {
     2 + text.bytes().map(length).sum::<usize>()
 }
 
-/// Returns the `limit` of a call; fails if it is 0.
+/// Returns the `limit` of a call.
+///
+/// # Errors
+/// If it is 0.
 pub(crate) fn limit(asked: Option<u32>) -> Result<usize, RpcError> {
     match asked {
         Some(0) => Err(RpcError::invalid_params("`limit` is 0")
@@ -93,7 +96,10 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Parses the cursor of a list at `clock`; fails if it belongs to another clock.
+    /// Parses the cursor of a list at `clock`.
+    ///
+    /// # Errors
+    /// If it belongs to another clock.
     pub(crate) fn read(cursor: &'a str, clock: &str) -> Result<Self, RpcError> {
         let (start, of) = cursor.split_once('@').unwrap_or_default();
         let (of, since) = of.split_once('@').map_or((of, None), |(of, since)| (of, Some(since)));

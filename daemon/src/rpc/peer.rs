@@ -64,6 +64,7 @@ impl Peer {
         self.id
     }
 
+    /// Returns the number of the connection, unique in this process.
     pub(crate) fn nth(&self) -> u64 {
         self.nth
     }

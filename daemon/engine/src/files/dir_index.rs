@@ -150,7 +150,7 @@ impl DirIndex {
         Arc::make_mut(&mut self.nodes)
     }
 
-    /// Returns true if none of these nodes has changed since `before` was cloned.
+    /// Returns true if none of these nodes answers otherwise than when `before` was cloned.
     pub(crate) fn is_unchanged_since(
         &self,
         before: &Self,
@@ -163,8 +163,8 @@ impl DirIndex {
         // Both are sorted by path.
         before.nodes.iter().all(|(path, node)| {
             while now.next_if(|(it, _)| *it < path).is_some() {}
-            let is_same = now.peek().is_some_and(|(it, now)| *it == path && Arc::ptr_eq(now, node));
-            is_same || !depends(node.id)
+            let is_same = |now: &Arc<DirNode>| Arc::ptr_eq(now, node) || now.answers_like(node);
+            !depends(node.id) || now.peek().is_some_and(|(it, now)| *it == path && is_same(now))
         })
     }
 
@@ -316,7 +316,7 @@ impl DirIndex {
 struct LinkWalk<'a> {
     n: usize,
     last_target: Option<&'a Path>,
-    /// The walk is inside a link's target while more components than these are left.
+    /// The walk is inside a link's target while at least this many components are left.
     target_until: Option<usize>,
 }
 
@@ -334,6 +334,15 @@ impl<'a> LinkWalk<'a> {
 }
 
 impl DirNode {
+    /// Returns true if it is the same node with equal answers.
+    fn answers_like(&self, other: &Self) -> bool {
+        self.id == other.id
+            && self.probes == other.probes
+            && self.listing == other.listing
+            && results(&self.files).eq(results(&other.files))
+            && results(&self.texts).eq(results(&other.texts))
+    }
+
     /// Returns the names whose hints matter to this directory; none means all names.
     pub(crate) fn interest(&self) -> Option<BTreeSet<OsString>> {
         let names =
@@ -382,6 +391,13 @@ impl DirNode {
             .chain(listed.filter(|it| it.kind == ItemKind::Directory).map(|it| it.name.as_os_str()))
             .collect()
     }
+}
+
+/// Returns the results of reading files, without the metadata that tells whether to read again.
+fn results<T>(
+    files: &NameMap<FileState<T>>,
+) -> impl Iterator<Item = (&OsString, &Result<T, Fault>)> {
+    files.iter().map(|(name, it)| (name, &it.result))
 }
 
 /// A change this close to the read, in nanoseconds, may share its timestamp with a later change:

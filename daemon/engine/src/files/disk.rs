@@ -67,6 +67,9 @@ pub fn content_hash(bytes: &[u8]) -> [u8; 32] {
 }
 
 /// Returns the same hash for a reader, without buffering its content.
+///
+/// # Errors
+/// The reader fails.
 pub fn content_hash_of(reader: impl io::Read) -> io::Result<[u8; 32]> {
     Ok(*blake3::Hasher::new().update_reader(reader)?.finalize().as_bytes())
 }
@@ -262,8 +265,10 @@ fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     }
 }
 
-/// Reads at most `limit` bytes of a file opened by [`open`]; fails if it changes during every
-/// attempt.
+/// Reads at most `limit` bytes of a file opened by [`open`].
+///
+/// # Errors
+/// The system refuses, or the file changes during every attempt.
 pub fn read_opened(file: std::fs::File, limit: u64) -> Result<File, ReadError> {
     let fd = OwnedFd::from(file);
     let stat = Stat::from_raw(&fs::fstat(&fd)?);
@@ -288,6 +293,9 @@ fn read_since(fd: &OwnedFd, mut before: Stat, limit: u64) -> Result<File, ReadEr
 
 /// Opens a regular file for reading and never blocks on other kinds. `path` may end in a symbolic
 /// link.
+///
+/// # Errors
+/// The system refuses, or the entry is not a regular file.
 pub fn open(path: &Path) -> Result<std::fs::File, ReadError> {
     Ok(open_regular(fs::CWD, path, OFlags::empty())?.0.into())
 }

@@ -180,7 +180,7 @@ impl Sessions {
         write.saved().await.unwrap_or(false) || was_live
     }
 
-    /// Sorts the most recently used first.
+    /// Returns a summary of all sessions, the most recently used first.
     pub async fn list(&self) -> Vec<Summary> {
         let read = self.store.read(rows::summaries).await;
         let read = read.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));

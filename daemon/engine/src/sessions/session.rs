@@ -14,7 +14,8 @@ use skills_discovery::discover::{Candidate, Overlay};
 use skills_syntax::path::AbsPath;
 
 /// Maximum number of skill directories per session; beyond it the least recently touched one is
-/// dropped. A limit per worktree would let one agent's touches evict directories of others.
+/// dropped, and discovered again by a later touch near it. A limit per worktree would let one agent's
+/// touches evict directories of others.
 pub const MOST_NESTED: usize = 64;
 
 /// Maximum number of subagents with loaded skills per session; beyond it the one whose latest load
@@ -92,7 +93,7 @@ pub struct PathMatch {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegisteredHook {
-    /// Unique over all sessions.
+    /// Identifier, unique over all sessions.
     pub id: String,
     pub owner: HookOwner,
     pub hook: Hook,
@@ -107,7 +108,7 @@ pub struct Invocation {
     /// SKILL.md of the skill.
     pub path: AbsPath,
     pub args: Option<String>,
-    /// As given to the model.
+    /// Text as given to the model.
     pub body: String,
 }
 
@@ -128,7 +129,7 @@ pub struct HookOwner {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
     pub invocation: Invocation,
-    /// In milliseconds since 1970.
+    /// Time of the load, in milliseconds since 1970.
     pub at: u64,
 }
 

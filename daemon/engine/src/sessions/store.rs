@@ -98,6 +98,11 @@ impl Store {
         }
     }
 
+    /// Returns true if the store exists.
+    ///
+    /// # Errors
+    ///
+    /// The disk does not answer.
     pub(crate) async fn is_there(&self) -> Result<bool, StoreError> {
         let Some(path) = self.shared.path.clone().filter(|_| self.shared.jobs.get().is_none())
         else {

@@ -26,8 +26,10 @@ struct Running {
 }
 
 impl WatchService {
-    /// Starts a service whose events go to `queue`. Fails if the system has no more watchers for
-    /// this user, or none at all.
+    /// Starts a service whose events go to `queue`.
+    ///
+    /// # Errors
+    /// The system has no more watchers for this user, or none at all.
     pub fn start(start: StartWatch, queue: HintQueue) -> io::Result<Self> {
         let routes = queue.routes().clone();
         let backend = start(queue)?;

@@ -257,7 +257,7 @@ impl LoadCall<'_> {
         // Prompt messages repeat the text.
         let n_texts = 1 + result.metadata.prompt_messages.len();
         let capacity = n_texts * (result.output.len() + 1024);
-        if capacity <= SHORT_ANSWER {
+        if capacity <= SHORT_ANSWER && asked.is_short() {
             return Answer::with_capacity(&result, capacity);
         }
         blocking(move || Answer::with_capacity(&result, capacity)).await

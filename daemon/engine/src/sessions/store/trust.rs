@@ -57,12 +57,20 @@ impl Content {
 
     /// Returns the content for a known hash of the whole file. Blocks on the disk for the canonical
     /// path.
+    ///
+    /// # Errors
+    ///
+    /// The file does not exist.
     pub fn from_hash(path: &Path, hash: [u8; 32]) -> io::Result<Self> {
         Ok(Self { path: fs::canonicalize(path)?, hash })
     }
 
     /// Returns a file's commands with a call's arguments filled in, as a content of their own:
     /// trust of the file does not cover them. Blocks on the disk for the canonical path.
+    ///
+    /// # Errors
+    ///
+    /// The file does not exist.
     pub fn from_commands(path: &Path, commands: &[u8]) -> io::Result<Self> {
         let hash = content_hash(commands);
         let mut path = fs::canonicalize(path)?.into_os_string();
@@ -144,7 +152,8 @@ impl Store {
         self.read(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
-    /// Reads all decisions, by path. Creates no file. Health reports rows that cannot be decoded.
+    /// Reads all decisions, by path. Creates no file. A row that cannot be decoded trusts nothing, and
+    /// health reports it.
     pub async fn trust_decisions(&self) -> Result<StoredTrust, StoreError> {
         if !self.is_there().await? {
             return Ok(StoredTrust::default());

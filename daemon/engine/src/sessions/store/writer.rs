@@ -155,6 +155,7 @@ struct Writer<'a> {
     unopened: Option<PathBuf>,
     /// True if an in-memory database replaces the file, temporarily or permanently.
     is_in_memory: bool,
+    /// None to retry at once.
     last_retry: Option<Instant>,
     problems: &'a Mutex<StoreProblems>,
     external_writes: &'a ExternalWrites,

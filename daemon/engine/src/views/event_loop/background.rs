@@ -29,8 +29,9 @@ impl EngineState {
         }
     }
 
-    /// Runs discovery for a scan, or returns the result of its thread. Returns none if a thread was
-    /// started, or if the scan must wait for another's.
+    /// Returns the result of a scan's thread if it is not outdated, and otherwise runs discovery: here
+    /// for a small view or after too many outdated results, else on a thread. Returns none if a thread
+    /// was started, or if the scan must wait for another's.
     pub(super) fn discover(&mut self, scan: &mut Scan) -> Option<DiscoveryRun> {
         let input = self.discovery_input();
         if let Some((before, run)) = scan.discovered.take() {

@@ -141,17 +141,17 @@ pub(crate) struct Scan {
     pub(super) running: Option<(DiscoveryInput, Receiver<DiscoveryRun>)>,
     /// True if it waits until the run of another scan has ended.
     pub(super) is_waiting: bool,
-    /// Answers still to be loaded.
-    pub(super) needs: Vec<Need>,
-    pub(super) rounds: usize,
-    /// Expected number of questions to the index in the next round.
-    pub(super) size: usize,
     /// Result of that run, with its input, until it is used.
     pub(super) discovered: Option<(DiscoveryInput, DiscoveryRun)>,
     /// True if a source or policy has changed since that run began.
     pub(super) is_outdated: bool,
     /// Number of results that were outdated.
     pub(super) n_outdated: usize,
+    /// Answers still to be loaded.
+    pub(super) needs: Vec<Need>,
+    pub(super) rounds: usize,
+    /// Expected number of questions to the index in the next round.
+    pub(super) size: usize,
     /// Requests answered when it is done.
     pub(super) waiters: Vec<Waiter>,
 }

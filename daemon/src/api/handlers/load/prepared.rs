@@ -84,7 +84,7 @@ impl PreparedLoad {
     }
 
     /// Returns true if the skill is rendered in less than a millisecond, whatever its text says.
-    fn is_short(&self) -> bool {
+    pub(super) fn is_short(&self) -> bool {
         let Self { params, material, .. } = self;
         let given = [&params.args, &params.effort, &self.session];
         material.body.text.len() <= SHORT_BODY
