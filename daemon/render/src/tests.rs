@@ -548,7 +548,9 @@ fn effort_shell_and_model_are_normalised_once() {
         loaded_fields(OutputFormat::Claude, &fields).metadata.model
     };
     assert_eq!(model("HAIKU").as_deref(), Some("haiku"));
-    assert_eq!(model("Inherit"), None);
+    assert_eq!(model("inherit"), None);
+    // Read in the source of Claude Code 2.1.30: it compares this word as written.
+    assert_eq!(model("Inherit").as_deref(), Some("Inherit"));
     assert_eq!(model("claude-x-1").as_deref(), Some("claude-x-1"));
 }
 
