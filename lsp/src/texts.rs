@@ -145,10 +145,13 @@ impl ReferencingFile {
     }
 }
 
-/// The texts that a search found for one root.
+/// The texts that a search found.
+#[derive(Default)]
 pub(crate) struct FoundTexts {
-    pub(crate) snapshot: Arc<OverlaySnapshot>,
-    pub(crate) paths: Vec<AbsPath>,
+    /// Their paths for the snapshot of each root.
+    pub(crate) by_root: Vec<(Arc<OverlaySnapshot>, Vec<AbsPath>)>,
+    /// Those that are not open.
+    pub(crate) closed: HashMap<AbsPath, Arc<Document>>,
 }
 
 /// A document to search, by one of its paths.
@@ -332,21 +335,24 @@ impl Texts<'_> {
         Some(self.mentions_in(closed, resolved, HardLinks::Each).await)
     }
 
-    /// Like [`Self::mentions`], for edits, in `found` texts that contain one of the skill's names.
-    /// Texts that are not open are read again: not every text is watched, a missed file would keep
-    /// the old name, and an edit of stale text would hit the wrong place.
+    /// Like [`Self::mentions`], for edits, in those of the texts found that contain one of the skill's
+    /// names.
     pub(crate) async fn referencing_files(
         self,
         resolved: &ResolvedSkill,
-        found: &[FoundTexts],
+        found: &FoundTexts,
     ) -> Vec<ReferencingFile> {
-        let seeing = found.iter().filter(|it| it.snapshot.at(&resolved.skill.path).is_some());
-        let mut closed = Vec::new();
-        for path in seeing.flat_map(|it| &it.paths).collect::<BTreeSet<_>>() {
-            if self.session.document_at(path).is_none() {
-                closed.extend(self.read(path).await);
-            }
-        }
+        let names = skill_names(resolved, self);
+        // Paths may be percent-encoded.
+        let may_mention = |it: &Document| {
+            let text = it.text();
+            text.contains('%') || names.iter().any(|name| text.contains(&**name))
+        };
+        let roots = found.by_root.iter();
+        let seeing = roots.filter(|(snapshot, _)| snapshot.at(&resolved.skill.path).is_some());
+        let paths: BTreeSet<_> = seeing.flat_map(|(_, paths)| paths).collect();
+        let closed = paths.into_iter().filter_map(|it| found.closed.get(it));
+        let closed: Vec<_> = closed.filter(|it| may_mention(it)).cloned().collect();
         let mut files = self.mentions_in(closed.into(), resolved, HardLinks::Once).await;
         for file in &mut files {
             let own = self.session.snapshot_for(&file.document);
@@ -356,20 +362,22 @@ impl Texts<'_> {
     }
 
     /// Returns the texts on the disk that contain one of the names, and those below the directories,
-    /// for each root with this skill, or for every root; `None` if the backend cannot answer.
+    /// for each root with this skill, or for every root; `None` if the backend cannot answer. Texts
+    /// that are not open are read again: not every text is watched, a missed file would keep the old
+    /// name, and an edit of stale text would hit the wrong place.
     pub(crate) async fn search(
         self,
         skill: Option<&AbsPath>,
         names: Vec<String>,
         below: Vec<AbsPath>,
-    ) -> Option<Vec<FoundTexts>> {
+    ) -> Option<FoundTexts> {
         // Texts of a skill outside of the worktree, or that git ignores, are found by the skill.
-        self.session.sync_snapshots().await?;
+        self.session.sync_snapshots().await;
         let snapshots = match skill {
             Some(skill) => self.session.snapshots_containing(skill),
             None => self.session.all_snapshots(),
         };
-        let mut all = Vec::new();
+        let mut found = FoundTexts::default();
         for (_, snapshot) in snapshots {
             let search = TextSearch {
                 top: snapshot.top.clone(),
@@ -379,9 +387,15 @@ impl Texts<'_> {
                 below: below.clone(),
             };
             let paths = self.session.backend().find_texts(search).await?;
-            all.push(FoundTexts { snapshot, paths });
+            for path in &paths {
+                if self.session.document_at(path).is_none() && !found.closed.contains_key(path) {
+                    let document = self.read(path).await;
+                    found.closed.extend(document.map(|it| (path.clone(), it)));
+                }
+            }
+            found.by_root.push((snapshot, paths));
         }
-        Some(all)
+        Some(found)
     }
 
     /// Returns the roots whose worktrees can mention a skill.

@@ -5,6 +5,7 @@
 //! text stays as it is. This module does not read files; the caller does.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 
 use skills_discovery::permission::{RulePrecedence, is_granted, may_match};
 use skills_syntax::config_tree::{Node, Syntax, SyntaxError, parse};
@@ -32,6 +33,11 @@ const MANIFESTS: [&str; 2] = [".claude-plugin/plugin.json", ".claude-plugin/mark
 /// Keys of a plugin whose values are paths.
 const PATH_KEYS: [&str; 7] =
     ["skills", "commands", "agents", "hooks", "mcpServers", "lspServers", "outputStyles"];
+
+/// Returns true if manifests list the files of a directory with this name.
+pub fn is_plugin_directory(name: &OsStr) -> bool {
+    PATH_KEYS.iter().any(|it| name == *it)
+}
 
 /// Returns the configuration files that may name a skill: those in the directories above it up to a
 /// `top`, and those of each top itself.
@@ -92,7 +98,7 @@ pub fn config_changes(
     let root = match parse(text, Syntax::JsonLoose) {
         Ok(root) => root,
         Err(_) if !may_name => return Ok(ConfigChanges::default()),
-        Err(error) => return Err(broken(path, &error)),
+        Err(error) => return Err(broken(path, "the skill", &error)),
     };
     let mut edits = ConfigEdits {
         renaming,
@@ -122,11 +128,11 @@ pub fn config_changes(
     Ok(changes)
 }
 
-/// Returns the reason why a file that may name the skill cannot be edited.
-fn broken(path: &AbsPath, error: &SyntaxError) -> String {
+/// Returns the reason why a file that may name something cannot be edited.
+fn broken(path: &AbsPath, what: &str, error: &SyntaxError) -> String {
     let (LineColumn { line, column }, path) = (error.at, path.display());
     let message = &error.message;
-    format!("`{path}:{line}:{column}` may name the skill but is {message}; correct it first")
+    format!("`{path}:{line}:{column}` may name {what} but is {message}; correct it first")
 }
 
 /// Returns the changes of the plugin manifest at `path` that keep its paths valid. An error says why
@@ -136,31 +142,40 @@ pub fn manifest_changes(
     path: &AbsPath,
     text: &str,
 ) -> Result<ConfigChanges, String> {
-    let is_named =
-        |it: &Move| it.old.file_name().is_some_and(|it| text.contains(&*it.to_string_lossy()));
+    let is_named = |it: &Move| {
+        let name = it.old.file_name().unwrap_or_default().to_string_lossy();
+        // Whole components of paths only.
+        text.match_indices(&*name).any(|(at, _)| {
+            text[..at].ends_with(['/', '"']) && text[at + name.len()..].starts_with(['/', '"'])
+        })
+    };
     let Some(plugin) = path.parent().and_then(|it| it.parent()) else {
         return Ok(ConfigChanges::default());
     };
     if !moves.all().iter().any(is_named) && !text.contains("\\u") {
         return Ok(ConfigChanges::default());
     }
-    let root = parse(text, Syntax::JsonLoose).map_err(|error| broken(path, &error))?;
+    let root =
+        parse(text, Syntax::JsonLoose).map_err(|error| broken(path, "a moved path", &error))?;
     let mut edits = Vec::new();
-    let mut add_paths = |entry: &Node, bases: &[&AbsPath]| {
+    let mut add_paths = |entry: &Node, base: &AbsPath| {
         for node in PATH_KEYS.iter().filter_map(|it| entry.get(it)) {
             for item in std::slice::from_ref(node).iter().chain(node.items()) {
                 let Some(written) = item.text() else { continue };
-                let new = bases.iter().find_map(|base| moved_path(moves, base, written));
+                let new = moved_path(moves, base, written);
                 edits.extend(new.map(|it| replacement(text, item.at, written, &it)));
             }
         }
     };
-    add_paths(&root, &[&plugin]);
+    add_paths(&root, &plugin);
     let plugins = root.get("plugins").map(Node::items).unwrap_or_default();
-    let source = |it: &Node| Some(plugin.join_lexically(it.get("source")?.text()?));
     for entry in plugins {
-        let source = source(entry);
-        add_paths(entry, &[source.as_ref().unwrap_or(&plugin), &plugin]);
+        match entry.get("source").map(Node::text) {
+            None => add_paths(entry, &plugin),
+            Some(Some(source)) => add_paths(entry, &plugin.join_lexically(source)),
+            // The files of this plugin are elsewhere.
+            Some(None) => {}
+        }
     }
     for source in plugins.iter().filter_map(|it| it.get("source")) {
         let Some(written) = source.text() else { continue };
@@ -419,6 +434,9 @@ mod tests {
         let moved = [("/w/p", "/w/q"), ("/w/p/one/skills", "/w/q/one/all")];
         let expected = sources.replace("./p/one", "./q/one").replace("./skills", "./all");
         check(market, &moved, sources, &expected);
+        // Paths of another plugin, here or elsewhere.
+        let others = "{\"plugins\": [{\"source\": \"./p/one\", \"skills\": [\"./skills\"]}, {\"source\": {\"source\": \"github\"}, \"skills\": [\"./skills\"]}]}";
+        check(market, &[("/w/skills", "/w/all")], others, others);
         // A path that leads out of the plugin is none, and a command that becomes a skill is no path
         // of `commands`.
         for other in [("/w/skills", "/v/skills"), ("/w/skills/a.md", "/w/skills/a/SKILL.md")] {

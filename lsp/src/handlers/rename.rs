@@ -66,6 +66,7 @@ pub(crate) async fn rename(
     if let Some(names) = argument_names(document, offset) {
         return rename_argument(document, &names, new.trim(), settings).map(Some);
     }
+    texts.session.sync_snapshots().await;
     let Some((resolved, _)) = texts.skill_at_offset(document, offset) else {
         return Err(refusal("there is no skill name at this position"));
     };
@@ -141,7 +142,7 @@ pub(super) async fn rename_edit(
     let (mut operations, own) = changed.ok_or_else(unknown)?;
     let asks = texts.session.settings().confirms_edits;
     let unchanged = if asks { Vec::new() } else { remove_uncertain(&mut operations) };
-    // A permission rule with the old name would forbid nothing.
+    // A permission rule with the old name would forbid nothing, and a plugin's path would be dead.
     operations.extend(config_operations(renaming, resolved, texts).await.map_err(refusal)?);
     operations.extend(manifest_operations(&moves, texts).await.map_err(refusal)?);
     warn_of_unchanged(&[old_name(renaming, resolved)], &unchanged, texts);

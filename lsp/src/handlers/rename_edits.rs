@@ -11,7 +11,8 @@ use skills_agents::references::LinkBases;
 use skills_ide::moves::{Moves, relative};
 use skills_ide::rename::{Renaming, edits, name_edits};
 use skills_ide::{
-    ConfigChanges, OldNames, config_changes, config_files, manifest_changes, manifests,
+    ConfigChanges, OldNames, config_changes, config_files, is_plugin_directory, manifest_changes,
+    manifests,
 };
 use skills_lint::PathKind;
 use skills_syntax::edit::Edit;
@@ -182,7 +183,8 @@ pub(super) fn operation(
     Some(DocumentChangeOperation::Edit(TextDocumentEdit { text_document, edits }))
 }
 
-/// Returns the edits of all files in these snapshots; `None` if the backend cannot answer.
+/// Returns the edits of all files that moves and renamed skills concern; `None` if the backend cannot
+/// answer.
 pub(super) async fn collect_edits(
     moves: &Moves,
     named: &[(&Renaming<'_>, &ResolvedSkill)],
@@ -224,7 +226,7 @@ pub(super) async fn config_operations(
     let changes =
         |path: &AbsPath, text: &str| config_changes(renaming, &names, sharing, path, text);
     let paths = config_files(renaming.path, &tops);
-    edit_configuration(paths, changes, &resolved.skill.name, texts).await
+    edit_configuration(paths, changes, Some(&resolved.skill.name), texts).await
 }
 
 /// Returns the operations that keep paths in the manifests of plugins valid; an error says which
@@ -239,14 +241,18 @@ pub(super) async fn manifest_operations(
     let tops: Vec<AbsPath> = tops.into_iter().filter(is_moved).collect();
     let name = moves.all().last().and_then(|it| it.old.file_name()).unwrap_or_default();
     let changes = |path: &AbsPath, text: &str| manifest_changes(moves, path, text);
-    edit_configuration(manifests(moves, &tops), changes, &name.to_string_lossy(), texts).await
+    // A manifest names few files besides these.
+    let is_listed = moves.all().iter().any(|it| it.old.iter().any(is_plugin_directory));
+    let name = is_listed.then(|| name.to_string_lossy());
+    edit_configuration(manifests(moves, &tops), changes, name.as_deref(), texts).await
 }
 
-/// Returns the operations that make the `changes` of configuration files, which may contain a name.
+/// Returns the operations that make the `changes` of configuration files. Warns of those that cannot
+/// be edited and may contain `name`, if there is one.
 async fn edit_configuration(
     paths: Vec<AbsPath>,
     changes: impl Fn(&AbsPath, &str) -> Result<ConfigChanges, String>,
-    name: &str,
+    name: Option<&str>,
     texts: Texts<'_>,
 ) -> Result<Vec<DocumentChangeOperation>, String> {
     let (mut operations, mut unread) = (Vec::new(), Vec::new());
@@ -276,6 +282,7 @@ async fn edit_configuration(
             texts.session.settings(),
         ));
     }
+    let Some(name) = name else { return Ok(operations) };
     let entries = texts.session.backend().entries(unread.clone()).await.unwrap_or_default();
     for (path, _) in unread.iter().zip(entries).filter(|(_, entry)| entry.is_some()) {
         texts.session.warn(format!(
@@ -291,7 +298,7 @@ async fn rename_references(
     renaming: &Renaming<'_>,
     resolved: &ResolvedSkill,
     texts: Texts<'_>,
-    found: &[FoundTexts],
+    found: &FoundTexts,
     edited: &mut RenameEdits,
 ) {
     for referencing_file in texts.referencing_files(resolved, found).await {
@@ -310,12 +317,12 @@ async fn rename_references(
 /// Adds the edits that keep paths valid in all files.
 async fn update_paths(
     moves: &Moves,
-    found: &[FoundTexts],
+    found: &FoundTexts,
     texts: Texts<'_>,
     edited: &mut RenameEdits,
 ) {
     let mut paths: BTreeMap<AbsPath, LinkBases> = BTreeMap::new();
-    for FoundTexts { snapshot, paths: found } in found {
+    for (snapshot, found) in &found.by_root {
         for path in found {
             let bases = snapshot.bases(path);
             // If several worktrees see a file, it belongs to the one that contains it.
@@ -339,7 +346,12 @@ async fn update_paths(
         let (path, document, is_open) = if let Some((path, document)) = before {
             (path, document, false)
         } else {
-            let Some((document, is_open)) = texts.document(&path).await else { continue };
+            let read = found.closed.get(&path).map(|it| (Arc::clone(it), false));
+            let document = match read {
+                Some(read) => Some(read),
+                None => texts.document(&path).await,
+            };
+            let Some((document, is_open)) = document else { continue };
             (path, document, is_open)
         };
         let own_bases = || texts.session.snapshot_for(&document).unwrap_or_default().bases(&path);

@@ -1,6 +1,7 @@
 //! `workspace/willRenameFiles`: edits that go with renamed files and directories of skills.
 //!
-//! Relative paths that would break are updated in every file, including the moved ones. If a
+//! Relative paths that would break are updated in every file, including the moved ones and the
+//! manifests of plugins. If a
 //! skill's directory, a command's file or a directory of commands is renamed, the skill's name and
 //! its mentions change too, unless the new name is taken: the rename itself cannot be refused here.
 //! For a rename that is part of the server's own edit, the files already contain the new names.
@@ -32,15 +33,17 @@ pub(crate) async fn will_rename_files(
         let (old, new) = (path(&it.old_uri)?, path(&it.new_uri)?);
         Some(Move { old, new })
     }));
+    texts.session.sync_snapshots().await;
     let snapshots = texts.session.all_snapshots();
     let requested = drop_conflicting(&requested, &snapshots);
     // The skills of a plugin's repository are often in no agent's view.
-    let in_manifests = manifest_operations(&requested, texts).await;
+    let all = with_aliases(requested.clone(), &snapshots, texts).await;
+    let in_manifests = manifest_operations(&all, texts).await;
     let moves = requested.all().iter().filter(|it| affects_skills(it, &snapshots));
     let moves = Moves::new(moves.cloned());
     let mut operations = Vec::new();
     if !moves.all().is_empty() {
-        operations = skill_operations(moves, &snapshots, texts).await?;
+        operations = skill_operations(moves, &snapshots, texts).await.unwrap_or_default();
     }
     add_edits(&mut operations, in_manifests, texts);
     (!operations.is_empty()).then(|| workspace_edit(operations))

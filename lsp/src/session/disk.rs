@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use skills_agents::references::is_referencing_file;
 use skills_agents::tool_names::ToolNames;
 use skills_syntax::path::AbsPath;
@@ -176,24 +177,24 @@ impl Session {
         self.disk().workspace.all_snapshots(&buffers)
     }
 
-    /// Waits until the snapshots contain every change that finished before the call; after a time
-    /// limit, the cached ones are used. `None` if the backend cannot answer.
-    pub(crate) async fn sync_snapshots(&self) -> Option<()> {
-        let requests = self.disk().workspace.snapshot_requests();
-        let mut stale = Vec::new();
-        for request in requests {
-            let (root, profiles, since) = request.clone();
-            if self.backend().snapshot(root.clone(), profiles, since).await?.fresh {
-                self.invalidate_root(&root);
-                stale.push(request);
-            }
-        }
-        let is_new = |it: &Self| {
-            let requests = it.disk().workspace.snapshot_requests();
-            !requests.iter().any(|it| stale.contains(it))
+    /// Waits until the snapshots contain every change that finished before the call. After a time
+    /// limit, and for roots that the backend cannot read, the cached ones are used.
+    pub(crate) async fn sync_snapshots(&self) {
+        let sync = async {
+            let requests = self.disk().workspace.snapshot_requests();
+            let asked = requests.into_iter().map(|request| async {
+                let (root, profiles, since) = request.clone();
+                let answer = self.backend().snapshot(root.clone(), profiles, since).await?;
+                answer.fresh.then(|| self.invalidate_root(&root)).map(|()| request)
+            });
+            let stale: Vec<_> = join_all(asked).await.into_iter().flatten().collect();
+            let is_new = |it: &Self| {
+                let requests = it.disk().workspace.snapshot_requests();
+                !requests.iter().any(|it| stale.contains(it))
+            };
+            self.wait_until(is_new).await;
         };
-        let _ = timeout(LOOKUP_TIMEOUT, self.wait_until(is_new)).await;
-        Some(())
+        let _ = timeout(LOOKUP_TIMEOUT, sync).await;
     }
 
     /// Changes the state of the workspace.
