@@ -66,7 +66,8 @@ pub(super) const ROWS: &[Row] = &[
     }),
     works(51, "Aliases of models are normalised.", |it| {
         it.reads("model", "HAIKU", "model", &json!("haiku"));
-        it.reads("model", "Inherit", "model", &Value::Null);
+        // No alias: Claude Code compares `inherit` as written.
+        it.reads("model", "Inherit", "model", &json!("Inherit"));
     }),
     works(52, "`effort` is `low`, `medium`, `high` or `max`.", |it| {
         for word in ["low", "medium", "high", "max"] {
