@@ -24,6 +24,7 @@ pub struct Hook {
     pub matcher: String,
     /// The matcher's expression, compiled at its first use.
     pub compiled: CompiledMatcher,
+    /// The handler as written.
     pub handler: Value,
     /// True if the hook is removed after it succeeds once.
     pub once: bool,

@@ -18,6 +18,7 @@ pub struct HookEvent {
     pub summary: &'static str,
     /// The subject that a matcher is compared with.
     pub matches: MatcherSubject,
+    /// Examples of matchers; others may match too.
     pub matchers: &'static [&'static str],
 }
 

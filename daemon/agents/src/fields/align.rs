@@ -11,6 +11,7 @@ use skills_syntax::text::Span;
 pub(super) enum Alignment {
     /// The source equals the text, from this offset on.
     Direct(usize),
+    /// The span in the source of each byte of the text.
     Bytes(Vec<Span>),
     /// Only the span of the whole scalar is known.
     Whole(Span),

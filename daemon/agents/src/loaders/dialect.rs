@@ -20,6 +20,7 @@ use crate::yaml_library::YamlLibrary;
 pub struct YamlRefusal {
     /// The error, as a sentence fragment.
     pub message: String,
+    /// The offset in bytes, from the start of the content between the `---` lines.
     pub offset: usize,
 }
 

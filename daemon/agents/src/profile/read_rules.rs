@@ -134,6 +134,7 @@ pub enum Requirement {
     Frontmatter,
     /// The description has at most this many UTF-16 units.
     DescriptionAtMost(usize),
+    /// The field is missing, or has this form.
     Field(FieldForm, Text),
     /// The field is missing, not written, or a map in which one key is missing or a scalar.
     MapWith {

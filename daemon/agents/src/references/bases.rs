@@ -12,6 +12,7 @@ use super::link::{Link, LinkBase, PathStep};
 /// The base directories for the paths of one text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkBases {
+    /// The directory of the text.
     pub text: AbsPath,
     /// The directory of the skill that the text belongs to, if any.
     pub skill: Option<AbsPath>,

@@ -125,16 +125,39 @@ impl<'a> Context<'a> {
         field.trim_start().starts_with(':')
     }
 
-    /// Returns whether it follows the label "skill:".
+    /// Returns whether it follows a label such as "Related skills:" at the start of a line, a list
+    /// item or a table cell, and is no adjective.
     pub(super) fn is_labelled(&self) -> bool {
-        let label = self.before.trim_end().trim_end_matches(WRAPPERS).strip_suffix(':');
-        let label = label.unwrap_or_default().trim_end_matches(WRAPPERS).to_ascii_lowercase();
-        label.ends_with("skill") || label.ends_with("skills")
+        let before = self.before.trim_end().trim_end_matches(WRAPPERS).trim_end();
+        let Some(label) = before.strip_suffix(':') else { return false };
+        let cell = label.rsplit_once(['|', '│']).map(|(_, it)| it);
+        let label = cell.unwrap_or(label).trim_matches(WRAPPERS);
+        let label = label.trim_start_matches(|it: char| !it.is_alphabetic());
+        let is_word = |it: &str| it.chars().all(|it| it.is_alphabetic() || it == '-');
+        let words: Vec<&str> = label.split_whitespace().take(MAX_LABEL + 1).collect();
+        (self.is_whole || cell.is_some())
+            && words.len() <= MAX_LABEL
+            && words.iter().all(|it| is_word(it))
+            && words
+                .last()
+                .is_some_and(|it| LABELS.iter().any(|name| it.eq_ignore_ascii_case(name)))
+            && (!self.goes_on() || self.is_before_function_word())
+    }
+
+    /// Returns whether another word follows in the same part of the sentence.
+    fn goes_on(&self) -> bool {
+        let after = self.after.trim_start_matches(WRAPPERS).trim_start();
+        let is_owner = self.after.starts_with("'s ") || self.after.starts_with("’s ");
+        after.starts_with(char::is_alphanumeric) && !is_owner
+    }
+
+    fn is_before_function_word(&self) -> bool {
+        FUNCTION_WORDS.contains(&&*self.words().1)
     }
 
     /// Returns whether something around it says that it is a name.
     pub(super) fn is_named(&self, strict: bool) -> bool {
-        let (last, next) = self.words();
+        let (last, _) = self.words();
         let wrapped = matches!(
             (self.before.chars().next_back(), self.after.chars().next()),
             (Some('*'), Some('*'))
@@ -144,10 +167,8 @@ impl<'a> Context<'a> {
         );
         let before = self.before.trim_end_matches(WRAPPERS).trim_end();
         let after = self.after.trim_start_matches(WRAPPERS).trim_start();
-        let is_owner = self.after.starts_with("'s ") || self.after.starts_with("’s ");
-        let goes_on = after.starts_with(char::is_alphanumeric) && !is_owner;
         let is_called = VERBS.contains(&&*last);
-        if goes_on && (strict && !is_called || !FUNCTION_WORDS.contains(&&*next)) {
+        if self.goes_on() && (strict && !is_called || !self.is_before_function_word()) {
             return false;
         }
         let marker = before.trim_start_matches(['>', ' ', '\t']);
@@ -165,7 +186,9 @@ impl<'a> Context<'a> {
             || self.is_whole && before.is_empty() && after.starts_with('|');
         let is_arrow = ends_with_arrow(before) || ARROWS.iter().any(|it| after.starts_with(*it));
         // The subject of a sentence.
-        let is_first = before.ends_with(['.', '!', '?']) && self.before.ends_with(' ');
+        let is_first = before.ends_with(['.', '!', '?'])
+            && self.before.ends_with(' ')
+            && !ends_with_abbreviation(before);
         wrapped
             || is_head
             || is_first
@@ -191,6 +214,18 @@ pub(super) fn ends_with_arrow(text: &str) -> bool {
     ARROWS.iter().any(|it| text.ends_with(*it))
 }
 
+/// Returns whether the last dot of a text is that of an abbreviation, such as "i.e." or "vs.".
+fn ends_with_abbreviation(text: &str) -> bool {
+    let Some(text) = text.strip_suffix('.') else { return false };
+    let word = text.rsplit(|it: char| !it.is_alphanumeric() && it != '.').next();
+    let word = word.unwrap_or_default().trim_start_matches('.');
+    let is_letter = |it: &str| {
+        let mut letters = it.chars();
+        letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none()
+    };
+    word.split('.').all(is_letter) || ABBREVIATIONS.iter().any(|it| word.eq_ignore_ascii_case(it))
+}
+
 /// Characters that may precede a name.
 const OPENERS: &str = "(\"'“‘*_[`|,;—–→>·";
 
@@ -205,6 +240,16 @@ pub(super) const WRAPPERS: [char; 11] = ['*', '_', '"', '\'', '“', '”', '‘
 
 /// Arrows and branches of trees.
 pub(super) const ARROWS: [&str; 6] = ["→", "->", "=>", "──", "—", "·"];
+
+/// Maximum number of words of a label before names of skills.
+const MAX_LABEL: usize = 3;
+
+/// Last words of a label before names of skills.
+const LABELS: [&str; 4] = ["skill", "skills", "sub-skill", "sub-skills"];
+
+/// Words before a dot that does not end the sentence, besides single letters.
+const ABBREVIATIONS: [&str; 10] =
+    ["vs", "etc", "cf", "eg", "ie", "approx", "incl", "esp", "resp", "al"];
 
 /// Words before a name: a skill is used, loaded, run or consulted.
 const CUES: [&str; 44] = [

@@ -19,6 +19,7 @@ pub struct Link {
     pub names: Span,
     /// The decoded path, relative to its base.
     pub path: String,
+    /// The directory that the path is relative to.
     pub start: LinkBase,
     pub way: LinkForm,
 }

@@ -5,6 +5,7 @@ use skills_syntax::text::Span;
 /// A possible reference to a skill.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
+    /// The name as written, with a plugin if it has one.
     pub name: String,
     /// The span of the name, without `/` or `$` before it.
     pub span: Span,

@@ -11,14 +11,14 @@ pub struct TextSearch {
     pub home: Option<AbsPath>,
     /// The skills whose texts are searched.
     pub skills: Vec<AbsPath>,
-    /// Names of files and directories: a text must contain a path with one of them.
+    /// Names of files, directories and skills: a text must contain one of them.
     pub names: Vec<String>,
     /// Directories whose texts are all included, regardless of their content.
     pub below: Vec<AbsPath>,
 }
 
 impl TextSearch {
-    /// Returns whether a text may contain a path with one of the names, which may be
+    /// Returns whether a text contains one of the names, in prose or in a path. The name may be
     /// percent-encoded.
     pub fn may_match(&self, text: &str) -> bool {
         let has_name = |text: &str| self.names.iter().any(|it| text.contains(&**it));
