@@ -56,8 +56,8 @@ fn slug(title: &str) -> String {
     kept.map(|it| if it == ' ' { '-' } else { it }).collect::<String>().to_lowercase()
 }
 
-/// Returns whether an anchor exists, or is one of another kind.
-pub(super) fn is_there(target: &str, anchors: &Anchors) -> bool {
+/// Returns false if an anchor of a heading certainly does not exist.
+pub(super) fn may_lead_to_heading(target: &str, anchors: &Anchors) -> bool {
     let key = letters(target);
     let numbered = target.rsplit_once('-').filter(|(_, it)| it.parse::<u32>().is_ok());
     let is_known = |it: &str| anchors.contains_key(it);

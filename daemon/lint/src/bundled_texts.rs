@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use skills_syntax::markdown::{Body, link_path, percent_decode};
 use skills_syntax::text::Span;
 
-use super::anchors::{Anchors, anchors, is_there};
+use super::anchors::{Anchors, anchors, may_lead_to_heading};
 use super::link::{NEAR, is_illustration, is_markdown, is_placeholder, normalise};
 
 /// Extensions of files whose text may mention others.
@@ -31,7 +31,7 @@ pub struct BundledTexts {
     /// Links of each Markdown file that was read whose targets are none of the skill's files.
     pub links: BTreeMap<String, Vec<BundledLink>>,
     /// Links of each Markdown file that was read to headings that a file of the skill does not have,
-    /// and to any heading of its SKILL.md.
+    /// and to any heading of its SKILL.md, up to [`MAX_ANCHOR_LINKS`].
     pub anchor_links: BTreeMap<String, Vec<AnchorLink>>,
 }
 
@@ -105,10 +105,11 @@ impl BundledTexts {
         anchor_links.retain(|_, links| {
             let is_kept = |it: &AnchorLink| {
                 it.target == SKILL
-                    || anchors.get(&it.target).is_some_and(|known| !is_there(&it.anchor, known))
+                    || anchors
+                        .get(&it.target)
+                        .is_some_and(|known| !may_lead_to_heading(&it.anchor, known))
             };
             links.retain(is_kept);
-            links.truncate(MAX_LINKS);
             !links.is_empty()
         });
         facts

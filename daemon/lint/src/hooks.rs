@@ -25,7 +25,7 @@ use command::check_command;
 pub(super) use command::{UNQUOTED, VARIABLE};
 use family::FAMILY;
 pub(super) use matcher::MATCHER;
-use matcher::{check_permission_rules, check_tools, check_words};
+use matcher::{check_permission_rules, check_tools, check_words, is_valid_without_rules};
 
 pub(super) static EVENT: Rule = FAMILY.rule(
     RuleId::HooksEvent,
@@ -132,7 +132,8 @@ fn check_group<'a>(
         } else if let Err(what) = check_limits(&matcher.text, expressions) {
             let is_of_tools = event.and_then(HookEvent::subject) == Some("tool_name");
             // A permission rule, such as `Write(src/**)`, may be no valid expression.
-            if !is_of_tools || !check_permission_rules(cx, matcher, out) {
+            let has_rules = is_of_tools && check_permission_rules(cx, matcher, out);
+            if !has_rules || !is_valid_without_rules(&matcher.text) {
                 let text = shorten_matcher(&matcher.text);
                 let message = format!("`{text}` matches nothing: {what}");
                 out.push(Finding::new(&MATCHER, matcher.span, message));

@@ -8,7 +8,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
 use super::super::Finding;
-use super::super::anchors::{anchors, is_there};
+use super::super::anchors::{anchors, may_lead_to_heading};
 use super::super::bundled_texts::{AnchorLink, BundledLink, BundledTexts};
 use super::super::fs_context::PathKind;
 use super::super::link::{is_markdown, normalise};
@@ -51,7 +51,11 @@ fn check_files(
         };
         let mut missing = links[..n_links].iter().filter(is_missing);
         let Some(BundledLink { line, target, .. }) = missing.next() else { continue };
-        let more = and_more(missing.count(), "missing file");
+        let more = match missing.count() {
+            0 => String::new(),
+            1 => ", and to 1 more missing file".to_owned(),
+            n => format!(", and to {n} more missing files"),
+        };
         let message = format!("`{file}:{line}` links to `{target}`, which does not exist{more}");
         let finding = Finding::new(&BROKEN_LINK, span, message)
             .help(format!("Correct the path in `{file}`, or add the file."));
@@ -68,25 +72,28 @@ fn check_anchors(
     let own = LazyCell::new(|| anchors(cx.text, cx.body(), cx.document.body));
     for (file, links) in &texts.anchor_links {
         let Some(span) = mentioned.get(file.as_str()).copied() else { continue };
-        let is_missing = |it: &&AnchorLink| it.target != "SKILL.md" || !is_there(&it.anchor, &own);
-        let mut missing = links.iter().filter(is_missing);
-        let Some(AnchorLink { line, target, anchor }) = missing.next() else { continue };
-        let more = and_more(missing.count(), "missing heading");
-        let target = if target == file { "the file" } else { &*format!("`{target}`") };
-        let message =
-            format!("`{file}:{line}` links to `#{anchor}`, but {target} has no such heading{more}");
+        let is_missing =
+            |it: &&AnchorLink| it.target != "SKILL.md" || !may_lead_to_heading(&it.anchor, &own);
+        let missing: Vec<_> = links.iter().filter(is_missing).collect();
+        let Some((AnchorLink { line, target, anchor }, others)) = missing.split_first() else {
+            continue;
+        };
+        let shown = if target == file { "the file" } else { &*format!("`{target}`") };
+        let more = match others.len() {
+            1 => "1 more heading".to_owned(),
+            n => format!("{n} more headings"),
+        };
+        let what = if others.is_empty() {
+            format!("`#{anchor}`, but {shown} has no such heading")
+        } else if others.iter().all(|it| it.target == *target) {
+            format!("`#{anchor}` and {more} that {shown} does not have")
+        } else {
+            format!("`#{anchor}` and {more}, which do not exist")
+        };
+        let message = format!("`{file}:{line}` links to {what}");
         let finding = Finding::new(&BROKEN_ANCHOR, span, message)
             .help(format!("Correct the anchor in `{file}`, or add the heading."));
         out.push(related_to(cx, finding, file, *line));
-    }
-}
-
-/// Returns the end of a sentence that says how many more links lead nowhere.
-fn and_more(n: usize, what: &str) -> String {
-    match n {
-        0 => String::new(),
-        1 => format!(", and to 1 more {what}"),
-        more => format!(", and to {more} more {what}s"),
     }
 }
 

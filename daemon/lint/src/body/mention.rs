@@ -270,7 +270,7 @@ static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     let optional = r"\boptionally\b|\boptional\W*:\W*$|\bconsider\b";
     let later = r"\b(?:not yet(?: written)?|planned|coming soon|to ?do|tbd)\W*:";
     let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b";
-    let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically|should|must|may|can)\b|\b(?:each|every) skill\b";
+    let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically)\b|\b(?:skills (?:should|must|may|can)|(?:each|every) skill)\s[^,;:]*\b(?:keeps?|has|have|puts?|stores?|holds?|contains?|includes?|ships?|bundles?|needs?|requires?|comes? with)\b";
     let elsewhere = r"\b(?:target|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|\b(?:good|bad|wrong|avoid)\W*:\W*$";
     Regex::new(&format!("(?i)(?:{optional}|{later}|{past}|{typical}|{elsewhere})"))
         .expect("the expression is valid")

@@ -11,7 +11,7 @@ use skills_syntax::suggest;
 use skills_syntax::text::{Span, occurrences};
 
 use super::super::Finding;
-use super::super::anchors::{Anchors, anchors, is_there, letters};
+use super::super::anchors::{Anchors, anchors, letters, may_lead_to_heading};
 use super::super::link::{is_call, normalise};
 use super::super::subject::Cx;
 use super::rules::{BROKEN_ANCHOR, BROKEN_LINK, EDITOR_REFERENCE, UNBALANCED_TAG, UNFINISHED};
@@ -63,7 +63,7 @@ fn check_anchors(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let span = Span::new(link.end - (written.len() - written.find('#').unwrap_or(0)), link.end);
         let what = if path.is_empty() { "the body" } else { &*format!("`{path}`") };
         let message = format!("{what} has no heading for `#{target}`");
-        if is_there(&target, anchors) {
+        if may_lead_to_heading(&target, anchors) {
             if let Some(meant) = with_hyphens(&target, anchors) {
                 let finding = Finding::new(&BROKEN_ANCHOR, span, message).severity(Severity::Hint);
                 out.push(finding.suggest(span, &format!("#{meant}")));
@@ -252,8 +252,12 @@ const OPEN_WORDS: [&str; 14] = [
 /// Minimum number of words in the last line of a body that can be unfinished.
 const MIN_WORDS: usize = 3;
 
+/// Words before a colon at the end of a body, after which agents add the user's text.
+const ARGUMENT_WORDS: [&str; 7] =
+    ["input", "inputs", "request", "requests", "arguments", "task", "tasks"];
+
 /// Reports a last paragraph that ends with a word or a mark that must be followed by another word.
-/// Agents may add the user's text to a command.
+/// Agents add the user's text to a command, and to a skill without placeholders for arguments.
 fn check_end(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let text = cx.document.body.slice(cx.text);
     let end = cx.document.body.start + text.trim_end().len();
@@ -265,7 +269,16 @@ fn check_end(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     let word = last.rsplit(' ').next().unwrap_or_default();
-    if last.ends_with(',') || last.ends_with(':') && !cx.is_command || OPEN_WORDS.contains(&word) {
+    let mut words = last.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    let is_before_arguments = cx.is_command
+        || words.clone().any(|it| it.eq_ignore_ascii_case("following"))
+        || words
+            .next_back()
+            .is_some_and(|word| ARGUMENT_WORDS.iter().any(|it| it.eq_ignore_ascii_case(word)));
+    if last.ends_with(',')
+        || last.ends_with(':') && !is_before_arguments
+        || OPEN_WORDS.contains(&word)
+    {
         let span = Span::new(end - word.len(), end);
         let message = format!("the body ends with `{word}`, in the middle of a sentence");
         out.push(Finding::new(&UNFINISHED, span, message));

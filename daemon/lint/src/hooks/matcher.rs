@@ -6,7 +6,7 @@ use skills_agents::field_table::Agent;
 use skills_agents::field_table::hooks::EVENTS;
 use skills_agents::field_table::tools::{agent_tools, tools};
 use skills_agents::fields::SpannedText;
-use skills_agents::hooks::{is_expression, matches_any, shorten_matcher, words};
+use skills_agents::hooks::{check_expression, is_expression, matches_any, shorten_matcher, words};
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
@@ -89,6 +89,14 @@ pub(super) fn check_permission_rules(
         });
     }
     !rules.is_empty()
+}
+
+/// Returns whether the rest of an expression is valid without its permission rules.
+pub(super) fn is_valid_without_rules(expression: &str) -> bool {
+    let rest: Vec<&str> =
+        alternatives(expression).filter(|it| permission_rule(it).is_none()).collect();
+    let rest = rest.join("|");
+    !is_expression(&rest) || check_expression(&rest).is_ok()
 }
 
 /// Returns the fault of an expression that lists tools and matches none, and its correct form:

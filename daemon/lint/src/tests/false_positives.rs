@@ -119,6 +119,9 @@ fn paths_of_files_that_are_made_planned_or_gone_are_ignored() {
         "For rotation, a `scripts/rotate_pdf.py` script would help.",
         "A typical skill has `references/schema.md`.",
         "Each skill should have `references/schema.md`.",
+        "Every skill has its schema in `references/schema.md`.",
+        "Skills must contain `references/schema.md`.",
+        "Skills can keep it in `references/schema.md`.",
         "Name files like this: `references/<topic>.md`, `references/schema.md`.",
         "Skills keep schemas in `references/schema.md`.",
         "Consider adding `references/schema.md`.",
@@ -151,6 +154,10 @@ fn paths_of_files_that_are_made_planned_or_gone_are_ignored() {
         "Run `scripts/tool.py`, which is written in Python.",
         "Rename the columns as in `references/columns.md`.",
         "Once you have the file, read `references/forms.md`.",
+        "For every skill, run `scripts/check.sh`.",
+        "Check each skill with `scripts/check.sh`.",
+        "Skills can break; see `references/fixes.md`.",
+        "Skills should pass `scripts/check.sh`.",
         "| Output | Format |\n|---|---|\n| JSON | `references/json.md` |",
         "Read the PDF. Optional fields are in `references/optional.md`.",
     ] {
@@ -321,6 +328,8 @@ fn placeholder_secrets_are_ignored() {
         "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.signature",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkEifQ.q7Zk2mVw9RtX4nBc8LpY6sHd3GfJ5aKeQr9Wm2XuTb7",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.q7Zk2mVw9RtX4nBc8LpY6sHd3GfJ5aKeQr9Wm2XuTb7",
         "postgres://user:password@localhost/db",
         "postgres://user:${DB_PASSWORD}@db.internal/app",
         "postgresql://user:<password>@host:5432/db",
@@ -350,6 +359,11 @@ fn secrets_are_reported_by_kind_without_their_text() {
         ),
         (
             format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI5ODMyNzQifQ.{letters}Qr9Wm2XuTb7"),
+            "`eyJh…` looks like a JSON Web Token",
+        ),
+        (
+            // The subject is 12345678901234, longer than that of samples.
+            format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwMTIzNCJ9.{letters}Qr9Wm2XuTb7"),
             "`eyJh…` looks like a JSON Web Token",
         ),
         (

@@ -18,16 +18,21 @@ fn missing_heading_that_a_linked_file_links_to_is_reported_at_the_link() {
         found.filter(|it| it.rule.id.as_str() == "body/broken-anchor").collect::<Vec<_>>()
     };
     for (forms, expected) in [
-        ("# Forms\n\n[a](#nowhere)", "but the file has no such heading"),
-        ("# Forms\n\n[a](fields.md#nowhere)", "but `references/fields.md` has no such heading"),
-        ("# Forms\n\n[a](../SKILL.md#nowhere)", "but `SKILL.md` has no such heading"),
+        ("# Forms\n\n[a](#nowhere)", ", but the file has no such heading"),
+        ("# Forms\n\n[a](fields.md#nowhere)", ", but `references/fields.md` has no such heading"),
+        ("# Forms\n\n[a](../SKILL.md#nowhere)", ", but `SKILL.md` has no such heading"),
         (
             "# Forms\n\n[a](#nowhere) [b](#gone) [b](#gone)",
-            "but the file has no such heading, and to 1 more missing heading",
+            " and 1 more heading that the file does not have",
         ),
+        (
+            "# Forms\n\n[a](fields.md#nowhere) [b](fields.md#gone) [c](fields.md#lost)",
+            " and 2 more headings that `references/fields.md` does not have",
+        ),
+        ("# Forms\n\n[a](#nowhere) [b](fields.md#gone)", " and 1 more heading, which do not exist"),
     ] {
         let [finding] = &found(forms)[..] else { panic!("{forms}") };
-        let expected = format!("`references/forms.md:3` links to `#nowhere`, {expected}");
+        let expected = format!("`references/forms.md:3` links to `#nowhere`{expected}");
         assert_eq!(finding.diagnostic.message, expected);
         assert_eq!(finding.diagnostic.span.slice(&skill(body)), "references/forms.md");
         assert_eq!(finding.related.len(), 1);
@@ -40,6 +45,16 @@ fn missing_heading_that_a_linked_file_links_to_is_reported_at_the_link() {
         "<a id=\"here\"></a>\n\n[a](#here)",
     ] {
         assert_eq!(found(forms).len(), 0, "{forms}");
+    }
+    // Correct links to SKILL.md do not hide a broken one after them.
+    let correct: String = (0..200).map(|it| format!("[a](../SKILL.md#own-title-{it})\n")).collect();
+    for (target, others) in [("#nowhere", 0), ("../SKILL.md#nowhere", 0), ("#nowhere", 99)] {
+        let others: String = (0..others).map(|it| format!(" [a](#gone-{it}x)")).collect();
+        let found = found(&format!("# Forms\n\n{correct}[a]({target}){others}"));
+        let [finding] = &found[..] else { panic!("{target}: {found:?}") };
+        let message = &finding.diagnostic.message;
+        assert!(message.contains("forms.md:203` links to `#nowhere`"), "{message}");
+        assert_eq!(message.contains(" and 99 more headings"), !others.is_empty(), "{message}");
     }
     let examples = "//- /w/skills/pdf/examples/a.md\n[a](#nowhere)\n";
     let text = skill("Read [a](examples/a.md).");

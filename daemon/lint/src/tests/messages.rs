@@ -363,6 +363,21 @@ fn matcher_that_matches_no_tool_is_reported() {
 }
 
 #[test]
+fn syntax_error_beside_a_permission_rule_is_reported() {
+    for (matcher, expected) in [
+        ("Bash(git:*)|Edit(", 2),
+        ("Bash(git:*)|Edit[", 2),
+        ("Write(src/**)|Edit", 1),
+        ("Write(src/**)|Edit.*", 1),
+        ("Write(src/**)", 1),
+    ] {
+        let found = Fixture::new(&hook(&format!("\"{matcher}\""), "x")).check();
+        let found = found.iter().filter(|it| it.rule.id.as_str() == "hooks/matcher");
+        assert_eq!(found.count(), expected, "{matcher}");
+    }
+}
+
+#[test]
 fn matcher_of_another_event_is_compared_with_its_words() {
     let text = |event: &str, matcher: &str| hook(matcher, "x").replace("PreToolUse", event);
     let start = text("SessionStart", "startp");
@@ -592,6 +607,8 @@ fn structure_of_a_body_is_checked() {
         ("Read it and then you should always", "body/unfinished", "always"),
         ("First read all the files,", "body/unfinished", "files,"),
         ("Then do these steps:", "body/unfinished", "steps:"),
+        ("For the task, then run:", "body/unfinished", "run:"),
+        ("Handle the following request,", "body/unfinished", "request,"),
     ] {
         finds(id, &body(text), place, "");
     }
@@ -607,6 +624,12 @@ fn structure_of_a_body_is_checked() {
         "- Read a, b and c",
         "Read it, then say what it is.",
         "| a | b | c | the",
+        "Now handle the following request:",
+        "Read what the user wrote, the following:",
+        "Now answer the **request**:",
+        "Apply it to this INPUT:",
+        "Here are the arguments:",
+        "This is the task:",
     ] {
         for id in ["body/unbalanced-tag", "body/editor-reference", "body/unfinished"] {
             silent(id, &Fixture::new(&body(text)).check());
