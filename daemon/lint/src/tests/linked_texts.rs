@@ -47,9 +47,11 @@ fn missing_heading_that_a_linked_file_links_to_is_reported_at_the_link() {
         assert_eq!(found(forms).len(), 0, "{forms}");
     }
     // Correct links to SKILL.md do not hide a broken one after them.
-    let correct: String = (0..200).map(|it| format!("[a](../SKILL.md#own-title-{it})\n")).collect();
+    let correct: Vec<_> = (0..200).map(|it| format!("[a](../SKILL.md#own-title-{it})\n")).collect();
+    let correct = correct.concat();
     for (target, others) in [("#nowhere", 0), ("../SKILL.md#nowhere", 0), ("#nowhere", 99)] {
-        let others: String = (0..others).map(|it| format!(" [a](#gone-{it}x)")).collect();
+        let others: Vec<_> = (0..others).map(|it| format!(" [a](#gone-{it}x)")).collect();
+        let others = others.concat();
         let found = found(&format!("# Forms\n\n{correct}[a]({target}){others}"));
         let [finding] = &found[..] else { panic!("{target}: {found:?}") };
         let message = &finding.diagnostic.message;
