@@ -150,7 +150,7 @@ impl ReferencingFile {
 pub(crate) struct FoundTexts {
     /// Their paths for the snapshot of each root.
     pub(crate) by_root: Vec<(Arc<OverlaySnapshot>, Vec<AbsPath>)>,
-    /// Those that are not open.
+    /// The texts of files that are not open.
     pub(crate) closed: HashMap<AbsPath, Arc<Document>>,
 }
 
