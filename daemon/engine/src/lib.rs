@@ -78,7 +78,7 @@ pub struct Options {
     /// Starter of the watches; without one the disk is read at every request.
     pub hints: Option<StartWatch>,
     pub disk: Arc<dyn Disk>,
-    /// In bytes.
+    /// Read limit for a SKILL.md, in bytes.
     pub read_limit: u64,
     /// Identifies this run; part of every clock.
     pub boot_id: String,

@@ -106,9 +106,9 @@ pub(crate) enum Verdict {
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) question: Question,
-    /// In milliseconds since 1970.
+    /// Time of the question, in milliseconds since 1970.
     pub(crate) at: u64,
-    /// In milliseconds since 1970.
+    /// Time of its expiry, in milliseconds since 1970.
     pub(crate) expires: u64,
     /// The connections that asked, by [`Peer::nth`](crate::rpc::peer::Peer::nth).
     askers: BTreeSet<u64>,

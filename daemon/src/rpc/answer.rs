@@ -46,7 +46,7 @@ impl Answer {
         self.0
     }
 
-    /// In bytes.
+    /// Returns the length of the JSON text in bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

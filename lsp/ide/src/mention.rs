@@ -11,7 +11,7 @@ use crate::patterns::{ToolPattern, pattern};
 /// A skill's name that is being typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypedName {
-    /// Its place.
+    /// Span of the name.
     pub span: Span,
     /// The text to insert after it: `)` in an unclosed `Skill(`.
     pub close: &'static str,

@@ -48,7 +48,7 @@ pub(crate) struct Switched {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Linked {
     link: RecordedPath,
-    /// Outermost first.
+    /// Directories that were created for the link, outermost first.
     dirs: Vec<RecordedPath>,
 }
 

@@ -35,7 +35,7 @@ pub struct Stat {
     pub id: FileId,
     /// Kind of entry.
     pub kind: EntryKind,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Time of the last change of content: seconds and nanoseconds.
     pub modified: (i64, i64),

@@ -38,7 +38,7 @@ pub(crate) struct Git {
 
 pub(crate) struct IgnoreLine {
     pub(crate) file: PathBuf,
-    /// From 1.
+    /// Line number, from 1.
     pub(crate) number: u32,
     pub(crate) pattern: String,
 }

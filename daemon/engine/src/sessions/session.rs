@@ -105,7 +105,7 @@ pub struct RegisteredHook {
 pub struct Invocation {
     /// Name that the skill was loaded by.
     pub name: String,
-    /// SKILL.md of the skill.
+    /// Path of the skill's SKILL.md.
     pub path: AbsPath,
     pub args: Option<String>,
     /// Text as given to the model.
@@ -117,7 +117,7 @@ pub struct Invocation {
 pub struct HookOwner {
     /// Agent that loaded the skill; empty for the main agent.
     pub agent: String,
-    /// SKILL.md of the skill.
+    /// Path of the skill's SKILL.md.
     pub path: AbsPath,
     pub name: String,
     /// Directory of the skill's plugin.

@@ -26,7 +26,7 @@ const MOST: usize = 200_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// Canonical path.
+    /// Canonical path of the file.
     pub path: PathBuf,
     /// Hash of the whole file.
     pub hash: [u8; 32],
