@@ -20,12 +20,13 @@ pub(crate) struct DiscoveryRun {
 }
 
 impl DiscoveryInput {
-    /// Runs discovery once.
-    pub(crate) fn run(&self, ctx: &DiscoveryContext) -> DiscoveryRun {
-        let tree = TrackedTree::new(self);
+    /// Runs discovery once. After `limit` visits, the tree answers nothing more, and the result is of
+    /// no use.
+    pub(crate) fn run(&self, ctx: &DiscoveryContext, limit: usize) -> DiscoveryRun {
+        let tree = TrackedTree::new(self, limit);
         let resolution = discover(ctx, &tree);
         let notes = tree.into_notes();
-        let n_visits = notes.visited.len().max(notes.needs.len());
+        let n_visits = notes.n_visits();
         let depends = Dependencies::new(notes.visited);
         DiscoveryRun { resolution, needs: notes.needs, depends, uses: notes.uses, n_visits }
     }

@@ -29,6 +29,8 @@ pub(crate) struct DiscoveryInput {
 /// Answers from the directory index and records missing answers and visited nodes.
 pub(crate) struct TrackedTree<'a> {
     input: &'a DiscoveryInput,
+    /// Number of visits after which no question is answered.
+    limit: usize,
     notes: RefCell<DiscoveryRecords>,
 }
 
@@ -43,9 +45,16 @@ pub(crate) struct DiscoveryRecords {
     pub(crate) uses: Uses,
 }
 
+impl DiscoveryRecords {
+    /// Returns the number of questions, a measure of the time that the run took.
+    pub(crate) fn n_visits(&self) -> usize {
+        self.visited.len().max(self.needs.len())
+    }
+}
+
 impl<'a> TrackedTree<'a> {
-    pub(crate) fn new(input: &'a DiscoveryInput) -> Self {
-        Self { input, notes: RefCell::default() }
+    pub(crate) fn new(input: &'a DiscoveryInput, limit: usize) -> Self {
+        Self { input, limit, notes: RefCell::default() }
     }
 
     pub(crate) fn into_notes(self) -> DiscoveryRecords {
@@ -55,6 +64,9 @@ impl<'a> TrackedTree<'a> {
     /// Runs `ask` with a recorder of visited nodes; records the need if the answer is missing.
     fn answer<T>(&self, ask: impl FnOnce(&mut dyn FnMut(NodeId)) -> Result<T, Need>) -> Option<T> {
         let mut notes = self.notes.borrow_mut();
+        if notes.n_visits() >= self.limit {
+            return None;
+        }
         let DiscoveryRecords { needs, visited, .. } = &mut *notes;
         match ask(&mut |id| visited.push(id)) {
             Ok(answer) => Some(answer),

@@ -18,6 +18,9 @@ use crate::views::tracked_tree::DiscoveryInput;
 /// Number of outdated results of a scan after which it runs on the event loop.
 const MAX_OUTDATED: usize = 3;
 
+/// Limit on the visits of a run that must end.
+const NO_LIMIT: usize = usize::MAX;
+
 impl EngineState {
     /// Returns the input for discovery now.
     fn discovery_input(&self) -> DiscoveryInput {
@@ -41,8 +44,16 @@ impl EngineState {
             }
             scan.n_outdated += 1;
         }
-        if scan.size < self.large_view || scan.n_outdated == MAX_OUTDATED {
-            return Some(input.run(&scan.ctx));
+        if scan.n_outdated == MAX_OUTDATED {
+            return Some(input.run(&scan.ctx, NO_LIMIT));
+        }
+        // The size is known only of a view's last run, and each round of a scan may visit much more.
+        if scan.size < self.large_view {
+            let run = input.run(&scan.ctx, self.large_view);
+            if run.n_visits < self.large_view {
+                return Some(run);
+            }
+            scan.size = run.n_visits;
         }
         if self.pending_scans.iter().any(|it| it.running.is_some()) {
             scan.is_waiting = true;
@@ -52,7 +63,7 @@ impl EngineState {
         let (ctx, events, its_input) = (Arc::clone(&scan.ctx), self.events.clone(), input.clone());
         let run = move || {
             // Unwind safety: a run changes nothing that outlives it.
-            let run = catch_unwind(AssertUnwindSafe(|| its_input.run(&ctx)));
+            let run = catch_unwind(AssertUnwindSafe(|| its_input.run(&ctx, NO_LIMIT)));
             // The scan, or the event loop, may have ended.
             if let Ok(run) = run {
                 let _ = reply.send(run);
@@ -62,7 +73,7 @@ impl EngineState {
         };
         if let Err(error) = thread::Builder::new().name("discovery".to_owned()).spawn(run) {
             tracing::warn!(%error, "no thread for discovery");
-            return Some(input.run(&scan.ctx));
+            return Some(input.run(&scan.ctx, NO_LIMIT));
         }
         scan.running = Some((input, result));
         scan.is_outdated = false;
