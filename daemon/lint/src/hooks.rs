@@ -118,37 +118,9 @@ fn check_group<'a>(
     expressions: &mut BTreeSet<&'a str>,
     out: &mut Vec<Finding>,
 ) {
-    let event = find_event(&group.event.text);
-    if let Some(matcher) = group.matcher.as_ref().filter(|it| !it.text.is_empty() && it.text != "*")
-    {
-        if event.is_some_and(|it| it.matches == MatcherSubject::Nothing) {
-            let message = format!("the event `{}` does not support a matcher", group.event.text);
-            let finding = Finding::new(&IGNORED_MATCHER, matcher.span, message);
-            let finding = finding.tag(Tag::Unnecessary);
-            out.push(match key_and_value(cx, matcher.span) {
-                Some(span) => finding.fix("Remove the matcher", span, ""),
-                None => finding,
-            });
-        } else if let Err(what) = check_limits(&matcher.text, expressions) {
-            let is_of_tools = event.and_then(HookEvent::subject) == Some("tool_name");
-            // A permission rule, such as `Write(src/**)`, may be no valid expression.
-            let has_rules = is_of_tools && check_permission_rules(cx, matcher, out);
-            if !has_rules || !is_valid_without_rules(&matcher.text) {
-                let text = shorten_matcher(&matcher.text);
-                let message = format!("`{text}` matches nothing: {what}");
-                out.push(Finding::new(&MATCHER, matcher.span, message));
-            }
-        } else {
-            match event.and_then(|it| Some((it.subject()?, it.matchers))) {
-                Some(("tool_name", _)) => check_tools(cx, matcher, out),
-                // Users name agents, servers, commands and files.
-                Some(("agent_type" | "mcp_server_name" | "command_name" | "file_path", _)) => {}
-                Some((_, known)) if !is_expression(&matcher.text) => {
-                    check_words(cx, matcher, known, "nothing", out);
-                }
-                Some(_) | None => {}
-            }
-        }
+    let matcher = group.matcher.as_ref().filter(|it| !it.text.is_empty() && it.text != "*");
+    if let Some(matcher) = matcher {
+        check_matcher(cx, &group.event.text, matcher, expressions, out);
     }
     if !group.has_hooks {
         let first = cx.line(group.span.start).within(group.span);
@@ -172,6 +144,46 @@ fn check_group<'a>(
     }
     for handler in &group.handlers {
         self::check_handler(cx, handler, out);
+    }
+}
+
+fn check_matcher<'a>(
+    cx: &Cx<'_>,
+    event_name: &str,
+    matcher: &'a SpannedText,
+    expressions: &mut BTreeSet<&'a str>,
+    out: &mut Vec<Finding>,
+) {
+    let event = find_event(event_name);
+    if event.is_some_and(|it| it.matches == MatcherSubject::Nothing) {
+        let message = format!("the event `{event_name}` does not support a matcher");
+        let finding = Finding::new(&IGNORED_MATCHER, matcher.span, message);
+        let finding = finding.tag(Tag::Unnecessary);
+        out.push(match key_and_value(cx, matcher.span) {
+            Some(span) => finding.fix("Remove the matcher", span, ""),
+            None => finding,
+        });
+        return;
+    }
+    if let Err(what) = check_limits(&matcher.text, expressions) {
+        let is_of_tools = event.and_then(HookEvent::subject) == Some("tool_name");
+        // A permission rule, such as `Write(src/**)`, may be no valid expression.
+        let has_rules = is_of_tools && check_permission_rules(cx, matcher, out);
+        if !has_rules || !is_valid_without_rules(&matcher.text) {
+            let text = shorten_matcher(&matcher.text);
+            let message = format!("`{text}` matches nothing: {what}");
+            out.push(Finding::new(&MATCHER, matcher.span, message));
+        }
+        return;
+    }
+    match event.and_then(|it| Some((it.subject()?, it.matchers))) {
+        Some(("tool_name", _)) => check_tools(cx, matcher, out),
+        // Users name agents, servers, commands and files.
+        Some(("agent_type" | "mcp_server_name" | "command_name" | "file_path", _)) => {}
+        Some((_, known)) if !is_expression(&matcher.text) => {
+            check_words(cx, matcher, known, "nothing", out);
+        }
+        Some(_) | None => {}
     }
 }
 

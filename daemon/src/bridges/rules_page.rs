@@ -3,8 +3,8 @@
 //!
 //! The build may set an address (`SKILLSD_RULES_PAGE`). Otherwise it is a directory with a page for
 //! each rule of this version, which LSP servers write to the cache directory, or the page of all
-//! rules installed by a package. Without pages there are no links. All functions read the disk, so they must not run on an async
-//! worker.
+//! rules installed by a package. Without pages there are no links. All functions read the disk, so
+//! they must not run on an async worker.
 
 use std::fs;
 use std::io;

@@ -517,7 +517,12 @@ impl Session {
             return Some(task);
         }
         drop(disk);
-        // One call for all files of a root: each touch is followed by a new snapshot.
+        self.take_touch()
+    }
+
+    /// Returns a task for the touched files of one root. It is one call, because a new snapshot follows
+    /// each touch.
+    fn take_touch(&self) -> Option<Task> {
         let mut touched = std::mem::take(&mut self.lock().touched);
         touched.sort();
         touched.dedup();

@@ -31,9 +31,7 @@ pub(super) fn mark(owners: &Owners<'_>, roots: &mut [SearchRoot]) {
 pub(super) fn hold_back_plugins(roots: &[SearchRoot], candidates: &mut [Candidate]) {
     for candidate in candidates {
         let Some(why) = &roots[candidate.root].untrusted else { continue };
-        let waits = candidate.state.is_listed()
-            || matches!(candidate.state, SkillState::Conditional | SkillState::Hidden);
-        if waits {
+        if can_wait(candidate) {
             candidate.state = SkillState::Untrusted;
             candidate.reason = Some(Box::new(Reason {
                 rule: ReasonRule::PluginTrusted,
@@ -82,22 +80,19 @@ pub(super) fn hold_back(
         root.is_held_back = !root.trust_decision.unwrap_or(is_given);
         root.withholds_text = policy.requires_trust && root.is_held_back;
     }
-    let waits = |it: &Candidate| {
-        it.state.is_listed() || matches!(it.state, SkillState::Conditional | SkillState::Hidden)
-    };
-    for candidate in candidates.iter_mut().filter(|it| roots[it.root].is_held_back && waits(it)) {
-        let message = match roots[candidate.root].trust_decision {
-            Some(_) => "you have decided not to trust its directory".to_owned(),
-            None if by_agent => {
-                let says = match (refused, &settings.trust_file) {
-                    (None, Some(file)) => format!(", and `{}` does not list it", file.display()),
-                    _ => String::new(),
-                };
-                format!("{agent} loads a project's skills only from a trusted folder{says}")
-            }
-            None => {
+    let held_back = |it: &&mut Candidate| roots[it.root].is_held_back && can_wait(it);
+    for candidate in candidates.iter_mut().filter(held_back) {
+        let is_decided = roots[candidate.root].trust_decision.is_some();
+        let message = match &settings.trust_file {
+            _ if is_decided => "you have decided not to trust its directory".to_owned(),
+            _ if !by_agent => {
                 "`require_trust` allows a project's skills only in a trusted directory".to_owned()
             }
+            Some(file) if refused.is_none() => format!(
+                "{agent} loads a project's skills only from a trusted folder, and `{}` does not list it",
+                file.display()
+            ),
+            _ => format!("{agent} loads a project's skills only from a trusted folder"),
         };
         candidate.state = SkillState::Untrusted;
         candidate.reason = Some(Box::new(Reason {
@@ -109,4 +104,10 @@ pub(super) fn hold_back(
             winner: None,
         }));
     }
+}
+
+/// Returns whether a skill is available but for its trust.
+fn can_wait(candidate: &Candidate) -> bool {
+    candidate.state.is_listed()
+        || matches!(candidate.state, SkillState::Conditional | SkillState::Hidden)
 }
