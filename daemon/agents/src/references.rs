@@ -15,11 +15,13 @@ mod text_search;
 mod word;
 
 use std::path::Path;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Value};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::{Span, ascii_pair, occurrences};
+use skills_syntax::text::{Span, ascii_pair};
 
 use self::named::SENTENCES;
 use self::reference::add;
@@ -135,14 +137,21 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
     }
 }
 
+/// A word that is searched for in every part of a text: preparing the search takes longer than a
+/// search in a short part.
+type Needle = LazyLock<Finder<'static>>;
+
+/// The start of a call.
+static CALL: Needle = LazyLock::new(|| Finder::new("Skill("));
+
 /// Maximum length of a name in `Skill(name)`, in bytes.
 const MAX_CALL: usize = 256;
 
 /// Adds the names in `Skill(name)`.
 fn calls(text: &str, span: Span, found: &mut Vec<Reference>) {
     let written = span.slice(text);
-    for at in occurrences(written, "Skill(") {
-        let start = at + "Skill(".len();
+    for at in CALL.find_iter(written.as_bytes()) {
+        let start = at + CALL.needle().len();
         let rest = &written[start..];
         // Bounded, because each of many could be followed by a long line.
         let rest = &rest[..rest.floor_char_boundary(MAX_CALL)];

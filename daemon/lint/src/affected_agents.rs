@@ -3,7 +3,7 @@
 //! These are the active profiles that search the file's location. A file outside every agent's
 //! directories affects all active profiles: it will be copied into one of them.
 
-use std::path::{Component, Path};
+use std::path::Path;
 
 use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
 
@@ -14,17 +14,19 @@ pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&
     if !is_searched(path) {
         return all();
     }
-    let there: Vec<_> = active.iter().copied().filter(|it| looks_at(it, path)).collect();
+    let dirs = directories(path);
+    let there: Vec<_> = active.iter().copied().filter(|it| looks_at(it, &dirs)).collect();
     if there.is_empty() { all() } else { there }
 }
 
 /// Returns whether any agent searches the location of `path`.
 pub(super) fn is_searched(path: &Path) -> bool {
-    profile::builtin().iter().any(|it| looks_at(it, path))
+    let dirs = directories(path);
+    profile::builtin().iter().any(|it| looks_at(it, &dirs))
 }
 
-fn looks_at(profile: &Profile, path: &Path) -> bool {
-    profile.roots.iter().any(|rule| root_of(rule, path).is_some())
+fn looks_at(profile: &Profile, dirs: &[&str]) -> bool {
+    profile.roots.iter().any(|rule| root_of(rule, dirs).is_some())
 }
 
 /// Returns the number of directories between the nearest root of `profile` and the file, the root's
@@ -33,9 +35,10 @@ pub(super) fn depth_below_root<'p>(
     profile: &'p Profile,
     path: &Path,
 ) -> Option<(usize, &'p RootRule, String)> {
+    let dirs = directories(path);
     let mut nearest: Option<(usize, &RootRule, String)> = None;
     for rule in &profile.roots {
-        if let Some((depth, root)) = root_of(rule, path)
+        if let Some((depth, root)) = root_of(rule, &dirs)
             && nearest.as_ref().is_none_or(|it| depth < it.0)
         {
             nearest = Some((depth, rule, root));
@@ -44,7 +47,14 @@ pub(super) fn depth_below_root<'p>(
     nearest
 }
 
-fn root_of(rule: &RootRule, path: &Path) -> Option<(usize, String)> {
+/// Returns the names of the directories in the path of a file.
+fn directories(path: &Path) -> Vec<&str> {
+    let dirs = path.parent().into_iter().flat_map(Path::components);
+    dirs.filter_map(|it| it.as_os_str().to_str()).collect()
+}
+
+/// Returns the number of directories below the root of a rule, and the root's path.
+fn root_of(rule: &RootRule, dirs: &[&str]) -> Option<(usize, String)> {
     let prefix = match &rule.base {
         RootBase::Variable { below_home, .. } => Some(&**below_home),
         RootBase::Home | RootBase::Ancestors { .. } | RootBase::Additional => None,
@@ -58,26 +68,19 @@ fn root_of(rule: &RootRule, path: &Path) -> Option<(usize, String)> {
         | RootBase::Extensions(_)
         | RootBase::BuiltIn(_) => return None,
     };
-    let parts: Vec<&str> = path.parent()?.components().filter_map(name).collect();
-    rule.relative
-        .iter()
-        .filter_map(|relative| below(&parts, prefix, relative))
-        .min_by_key(|it| it.0)
+    rule.relative.iter().filter_map(|relative| below(dirs, prefix, relative)).min_by_key(|it| it.0)
 }
 
-fn name(component: Component<'_>) -> Option<&str> {
-    component.as_os_str().to_str()
-}
-
-fn below(parts: &[&str], prefix: Option<&str>, relative: &str) -> Option<(usize, String)> {
-    let root: Vec<&str> =
-        prefix.into_iter().flat_map(|it| it.split('/')).chain(relative.split('/')).collect();
+fn below(dirs: &[&str], prefix: Option<&str>, relative: &str) -> Option<(usize, String)> {
+    let root = || prefix.into_iter().chain([relative]).flat_map(|it| it.split('/'));
+    let first = root().next()?;
     // A root named just `skills` could be anywhere.
-    if !root.first()?.starts_with('.') || root.len() > parts.len() {
+    if !first.starts_with('.') || !dirs.contains(&first) {
         return None;
     }
-    let at = (0..=parts.len() - root.len()).rev().find(|&at| parts[at..].starts_with(&root))?;
-    Some((parts.len() - at - root.len(), root.join("/")))
+    let length = root().count();
+    let at = dirs.windows(length).rposition(|it| root().eq(it.iter().copied()))?;
+    Some((dirs.len() - at - length, root().collect::<Vec<_>>().join("/")))
 }
 
 /// Agents that a sentence names at most.

@@ -7,12 +7,13 @@ use regex::Regex;
 use skills_syntax::markdown::Body;
 use skills_syntax::text::Span;
 
+use super::expression::expression;
+
 /// A heading in any block, or an element's id.
 static ANCHORS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    expression(
         r#"(?m)^[\s>*+\d.)-]*#{1,6}[ \t]+(?P<title>.*)|\b(?:id|name)\s*=\s*["']?(?P<id>[^"'\s>]+)"#,
     )
-    .expect("the expression is valid")
 });
 
 /// Maximum length in bytes of an anchor that a text gives itself in `{#…}`, with its brace.
@@ -47,9 +48,8 @@ pub(super) fn anchors(text: &str, body: &Body, part: Span) -> Anchors {
 
 /// Returns the anchor that GitHub makes of a title.
 fn slug(title: &str) -> String {
-    static TARGETS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\]\([^)]*\)|<[^>]*>|\{#[^}]*\}").expect("the expression is valid")
-    });
+    static TARGETS: LazyLock<Regex> =
+        LazyLock::new(|| expression(r"\]\([^)]*\)|<[^>]*>|\{#[^}]*\}"));
     let title = TARGETS.replace_all(title, "");
     let kept = title.trim().trim_end_matches('#').trim_end().chars();
     let kept = kept.filter(|it| it.is_alphanumeric() || matches!(it, '_' | '-' | ' '));

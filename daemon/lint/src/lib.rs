@@ -16,6 +16,7 @@ mod body;
 mod bundled_texts;
 mod command;
 mod description;
+mod expression;
 mod field;
 mod finding;
 mod fix_loop;

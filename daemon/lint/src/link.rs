@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use skills_syntax::text::Span;
 
+use super::expression::expression;
+
 /// Number of bytes before a link that are searched for words.
 pub(super) const NEAR: usize = 200;
 
@@ -100,9 +102,7 @@ fn file_stem(path: &str) -> String {
 }
 
 /// A date in a file name, or a pattern for one.
-static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD").expect("the expression is valid")
-});
+static DATE: LazyLock<Regex> = LazyLock::new(|| expression(r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD"));
 
 /// Words directly before a link to a file that the text tells to write.
 static TELLS_TO_WRITE: LazyLock<Regex> = LazyLock::new(|| {
@@ -111,8 +111,7 @@ static TELLS_TO_WRITE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:write|save|store|put)\s+(?:(?:the|your|all|a)\s+)?(?:\w+\s+)?(?:{results})\s+(?:to|into|in|as|at|under)"
     );
     let creates = r"create(?:\s+(?:a|an|the))?(?:\s+new)?(?:\s+file)?";
-    Regex::new(&format!(r"(?i)\b(?:{writes}|{creates})\s+(?:(?:a|an|the)\s+)?[*_`]*$"))
-        .expect("the expression is valid")
+    expression(&format!(r"(?i)\b(?:{writes}|{creates})\s+(?:(?:a|an|the)\s+)?[*_`]*$"))
 });
 
 #[cfg(test)]

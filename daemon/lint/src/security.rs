@@ -12,6 +12,7 @@ use skills_syntax::parse::Value;
 use skills_syntax::text::{Span, occurrences};
 
 use super::body::commands;
+use super::expression::expression;
 use super::finding::Finding;
 use super::hooks;
 use super::rule::{PASSING, Rule};
@@ -374,7 +375,7 @@ fn check_pipes(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let piped = format!(r"{download}[^|;&\n]*(?:\|[^|;&\n]+)*\|\s*{before}{shell}");
         let reads = r"(?:(?:ba|z|da|k)?sh\s+(?:-c\s+)?|\b(?:source|eval)\s+|(?:^|[\s;&|])\.\s+)";
         let output = format!(r#"{reads}["']?(?:<\(|\$\()\s*{download}"#);
-        Regex::new(&format!("{piped}|{output}")).expect("the expression is valid")
+        expression(&format!("{piped}|{output}"))
     });
     let message = "this command runs a download before anyone can review it";
     for (span, written) in commands(cx) {

@@ -83,8 +83,8 @@ pub fn is_misspelling(word: &str, meant: &str) -> bool {
 /// Returns whether two words contain the same digits in the same order: with others, both may be
 /// right.
 pub fn has_same_digits(word: &str, other: &str) -> bool {
-    let digits = |it: &'_ str| it.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
-    digits(word) == digits(other)
+    let digits = |it| str::bytes(it).filter(u8::is_ascii_digit);
+    digits(word).eq(digits(other))
 }
 
 /// A single typing error.

@@ -4,10 +4,14 @@
 //! punctuation or a function word, an adjective by its noun; two parts also need a cue before them.
 //! Every look is bounded, so that long lines cost no more than short ones.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Value, ValueKind};
-use skills_syntax::text::{Span, occurrences};
+use skills_syntax::text::Span;
 
+use super::Needle;
 use super::cues::{ARROWS, CLOSERS, CONTEXT, Context, Place, QUOTES, is_hyphenated};
 use super::reference::{Reference, ReferenceForm, add, is_letter, is_name};
 
@@ -88,13 +92,13 @@ pub(super) fn in_body(text: &str, body: &Body, near: Span, found: &mut Vec<Refer
 const MAX_PATH_START: usize = 512;
 
 /// The directory of skills in a path.
-const ROOT: &str = "skills/";
+static ROOT: Needle = LazyLock::new(|| Finder::new("skills/"));
 
 /// Adds the names of directories in paths such as `skills/name` and `skills/group/name`, from
 /// whichever directory they lead.
 fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
     let written = region.slice(text);
-    for at in occurrences(written, ROOT) {
+    for at in ROOT.find_iter(written.as_bytes()) {
         let from = written.ceil_char_boundary(at.saturating_sub(MAX_PATH_START));
         let before = &written[from..at];
         let is_part = |it: char| !it.is_whitespace() && !"\"'`(<".contains(it);
@@ -105,7 +109,7 @@ fn in_paths(text: &str, region: Span, found: &mut Vec<Reference>) {
         if is_cut || is_address(lead) || lead.ends_with(is_letter) {
             continue;
         }
-        let start = at + ROOT.len();
+        let start = at + ROOT.needle().len();
         let rest = &written[start..];
         let rest = &rest[..rest.floor_char_boundary(CONTEXT)];
         let first = &rest[..rest.find(|it| !is_letter(it)).unwrap_or(rest.len())];

@@ -4,9 +4,13 @@
 //! review". It means a skill for certain only where the text says so. Every look is bounded, so that
 //! long lines cost no more than short ones.
 
-use skills_syntax::markdown::Body;
-use skills_syntax::text::{Span, occurrences};
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
+use skills_syntax::markdown::Body;
+use skills_syntax::text::Span;
+
+use super::Needle;
 use super::cues::{CONTEXT, WRAPPERS};
 use super::reference::{Reference, ReferenceForm, is_letter, is_name};
 
@@ -112,12 +116,19 @@ fn first_word(text: &str) -> &str {
     &text[..text.find(|it: char| !it.is_alphanumeric()).unwrap_or(text.len())]
 }
 
+static SKILL: Needle = LazyLock::new(|| Finder::new("skill"));
+
+/// The end of `skill` and `Skill`.
+static SKILL_END: Needle = LazyLock::new(|| Finder::new("kill"));
+
+static SKILL_END_UPPER: Needle = LazyLock::new(|| Finder::new("KILL"));
+
 /// Adds the names of one word before "skill" in prose: "the name skill", and a name in markup or
 /// quotes.
 pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) {
     let written = prose.slice(text);
-    for at in occurrences(written, "skill") {
-        if written[at + "skill".len()..]
+    for at in SKILL.find_iter(written.as_bytes()) {
+        if written[at + SKILL.needle().len()..]
             .starts_with(|it: char| it.is_alphanumeric() || "-_/".contains(it))
         {
             continue;
@@ -149,7 +160,8 @@ const MAX_VALUE: usize = 256;
 /// `Skill(skill="name")`, `<skill name="name"/>` and `SUB-SKILL: name`.
 pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
     let written = lines.slice(text);
-    for at in occurrences(written, "kill").chain(occurrences(written, "KILL")) {
+    let ends = [&SKILL_END, &SKILL_END_UPPER];
+    for at in ends.into_iter().flat_map(|it| it.find_iter(written.as_bytes())) {
         let (before, rest) = (&written[..at], &written[at + 4..]);
         let rest = &rest[..rest.floor_char_boundary(MAX_VALUE)];
         let line = rest.split('\n').next().unwrap_or_default();

@@ -8,6 +8,7 @@ use skills_syntax::markdown::link_path;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
+use super::super::expression::expression;
 use super::super::fs_context::PathKind;
 use super::super::hooks;
 use super::super::link::{is_illustration, normalise};
@@ -18,7 +19,7 @@ use super::mention::{Above, MIN_SIMILARITY, Mentions};
 use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, UNREFERENCED_FILE};
 
 /// Directories with a meaning in the specification and its tools.
-const SKILL_DIRS: [&str; 4] = ["scripts/", "references/", "assets/", "templates/"];
+pub(super) const SKILL_DIRS: [&str; 4] = ["scripts/", "references/", "assets/", "templates/"];
 
 /// Directories of skills that projects seldom have.
 const READ_DIRS: [&str; 4] = ["references/", "resources/", "assets/", "templates/"];
@@ -34,8 +35,7 @@ pub(super) const OWN: [&str; 3] = ["./", "${CLAUDE_SKILL_DIR}/", "{baseDir}/"];
 static PATHS_IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
     let base = r"(?:\./|\$\{CLAUDE_SKILL_DIR\}/|\{baseDir\}/)?";
     let dirs = "(?:scripts|references|resources|assets|templates)/";
-    Regex::new(&format!(r"{base}{dirs}[A-Za-z0-9_./-]*\.[A-Za-z]{{1,5}}\b"))
-        .expect("the expression is valid")
+    expression(&format!(r"{base}{dirs}[A-Za-z0-9_./-]*\.[A-Za-z]{{1,5}}\b"))
 });
 
 /// Files of a skill for people or tools, not for models.

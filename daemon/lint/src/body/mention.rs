@@ -9,6 +9,7 @@ use regex::Regex;
 use skills_syntax::suggest;
 use skills_syntax::text::{Span, occurrences};
 
+use super::super::expression::expression;
 use super::super::fs_context::PathKind;
 use super::super::link::is_placeholder;
 use super::super::subject::Cx;
@@ -228,27 +229,24 @@ static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     let renames = r"\brenam\w+\s+(?:(?:\S+\s+){1,4}(?:to|into|as)\s*)?\W*$|\b(?:name|call)\s+(?:it|them|each|(?:the|new) files?)\b[^.]*$";
     let results = r"\b(?:logs?|results?|outputs?|reports?|findings|summary)\s+(?:(?:goe?s?|lands?|appears?|ends? up|is|are)|(?:is|are|will be|gets?) (?:written|saved|stored|placed|put|logged))\s+(?:to|in|into|at|under)\s*\W*$";
     let asks = r"\b(?:ask|request)\b(?:\s+\S+){0,3}\s+(?:for|to (?:provide|add|upload|supply|create|write|put))\s+(?:(?:a|an|the|their|its)\s+)?\W*$";
-    Regex::new(&format!("(?i)(?:{examples}|{makes}|{parts}|{renames}|{results}|{asks})"))
-        .expect("the expression is valid")
+    expression(&format!("(?i)(?:{examples}|{makes}|{parts}|{renames}|{results}|{asks})"))
 });
 
 /// Words anywhere in a line that make its paths proposals.
 static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:would|could|might) (?:be|help)\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b")
-        .expect("the expression is valid")
+    expression(
+        r"(?i)\b(?:would|could|might) (?:be|help)\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b",
+    )
 });
 
 /// Start of a condition before a path.
-static IF: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:if|when|whether)\b[^,;]*$").expect("the expression is valid")
-});
+static IF: LazyLock<Regex> = LazyLock::new(|| expression(r"(?i)\b(?:if|when|whether)\b[^,;]*$"));
 
 /// End of such a condition after the path.
 static EXISTS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    expression(
         r"(?i)^\W*(?:already |also )?(?:exists?|is (?:present|available|missing|absent|there))\b",
     )
-    .expect("the expression is valid")
 });
 
 /// Text after a path that allows that the file is missing, says when it is made or removed, or
@@ -260,8 +258,7 @@ static OPTIONAL: LazyLock<Regex> = LazyLock::new(|| {
     let by = r"(?:created|generated|produced|made|built) (?:by|in|during|at|after|on|when)\b|written (?:by|during|after|when)\b";
     let later = r"(?:is |are |still )?(?:coming soon|planned|not yet|to be (?:written|added|created|done)|tbd|todo)\b";
     let owner = r"(?:of|from|in) the `[\w:-]+` skill\b";
-    Regex::new(&format!(r"(?i)^\W*(?:{optional}|{is} (?:since )?{made}|{by}|{later}|{owner})"))
-        .expect("the expression is valid")
+    expression(&format!(r"(?i)^\W*(?:{optional}|{is} (?:since )?{made}|{by}|{later}|{owner})"))
 });
 
 /// Text before a path in its sentence that makes it optional, planned, past or typical, or names
@@ -272,38 +269,38 @@ static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b";
     let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically)\b|\b(?:skills (?:should|must|may|can)|(?:each|every) skill)\s[^,;:]*\b(?:keeps?|has|have|puts?|stores?|holds?|contains?|includes?|ships?|bundles?|needs?|requires?|comes? with)\b";
     let elsewhere = r"\b(?:target|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|\b(?:good|bad|wrong|avoid)\W*:\W*$";
-    Regex::new(&format!("(?i)(?:{optional}|{later}|{past}|{typical}|{elsewhere})"))
-        .expect("the expression is valid")
+    expression(&format!("(?i)(?:{optional}|{later}|{past}|{typical}|{elsewhere})"))
 });
 
 /// A line that announces a list of examples.
 static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    expression(
         r"(?i)\b(?:examples?|for instance|e\.g\.|such as|like this)\W*:\W*$|^\W*examples?\W*$",
     )
-    .expect("the expression is valid")
 });
 
 /// The head of a table of examples or conventions, or the line above it.
 static TABLE_OF_EXAMPLES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\|\s*\W*(?:examples?|conventions?|naming)\W*\||\b(?:examples?|naming|conventions?)\W*:?\W*$")
-        .expect("the expression is valid")
+    expression(
+        r"(?i)\|\s*\W*(?:examples?|conventions?|naming)\W*\||\b(?:examples?|naming|conventions?)\W*:?\W*$",
+    )
 });
 
 /// The head of a table's column of files that the skill writes.
 static HEAD_OF_RESULTS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:outputs?|results?|creates|writes|generates|produces)\b")
-        .expect("the expression is valid")
+    expression(r"(?i)\b(?:outputs?|results?|creates|writes|generates|produces)\b")
 });
 
 /// Text directly before a path that names the owner of the file.
 static OWNS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:`\s*|\w)(?:'s|’s)(?:\s+own)?\s*$|(?:—|--)\s+its\s*$|`[\w:-]+`\s+skill(?:'s)?\s*\W*$|\b(?:plugin|skill|repo|project)(?:'s|’s)\s*\W*$")
-        .expect("the expression is valid")
+    expression(
+        r"(?:`\s*|\w)(?:'s|’s)(?:\s+own)?\s*$|(?:—|--)\s+its\s*$|`[\w:-]+`\s+skill(?:'s)?\s*\W*$|\b(?:plugin|skill|repo|project)(?:'s|’s)\s*\W*$",
+    )
 });
 
 /// Text directly before a path in a body that writes the file.
 static WRITES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|\b(?:--output|--out|-o)[ =]$|^\W*save\s+$|\btouch $")
-        .expect("the expression is valid")
+    expression(
+        r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|\b(?:--output|--out|-o)[ =]$|^\W*save\s+$|\btouch $",
+    )
 });

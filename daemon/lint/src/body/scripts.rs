@@ -8,11 +8,12 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
 use skills_syntax::text::{Span, after_line_end};
 
+use super::super::expression::expression;
 use super::super::fs_context::PathKind;
 use super::super::link::normalise;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
-use super::files::{missing, offer_file};
+use super::files::{SKILL_DIRS, missing, offer_file};
 use super::mention::{Above, MIN_SIMILARITY, Mentions};
 use super::rules::{MISSING_SCRIPT, NOT_EXECUTABLE};
 
@@ -27,30 +28,25 @@ static RUNS: LazyLock<Regex> = LazyLock::new(|| {
     let base =
         r"(?:\$\{CLAUDE_SKILL_DIR\}/|\{baseDir\}/|(?:~/|\$HOME/|\./)?\.\w+/skills/[\w.-]+/|\./)?";
     let path = r"[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:py|sh|js|mjs|cjs|ts|rb|pl|ps1|bash|zsh)";
-    Regex::new(&format!(
+    expression(&format!(
         r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:{interpreter}["']?({base}{path})|({base}scripts/[\w./-]+\.\w+)|(\./{path}))(?:["'\s;|&)]|$)"#
     ))
-    .expect("the expression is valid")
 });
 
 /// A change of the working directory: the rest of a longer word such as `cdk`, and the path.
 static CHANGES_DIR: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?:^\s*(?:\$ )?|&&\s*|[;|(]\s*)cd([^\s;&|)]*)(?:\s+["']?([^\s;&|)"']*))?"#)
-        .expect("the expression is valid")
+    expression(r#"(?:^\s*(?:\$ )?|&&\s*|[;|(]\s*)cd([^\s;&|)]*)(?:\s+["']?([^\s;&|)"']*))?"#)
 });
 
 /// Commands of a project that are not the skill's.
 static OF_PROJECT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?m)\s(?:src|tests?|k8s|app)/|\bgit clone\b|^\s*(?:- )?(?:run|uses|on|jobs):")
-        .expect("the expression is valid")
+    expression(r"(?m)\s(?:src|tests?|k8s|app)/|\bgit clone\b|^\s*(?:- )?(?:run|uses|on|jobs):")
 });
 
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    // A script is reported where it is first run.
-    let mut reported = BTreeSet::new();
+    let mut scripts = MissingScripts { mentions, cx, reported: BTreeSet::new(), found: Vec::new() };
     for code in &cx.body().codes {
-        let mut dir = WorkingDir::Start;
-        check_missing(mentions, cx, *code, false, &mut dir, &mut reported, out);
+        scripts.check(*code, false, &mut WorkingDir::Start);
     }
     for fence in &cx.body().fences {
         check_permissions(cx, fence.content, out);
@@ -59,10 +55,11 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
         if is_shell && !OF_PROJECT.is_match(fence.content.slice(cx.text)) {
             let mut dir = WorkingDir::Start;
             for line in lines(cx, fence.content) {
-                check_missing(mentions, cx, line, true, &mut dir, &mut reported, out);
+                scripts.check(line, true, &mut dir);
             }
         }
     }
+    out.append(&mut scripts.found);
 }
 
 /// The working directory of a command.
@@ -111,144 +108,157 @@ fn lines<'c>(cx: &'c Cx<'_>, content: Span) -> impl Iterator<Item = Span> + 'c {
     })
 }
 
-/// Reports the scripts of a command that the skill does not have. `is_shell` is set for a line of a
-/// code block.
-fn check_missing(
-    mentions: &Mentions<'_, '_>,
-    cx: &Cx<'_>,
-    command: Span,
-    is_shell: bool,
-    dir: &mut WorkingDir,
-    reported: &mut BTreeSet<String>,
-    out: &mut Vec<Finding>,
-) {
-    let written = command.slice(cx.text);
-    let clones = mentions.clones();
-    let first = dir.clone();
-    let changes = CHANGES_DIR.captures_iter(written).filter(|it| it[1].is_empty());
-    let mut changes = changes.peekable();
-    let mut follow = |dir: &mut WorkingDir, end: usize| {
-        while let Some(it) = changes.next_if(|it| it.get(0).is_some_and(|it| it.end() <= end)) {
-            *dir = dir.after(cx, it.get(2).map_or("", |it| it.as_str()));
-        }
-    };
-    for found in RUNS.captures_iter(written) {
-        let Some(script) = found.get(1).or_else(|| found.get(2)).or_else(|| found.get(3)) else {
-            continue;
-        };
-        follow(dir, script.start());
-        if *dir != WorkingDir::Start && in_skill(cx, script.as_str()).is_none() {
-            let span = Span::new(command.start + script.start(), command.start + script.end());
-            if let WorkingDir::InSkill(dir) = dir {
-                check_in_dir(mentions, cx, dir, span, reported, out);
-            }
-            continue;
-        }
-        // Without an interpreter, it may be any program of the project.
-        if found.get(3).is_some() {
-            continue;
-        }
-        let span = Span::new(command.start + script.start(), command.start + script.end());
-        let own = in_skill(cx, script.as_str());
-        let path = own.unwrap_or(script.as_str());
-        let (normal, leaves) = normalise(path);
-        let dir = normal.split_once('/').map_or("", |(dir, _)| dir);
-        let is_bare = dir.is_empty() && own.is_none();
-        // With `./`, the text says where the script is; it can still be one of the project.
-        let is_here =
-            || script.as_str().starts_with("./") && mentions.above(&normal) == Above::Missing;
-        if leaves {
-            continue;
-        }
-        // The body rule about paths reports a path alone in backticks. In a code block, it may be
-        // an entry of a list.
-        let is_alone = own.is_none()
-            && script.as_str() == written.trim()
-            && !(is_shell && written.contains("./"));
-        let has_dir = || !dir.is_empty() && cx.fs.look(dir) == Some(PathKind::Directory);
-        let is_skill_dir =
-            ["scripts", "references", "assets", "templates"].contains(&dir) || has_dir();
-        if is_alone
-            || own.is_none() && !is_skill_dir && !is_bare
-            || reported.contains(&normal)
-            || cx.fs.look(&normal) != Some(PathKind::Missing)
-            || !mentions.is_own(span, if own.is_some() { script.as_str() } else { &normal })
-            || is_bare && !mentions.has_alike(&normal) && !is_here()
-        {
-            continue;
-        }
-        // Without such a directory, the command may be about the user's project.
-        let is_certain = script.as_str().starts_with("${CLAUDE_SKILL_DIR}/") || has_dir();
-        if !is_certain && clones {
-            continue;
-        }
-        // The same skill may be in the directory of another agent too.
-        let named = script.as_str().trim_start_matches("./");
-        if own.is_some() && named.starts_with('.') && mentions.above(named) != Above::Missing {
-            continue;
-        }
-        let finding = missing(mentions, cx, &MISSING_SCRIPT, span, path);
-        reported.insert(normal);
-        out.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
-    }
-    follow(dir, written.len());
-    // A subshell ends with its line.
-    if written.trim_start().starts_with('(') {
-        *dir = first;
-    }
+/// Search for scripts that a body runs and the skill does not have.
+struct MissingScripts<'c, 'm, 't, 'x> {
+    mentions: &'c Mentions<'m, 't>,
+    cx: &'c Cx<'x>,
+    /// Normal paths of the reported scripts: each is reported where it is first run.
+    reported: BTreeSet<String>,
+    found: Vec<Finding>,
 }
 
-/// Reports a script that a directory of the skill does not have, in a command that runs there.
-fn check_in_dir(
-    mentions: &Mentions<'_, '_>,
-    cx: &Cx<'_>,
-    dir: &str,
-    span: Span,
-    reported: &mut BTreeSet<String>,
-    out: &mut Vec<Finding>,
-) {
-    let script = span.slice(cx.text);
-    let (from_start, _) = normalise(script);
-    let (normal, leaves) = normalise(&format!("{dir}/{script}"));
-    let is_missing = |path: &str| cx.fs.look(path) == Some(PathKind::Missing);
-    // A path from another directory, or below one that the commands may make.
-    let is_elsewhere = script.starts_with(['~', '$', '{'])
-        || from_start.starts_with('.') && from_start.contains("/skills/");
-    let is_in_other_dir = from_start.split_once('/').is_some_and(|(first, _)| {
-        cx.fs.look(&format!("{dir}/{first}")) != Some(PathKind::Directory)
-    });
-    if leaves
-        || is_elsewhere
-        || is_in_other_dir
-        || mentions.clones()
-        || reported.contains(&normal)
-        || !is_missing(&normal)
-        // The text changes the directory back, or for one of several commands only.
-        || !is_missing(&from_start)
-        || !mentions.is_own(span, &from_start)
-    {
-        return;
-    }
-    let above = mentions.above(&normal);
-    if matches!(above, Above::Found(_)) {
-        return;
-    }
-    let message = format!("the skill has no file `{normal}`");
-    let finding = Finding::new(&MISSING_SCRIPT, span, message);
-    let files = cx.fs.files().unwrap_or_default().iter();
-    let there = files.filter_map(|it| it.strip_prefix(dir)?.strip_prefix('/'));
-    let finding = match suggest::nearest(&from_start, there, MIN_SIMILARITY)[..] {
-        [meant] => {
-            let start = span.end - script.trim_start_matches("./").len();
-            finding.suggest_draft(Span::new(start, span.end), meant)
+impl MissingScripts<'_, '_, '_, '_> {
+    /// Checks the scripts of a command that runs in `dir`, and follows its changes of the directory.
+    /// `is_shell` is set for a line of a code block.
+    fn check(&mut self, command: Span, is_shell: bool, dir: &mut WorkingDir) {
+        let cx = self.cx;
+        let written = command.slice(cx.text);
+        if !written.contains('.') && !written.contains("cd") {
+            return;
         }
-        _ => finding,
-    };
-    let finding = offer_file(cx, finding, &normal);
-    // The directory may be one of the user's project.
-    let is_certain = above == Above::Missing;
-    out.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
-    reported.insert(normal);
+        let first = dir.clone();
+        let changes = CHANGES_DIR.captures_iter(written).filter(|it| it[1].is_empty());
+        let mut changes = changes.peekable();
+        let mut follow = |dir: &mut WorkingDir, end: usize| {
+            while let Some(it) = changes.next_if(|it| it.get(0).is_some_and(|it| it.end() <= end)) {
+                *dir = dir.after(cx, it.get(2).map_or("", |it| it.as_str()));
+            }
+        };
+        for found in RUNS.captures_iter(written) {
+            let Some(script) = found.get(1).or_else(|| found.get(2)).or_else(|| found.get(3))
+            else {
+                continue;
+            };
+            follow(dir, script.start());
+            let span = Span::new(command.start + script.start(), command.start + script.end());
+            // Without an interpreter, it may be any program of the project.
+            let has_interpreter = found.get(3).is_none();
+            match dir {
+                WorkingDir::InSkill(dir) if in_skill(cx, script.as_str()).is_none() => {
+                    self.check_in_dir(dir, span);
+                }
+                WorkingDir::Other if in_skill(cx, script.as_str()).is_none() => {}
+                _ if has_interpreter => self.check_in_skill(command, span, is_shell),
+                _ => {}
+            }
+        }
+        follow(dir, written.len());
+        // A subshell ends with its line.
+        if written.trim_start().starts_with('(') {
+            *dir = first;
+        }
+    }
+
+    /// Reports a script that the skill does not have, at `span` in a command of unknown directory.
+    fn check_in_skill(&mut self, command: Span, span: Span, is_shell: bool) {
+        let (mentions, cx) = (self.mentions, self.cx);
+        let script = span.slice(cx.text);
+        let own = in_skill(cx, script);
+        let path = own.unwrap_or(script);
+        let (normal, leaves) = normalise(path);
+        let written = command.slice(cx.text);
+        // The body rule about paths reports a path alone in backticks. In a code block, it may be
+        // an entry of a list.
+        let is_alone =
+            own.is_none() && script == written.trim() && !(is_shell && written.contains("./"));
+        if leaves
+            || is_alone
+            || self.reported.contains(&normal)
+            || cx.fs.look(&normal) != Some(PathKind::Missing)
+            || !mentions.is_own(span, if own.is_some() { script } else { &normal })
+            || own.is_none() && !self.is_meant(script, &normal)
+        {
+            return;
+        }
+        // Without such a directory, the command may be about the user's project.
+        let dir = normal.split_once('/').map_or("", |(dir, _)| dir);
+        let is_certain = script.starts_with("${CLAUDE_SKILL_DIR}/") || self.has_dir(dir);
+        // The same skill may be in the directory of another agent too.
+        let named = script.trim_start_matches("./");
+        let is_in_other_agent =
+            || own.is_some() && named.starts_with('.') && mentions.above(named) != Above::Missing;
+        if !is_certain && mentions.clones() || is_in_other_agent() {
+            return;
+        }
+        let finding = missing(mentions, cx, &MISSING_SCRIPT, span, path);
+        self.found.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
+        self.reported.insert(normal);
+    }
+
+    /// Returns whether a script is one of the skill by its path, which does not name the skill.
+    fn is_meant(&self, script: &str, normal: &str) -> bool {
+        match normal.split_once('/') {
+            Some((dir, _)) => {
+                SKILL_DIRS.iter().any(|it| normal.starts_with(it)) || self.has_dir(dir)
+            }
+            // With `./`, the text says where the script is; it can still be one of the project.
+            None => {
+                self.mentions.has_alike(normal)
+                    || script.starts_with("./") && self.mentions.above(normal) == Above::Missing
+            }
+        }
+    }
+
+    fn has_dir(&self, dir: &str) -> bool {
+        !dir.is_empty() && self.cx.fs.look(dir) == Some(PathKind::Directory)
+    }
+
+    /// Reports a script that a directory of the skill does not have, in a command that runs there.
+    fn check_in_dir(&mut self, dir: &str, span: Span) {
+        let (mentions, cx) = (self.mentions, self.cx);
+        let script = span.slice(cx.text);
+        let (from_start, _) = normalise(script);
+        let (normal, leaves) = normalise(&format!("{dir}/{script}"));
+        let is_missing = |path: &str| cx.fs.look(path) == Some(PathKind::Missing);
+        // A path from another directory, or below one that the commands may make.
+        let is_elsewhere = script.starts_with(['~', '$', '{'])
+            || from_start.starts_with('.') && from_start.contains("/skills/");
+        let is_in_other_dir = from_start.split_once('/').is_some_and(|(first, _)| {
+            cx.fs.look(&format!("{dir}/{first}")) != Some(PathKind::Directory)
+        });
+        if leaves
+            || is_elsewhere
+            || is_in_other_dir
+            || mentions.clones()
+            || self.reported.contains(&normal)
+            || !is_missing(&normal)
+            // The text changes the directory back, or for one of several commands only.
+            || !is_missing(&from_start)
+            || !mentions.is_own(span, &from_start)
+        {
+            return;
+        }
+        let above = mentions.above(&normal);
+        if matches!(above, Above::Found(_)) {
+            return;
+        }
+        let message = format!("the skill has no file `{normal}`");
+        let finding = Finding::new(&MISSING_SCRIPT, span, message);
+        let files = cx.fs.files().unwrap_or_default().iter();
+        let there = files.filter_map(|it| it.strip_prefix(dir)?.strip_prefix('/'));
+        let finding = match suggest::nearest(&from_start, there, MIN_SIMILARITY)[..] {
+            [meant] => {
+                let start = span.end - script.trim_start_matches("./").len();
+                finding.suggest_draft(Span::new(start, span.end), meant)
+            }
+            _ => finding,
+        };
+        let finding = offer_file(cx, finding, &normal);
+        // The directory may be one of the user's project.
+        let is_certain = above == Above::Missing;
+        self.found.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
+        self.reported.insert(normal);
+    }
 }
 
 /// Returns the path below the skill's directory if the written path names that directory, by a

@@ -12,6 +12,7 @@ use skills_syntax::text::{Span, occurrences};
 
 use super::super::Finding;
 use super::super::anchors::{Anchors, anchors, letters, may_lead_to_heading};
+use super::super::expression::expression;
 use super::super::link::{is_call, normalise};
 use super::super::subject::Cx;
 use super::rules::{BROKEN_ANCHOR, BROKEN_LINK, EDITOR_REFERENCE, UNBALANCED_TAG, UNFINISHED};
@@ -95,18 +96,14 @@ fn with_hyphens<'a>(target: &str, anchors: &'a Anchors) -> Option<&'a str> {
 
 /// An opening or closing tag alone on its line.
 static ALONE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?m)^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9_-]*)>[ \t]*\r?$")
-        .expect("the expression is valid")
+    expression(r"(?m)^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9_-]*)>[ \t]*\r?$")
 });
 
 /// Every tag, with or without attributes.
-static TAGS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"<(/?)([A-Za-z][A-Za-z0-9_-]*)\b").expect("the expression is valid")
-});
+static TAGS: LazyLock<Regex> = LazyLock::new(|| expression(r"<(/?)([A-Za-z][A-Za-z0-9_-]*)\b"));
 
 /// A closing tag.
-static CLOSING: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"</([A-Za-z][A-Za-z0-9_-]*)>").expect("the expression is valid"));
+static CLOSING: LazyLock<Regex> = LazyLock::new(|| expression(r"</([A-Za-z][A-Za-z0-9_-]*)>"));
 
 /// Elements of HTML that need no closing tag.
 const VOID: [&str; 14] = [

@@ -18,6 +18,7 @@ use skills_syntax::text::Span;
 
 use crate::affected_agents::{join_or, with_verb};
 use crate::agent_name;
+use crate::expression::expression;
 use crate::finding::{Finding, Tag};
 use crate::rule::{PASSING, Rule};
 use crate::rule_id::RuleId;
@@ -187,10 +188,8 @@ fn model_help(words: &[&str]) -> String {
 /// Returns the id of a model whose version is written with a dot, or that lacks its first part:
 /// `claude-sonnet-4.5`, `sonnet-4-5`.
 fn model_id(written: &str, families: &[&str]) -> Option<String> {
-    static VERSIONED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(?:claude-)?([a-z]+)-\d(?:[.-]\d(?:-\d{8})?|-\d{8})$")
-            .expect("the expression is valid")
-    });
+    static VERSIONED: LazyLock<Regex> =
+        LazyLock::new(|| expression(r"^(?:claude-)?([a-z]+)-\d(?:[.-]\d(?:-\d{8})?|-\d{8})$"));
     let found = VERSIONED.captures(written)?;
     let id = written.replace('.', "-");
     let id = if id.starts_with("claude-") { id } else { format!("claude-{id}") };
