@@ -326,7 +326,8 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let hints = Some(worse(mode, real));
     let mut options = Options { hints, disk, ..Options::new("boot".into()) };
     if mode == Mode::Threads {
-        options.large_view = 0;
+        // Runs start on a thread, or on the event loop until they reach the limit.
+        options.large_view = Random(seed).below(2) * 30;
     }
     let live = Engine::start(options).unwrap();
     let mut random = Random(seed);
