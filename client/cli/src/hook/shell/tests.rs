@@ -226,6 +226,9 @@ fn paths_follow_the_working_directory() {
         ("cat \"$(git rev-parse --show-toplevel)/a.txt\"", "/w/a.txt"),
         ("cat \"$PWD/a.txt\"", "a.txt"),
         ("cat *.md", "."),
+        ("cd a && cat b > c", "a a/c a/b"),
+        ("cd a && cd b && cat > c <<'E'\nx\nE", "a a/b a/b/c"),
+        ("mkdir a && cd a || exit 1 && (cd b; cat c) > d", "a a/d a/b a/b/c"),
     ]);
 }
 

@@ -211,7 +211,14 @@ impl<'a> Walk<'a> {
             .into_iter()
             .filter(|it| Some(*it) != body)
             .partition(|it| it.kind() == "file_redirect");
-        // Redirections apply before the command changes the directory.
+        // The redirections of `a && b > c` belong to `b`.
+        let list = body.filter(|it| it.kind() == "list");
+        let mut commands = list.map_or_else(Vec::new, named_children);
+        let last = commands.pop().or(body);
+        for command in commands {
+            self.statement(command, text);
+        }
+        // They apply before the command changes the directory.
         for redirect in redirects {
             self.redirect(redirect, text);
         }
@@ -222,7 +229,7 @@ impl<'a> Walk<'a> {
             self.input = Some(slice(*document, text).into());
         }
         // Text after `<<E` on the same line belongs to the command: a redirection, a pipeline.
-        for part in body.into_iter().chain(parts) {
+        for part in last.into_iter().chain(parts) {
             self.statement(part, text);
         }
         self.input = input;
