@@ -19,7 +19,7 @@ use crate::agent_fixture::claude_code;
 use crate::claude::{Entry, OurDaemon, Ours, Tree, handed_out, listing, run};
 
 /// Number of trees.
-const TREES: u64 = 20;
+const TREES: u64 = 12;
 
 /// A plugin's manifest, below the plugin's directory.
 const PLUGIN_MANIFEST: &str = "/.claude-plugin/plugin.json";

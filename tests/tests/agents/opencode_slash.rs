@@ -143,10 +143,10 @@ fn opencode_slash_commands_give_the_same_text() {
     let Some(fixture) = AgentFixture::set(Agent::OpenCode, &tree, Vec::new()) else { return };
     let cases: Vec<(usize, &str)> = (0..BODIES.len())
         .flat_map(|body| ARGUMENTS.iter().enumerate().map(move |(nth, it)| (body, nth, *it)))
-        .filter(|(body, nth, _)| (body + nth) % 2 == 0)
+        .filter(|(body, nth, _)| (body + nth) % 4 == 0)
         .map(|(body, _, arguments)| (body, arguments))
         .collect();
-    assert_eq!(cases.len(), 84);
+    assert_eq!(cases.len(), 42);
     let server = Server::start(&fixture);
     let (next, theirs) = (AtomicUsize::new(0), Mutex::new(vec![String::new(); cases.len()]));
     thread::scope(|scope| {
