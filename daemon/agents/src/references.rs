@@ -24,7 +24,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::{Span, ascii_pair};
 
 use self::named::SENTENCES;
-use self::reference::add;
+use self::reference::{Needle, add};
 use crate::command;
 
 pub use bases::{LinkBases, path_steps};
@@ -136,10 +136,6 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
         calls(text, entry.value.span, found);
     }
 }
-
-/// A word that is searched for in every part of a text: preparing the search takes longer than a
-/// search in a short part.
-type Needle = LazyLock<Finder<'static>>;
 
 /// The start of a call.
 static CALL: Needle = LazyLock::new(|| Finder::new("Skill("));

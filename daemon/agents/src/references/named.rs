@@ -11,9 +11,8 @@ use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Value, ValueKind};
 use skills_syntax::text::Span;
 
-use super::Needle;
 use super::cues::{ARROWS, CLOSERS, CONTEXT, Context, Place, QUOTES, is_hyphenated};
-use super::reference::{Reference, ReferenceForm, add, is_letter, is_name};
+use super::reference::{Needle, Reference, ReferenceForm, add, is_letter, is_name};
 
 /// Adds the names in the frontmatter: in sentences, and in fields that list skills.
 pub(super) fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {

@@ -1,6 +1,13 @@
 //! A possible reference to a skill ([`Reference`]), and the names that skills may have.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use skills_syntax::text::Span;
+
+/// A word that is searched for in every part of a text: preparing the search takes longer than a
+/// search in a short part.
+pub(super) type Needle = LazyLock<Finder<'static>>;
 
 /// A possible reference to a skill.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,9 +10,8 @@ use memchr::memmem::Finder;
 use skills_syntax::markdown::Body;
 use skills_syntax::text::Span;
 
-use super::Needle;
 use super::cues::{CONTEXT, WRAPPERS};
-use super::reference::{Reference, ReferenceForm, is_letter, is_name};
+use super::reference::{Needle, Reference, ReferenceForm, is_letter, is_name};
 
 /// The meaning of a name after `/` or `$`, by the words around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
