@@ -17,6 +17,7 @@ use skills_syntax::text::Span;
 
 use super::{arguments, describe};
 use crate::cursor_context::{CursorContext, context_at};
+use crate::markup::code_block;
 
 /// The hover text of a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -178,7 +179,7 @@ fn write_listings(name: &str, description: &str, is_hidden: bool, shown: &mut St
             (list(std::slice::from_ref(&skill)), list(&[skill.clone(), skill.clone()]));
         let own = two.len().saturating_sub(one.len()).div_ceil(BYTES_PER_TOKEN);
         let entry = elide_middle(one.trim());
-        let _ = write!(shown, "\n**{agent}**, {own} tokens:\n\n```text\n{entry}\n```\n");
+        let _ = write!(shown, "\n**{agent}**, {own} tokens:\n\n{}", code_block(&entry));
     }
 }
 

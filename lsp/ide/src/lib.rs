@@ -22,6 +22,7 @@ mod hover;
 mod keys;
 mod labels;
 mod lens;
+pub mod markup;
 pub mod mention;
 pub mod moves;
 mod patterns;

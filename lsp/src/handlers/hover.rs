@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use skills_agents::field_table;
 use skills_agents::fields::Fields;
 use skills_discovery::discover::SkillState;
+use skills_ide::markup;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
@@ -75,7 +76,7 @@ fn hover_glob(
         count => format!("Matches {count} files in this worktree."),
     };
     for file in &found.files {
-        let _ = write!(text, "\n- `{file}`");
+        let _ = write!(text, "\n- {}", markup::inline_code(file));
     }
     if found.count.is_some_and(|it| it > found.files.len()) && !found.files.is_empty() {
         text.push_str("\n- …");
@@ -85,19 +86,22 @@ fn hover_glob(
 
 /// Returns the Markdown for a skill: its description, its state for each agent, and its path.
 pub(crate) fn describe(skill: &SkillEntry, snapshot: &OverlaySnapshot) -> String {
-    let mut text = format!("**{}**", skill.name);
+    let mut text = format!("**{}**", markup::escape(&skill.name));
     if let Some(description) = skill.description.as_deref().filter(|it| !it.is_empty()) {
-        let _ = write!(text, "\n\n{description}");
+        let _ = write!(text, "\n\n{}", markup::escape(description));
     }
     let states = states(&skill.path, snapshot);
     if !states.is_empty() {
         text.push('\n');
         for (state, agents, reason) in states {
+            // A reason may quote the file, within backticks that the file can close.
+            let reason = reason.map(|it| it.replace("](", "]\\(").replace('\n', " "));
             let reason = reason.map(|it| format!(" ({it})")).unwrap_or_default();
             let _ = write!(text, "\n- {}: {}{reason}", state.name(), agents.join(", "));
         }
     }
-    let _ = write!(text, "\n\n`{}`", skill.path.display());
+    let path = skill.path.display().to_string();
+    let _ = write!(text, "\n\n{}", markup::inline_code(&path));
     text
 }
 

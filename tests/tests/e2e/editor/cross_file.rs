@@ -139,6 +139,32 @@ fn editor_diagnostics_equal_check_without_a_daemon() {
 }
 
 #[test]
+fn description_in_a_hover_is_plain_text() {
+    let home = Home::new();
+    let top = home.worktree(
+        "w",
+        "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: \
+         \"Use ![t](https://e.example/t.png) [c](command:x)\\n\\n# H\\n\\n```x\"\n---\n\
+         //- /CLAUDE.md\nUse /pdf.\n",
+    );
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    let (claude, pdf) = (top.join("CLAUDE.md"), top.join(".agents/skills/pdf/SKILL.md"));
+    editor.open(&claude);
+    editor.open(&pdf);
+    // Waits until the skills are known.
+    editor.request("workspace/symbol", json!({"query": "pdf"})).expect("answered");
+    let at = Editor::place(&claude, "pdf");
+    let hover = editor.ask("textDocument/hover", &claude, at, json!({})).expect("answered");
+    let text = hover["contents"]["value"].as_str().expect("a text");
+    let plain = "Use !\\[t\\](https://e.example/t.png) \\[c\\](command:x) # H \\`\\`\\`x";
+    assert!(text.contains(plain), "{text}");
+    let at = Editor::place(&pdf, "Use !");
+    let hover = editor.ask("textDocument/hover", &pdf, at, json!({})).expect("answered");
+    let text = hover["contents"]["value"].as_str().expect("a text");
+    assert!(text.contains("````text\n"), "{text}");
+}
+
+#[test]
 fn skill_names_resolve_in_symbols_definition_hover_references_and_completion() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
