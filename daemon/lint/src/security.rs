@@ -22,8 +22,8 @@ use super::subject::Cx;
 pub(super) static HIDDEN_UNICODE: Rule = Rule::new(
     RuleId::SecurityHiddenUnicode,
     Severity::Warning,
-    "The text contains invisible characters.",
-    "Tags, direction overrides and zero-width characters tell the model something that a reader of the file does not see.",
+    "The text contains invisible or control characters.",
+    "Tags, direction overrides and zero-width characters tell the model something that a reader of the file does not see; control characters change what a terminal shows.",
     "Remove the characters.",
 )
 .fixable()
@@ -115,6 +115,11 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             continue;
         }
         let span = Span::new(run.bytes.start, run.bytes.end);
+        // YAML allows no control characters; the parser reports them.
+        let frontmatter = cx.document.frontmatter.as_ref();
+        if run.first.is_control() && frontmatter.is_some_and(|it| it.content.touches(span)) {
+            continue;
+        }
         let finding = hidden_run(&run, span).fix("Remove the invisible characters", span, "");
         let is_quoted = is_space_of_formula(cx.text, &run) && is_in_fence(cx, span);
         out.push(if is_quoted { finding.severity(Severity::Information) } else { finding });
@@ -174,6 +179,7 @@ fn hidden_run(run: &Run, span: Span) -> Finding {
         '\u{115F}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{FFA0}' => {
             "fillers, which look like spaces"
         }
+        it if it.is_control() => "control characters",
         _ => "zero-width characters",
     };
     let message = format!("{} {what} (U+{:04X})", run.count, u32::from(run.first));
@@ -209,6 +215,7 @@ fn singular(message: &str) -> String {
         .replace("1 variation selectors", "1 variation selector")
         .replace("1 fillers, which look like spaces", "1 filler, which looks like a space")
         .replace("1 zero-width characters", "1 zero-width character")
+        .replace("1 control characters", "1 control character")
 }
 
 /// A form of secrets: its name with an article, a text that each contains, and its expression. The

@@ -1,8 +1,8 @@
-//! Finds characters that are invisible to people but read by models.
+//! Finds characters that are invisible to people but read by models, or that control a terminal.
 
 use std::ops::Range;
 
-/// A run of invisible characters.
+/// A run of invisible or control characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     pub bytes: Range<usize>,
@@ -11,14 +11,15 @@ pub struct Run {
     pub count: usize,
 }
 
-/// Returns the runs of invisible characters in a text.
+/// Returns the runs of invisible and control characters in a text.
 ///
 /// Characters that affect the rendering of their neighbours are excluded: joiners in emoji and in
 /// scripts that join letters, variation selectors after an emoji or ideograph, and direction marks
 /// in a text with right-to-left letters.
 pub fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    if text.is_ascii() || !text.bytes().any(may_begin) {
+    // Reads all bytes, which is faster than to stop at the first.
+    if !text.bytes().fold(false, |found, it| found | may_begin(it)) {
         return runs;
     }
     let context = ScriptContext::of(text);
@@ -43,9 +44,15 @@ pub fn runs(text: &str) -> Vec<Run> {
     runs
 }
 
-/// Returns whether a byte can start an invisible character.
+/// Returns whether a byte can start an invisible or control character.
 fn may_begin(byte: u8) -> bool {
     matches!(byte, 0xC2 | 0xCD | 0xD8 | 0xE1 | 0xE2 | 0xE3 | 0xEF | 0xF3)
+        || is_ascii_control(char::from(byte))
+}
+
+/// Returns whether a character is one of ASCII's control characters, except white space.
+fn is_ascii_control(letter: char) -> bool {
+    matches!(letter, '\0'..='\u{8}' | '\u{E}'..='\u{1F}' | '\u{7F}')
 }
 
 /// The scripts of a text that make some of the characters legitimate.
@@ -86,9 +93,12 @@ impl ScriptContext {
 }
 
 fn is_always_hidden(letter: char) -> bool {
-    matches!(letter,
+    is_ascii_control(letter)
+        || matches!(letter,
+        // Control characters, except a line end of YAML.
+        '\u{80}'..='\u{84}' | '\u{86}'..='\u{9F}'
         // Soft hyphen, grapheme joiner, invisible Khmer vowels.
-        '\u{AD}' | '\u{34F}' | '\u{17B4}' | '\u{17B5}'
+        | '\u{AD}' | '\u{34F}' | '\u{17B4}' | '\u{17B5}'
         // Zero-width characters; direction overrides and isolates; fillers.
         | '\u{200B}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}'
         | '\u{FEFF}' | '\u{FFA0}'
@@ -144,6 +154,11 @@ mod tests {
     #[test]
     fn invisible_characters_are_found() {
         for hidden in [
+            "\0",
+            "\u{8}",
+            "\u{1B}",
+            "\u{7F}",
+            "\u{9B}",
             "\u{AD}",
             "\u{34F}",
             "\u{61C}",
@@ -181,6 +196,7 @@ mod tests {
     #[test]
     fn legitimate_format_characters_are_ignored() {
         for ordinary in [
+            "a\tb\r\nc\u{B}\u{C}\u{85}",
             "plain \u{1F468}\u{200D}\u{1F469} \u{E4}",
             "\u{2764}\u{FE0F} \u{26A0}\u{FE0F} \u{2139}\u{FE0F} 1\u{FE0F}\u{20E3} \u{A9}\u{FE0F}",
             "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",

@@ -237,6 +237,9 @@ fn fillers_selectors_and_direction_marks_are_reported() {
         ("\u{AD}", "zero-width"),
         ("\u{E0100}\u{E0101}", "variation selectors"),
         ("\u{200F}", "direction"),
+        ("\u{1B}", "1 control character (U+001B)"),
+        ("\u{8}\u{7F}", "2 control characters"),
+        ("\u{9B}", "1 control character"),
     ] {
         finds("security/hidden-unicode", &body(&format!("a{hidden}b")), hidden, what);
     }
