@@ -33,8 +33,8 @@ pub struct GlobalArgs {
     /// `budget` one after the other, and `check` applies the rules of each. `all` takes the agents that
     /// are present and the widely used ones, `every` all that have a profile. Both leave out variants
     /// such as `claude-code@founding`; name them. The default is, in this order: the variable
-    /// SKILLSD_PROFILE, `profile` in the worktree's `.skillsd.toml`, `profile` in `config.toml`,
-    /// the agent that runs the command, the agents that are installed or that the worktree is set up
+    /// SKILLSD_PROFILE, `profile` in the worktree's `.skillsd.toml` unless an agent runs the command,
+    /// `profile` in `config.toml`, the agent that runs the command, the agents that are installed or that the worktree is set up
     /// for, `agentskills`. With several such agents, `list`, `explain`, `check` and `budget` answer
     /// for each; the other commands take the first, and say so.
     #[arg(

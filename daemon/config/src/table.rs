@@ -115,8 +115,9 @@ pub const MAX_INTEGER: u64 = i64::MAX as u64;
 config! {
     /// The default profile of calls that name none.
     ///
-    /// The repository's value has precedence over the user's, and `--profile` and the variable
-    /// `SKILLSD_PROFILE` over both. Without a value, the agent that runs the command is detected,
+    /// The repository's value has precedence over the user's, but does not count for a command that
+    /// an agent runs: it must not replace that agent's rules. `--profile` and the variable
+    /// `SKILLSD_PROFILE` have precedence over both. Without a value, the agent that runs the command is detected,
     /// or else the agents that are present; `agentskills` applies without one.
     profile: Option<String> = None,
         "profile", ValueKind::Profile, None, "\"claude-code\"", REPOSITORY, NextCall;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skills_agents::profile;
+use skills_agents::profile::{self, Profile};
 use skills_config::Config;
 use skills_discovery::discover::{Candidate, Environment, Owner, SkillState};
 use skills_engine::sessions::registry::Sessions;
@@ -271,6 +271,7 @@ impl Resolver {
             let request = self.decode_with(&start.config, environment, context, session)?;
             return Ok(call(start, request, profile_source));
         }
+        let is_run_by_agent = running_agent(&start.peer, &context)?.is_some();
         let (profile, profile_source) = match &start.config.profile {
             Some(profile) => (Some(profile.clone()), ProfileSource::User),
             None => detect(&start.peer, &context).await?,
@@ -284,14 +285,16 @@ impl Resolver {
         let view = self.view_for(&request).await?;
         let worktree = view.resolution.worktree.clone();
         let repository = self.read_repository(&worktree, start.now).await;
-        let (request, view) = match &repository.profile {
+        // A repository must not replace the rules of the agent that calls, which may deny skills.
+        let of_repository = repository.profile.as_ref().filter(|_| !is_run_by_agent);
+        let (request, view) = match of_repository {
             Some(profile) if **profile != *request.profile.id => {
                 (decode(Some(profile.clone()))?, None)
             }
             Some(_) | None => (request, Some(view)),
         };
-        let is_worktrees = repository.profile.is_some();
-        let profile_source = if is_worktrees { ProfileSource::Worktree } else { profile_source };
+        let profile_source =
+            if of_repository.is_some() { ProfileSource::Worktree } else { profile_source };
         let repository = Some((worktree, repository));
         Ok(DecodedCall { repository, view, ..call(start, request, profile_source) })
     }
@@ -478,22 +481,38 @@ impl Resolver {
     }
 }
 
+/// Returns the caller's own variables, not those of the daemon, which an agent may have started for
+/// others.
+fn environment_of(peer: &Peer, context: &Context) -> Result<Option<Environment>, RpcError> {
+    let sent = context.environment.clone();
+    let sent = sent.map(|it| from_wire::environment(it, context.path_encoding)).transpose()?;
+    Ok(sent.or_else(|| peer.environment().cloned()))
+}
+
+/// Returns the agent that runs the caller, and the variable by which it is recognised.
+fn running_agent(
+    peer: &Peer,
+    context: &Context,
+) -> Result<Option<(&'static Profile, &'static str)>, RpcError> {
+    let environment = environment_of(peer, context)?;
+    let is_set = |name: &str| {
+        environment.as_ref().and_then(|it| it.get(name)).is_some_and(|it| !it.is_empty())
+    };
+    Ok(profile::running_agent(is_set))
+}
+
 /// Returns the profile of the agent that runs the caller, or else of the first agent that is
 /// present.
 pub(crate) async fn detect(
     peer: &Peer,
     context: &Context,
 ) -> Result<(Option<String>, ProfileSource), RpcError> {
-    let sent = context.environment.clone();
-    let sent = sent.map(|it| from_wire::environment(it, context.path_encoding)).transpose()?;
-    // Only the caller's own variables: an agent may have started the daemon for others.
-    let Some(environment) = sent.or_else(|| peer.environment().cloned()) else {
-        return Ok((None, ProfileSource::Default));
-    };
-    let is_set = |name: &str| environment.get(name).is_some_and(|it| !it.is_empty());
-    if let Some((agent, variable)) = profile::running_agent(is_set) {
+    if let Some((agent, variable)) = running_agent(peer, context)? {
         return Ok((Some(agent.id.to_string()), ProfileSource::Variable(variable)));
     }
+    let Some(environment) = environment_of(peer, context)? else {
+        return Ok((None, ProfileSource::Default));
+    };
     let (Some(cwd), true) = (&context.cwd, environment.contains_key(PATH)) else {
         return Ok((None, ProfileSource::Default));
     };

@@ -288,10 +288,13 @@ fn profile_is_taken_from_the_most_explicit_place() {
     assert_eq!(first(&[], &[agent]), "as Claude Code · detected: CLAUDECODE is set");
     assert_eq!(first(&["--no-daemon"], &[agent]), first(&[], &[agent]));
     assert_eq!(first(&[], &[("CLAUDECODE", "")]), first(&[], &[]));
-    configure(&home, "profile = \"codex\"\n");
-    assert_eq!(first(&[], &[agent]), "as Codex · `profile` in `config.toml`");
     fs::write(top.join(".skillsd.toml"), "profile = \"opencode\"\n").expect("written");
-    assert_eq!(first(&[], &[agent]), "as opencode · `profile` in `.skillsd.toml`");
+    assert_eq!(first(&[], &[]), "as opencode · `profile` in `.skillsd.toml`");
+    // A repository does not replace the rules of the agent that runs the command.
+    assert_eq!(first(&[], &[agent]), "as Claude Code · detected: CLAUDECODE is set");
+    configure(&home, "profile = \"codex\"\n");
+    assert_eq!(first(&[], &[]), "as opencode · `profile` in `.skillsd.toml`");
+    assert_eq!(first(&[], &[agent]), "as Codex · `profile` in `config.toml`");
     assert_eq!(first(&[], &[agent, variable]), "as Codex");
     let founding = first(&["--profile", "claude-code@founding"], &[agent, variable]);
     assert_eq!(founding, "as Claude Code (claude-code@founding) (documented, not measured)");
