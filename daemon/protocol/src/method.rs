@@ -267,7 +267,7 @@ requests! {
     IndexSnapshot, INDEX_SNAPSHOT, SnapshotParams => SnapshotResult, "1.0", AGAIN,
     "Returns everything that a program needs to compute an agent's list of skills itself, also for unsaved texts: every skill, its state in each profile, and the order in which skills claim names. Without `profiles` it has those by which `skills/check` judges, and in `others` the widely used ones. With `since` the lists are empty if nothing has changed.";
     PathsMatch, PATHS_MATCH, PathsMatchParams => PathsMatchResult, "1.0", AGAIN,
-    "Counts the files of the worktree that the patterns of `paths` match, and names the first ones. The list of files is cached for some seconds; `verified` reads the disk again.";
+    "Counts the files of the git worktree that the patterns of `paths` match, and names the first ones. The list of files is cached for some seconds; `verified` reads the disk again.";
     SessionOpen, SESSION_OPEN, SessionOpenParams => SessionResult, "1.0", AGAIN,
     "Opens a session under the id that the agent chose, or under a new id. The same id from another connection is the same session; an existing session keeps its state and takes the given directory and profile.";
     SessionGet, SESSION_GET, SessionGetParams => SessionResult, "1.0", AGAIN,

@@ -73,6 +73,20 @@ fn snapshot_names_winners_and_is_empty_when_unchanged() {
 }
 
 #[test]
+fn patterns_match_no_files_outside_of_git_worktrees() {
+    let mut live = Live::start();
+    let home = live.home.path().to_owned();
+    fs::create_dir_all(home.join(".ssh")).expect("made");
+    fs::write(home.join(".ssh/id_work"), "").expect("written");
+    for cwd in [home.join(".ssh"), home] {
+        let params = json!({"cwd": cwd, "patterns": ["**", "id_*"]});
+        let error = live.wire.try_call("paths/match", &params).expect_err("no worktree");
+        assert_eq!(error.code, -32005, "{error}");
+        assert!(!error.to_string().contains("id_work"), "{error}");
+    }
+}
+
+#[test]
 fn path_patterns_match_like_gitignore() {
     let mut live = Live::start();
     let top = live.home.worktree("w", TREE);

@@ -78,6 +78,14 @@ pub(crate) async fn paths_match(
     let anew = context.freshness == Some(Freshness::Verified);
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let top = &view.resolution.worktree;
+    // Patterns must not tell a client in a sandbox about the user's own files.
+    if !view.resolution.in_git && !peer.may_grant() {
+        let message =
+            format!("`{}` is in no git worktree, so its files are not matched", top.display());
+        return Err(RpcError::not_allowed(message)
+            .with_param("params.cwd")
+            .with_hint("Give `cwd` in a git worktree."));
+    }
     if anew {
         parts.walks.forget(top);
     }
