@@ -49,6 +49,29 @@ fn states(live: &mut Live, top: &Path, more: &Value) -> Vec<String> {
 }
 
 #[test]
+fn denied_skill_inside_another_is_not_read_by_its_name() {
+    let mut live = Live::start();
+    let top = live.home.worktree(
+        "w",
+        "//- /opencode.json\n{\"permission\": {\"skill\": {\"child\": \"deny\"}}}\n\
+         //- /.opencode/skill/parent/SKILL.md\n---\nname: parent\ndescription: d\n---\n\
+         //- /.opencode/skill/parent/child/SKILL.md\n---\nname: child\ndescription: d\n---\n\
+         //- /.opencode/skill/parent/child/more.md\nno\n\
+         //- /.opencode/skill/parent/more.md\nyes\n",
+    );
+    let read = |live: &mut Live, relative: &str| {
+        let params =
+            json!({"cwd": top, "profile": "opencode", "name": "parent", "relative": relative});
+        live.wire.try_call("skills/read", &params)
+    };
+    assert_eq!(read(&mut live, "more.md").expect("its own file")["content"], "yes\n");
+    for denied in ["child/SKILL.md", "child/more.md", "child/../child/more.md"] {
+        let error = read(&mut live, denied).expect_err(denied);
+        assert_eq!(error.code, -32002, "{denied}: {error}");
+    }
+}
+
+#[test]
 fn denied_skill_is_listed_as_denied_and_hidden_from_the_model() {
     let mut live = Live::start();
     let top = live.home.worktree("w", SKILLS);

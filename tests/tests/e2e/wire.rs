@@ -178,6 +178,30 @@ fn only_files_of_the_skill_are_served() {
 }
 
 #[test]
+fn command_serves_no_other_file() {
+    let mut live = Live::start();
+    let top = live.home.worktree(
+        "w",
+        "//- /.claude/commands/deploy.md\nPush.\n\
+         //- /.claude/commands/secret.md\nNo.\n\
+         //- /.claude/commands/.env\nTOKEN=1\n",
+    );
+    let params = json!({"cwd": top, "profile": "claude-code", "name": "deploy"});
+    let resources = live.wire.call("skills/resources", &params);
+    assert_eq!(resources["resources"], json!([]));
+    let read = |live: &mut Live, relative: &str| {
+        let mut params = params.clone();
+        params["relative"] = json!(relative);
+        live.wire.try_call("skills/read", &params)
+    };
+    assert_eq!(read(&mut live, "deploy.md").expect("its own file")["content"], "Push.\n");
+    for other in ["secret.md", ".env", "./.env", "../settings.json", "SKILL.md"] {
+        let error = read(&mut live, other).expect_err(other);
+        assert!(error.message.starts_with("the skill has no file"), "{other}: {error}");
+    }
+}
+
+#[test]
 fn unknown_skill_error_names_similar_skills() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");

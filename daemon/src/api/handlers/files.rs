@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use skills_engine::SKILL_FILE;
+use skills_discovery::discover::Candidate;
+use skills_engine::{SKILL_FILE, View};
 use skills_protocol::error::{OUTSIDE_SKILL, RpcError, SKILL_NOT_FOUND};
 use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::{
     By, Contextual, Only, ReadParams, ReadResult, Resource, ResourcesParams, ResourcesResult,
 };
 use skills_render::resources::is_script;
+use skills_syntax::path::AbsPath;
 
 use crate::access::authorize;
 use crate::access::authorize::{Asking, Recipient};
@@ -120,8 +122,15 @@ pub(crate) async fn read(
     authorize::read(&parts.access, asking, recipient).await?;
     let dir = match files(&parts.resolver.engine, view, &target).await? {
         Files::In(dir) => dir,
+        Files::Single(file) => match (file.parent(), file.file_name()) {
+            (Some(dir), Some(name)) if relative == *name => dir.to_owned(),
+            _ => return Err(refused(&ConfinedDirError::Missing, &params.relative)),
+        },
         Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),
     };
+    if let Some(owner) = nested_skill(view, candidate, &dir.join(&relative)) {
+        authorize::read(&parts.access, Asking { candidate: owner, ..asking }, recipient).await?;
+    }
     let known = candidate.directory;
     let path = dir.join(&relative);
     let part = blocking(move || {
@@ -142,6 +151,16 @@ pub(crate) async fn read(
         size: part.size,
         truncated: end < part.size,
     })
+}
+
+/// Returns the skill in a directory of another one that a file belongs to.
+fn nested_skill<'v>(view: &'v View, outer: &Candidate, file: &Path) -> Option<&'v Candidate> {
+    let outer = outer.dir();
+    let mut dirs = file.ancestors().skip(1).take_while(|it| *it != Path::new(&*outer));
+    let skill_in = |dir: &Path| {
+        view.responses().by_path(&view.resolution, &AbsPath::new(dir).ok()?.child(SKILL_FILE))
+    };
+    dirs.find_map(skill_in).map(|it| &view.resolution.candidates[it])
 }
 
 /// Decodes and normalizes a path relative to the skill's directory, so that the path that is read

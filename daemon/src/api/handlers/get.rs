@@ -94,7 +94,10 @@ fn qualified(view: &View, name: &str) -> Option<usize> {
 
 /// Location of a skill's files.
 pub(crate) enum Files {
+    /// A directory, whose files all belong to the skill.
     In(PathBuf),
+    /// A command's file. The others in its directory are other commands, or none of skillsd's concern.
+    Single(PathBuf),
     None {
         why: String,
         /// An alternative call, as a sentence.
@@ -128,7 +131,11 @@ pub(crate) async fn files(
         Scope::Bundled => extract(engine).await?,
         _ => {}
     }
-    Ok(Files::In(candidate.dir().into_path_buf()))
+    Ok(if candidate.is_command() {
+        Files::Single(candidate.path.to_path_buf())
+    } else {
+        Files::In(candidate.dir().into_path_buf())
+    })
 }
 
 /// Extracts the files of the bundled skills, which are otherwise only in the program.

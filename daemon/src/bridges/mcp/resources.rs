@@ -34,7 +34,9 @@ pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Resource>, ClientError>
 
 fn resource(entry: &Entry) -> Resource {
     let description = one_line(entry.description.as_deref().unwrap_or_default());
-    Resource::new(uri(&entry.name, SKILL_FILE), &entry.name)
+    // A command is a file of another name.
+    let file = entry.path.rsplit('/').next().filter(|it| media_type(it).is_some());
+    Resource::new(uri(&entry.name, file.unwrap_or(SKILL_FILE)), &entry.name)
         .with_title(one_line(&entry.name))
         .with_description(description)
         .with_mime_type("text/markdown")

@@ -108,7 +108,7 @@ fn may_invoke(view: &View, candidate: &Candidate, by: Invoker) -> Result<(), Rpc
     let name = &candidate.name;
     match by {
         Invoker::Model if record.disable_model_invocation => {
-            let hint = "It has `disable-model-invocation`: only the user can start it, with `by: \"user\"`.";
+            let hint = "It has `disable-model-invocation`: only the user can start it.";
             Err(add_error_code(view, number::MODEL_DISABLED, RpcError::not_invocable(name))
                 .with_hint(hint))
         }
