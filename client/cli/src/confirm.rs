@@ -3,7 +3,11 @@
 //!
 //! An agent that runs a command has no terminal, and is refused.
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, BufRead as _, IsTerminal as _};
+
+use skills_client::directory::shell_word;
 
 use crate::context::CommandContext;
 use crate::exit::Exit;
@@ -15,13 +19,23 @@ pub(super) fn has_person() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Fails without a terminal. `command` is the command line to show in the hint.
-pub(super) fn require_person(command: &str) -> Result<(), CommandError> {
+/// Fails without a terminal.
+pub(super) fn require_person() -> Result<(), CommandError> {
     if has_person() {
         return Ok(());
     }
+    let command = command_line(env::args_os(), None);
     Err(CommandError::refused("granting needs a person at a terminal")
         .with_hint(format!("Run `{command}` in a terminal and answer its question.")))
+}
+
+/// Returns a command line as it was typed, with one more option, to show in a hint.
+fn command_line(args: impl Iterator<Item = OsString>, option: Option<&str>) -> String {
+    let args = args.skip(1).map(|it| shell_word(&it.to_string_lossy()));
+    let mut words: Vec<_> = std::iter::once("skillsd".to_owned()).chain(args).collect();
+    let end = words.iter().position(|it| it == "--").unwrap_or(words.len());
+    words.splice(end..end, option.map(str::to_owned));
+    words.join(" ")
 }
 
 /// Shows what would be granted, asks, and returns whether the answer is yes.
@@ -41,10 +55,10 @@ pub(super) fn read_answer() -> Result<String, CommandError> {
     Ok(answer.trim().to_owned())
 }
 
-/// Asks whether to make the changes that were shown. `command` is the command that makes them
-/// without a question, to show in the hint.
-pub(super) fn ask_to_change(cx: &CommandContext<'_>, command: &str) -> Result<bool, CommandError> {
+/// Asks whether to make the changes that were shown.
+pub(super) fn ask_to_change(cx: &CommandContext<'_>) -> Result<bool, CommandError> {
     if cx.global.json || !io::stdin().is_terminal() {
+        let command = command_line(env::args_os(), Some("--yes"));
         return Err(CommandError::usage("cannot ask for confirmation, so nothing was changed")
             .with_hint(format!("Run `{command}`, or use `--dry-run` to see what it does.")));
     }
@@ -56,4 +70,18 @@ pub(super) fn ask_to_change(cx: &CommandContext<'_>, command: &str) -> Result<bo
 pub(super) fn declined(terminal: &Terminal) -> Exit {
     terminal.prompt("Nothing was granted.\n");
     Exit::Denied
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_line_keeps_options_and_puts_the_new_one_before_names() {
+        let line = |args: &[&str]| command_line(args.iter().map(OsString::from), Some("--yes"));
+        let install = ["/opt/skillsd", "install", "--only", "mcp", "--agent", "codex"];
+        assert_eq!(line(&install), "skillsd install --only mcp --agent codex --yes");
+        let disable = ["skillsd", "disable", "--cwd", "my dir", "--", "-odd"];
+        assert_eq!(line(&disable), "skillsd disable --cwd 'my dir' --yes -- -odd");
+    }
 }

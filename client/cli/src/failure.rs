@@ -59,6 +59,23 @@ impl CommandError {
         self
     }
 
+    /// Returns the error with these options in the commands of its hints that look for skills.
+    pub(super) fn with_target_options(mut self, options: &[String]) -> Self {
+        if options.is_empty() {
+            return self;
+        }
+        let options = options.join(" ");
+        for hint in self.hints.iter_mut().filter(|it| !it.contains(" --profile ")) {
+            for command in ["`skillsd explain", "`skillsd list"] {
+                for end in [" ", "`"] {
+                    let with_options = format!("{command} {options}{end}");
+                    *hint = hint.replace(&format!("{command}{end}"), &with_options);
+                }
+            }
+        }
+        self
+    }
+
     pub fn exit(&self) -> Exit {
         self.exit
     }

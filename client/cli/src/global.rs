@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use skills_client::directory::shell_word;
 use skills_protocol::PROFILES;
 
 /// The value of `--profile` that selects the profiles of the agents that are present, the widely
@@ -75,6 +76,17 @@ pub struct GlobalArgs {
     /// Reads the variables of the user's own profiles; set by the program.
     #[arg(skip)]
     pub profile_variables: Option<ProfileVariables>,
+}
+
+impl GlobalArgs {
+    /// Returns the options that select the skills of a call, as they are typed.
+    pub(crate) fn target_options(&self) -> Vec<String> {
+        let dir = |it: &PathBuf| shell_word(&it.to_string_lossy());
+        let cwd = self.cwd.iter().map(|it| format!("--cwd {}", dir(it)));
+        let add_dirs = self.add_dirs.iter().map(|it| format!("--add-dir {}", dir(it)));
+        let profile = self.profile.iter().map(|it| format!("--profile {}", shell_word(it)));
+        cwd.chain(add_dirs).chain(profile).collect()
+    }
 }
 
 /// Returns the variables that the user's profiles read beyond those that every client sends: each

@@ -55,7 +55,7 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
     let manager = if has_units { Manager::find(&environment, &mut left_out) } else { None };
     let plans = targets.iter();
     let plans = plans.map(|it| |texts: &PlannedTexts| Some(plan::install(it, &record, texts)));
-    let mut agreed = show::confirm(cx, args, plans, &left_out, "install")?;
+    let mut agreed = show::confirm(cx, args, plans, &left_out)?;
     let (n_shown, mut failed) = (left_out.len(), false);
     if agreed.written {
         let changes = &mut agreed.changes;
@@ -83,7 +83,7 @@ pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<E
     traces.retain(|it| args.selects(&it.owner));
     traces.reverse();
     let plans = traces.iter().map(|it| |texts: &PlannedTexts| plan::uninstall(it, texts));
-    let mut agreed = show::confirm(cx, args, plans, &left_out, "uninstall")?;
+    let mut agreed = show::confirm(cx, args, plans, &left_out)?;
     let has_units = agreed.changes.iter().any(|it| it.part == InstallPart::Units);
     let manager = if has_units { Manager::find(&environment, &mut Vec::new()) } else { None };
     let (n_shown, mut failed) = (left_out.len(), false);

@@ -275,7 +275,7 @@ fn execute(
     let cx = CommandContext { global, binary, terminal, notes: Rc::default() };
     let outcome = perform(&cx, command);
     terminal.print_health(&cx.notes.borrow());
-    outcome
+    outcome.map_err(|error| error.with_target_options(&global.target_options()))
 }
 
 fn perform(cx: &CommandContext<'_>, command: &Command) -> Result<Exit, CommandError> {

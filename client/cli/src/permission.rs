@@ -133,7 +133,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
 
 /// Shows a pending request to the person, and grants it.
 fn grant(cx: &CommandContext<'_>, params: &PermissionReplyParams) -> Result<Exit, CommandError> {
-    require_person("skillsd permission reply")?;
+    require_person()?;
     let mut server = ServerConnection::open_consent(cx)?;
     let waiting = server.call::<PermissionPending>(&PermissionPendingParams::default())?;
     let Some(request) = waiting.requests.iter().find(|it| it.id == params.id) else {

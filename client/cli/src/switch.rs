@@ -28,7 +28,6 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
-use crate::text::skill_command;
 pub(super) use agent::SwitchTo;
 use agent::{Setting, SettingsScope, SwitchAgent};
 pub(crate) use bounds::{confined, worktree_top};
@@ -94,9 +93,7 @@ pub(super) fn run(
         let path = paint(style::NAME, &shown);
         cx.terminal.print(&format!("{path}  {title}\n{}\n", diff::painted(&hunks)))?;
     }
-    let command = skill_command(to.verb(), &args.name, "--yes");
-    let is_written =
-        is_change && !args.dry_run && (args.yes || confirm::ask_to_change(cx, &command)?);
+    let is_written = is_change && !args.dry_run && (args.yes || confirm::ask_to_change(cx)?);
     if is_written {
         let mut explain = || explain(&mut server, &context, &args.name);
         if plan.is_undo() {

@@ -49,7 +49,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &TrustArgs) -> Result<Exit, Com
     if args.revoke {
         return ask::<TrustSet>(cx, &params, render_set);
     }
-    require_person("skillsd trust")?;
+    require_person()?;
     let mut server = ServerConnection::open_consent(cx)?;
     let (waiting, contents) = (Some(true), Some(true));
     let mut query = TrustGetParams { waiting, contents, ..TrustGetParams::default() };

@@ -10,7 +10,7 @@ use skills_testkit::fixture::write_skill;
 use skills_testkit::{Framing, Home, Screen, Wire};
 
 use crate::configuration::configure;
-use crate::support::{run, run_json, skillsd, stderr, stdout};
+use crate::support::{run, run_json, sample, skillsd, stderr, stdout};
 
 const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: first\n---\nBody.\n\
      //- /.agents/skills/b/SKILL.md\n---\nname: b\ndescription: x: y\npaths: src/**\n---\n\
@@ -245,6 +245,20 @@ fn unknown_name_is_answered_with_the_nearest_one_once() {
             assert!(said.contains("git-helper`?") || said.contains("git-helper\"?"), "{said}");
         }
     }
+}
+
+#[test]
+fn hints_keep_the_options_that_select_the_target() {
+    let (home, top) = (Home::new(), sample());
+    let said = |args: &[&str], code| {
+        let output = run(&home, &top, args);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let shown = said(&["show", "zzzz", "--profile", "codex", "--no-daemon"], 1);
+    assert!(shown.contains("`skillsd explain --profile codex zzzz`"), "{shown}");
+    let shown = said(&["trust", "sub", "--no-daemon"], 5);
+    assert!(shown.contains("`skillsd trust sub --no-daemon`"), "{shown}");
 }
 
 #[test]

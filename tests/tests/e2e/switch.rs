@@ -268,7 +268,9 @@ fn stronger_setting_is_named_and_nothing_is_written() {
     let refused = fixture.run(&["disable", "gone", "--profile", "codex", "--yes"], 1);
     assert!(stderr(&refused).contains("gone"), "{}", stderr(&refused));
     // Without a person or `--yes`.
-    fixture.run(&["disable", "pdf", "--profile", "codex"], 2);
+    let refused = fixture.run(&["disable", "pdf", "--profile", "codex"], 2);
+    let hint = "`skillsd disable pdf --profile codex --yes`";
+    assert!(stderr(&refused).contains(hint), "{}", stderr(&refused));
     fixture.run(&["disable", "pdf", "--profile", "codex", "--dry-run"], 0);
     let (code, shown) = run_at_terminal(
         &fixture.home,

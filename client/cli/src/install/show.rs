@@ -34,7 +34,6 @@ pub(super) fn confirm<F: Fn(&PlannedTexts) -> Option<PlannedChange>>(
     args: &InstallArgs,
     plans: impl Iterator<Item = F>,
     left_out: &[String],
-    what: &str,
 ) -> Result<Agreed, CommandError> {
     let asks = !args.dry_run && !args.yes && !cx.global.json && io::stdin().is_terminal();
     let mut texts = PlannedTexts::default();
@@ -68,7 +67,7 @@ pub(super) fn confirm<F: Fn(&PlannedTexts) -> Option<PlannedChange>>(
     }
     if !args.dry_run && !args.yes && agreed.changes.iter().any(is_change) {
         // Fails without a terminal.
-        agreed.written = confirm::ask_to_change(cx, &format!("skillsd {what} --yes"))?;
+        agreed.written = confirm::ask_to_change(cx)?;
     }
     Ok(agreed)
 }

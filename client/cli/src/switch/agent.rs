@@ -19,14 +19,6 @@ pub(crate) enum SwitchTo {
 }
 
 impl SwitchTo {
-    /// Returns the name of the command.
-    pub(super) fn verb(self) -> &'static str {
-        match self {
-            Self::Enabled => "enable",
-            Self::Disabled => "disable",
-        }
-    }
-
     /// Returns the state as an adjective.
     pub(super) fn state(self) -> &'static str {
         match self {
