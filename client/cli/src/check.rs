@@ -4,6 +4,7 @@
 //! within this process: a check starts no daemon. With `--fix`, the edits that the server offers
 //! are applied here, until no fix with one right result is left.
 
+mod config;
 mod fix;
 mod github;
 mod human;
@@ -220,7 +221,8 @@ fn rules_of(
     result: &CheckResult,
 ) -> Result<Vec<RuleDescription>, CommandError> {
     let findings = result.files.iter().flat_map(|it| &it.findings);
-    let rules: BTreeSet<&str> = findings.map(|it| &*it.code).collect();
+    let rules = findings.map(|it| &*it.code).filter(|it| *it != config::CODE);
+    let rules: BTreeSet<&str> = rules.collect();
     if rules.is_empty() {
         return Ok(Vec::new());
     }
@@ -252,6 +254,7 @@ fn call(cx: &CommandContext<'_>, params: &CheckParams) -> Result<CheckResult, Co
         all.checked += more.checked;
         all.files.extend(more.files);
     }
+    config::report(&mut all);
     Ok(all)
 }
 

@@ -82,6 +82,31 @@ fn fix_leaves_hints_to_the_user() {
 }
 
 #[test]
+fn check_reports_a_broken_configuration_in_every_format() {
+    let home = Home::new();
+    let top = home.worktree(
+        "w",
+        "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use when asked.\n---\nBody.\n\
+         //- /.skillsd.toml\nprofile = \"codex\"\n[check\n",
+    );
+    for (format, expected) in [
+        ("human", ".skillsd.toml:2:7: error[config] "),
+        ("github", "::error file=.skillsd.toml,line=2,col=7,"),
+        ("json", "\"code\":\"config\""),
+        ("sarif", "\"ruleId\": \"config\""),
+    ] {
+        let output = run(&home, &top, &["check", "--format", format]);
+        let text = stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
+        assert!(text.contains(expected), "{text}");
+        assert!(!stderr(&output).contains(".skillsd.toml"), "{}", stderr(&output));
+    }
+    // An empty file has no mistake.
+    fs::write(top.join(".skillsd.toml"), "").expect("written");
+    assert_eq!(run(&home, &top, &["check"]).status.code(), Some(0));
+}
+
+#[test]
 fn check_of_the_home_directory_asks_first() {
     let (home, _) = fixture();
     let dir = home.path();
