@@ -509,6 +509,22 @@ fn install_writes_a_launch_agent_where_launchctl_is_the_manager() {
 }
 
 #[test]
+fn settings_that_the_agent_ignores_are_not_edited() {
+    let fixture = InstallFixture::new("//- /home/.claude/settings.json\n{} // mine\n");
+    let before = fixture.all();
+    let shown = stdout(&fixture.run(&["install", "--yes", "--agent", "claude-code"], 1));
+    assert!(shown.contains("cannot be edited at 1:4: Comments are not allowed"), "{shown}");
+    assert_eq!(fixture.all(), before);
+    // A comment that is added later does not keep the entries.
+    let settings = fixture.home.path().join(".claude/settings.json");
+    fs::write(&settings, "{}\n").unwrap();
+    fixture.run(&["install", "--yes", "--agent", "claude-code"], 0);
+    fs::write(&settings, fixture.read(".claude/settings.json") + "// mine\n").unwrap();
+    fixture.run(&["uninstall", "--yes"], 0);
+    assert!(!fixture.read(".claude/settings.json").contains("hook"));
+}
+
+#[test]
 fn install_without_confirmation_changes_nothing() {
     let fixture = InstallFixture::new(FILES);
     let before = fixture.all();

@@ -7,6 +7,7 @@ use crate::agent_config::toml::Toml;
 pub(crate) fn parse(form: FileFormat, text: &str) -> Result<Box<dyn ConfigDocument>, EditError> {
     Ok(match form {
         FileFormat::Json => Box::new(Json::parse(text)?),
+        FileFormat::StrictJson => Box::new(Json::parse_strict(text)?),
         FileFormat::Toml => Box::new(Toml::parse(text)?),
     })
 }
@@ -17,7 +18,7 @@ pub(crate) fn parse_or_new(
     text: Option<&str>,
 ) -> Result<Box<dyn ConfigDocument>, EditError> {
     let new = match form {
-        FileFormat::Json => "{}\n",
+        FileFormat::Json | FileFormat::StrictJson => "{}\n",
         FileFormat::Toml => "",
     };
     parse(form, text.filter(|it| !it.trim().is_empty()).unwrap_or(new))

@@ -68,7 +68,16 @@ pub(crate) trait ConfigDocument {
 pub(crate) enum FileFormat {
     /// JSON with comments and trailing commas.
     Json,
+    /// JSON as its standard defines it.
+    StrictJson,
     Toml,
+}
+
+impl FileFormat {
+    /// Returns the form that also accepts what the user adds to the file later.
+    pub(crate) fn lenient(self) -> Self {
+        if self == Self::StrictJson { Self::Json } else { self }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

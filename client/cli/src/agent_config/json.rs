@@ -1,22 +1,45 @@
 //! Edits JSON files and keeps comments, order and layout: everything around an item stays unchanged
 //! to the byte.
 
-use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
 use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, Presence};
+
+const STRICT: ParseOptions = ParseOptions {
+    allow_comments: false,
+    allow_loose_object_property_names: false,
+    allow_trailing_commas: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+fn edit_error(error: &ParseError) -> EditError {
+    let place = Some((error.line_display(), error.column_display()));
+    EditError { message: error.kind().to_string(), place }
+}
 
 pub(crate) struct Json(CstRootNode);
 
 impl Json {
     pub(super) fn parse(text: &str) -> Result<Self, EditError> {
-        let parsed =
-            CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| EditError {
-                message: error.kind().to_string(),
-                place: Some((error.line_display(), error.column_display())),
-            })?;
-        Ok(Self(parsed))
+        let parsed = CstRootNode::parse(text, &ParseOptions::default());
+        Ok(Self(parsed.map_err(|error| edit_error(&error))?))
+    }
+
+    /// Parses JSON as its standard defines it.
+    pub(super) fn parse_strict(text: &str) -> Result<Self, EditError> {
+        // The parser of the tree accepts comments in any case.
+        parse_to_ast(text, &CollectOptions::default(), &STRICT)
+            .map_err(|error| edit_error(&error))?;
+        Self::parse(text)
     }
 
     fn presence_in_list(&self, item: &ConfigEntry) -> Presence {

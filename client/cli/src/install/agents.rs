@@ -393,7 +393,9 @@ fn hooks_at(
     let version = ours.get("version").cloned();
     let version = version.map(|it| ConfigEntry::property(&[], "version", it));
     let items = version.into_iter().chain(items).collect();
-    let content = TargetContent::Items { form: FileFormat::Json, items };
+    // Measured: Claude Code ignores a file with comments.
+    let form = if owner == CLAUDE_CODE { FileFormat::StrictJson } else { FileFormat::Json };
+    let content = TargetContent::Items { form, items };
     TargetFile { part: InstallPart::Hooks, owner, path, content, note: None }
 }
 

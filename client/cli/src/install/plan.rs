@@ -121,7 +121,7 @@ fn put_items(
     items: &[ConfigEntry],
     mut trace: Trace,
 ) -> Result<PlannedChange, EditError> {
-    trace.form = Some(form);
+    trace.form = Some(form.lenient());
     trace.created |= before.is_none();
     let mut document = document::parse_or_new(form, before.as_deref())?;
     let mut notes = Vec::new();
