@@ -375,6 +375,24 @@ fn doctor_shows_registrations_and_reports_stale_ones() {
 }
 
 #[test]
+fn doctor_reports_a_broken_settings_file_once_and_registers_nothing() {
+    for files in [
+        "//- /home/.gemini/settings.json\n{\"a\":\n",
+        "//- /home/.claude/settings.json\n{} // mine\n",
+    ] {
+        let home = Home::new();
+        home.lay_out(files);
+        let fixture = DoctorFixture::of(home);
+        fixture.check(&["agent-settings"]);
+        let text = stdout(&run(&fixture.home, &fixture.top, &["doctor"]));
+        assert!(
+            text.contains("● not known, unreadable: ") && !text.contains("registered"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn doctor_reports_a_plugin_of_another_version_but_not_an_edited_one() {
     let home = Home::new();
     home.lay_out("//- /home/.config/opencode/opencode.json\n{}\n");

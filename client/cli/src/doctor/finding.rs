@@ -1,8 +1,8 @@
 //! Finding of `doctor` before it is sent ([`DoctorProblem`]), with a local path and a repair.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::path::{decode, encode, encoding_of};
 use skills_protocol::wire::{Finding as WireFinding, Health, Severity};
 
 use crate::doctor::repair::DoctorRepair;
@@ -56,6 +56,18 @@ impl DoctorProblem {
         let severity = if health.code == "config" { Severity::Error } else { Severity::Warning };
         let finding = Self::new(&health.code, severity, health.message.clone(), hint);
         Self { location: FindingLocation::Remote(health.clone()), ..finding }
+    }
+
+    /// Returns true if this is about the file or directory.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        match &self.location {
+            FindingLocation::None => false,
+            FindingLocation::Local(it) => it == path,
+            FindingLocation::Remote(it) => {
+                let found = it.path.as_deref().and_then(|text| decode(text, it.path_encoding).ok());
+                found.as_deref() == Some(path)
+            }
+        }
     }
 
     /// Returns the finding with its file or directory.

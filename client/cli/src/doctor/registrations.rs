@@ -19,7 +19,13 @@ pub(super) fn check(findings: &mut Vec<DoctorProblem>) -> Vec<Registration> {
     let Ok(environment) = InstallEnvironment::read() else { return Vec::new() };
     findings.extend(other_program(&environment));
     let found = registrations(&environment);
-    findings.extend(found.iter().filter_map(|(path, it)| Some(problem(it)?.at(path))));
+    for (path, it) in &found {
+        // One finding about an unreadable file is enough.
+        let is_unreadable = it.state == RegistrationState::Unreadable;
+        if !(is_unreadable && findings.iter().any(|it| it.is_at(path))) {
+            findings.extend(problem(it).map(|it| it.at(path)));
+        }
+    }
     found.into_iter().map(|(_, it)| it).collect()
 }
 
@@ -80,14 +86,18 @@ fn install(registration: &Registration) -> String {
     format!("`skillsd install --agent {}{only}`", registration.profile)
 }
 
-/// Writes a line for each registration. Agents with skills need no MCP server, so a missing one is
-/// left out.
+/// Writes a line for each registration. Agents with skills need no MCP server, so one that is missing
+/// or not known is left out.
 pub(super) fn push(registrations: &[Registration], terminal: &Terminal, text: &mut String) {
     for it in registrations {
         let path = terminal.path(&it.path, it.path_encoding);
         let what = plain(&subject(it));
         let (mark, words) = match it.state {
-            RegistrationState::Absent if it.part == InstallPart::Mcp => continue,
+            RegistrationState::Absent | RegistrationState::Unreadable
+                if it.part == InstallPart::Mcp =>
+            {
+                continue;
+            }
             RegistrationState::Absent => {
                 (paint(style::FAINT, "○"), format!("not registered: {what}; run {}", install(it)))
             }
@@ -98,9 +108,10 @@ pub(super) fn push(registrations: &[Registration], terminal: &Terminal, text: &m
                 paint(style::GOOD, "●"),
                 format!("registered, in a form of your own: {what} in {path}"),
             ),
-            RegistrationState::Broken
-            | RegistrationState::Incomplete
-            | RegistrationState::Unreadable => {
+            RegistrationState::Unreadable => {
+                (paint(style::BAD, "●"), format!("not known, unreadable: {what} in {path}"))
+            }
+            RegistrationState::Broken | RegistrationState::Incomplete => {
                 (paint(style::BAD, "●"), format!("registered, but {}: {what} in {path}", it.state))
             }
         };
