@@ -22,7 +22,7 @@ use crate::failure::CommandError;
 use crate::global::{ALL_PROFILES, EVERY_PROFILE, GlobalArgs};
 use skills_client::environment;
 
-const PROFILE_SEPARATOR: char = ',';
+pub(super) const PROFILE_SEPARATOR: char = ',';
 
 /// Directory, profile and environment that a command's calls use.
 #[derive(Debug, Clone)]

@@ -6,6 +6,7 @@ use std::error::Error;
 
 use skills_protocol::error as code;
 
+use crate::call_context::PROFILE_SEPARATOR;
 use crate::exit::Exit;
 use skills_client::ClientError;
 
@@ -74,6 +75,14 @@ impl CommandError {
             }
         }
         self
+    }
+
+    /// Returns the error with a hint if it refuses a profile in a variable.
+    pub(super) fn with_variable(self, variable: &str, profiles: &str) -> Self {
+        let names = |it: &str| self.message.contains(&format!("profile `{}`", it.trim()));
+        let hint = format!("The variable {variable} selects it; correct or unset the variable.");
+        let is_refused = profiles.split(PROFILE_SEPARATOR).any(names);
+        self.with_hint_if(is_refused.then_some(hint))
     }
 
     pub fn exit(&self) -> Exit {

@@ -58,6 +58,7 @@ use clap::Subcommand;
 use call_context::CallContext;
 use context::CommandContext;
 use exit::Exit;
+use skills_protocol::env::SKILLSD_PROFILE;
 use skills_protocol::wire::{Context, Contextual as _, ListParams};
 use terminal::Terminal;
 
@@ -275,7 +276,13 @@ fn execute(
     let cx = CommandContext { global, binary, terminal, notes: Rc::default() };
     let outcome = perform(&cx, command);
     terminal.print_health(&cx.notes.borrow());
-    outcome.map_err(|error| error.with_target_options(&global.target_options()))
+    outcome.map_err(|error| {
+        let error = error.with_target_options(&global.target_options());
+        match std::env::var(SKILLSD_PROFILE) {
+            Ok(names) if global.profile.is_none() => error.with_variable(SKILLSD_PROFILE, &names),
+            Ok(_) | Err(_) => error,
+        }
+    })
 }
 
 fn perform(cx: &CommandContext<'_>, command: &Command) -> Result<Exit, CommandError> {

@@ -19,6 +19,7 @@ use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::path::{PathEncoding, decode, decode_absolute};
 use skills_protocol::wire::{self, Context};
 use skills_syntax::path::AbsPath;
+use skills_syntax::suggest;
 
 /// The view that a call asks for: its key, profile and required freshness.
 pub(crate) struct ViewRequest {
@@ -205,11 +206,25 @@ fn find_profile<'p>(
                 .with_param("params.profile")
                 .with_hint(format!("Correct `[profiles.{name}]` in your config.toml."));
         }
-        let known: Vec<_> = profiles.all().iter().map(|it| format!("`{}`", it.id)).collect();
+        let known: Vec<_> = profiles.all().iter().map(|it| &*it.id).collect();
+        let hint = match nearest_profile(name, &known) {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => format!("The profiles are `{}`.", known.join("`, `")),
+        };
         RpcError::invalid_params(format!("there is no profile `{}`", shortened(name)))
             .with_param("params.profile")
-            .with_hint(format!("The profiles are {}.", known.join(", ")))
+            .with_hint(hint)
     })
+}
+
+/// Returns the profile that is spelled like a name, or else the first that begins with it.
+fn nearest_profile<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    /// As for names in the configuration.
+    const MIN_SIMILARITY: f64 = 0.75;
+    let name = name.to_lowercase();
+    let begins = |it: &&str| !name.is_empty() && it.starts_with(&name);
+    let nearest = suggest::nearest(&name, known.iter().copied(), MIN_SIMILARITY);
+    nearest.first().copied().or_else(|| known.iter().copied().find(begins))
 }
 
 #[cfg(test)]
@@ -275,6 +290,11 @@ mod tests {
             refused(Context { profile, ..at("/w") }),
             "-32602 there is no profile `no-such`"
         );
+        for (name, near) in [("codx", "codex"), ("CODEX", "codex"), ("gemini", "gemini-cli")] {
+            let context = Context { profile: Some(name.to_owned()), ..at("/w") };
+            let data = read(context).unwrap_err().data.unwrap();
+            assert_eq!(data.hint, Some(format!("Did you mean `{near}`?")));
+        }
         let additional_dirs = vec!["x".to_owned()];
         assert_eq!(
             refused(Context { additional_dirs, ..at("/w") }),

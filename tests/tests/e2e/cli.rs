@@ -317,6 +317,20 @@ fn profile_is_taken_from_the_most_explicit_place() {
 }
 
 #[test]
+fn unknown_profile_is_answered_with_the_nearest_one_and_its_variable() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    configure(&home, "[profiles.house]\nbase = \"codex\"\n");
+    let shown = check_code(&home, &top, &["list", "--profile", "hous"], 2);
+    assert!(shown.contains("Did you mean `house`?") && !shown.contains("SKILLSD_PROFILE"));
+    let mut command = skillsd(&home, &["list"]);
+    let output = command.current_dir(&top).env("SKILLSD_PROFILE", "codx").output();
+    let shown = stderr(&output.expect("our program can be run"));
+    assert!(shown.contains("Did you mean `codex`?"), "{shown}");
+    assert!(shown.contains("The variable SKILLSD_PROFILE selects it"), "{shown}");
+}
+
+#[test]
 fn agent_that_started_the_daemon_is_not_the_agent_of_other_clients() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
