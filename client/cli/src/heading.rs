@@ -5,6 +5,7 @@ use skills_protocol::method::ProfilesDetect;
 use skills_protocol::wire::{DetectResult, Evidence};
 
 use crate::call_context::CallContext;
+use crate::context::CommandContext;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
@@ -83,6 +84,24 @@ pub(crate) fn note(detected: &DetectResult, terminal: &Terminal) -> String {
     let whose = format!("as {}", labelled(&detected.profile, &detected.agent, detected.confidence));
     let reason = detected.reason.as_deref().map(|it| terminal.prose(it));
     [Some(whose), reason].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Prints a note beside the output of a command that needs one agent, if it is the first of several
+/// that are present.
+pub(crate) fn print_choice(
+    cx: &CommandContext<'_>,
+    server: &mut ServerConnection,
+    context: &CallContext,
+) {
+    if cx.global.json || context.profile.is_some() {
+        return;
+    }
+    // The command itself reports an error of the server.
+    if let Ok(detected) = detect(server, context)
+        && several(&detected).is_some()
+    {
+        cx.terminal.print_notes(&[note(&detected, cx.terminal)]);
+    }
 }
 
 /// Returns the first line of a list for all agents that are present.

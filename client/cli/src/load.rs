@@ -133,6 +133,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         (false, true) => ServerConnection::open_consent(cx)?,
         (false, false) => ServerConnection::open_reading(cx)?,
     };
+    heading::print_choice(cx, &mut server, &context);
     let Some(result) = server.call_or_print::<SkillsLoad>(cx, &params)? else {
         return Ok(Exit::Fine);
     };

@@ -19,6 +19,7 @@ use crate::confirm::{agree, declined, require_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::{ServerConnection, ask, ask_over};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
@@ -107,6 +108,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
         }
         PermissionCommand::Check { name } => {
             let mut server = ServerConnection::open_any_version(cx)?;
+            heading::print_choice(cx, &mut server, &context()?);
             // The rules answer for any name, also a mistyped one.
             let skill = GetParams { name: Some(name.clone()), ..context()?.params() };
             server.call::<SkillsGet>(&skill)?;

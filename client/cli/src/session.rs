@@ -13,7 +13,8 @@ use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::server_connection::ask;
+use crate::heading;
+use crate::server_connection::{ServerConnection, ask, ask_over};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width};
@@ -59,7 +60,9 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, C
             let context = CallContext::from_args(cx.global, None)?.single_profile()?;
             let (session, auto) = (session.clone(), auto.then_some(true));
             let params = SessionOpenParams { session, auto, ..context.params() };
-            ask::<SessionOpen>(cx, &params, render_session)
+            let mut server = ServerConnection::open(cx)?;
+            heading::print_choice(cx, &mut server, &context);
+            ask_over::<SessionOpen>(server, cx, &params, render_session)
         }
         SessionCommand::Get { session } => {
             let mut params = SessionGetParams::default();

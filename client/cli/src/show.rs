@@ -14,6 +14,7 @@ use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
@@ -32,6 +33,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ShowArgs) -> Result<Exit, Comm
     let target = context.target(&args.target);
     (params.name, params.path) = context.fill_target(&mut params, target);
     let mut server = ServerConnection::open_reading(cx)?;
+    heading::print_choice(cx, &mut server, &context);
     let Some(result) = server.call_or_print::<SkillsGet>(cx, &params)? else {
         return Ok(Exit::Fine);
     };

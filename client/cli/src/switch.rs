@@ -26,6 +26,7 @@ use crate::confirm;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 pub(super) use agent::SwitchTo;
@@ -81,6 +82,7 @@ pub(super) fn run(
     let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let environment = InstallEnvironment::read()?;
     let mut server = ServerConnection::open_reading(cx)?;
+    heading::print_choice(cx, &mut server, &context);
     let found = explain(&mut server, &context, &args.name)?;
     // The same agent later, whatever selected it.
     let context = context.with_profile(&found.profile);

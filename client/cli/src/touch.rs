@@ -13,6 +13,7 @@ use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
@@ -44,6 +45,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &TouchArgs) -> Result<Exit, Com
     params.session = Some(args.session.clone());
     params.op = args.op;
     let mut server = ServerConnection::open(cx)?;
+    heading::print_choice(cx, &mut server, &context.clone().in_session(&args.session));
     // Splits long lists into several calls.
     let rest = params.paths.split_off(params.paths.len().min(LIST_ITEMS));
     let mut result = server.call::<SessionTouch>(&params)?;

@@ -17,6 +17,7 @@ use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
+use crate::heading;
 use crate::server_connection::ServerConnection;
 use skills_client::ClientError;
 use skills_client::client::Client;
@@ -40,7 +41,9 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &WatchArgs) -> Result<Exit, Com
     let context =
         CallContext::from_args(cx.global, None)?.single_profile()?.with_session(&args.session);
     // Reports an incompatible protocol at once.
-    ServerConnection::open_following(cx, "watch")?.initialize_result()?;
+    let mut server = ServerConnection::open_following(cx, "watch")?;
+    server.initialize_result()?;
+    heading::print_choice(cx, &mut server, &context);
     let client =
         Client::new(StartOptions::new(environment::socket_location().map_err(ClientError::from)?)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

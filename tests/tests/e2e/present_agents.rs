@@ -117,6 +117,22 @@ fn several_present_agents_get_a_column_each() {
     let one = |args: &[&str]| first_line(&home, &top, args);
     assert_eq!(one(&["search", "review"]), format!("as Claude Code · 1 match · {first}"));
     assert_eq!(one(&["explain"]), format!("as Claude Code · {first}"));
+    for args in [
+        &["show", "review"][..],
+        &["load", "review"],
+        &["touch", "a.rs", "--session", "new"],
+        &["permission", "check", "review"],
+        &["session", "open"],
+        &["disable", "review", "--dry-run"],
+        &["enable", "review"],
+    ] {
+        let told = |more: &[&str]| stderr(&run(&home, &top, &[args, more].concat()));
+        let note = format!("note: as Claude Code · {first}\n");
+        assert!(told(&[]).contains(&note), "{args:?}: {}", told(&[]));
+        for more in [&["--profile", "claude-code"][..], &["--json"]] {
+            assert!(!told(more).contains("the first of"), "{args:?}: {}", told(more));
+        }
+    }
     assert_eq!(one(&["check"]), format!("as Claude Code and Codex · {why}"));
     // JSON keeps its form: the list of one agent.
     let json = run_json(&home, &top, &["list"]);
