@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::socket::SocketLocation;
-use skills_protocol::wire::{DoctorResult, Finding as WireFinding, TrustGetResult};
+use skills_protocol::wire::{DoctorResult, Finding as WireFinding, Severity, TrustGetResult};
 
 use crate::context::CommandContext;
 use crate::exit::Exit;
@@ -92,6 +92,7 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
     }
     let daemon = match &result.daemon {
         Some(daemon) => format!("skillsd {} is running", plain(&daemon.version)),
+        None if result.findings.iter().any(keeps_daemon_away) => "no daemon answers".to_owned(),
         None => "no daemon runs; the next command starts one".to_owned(),
     };
     let socket = result.socket.as_deref().map(|path| terminal.path(path, result.path_encoding));
@@ -112,6 +113,13 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
     }
     let _ = writeln!(text, "{}", parted(&verdict(&result.findings), terminal.width));
     text
+}
+
+/// Returns whether a finding keeps commands from reaching or starting a daemon.
+fn keeps_daemon_away(finding: &WireFinding) -> bool {
+    let parts = ["no-socket-path", "directory-", "socket-", "daemon-", "protocol-"];
+    let is_open = finding.severity == Severity::Error && finding.fixed.is_none();
+    is_open && parts.iter().any(|it| finding.code.starts_with(it))
 }
 
 fn verdict(findings: &[WireFinding]) -> Vec<String> {
@@ -150,7 +158,7 @@ fn push_finding(finding: &WireFinding, terminal: &Terminal, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use skills_protocol::wire::{ServerInfo, Severity, TrustNeed, WaitingSkill, Watches};
+    use skills_protocol::wire::{ServerInfo, TrustNeed, WaitingSkill, Watches};
 
     use super::*;
     use crate::sample::{terminal, uncolored};
@@ -193,7 +201,10 @@ mod tests {
             ✗ 1 finding · `skillsd doctor --fix` repairs 1 of them
         "#]]
         .assert_eq(&uncolored(&render(&result, &terminal(None))));
-        let result = DoctorResult { findings: Vec::new(), daemon: None, watches: None, ..result };
+        let result = DoctorResult { daemon: None, watches: None, ..result };
+        let text = uncolored(&render(&result, &terminal(None)));
+        assert!(text.contains("\nno daemon answers at ~/run/v1.sock\n"), "{text}");
+        let result = DoctorResult { findings: Vec::new(), ..result };
         expect![[r#"
             no daemon runs; the next command starts one at ~/run/v1.sock
             ✓ no problems found

@@ -277,6 +277,10 @@ fn doctor_reports_an_open_or_unwritable_state_dir() {
     fixture.check_fix();
     set_mode(&directory, 0o500);
     fixture.check(&["state-unwritable"]);
+    // A directory that does not exist and cannot be created.
+    fs::remove_dir(&directory).expect("it is empty");
+    set_mode(&fixture.home.state_dir(), 0o500);
+    fixture.check(&["state-unwritable"]);
 }
 
 #[test]

@@ -27,8 +27,7 @@ pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<DoctorP
     match fs::symlink_metadata(location.directory()) {
         // The first command that needs the directory creates it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let parents = location.directory().ancestors().skip(1);
-            findings.extend(parents.filter(|it| it.exists()).take(1).filter_map(unwritable));
+            findings.extend(existing_parent(location.directory()).and_then(unwritable));
             return;
         }
         Ok(found) if found.is_dir() => findings.extend(unwritable(location.directory())),
@@ -41,21 +40,30 @@ pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<DoctorP
     check_socket_file(&location.consent_path(), findings);
 }
 
-/// Reports a directory of the socket in which no file can be created.
-fn unwritable(dir: &Path) -> Option<DoctorProblem> {
+/// Returns the directory that exists nearest above a path.
+fn existing_parent(path: &Path) -> Option<&Path> {
+    path.ancestors().skip(1).find(|it| it.exists())
+}
+
+/// Returns whether no file can be created in a directory.
+fn is_unwritable(dir: &Path) -> bool {
     use rustix::fs::{Access, access};
     let us = rustix::process::getuid().as_raw();
     // The check of access always succeeds for root.
     let is_closed = |it: fs::Metadata| it.uid() == us && it.mode() & 0o300 != 0o300 && it.is_dir();
-    let is_unwritable = access(dir, Access::WRITE_OK | Access::EXEC_OK).is_err()
-        || fs::metadata(dir).is_ok_and(is_closed);
+    access(dir, Access::WRITE_OK | Access::EXEC_OK).is_err()
+        || fs::metadata(dir).is_ok_and(is_closed)
+}
+
+/// Reports a directory of the socket in which no file can be created.
+fn unwritable(dir: &Path) -> Option<DoctorProblem> {
     let message = "the socket's directory is not writable, so no daemon can be started";
     let hint = format!(
         "Run `chmod u+rwx {}`, or set SKILLSD_SOCKET to a path in a directory that you own.",
         shell_word(&dir.display().to_string())
     );
     let finding = || DoctorProblem::error("directory-unwritable", message, hint).at(dir);
-    is_unwritable.then(finding)
+    is_unwritable(dir).then(finding)
 }
 
 fn directory_finding(location: &SocketLocation, error: &DirectoryError) -> DoctorProblem {
@@ -107,7 +115,11 @@ pub(super) fn check_state_directory(findings: &mut Vec<DoctorProblem>) {
         return findings.push(DoctorProblem::warning("no-state-directory", message, hint));
     };
     // The first daemon that logs creates the directory.
-    let Ok(found) = fs::symlink_metadata(&path) else { return };
+    let Ok(found) = fs::symlink_metadata(&path) else {
+        let parent = existing_parent(&path).filter(|it| is_unwritable(it));
+        let message = "the state directory cannot be created, so there is no log";
+        return findings.extend(parent.map(|it| state_unwritable(it, message).at(it)));
+    };
     findings.extend(state_finding(&path, &found).map(|it| it.at(&path)));
     findings.extend(damaged_stores(&path));
 }
@@ -152,10 +164,9 @@ fn state_finding(path: &Path, found: &fs::Metadata) -> Option<DoctorProblem> {
         let hint = "Set XDG_STATE_HOME to a directory that you own.";
         return Some(DoctorProblem::warning("state-foreign", message, hint));
     }
-    if found.mode() & 0o300 != 0o300 {
-        let hint = format!("Run `chmod u+rwx {}`.", shell_word(&path.display().to_string()));
+    if is_unwritable(path) {
         let message = "the state directory is not writable, so there is no log";
-        return Some(DoctorProblem::warning("state-unwritable", message, hint));
+        return Some(state_unwritable(path, message));
     }
     if found.mode() & 0o077 != 0 && !found.file_type().is_symlink() {
         let message = format!("the state directory has mode {:04o}", found.mode() & 0o7777);
@@ -164,4 +175,12 @@ fn state_finding(path: &Path, found: &fs::Metadata) -> Option<DoctorProblem> {
         return Some(DoctorProblem::warning("state-open", message, hint).with_repair(repair));
     }
     None
+}
+
+fn state_unwritable(dir: &Path, message: &str) -> DoctorProblem {
+    let hint = format!(
+        "Run `chmod u+rwx {}`, or set XDG_STATE_HOME to a directory that you own.",
+        shell_word(&dir.display().to_string())
+    );
+    DoctorProblem::warning("state-unwritable", message, hint)
 }
