@@ -209,8 +209,11 @@ fn trust_command_grants_lists_and_revokes() {
     let back = run(&home, &home.work(), &["trust", "w", "--revoke"]);
     assert!(stdout(&back).contains("not trusted"), "{}", stderr(&back));
     assert_eq!(run_json(&home, &top, &["trust", "--list"])["all"], json!([]));
-    let (_, gone) = run_at_terminal(&home, &top, &["trust", "nowhere"], "y");
-    assert!(gone.contains("is not a directory"), "{gone}");
+    for (dir, why) in [("nowhere", "is not a directory"), ("/", "`/` cannot be trusted")] {
+        let (code, said) = run_at_terminal(&home, &top, &["trust", dir], "y");
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(why) && !said.contains("[y/N]"), "{said}");
+    }
 }
 
 #[test]

@@ -45,6 +45,9 @@ pub(crate) async fn get(
     } else {
         None
     };
+    if let Some(dir) = dir.as_ref().filter(|_| params.contents == Some(true)) {
+        require_trustable(dir).await?;
+    }
     let is_waiting = has_target && params.waiting == Some(true);
     let view = if is_waiting {
         if context.session.is_none() {
@@ -117,20 +120,10 @@ pub(crate) async fn set(
     let context = params.take_context();
     let dir = trust_dir(&parts.resolver, &peer, params.dir.as_deref(), context).await?;
     let trusted = params.trusted;
-    if trusted == Some(true) && dir.parent().is_none() {
-        return Err(RpcError::invalid_params("`/` cannot be trusted")
-            .with_param("params.dir")
-            .with_hint("Trust the directories of single worktrees."));
-    }
     let covered = if trusted == Some(true) {
+        require_trustable(&dir).await?;
         let dir = dir.clone();
-        let read = move |cancel: &Cancel| {
-            if dir.is_dir() {
-                return Ok(Covered::read(&dir, &mut Hashes::new(cancel)));
-            }
-            Err(RpcError::invalid_params(format!("`{}` is not a directory", dir.display()))
-                .with_hint("Trust the directory of a worktree."))
-        };
+        let read = move |cancel: &Cancel| Ok(Covered::read(&dir, &mut Hashes::new(cancel)));
         parts.heavy.run(&peer, read).await?
     } else {
         Covered::default()
@@ -164,6 +157,24 @@ pub(crate) async fn set(
         skills,
         health: to_wire::health(&parts.resolver.sessions.store().health()),
     })
+}
+
+/// Refuses a directory that cannot be trusted, before anything below it is read.
+async fn require_trustable(dir: &AbsPath) -> Result<(), RpcError> {
+    if dir.parent().is_none() {
+        return Err(RpcError::invalid_params("`/` cannot be trusted")
+            .with_param("params.dir")
+            .with_hint("Trust the directories of single worktrees."));
+    }
+    let dir = dir.clone();
+    blocking(move || {
+        if dir.is_dir() {
+            return Ok(());
+        }
+        Err(RpcError::invalid_params(format!("`{}` is not a directory", dir.display()))
+            .with_hint("Trust the directory of a worktree."))
+    })
+    .await
 }
 
 /// Returns the canonical directory of a call: the given one, or the worktree of its context.
