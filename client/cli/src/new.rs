@@ -6,9 +6,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::json;
 use skills_protocol::method::SkillsExplain;
 use skills_protocol::own_directory;
-use skills_protocol::path::decode;
+use skills_protocol::path::{decode, encode, encoding_of};
 use skills_protocol::wire::{ExplainResult, Outcome, Scope, StepKind};
 
 use crate::agent_config::environment::InstallEnvironment;
@@ -73,8 +74,13 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &NewArgs) -> Result<Exit, Comma
     fs::create_dir(&dir).map_err(failed)?;
     let mut new = fs::File::create_new(&file).map_err(failed)?;
     new.write_all(text(name).as_bytes()).map_err(failed)?;
-    let shown = cx.terminal.local_path(&file);
-    cx.terminal.print(&format!("{} {shown}\n", paint(style::GOOD, "✓")))?;
+    let text = if cx.global.json {
+        let encoding = encoding_of([&*file]);
+        json!({"name": name, "file": encode(&file, encoding), "pathEncoding": encoding}).to_string()
+    } else {
+        format!("{} {}", paint(style::GOOD, "✓"), cx.terminal.local_path(&file))
+    };
+    cx.terminal.print(&format!("{text}\n"))?;
     Ok(Exit::Fine)
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use serde_json::json;
 use skills_protocol::own_directory::ProjectLevels;
 use skills_protocol::{PROFILES, own_directory};
 use skills_testkit::Home;
@@ -37,6 +38,9 @@ fn new_skill_is_where_the_agent_looks() {
         }
     }
     assert!(home.path().join(".openclaw/skills/top-openclaw/SKILL.md").is_file());
+    let made = run_json(&home, &home.path().join(".openclaw"), &["new", "more", "--dir", "."]);
+    let file = home.path().join(".openclaw/more/SKILL.md");
+    assert_eq!((&made["name"], &made["file"]), (&json!("more"), &json!(file)));
     // The agent that runs the command.
     let home = Home::new();
     let top = home.worktree("w", "//- /README.md\n");
