@@ -7,7 +7,8 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
-use skills_discovery::permission::{RulePrecedence, is_granted, may_match};
+use skills_agents::profile::{RootBase, SettingsItem, SettingsSource, agents};
+use skills_discovery::permission::{RulePrecedence, is_granted, matches_wildcard, may_match};
 use skills_syntax::config_tree::{Node, Syntax, SyntaxError, parse};
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
@@ -17,15 +18,30 @@ use skills_syntax::text::{LineColumn, LineIndex, Span};
 use crate::moves::{Move, Moves};
 use crate::rename::Renaming;
 
-/// Configuration files that may name skills, relative to a directory.
-const CONFIG_FILES: [&str; 6] = [
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    "opencode.json",
-    "opencode.jsonc",
-    ".opencode/opencode.json",
-    ".opencode/opencode.jsonc",
+/// Settings that name skills.
+const NAMING: [SettingsItem; 7] = [
+    SettingsItem::PermissionLists,
+    SettingsItem::PermissionMap,
+    SettingsItem::SkillOverrides,
+    SettingsItem::DisabledSkills,
+    SettingsItem::DisabledNames,
+    SettingsItem::DisabledSlugs,
+    SettingsItem::SkillPatterns,
 ];
+
+/// Returns the configuration files of all agents in a worktree that may name skills: the path
+/// relative to a directory, the syntax, and a setting that the file has.
+fn naming_files() -> impl Iterator<Item = (&'static str, Syntax, SettingsItem)> {
+    let rules = agents().flat_map(|it| &it.settings).filter(|it| {
+        it.source == SettingsSource::File && matches!(it.base, RootBase::Ancestors { .. })
+    });
+    rules.flat_map(|rule| {
+        let items = NAMING.into_iter().filter(|it| rule.reads.contains(it));
+        // Markdown files of agents are not edited.
+        let paths = rule.relative.iter().filter(|it| !it.contains('*'));
+        paths.flat_map(move |path| items.clone().map(|it| (&**path, rule.syntax, it)))
+    })
+}
 
 /// Manifests of plugins, relative to the directory of a plugin or a marketplace.
 const MANIFESTS: [&str; 2] = [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"];
@@ -43,7 +59,8 @@ pub fn is_plugin_directory(name: &OsStr) -> bool {
 /// `top`, and those of each top itself.
 pub fn config_files(skill: &AbsPath, tops: &[AbsPath]) -> Vec<AbsPath> {
     let dirs = dirs_above([skill], tops);
-    dirs.iter().flat_map(|dir| CONFIG_FILES.map(|it| dir.child(it))).collect()
+    let files: BTreeSet<&str> = naming_files().map(|it| it.0).collect();
+    dirs.iter().flat_map(|dir| files.iter().map(|it| dir.child(it))).collect()
 }
 
 /// Returns the manifests of plugins that may contain paths to moved files, in the same directories.
@@ -91,11 +108,15 @@ pub fn config_changes(
     path: &AbsPath,
     text: &str,
 ) -> Result<ConfigChanges, String> {
-    let may_name = names.iter().any(|it| text.contains(&**it)) || text.contains("\\u");
-    if !may_name && !text.contains(WILDCARDS) {
+    let files: Vec<_> = naming_files().filter(|it| path.ends_with(it.0)).collect();
+    let reads = |item: SettingsItem| files.iter().any(|it| it.2 == item);
+    let is_toml = files.iter().any(|it| it.1 == Syntax::Toml);
+    let words = slug(text);
+    let may_name = names.iter().any(|it| words.contains(&slug(it))) || text.contains("\\u");
+    if !may_name && !text.contains(WILDCARDS) && !is_toml {
         return Ok(ConfigChanges::default());
     }
-    let root = match parse(text, Syntax::JsonLoose) {
+    let root = match parse(text, if is_toml { Syntax::Toml } else { Syntax::JsonLoose }) {
         Ok(root) => root,
         Err(_) if !may_name => return Ok(ConfigChanges::default()),
         Err(error) => return Err(broken(path, "the skill", &error)),
@@ -113,7 +134,22 @@ pub fn config_changes(
             edits.rule(rule, action == "allow");
         }
     }
-    let agents = root.get("agent").map(Node::entries).unwrap_or_default().iter();
+    if reads(SettingsItem::DisabledSkills) {
+        edits.list(root.at_path(&["skills", "disabled"]), str::to_lowercase);
+    }
+    if reads(SettingsItem::DisabledNames) {
+        edits.list(root.get("disabledSkills"), str::to_owned);
+    }
+    if reads(SettingsItem::DisabledSlugs) {
+        edits.list(root.get("disabledSkills"), slug);
+    }
+    if reads(SettingsItem::SkillPatterns) {
+        for key in ["enabled_skills", "disabled_skills"] {
+            edits.patterns(root.get(key));
+        }
+    }
+    let agents =
+        ["agent", "mode"].into_iter().filter_map(|it| root.get(it)).flat_map(Node::entries);
     let maps = std::iter::once(&root).chain(agents.map(|it| &it.node));
     let mut maps = maps.map(|it| it.at_path(&["permission", "skill"]));
     let matches =
@@ -253,6 +289,39 @@ impl ConfigEdits<'_> {
         }
     }
 
+    /// A list of names, of which those that `fold` makes equal are the same.
+    fn list(&mut self, list: Option<&Node>, fold: impl Fn(&str) -> String) {
+        for item in list.map(Node::items).unwrap_or_default() {
+            let Some(written) = item.text() else { continue };
+            let is_written = |it: &&String| fold(it) == fold(written);
+            let old = self.names.iter().find(is_written);
+            let new = old.and_then(|it| Some(replaced(it, self.name_in(it)?, self.renaming.new)));
+            let Some(new) = new else { continue };
+            if self.is_shared {
+                self.insert(item.at, format!("{}, ", double_quote_scalar(&new)));
+            } else {
+                self.changes.edits.push(replacement(self.text, item.at, written, &new));
+            }
+        }
+    }
+
+    /// A list of names and of patterns, in any case.
+    fn patterns(&mut self, list: Option<&Node>) {
+        self.list(list, |it| it.trim().to_lowercase());
+        for item in list.map(Node::items).unwrap_or_default() {
+            let Some(pattern) = item.text().map(str::trim) else { continue };
+            if pattern.starts_with("re:") || pattern.contains('[') {
+                let (LineColumn { line, column }, path) = (item.at, self.path.display());
+                let what = format!("may match `{}`", self.renaming.new);
+                self.changes.notes.push(format!("`{pattern}` in `{path}:{line}:{column}` {what}"));
+                continue;
+            }
+            self.note_pattern(item.at, pattern, |pattern, name| {
+                matches_wildcard(&pattern.to_lowercase(), &name.to_lowercase())
+            });
+        }
+    }
+
     /// Keys that are names. An error says that the new name is a key already.
     fn keys(
         &mut self,
@@ -326,6 +395,13 @@ fn replacement(text: &str, at: LineColumn, written: &str, new: &str) -> Edit {
     Edit { span: Span::new(start, string_end(text, start)), text: double_quote_scalar(new) }
 }
 
+/// Returns the lower-case words of a text, joined by hyphens, as an agent compares names.
+fn slug(text: &str) -> String {
+    let text = text.to_lowercase();
+    let words = text.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
 fn replaced(written: &str, span: Span, new: &str) -> String {
     format!("{}{new}{}", &written[..span.start], &written[span.end..])
 }
@@ -388,6 +464,28 @@ mod tests {
             "{\"permission\": {\"skill\": {\"aa-bb\": \"deny\", \"*\": \"ask\"}}}",
             "{\"permission\": {\"skill\": {\"cc\": \"deny\", \"*\": \"ask\"}}}",
         );
+    }
+
+    #[test]
+    fn names_that_any_agent_switches_off_get_the_new_name() {
+        let disabled = "{\"skills\": {\"disabled\": [\"AA-bb\", \"aa\"]}}";
+        let off = disabled.replace("AA-bb", "cc");
+        for file in [".gemini/settings.json", ".qwen/settings.json", ".qoder/settings.local.json"] {
+            check(&format!("/w/{file}"), OldNames::Own, disabled, &off);
+        }
+        check("/w/.claude/settings.json", OldNames::Own, disabled, disabled);
+        let both = disabled.replace("\"AA-bb\"", "\"cc\", \"AA-bb\"");
+        check("/w/.gemini/settings.json", OldNames::Shared, disabled, &both);
+        let slugs = "{\"disabledSkills\": [\"Aa bb\"]} // é";
+        let off = slugs.replace("Aa bb", "cc");
+        check("/w/.factory/settings.local.json", OldNames::Own, slugs, &off);
+        for (file, key) in [("kilo.json", "agent"), (".kilo/kilo.jsonc", "mode")] {
+            let denied = "{\"permission\": {\"skill\": {\"aa-bb\": \"deny\"}}, \"KEY\": {\"x\": {\"permission\": {\"skill\": {\"aa-bb\": \"ask\"}}}}}";
+            let denied = denied.replace("KEY", key);
+            check(&format!("/w/{file}"), OldNames::Own, &denied, &denied.replace("aa-bb", "cc"));
+        }
+        let toml = "disabled_skills = ['aa-BB', \"x\"]\n";
+        check("/w/.vibe/config.toml", OldNames::Own, toml, &toml.replace("aa-BB", "cc"));
     }
 
     #[test]
@@ -516,6 +614,12 @@ mod tests {
         let left = "`a?-bb` in `/w/opencode.json:1:39` matches `aa-bb` but not `cc-bb`";
         assert_eq!(notes("/w/opencode.json", keys), [left]);
         assert_eq!(notes(file, "{\"skillOverrides\": {\"aa-*\": \"off\"}}"), [""; 0]);
+        let toml = "disabled_skills = [\"AA-*\", \"*-bb\", \"re:a.*\"]";
+        let left = [
+            "`re:a.*` in `/w/.vibe/config.toml:1:36` may match `cc-bb`",
+            "`AA-*` in `/w/.vibe/config.toml:1:20` matches `aa-bb` but not `cc-bb`",
+        ];
+        assert_eq!(notes("/w/.vibe/config.toml", toml), [left[1], left[0]]);
         assert_eq!(notes(file, "{\"permissions\": {\"deny\": [\"Skill(aa-*)\"}"), [""; 0]);
     }
 
@@ -524,6 +628,7 @@ mod tests {
         let files = config_files(&path("/w/a/.claude/skills/x/SKILL.md"), &[path("/w")]);
         let has = |it: &str| files.contains(&path(it));
         assert!(has("/w/.claude/settings.json") && has("/w/a/.claude/settings.local.json"));
-        assert!(has("/w/opencode.json") && !has("/.claude/settings.json"));
+        assert!(has("/w/opencode.json") && has("/w/.gemini/settings.json"));
+        assert!(!has("/.gemini/settings.json") && !has("/.claude/settings.json"));
     }
 }
