@@ -291,7 +291,7 @@ impl<'a> PositionMapper<'a> {
             (OpeningKind::Missing, _) => {
                 return undelimited("the frontmatter has no `---` line before it", 0);
             }
-            (_, Closing::Missing | Closing::Dots) => {
+            (_, Closing::Missing | Closing::Dots | Closing::Mistyped) => {
                 return undelimited(
                     "the frontmatter is not closed by a `---` line",
                     frontmatter.open.start,

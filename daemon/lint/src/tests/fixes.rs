@@ -107,6 +107,26 @@ fn unclosed_frontmatter_is_closed_before_the_body() {
 }
 
 #[test]
+fn mistyped_closing_line_is_replaced() {
+    let head = "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n";
+    for line in ["--", "—", "-–", "– –", "***", "- --", "___"] {
+        for body in ["\n# PDF\n\nRead the file.\n", "Read.\n", "# PDF\n\nTitle\n------\n\nRead.\n"]
+        {
+            let text = format!("{head}{line}\n{body}");
+            fixes(&text, "yaml/odd-closing", &format!("{head}---\n{body}"));
+        }
+    }
+    // Fields go on below it, or it is a rule below a heading.
+    for text in [
+        "---\nname: pdf\n--\ndescription: Reads PDF files. Use when asked.\n",
+        "---\nname: pdf\ndescription: Reads. Use when asked.\n\n# PDF\n***\nRead the file.\n",
+        "---\nname: pdf\ndescription: Reads. Use when asked.\nallowed-tools:\n-\n",
+    ] {
+        assert!(!told(text).iter().any(|it| it.contains("almost")), "{text}\n{:?}", told(text));
+    }
+}
+
+#[test]
 fn value_that_starts_like_an_anchor_is_quoted_whole() {
     fixes(
         "---\nname: pdf\ndescription: &Reads a pdf. Use when asked\n---\nRead.\n",

@@ -209,7 +209,7 @@ fn close_properly(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> F
         Closing::Indented => {
             finding.fix("Close the frontmatter with `---`", cx.line(close.start), "---")
         }
-        Closing::LongDashes | Closing::Dots => {
+        Closing::LongDashes | Closing::Dots | Closing::Mistyped => {
             finding.fix("Close the frontmatter with `---`", close, "---")
         }
         Closing::Dashes | Closing::Missing => finding,

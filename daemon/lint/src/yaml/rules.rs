@@ -99,7 +99,7 @@ pub(crate) static TEXT_BEFORE_FRONTMATTER: Rule = FAMILY.rule(
 pub(crate) static ODD_CLOSING: Rule = FAMILY.rule(
     RuleId::YamlOddClosing,
     "The closing line of the frontmatter is not exactly `---`.",
-    "`----`, `...` or an indented `---` end the frontmatter only for some agents.",
+    "`----`, `...` or an indented `---` end the frontmatter only for some agents, and `--` for none.",
     "Close the frontmatter with a line that is exactly `---`.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n...\nRead the file.\n",
 )

@@ -33,6 +33,8 @@ pub enum Closing {
     Dots,
     /// An indented `---`.
     Indented,
+    /// A line such as `--` or `—` below the last key, which closes for no agent.
+    Mistyped,
     /// No closing line.
     Missing,
 }
@@ -105,6 +107,7 @@ pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Di
         Closing::Glued => "`---` followed by text",
         Closing::Dots => "`...`",
         Closing::Indented => "an indented `---`",
+        Closing::Mistyped => "a line that is almost `---`",
     };
     diagnostics.push(
         Diagnostic::error(
@@ -129,7 +132,15 @@ fn text_before(text: &str, end: usize) -> Span {
 
 /// Finds the end of a frontmatter whose content starts at `start`.
 fn find_end(text: &str, opening: OpeningKind, open: Span, start: usize, keys: Keys) -> Delimiters {
-    let Some((closing, line)) = closing_line(text, start) else {
+    let found = match closing_line(text, start) {
+        Some(exact @ (Closing::Dashes, _)) => Some(exact),
+        other => {
+            let mistyped = mistyped_line(text, start, keys);
+            let is_first = |it: &Line| other.is_none_or(|(_, other)| it.first < other.first);
+            mistyped.filter(is_first).map(|it| (Closing::Mistyped, it)).or(other)
+        }
+    };
+    let Some((closing, line)) = found else {
         let end = unclosed_end(text, start, keys);
         let content = Span::new(start, end);
         let body = Span::new(end, text.len());
@@ -185,6 +196,37 @@ fn closing_line(text: &str, start: usize) -> Option<(Closing, Line)> {
         }
     }
     candidate.or(in_text)
+}
+
+/// Finds a line right below the keys that is almost `---`. Fields below it show that it closes
+/// nothing.
+fn mistyped_line(text: &str, start: usize, keys: Keys) -> Option<Line> {
+    let is_mistyped = |it: &Line| it.indent == 0 && is_almost_dashes(it.content(text));
+    let line = lines(text, start).find(is_mistyped)?;
+    let before = &text[..line.first];
+    let end = unclosed_end(before, start, keys);
+    let above = lines(before, start).filter(|it| !it.is_blank()).last()?;
+    // Between comments and text it may be a rule of the body.
+    let is_rule = above.is_comment(text) && !line.content(text).starts_with(DASHES);
+    let below = lines(text, line.next).find(|it| !it.is_insignificant(text));
+    let key = below.filter(|it| it.indent == 0).and_then(|it| split_key(text, it));
+    let goes_on = key.is_some_and(|it| (keys.is_field)(it.key.slice(text)));
+    (before[end..].trim().is_empty() && !is_rule && !goes_on).then_some(line)
+}
+
+/// Dashes of all kinds.
+const DASHES: [char; 6] = ['-', '\u{2010}', '\u{2012}', '–', '—', '−'];
+
+/// Returns whether a line, other than one of three dashes, is made of dashes or is a rule of
+/// Markdown. One `-` is an item of a list.
+fn is_almost_dashes(content: &str) -> bool {
+    let mut marks = content.chars().filter(|it| *it != ' ');
+    let Some(first) = marks.clone().next() else { return false };
+    let n_marks = marks.clone().count();
+    if DASHES.contains(&first) {
+        return !matches!(content, "-" | "---") && marks.all(|it| DASHES.contains(&it));
+    }
+    matches!(first, '*' | '_') && n_marks >= 3 && marks.all(|it| it == first)
 }
 
 /// Returns whether a line ends with a block scalar header, `|` or `>` after a key or dash.
