@@ -200,7 +200,16 @@ fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) 
         };
         let length = grouped(length as u64);
         let message = format!("the description has {length} characters; the maximum is 1,024{who}");
-        out.push(Finding::new(&LENGTH, span_after(cx, value, text, MAX), message));
+        let dropped = cx.profiles_that_drop(&[LoadRule::DescriptionLength]);
+        let (severity, message) = match dropped.as_slice() {
+            [] => (Severity::Warning, message),
+            them => {
+                let who = with_verb(them, "drops", "drop");
+                (Severity::Error, format!("{who} this skill: {message}"))
+            }
+        };
+        let finding = Finding::new(&LENGTH, span_after(cx, value, text, MAX), message);
+        out.push(finding.severity(severity).about(&dropped));
     }
     if !cx.applies_to(LISTING.agents) {
         return;

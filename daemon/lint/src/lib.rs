@@ -16,6 +16,7 @@ mod body;
 mod bundled_texts;
 mod command;
 mod description;
+mod dropped;
 mod expression;
 mod field;
 mod finding;

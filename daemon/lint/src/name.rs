@@ -253,10 +253,20 @@ fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
             format!("{who} the skill by its directory's name, `{directory}`")
         }
     };
+    let dropped = cx.profiles_that_drop(&[LoadRule::NameForm]);
+    let (severity, about, message) = match dropped.as_slice() {
+        [] if cx.is_template => (Severity::Hint, label, message),
+        [] => (Severity::Warning, label, message),
+        them => {
+            let who = with_verb(them, "drops", "drop");
+            let told = format!("{who} this skill: the name differs from its directory's");
+            (Severity::Error, dropped, told)
+        }
+    };
     let finding = Finding::new(&DIRECTORY, span, message)
-        .about(&label)
+        .severity(severity)
+        .about(&about)
         .offer(Offer::RenameDirectory(name.to_owned()));
-    let finding = if cx.is_template { finding.severity(Severity::Hint) } else { finding };
     if !is_standard(directory) {
         return finding;
     }

@@ -138,6 +138,7 @@ macro_rules! for_each_rule {
             SecuritySecret = "security/secret" in security::SECRET,
             SecurityPipeToShell = "security/pipe-to-shell" in security::PIPE_TO_SHELL,
             SecurityHomePath = "security/home-path" in security::HOME_PATH,
+            IndexDropped = "index/dropped" in dropped::DROPPED,
             IndexShadowed = "index/shadowed" in index::SHADOWED,
             IndexShadowing = "index/shadowing" in index::SHADOWING,
             IndexDuplicate = "index/duplicate" in index::DUPLICATE,

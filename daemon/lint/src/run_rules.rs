@@ -7,8 +7,8 @@ use super::settings::Settings;
 use super::skillsd::UNKNOWN_RULE;
 use super::subject::Cx;
 use super::{
-    body, command, description, field, hooks, index, name, paths, reference, security, suppress,
-    tools, yaml,
+    body, command, description, dropped, field, hooks, index, name, paths, reference, security,
+    suppress, tools, yaml,
 };
 
 /// Returns the findings of a text, in text order. Their fixes are not verified.
@@ -21,6 +21,9 @@ pub(super) fn unverified(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
         return found;
     }
     found.extend(run_rules(cx));
+    if !cx.path.is_some_and(|it| is_instruction_file(it)) {
+        dropped::check(cx, &mut found);
+    }
     let suppressions = suppress::suppressions(cx);
     suppress::apply(&suppressions, &mut found);
     for (name, span) in suppress::unknown(&suppressions) {

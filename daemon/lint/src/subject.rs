@@ -19,7 +19,7 @@ use skills_syntax::edit::Edit;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Frontmatter};
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::{Span, line_breaks};
+use skills_syntax::text::{Span, after_line_end, line_breaks};
 
 use super::affected_agents;
 use super::finding::Finding;
@@ -319,6 +319,14 @@ impl<'a> Cx<'a> {
         Span::new(start, breaks.get(next).copied().unwrap_or(self.text.len()))
     }
 
+    /// Returns the offset of a line and column that count from 1.
+    pub(super) fn offset(&self, line: u32, column: u32) -> usize {
+        let start = (1..line).fold(0, |at, _| after_line_end(self.text, self.line(at).end));
+        let letters = self.line(start).slice(self.text).char_indices();
+        let mut letters = letters.map(|(at, _)| start + at).chain([self.line(start).end]);
+        letters.nth(column.saturating_sub(1) as usize).unwrap_or(start)
+    }
+
     /// Returns the line ending that the text uses.
     pub(super) fn line_break(&self) -> &'static str {
         if self.record.crlf { "\r\n" } else { "\n" }
@@ -328,10 +336,7 @@ impl<'a> Cx<'a> {
     /// ending.
     pub(super) fn lines_of(&self, entry: &Entry) -> Span {
         let last = self.line(entry.span.end.max(entry.span.start));
-        Span::new(
-            self.line(entry.span.start).start,
-            skills_syntax::text::after_line_end(self.text, last.end),
-        )
+        Span::new(self.line(entry.span.start).start, after_line_end(self.text, last.end))
     }
 
     fn braces(&self) -> Option<usize> {

@@ -3,8 +3,8 @@
 use super::rule::Rule;
 use super::rule_id::{RuleId, for_each_rule};
 use super::{
-    body, command, description, field, hooks, index, name, paths, reference, security, skillsd,
-    tools, yaml,
+    body, command, description, dropped, field, hooks, index, name, paths, reference, security,
+    skillsd, tools, yaml,
 };
 
 macro_rules! rules {
