@@ -9,6 +9,7 @@ use skills_agents::scalar::YamlType;
 use skills_agents::yaml_library::YamlLibrary;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::parse::{Closing, Entry, Value};
+use skills_syntax::quote::quote_unless_text;
 use skills_syntax::text::Span;
 
 use super::affected_agents::with_verb;
@@ -185,11 +186,12 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
         return Some(finding);
     }
     let title = format!("Set the name to `{directory}`");
+    let line = format!("name: {}", quote_unless_text(directory));
     if let Some(entry) = entry {
         let span = Span::new(entry.key.span.start, cx.line(entry.key.span.end).end);
-        return Some(finding.fix(title, span, format!("name: {directory}")));
+        return Some(finding.fix(title, span, line));
     }
-    let edits = cx.put_first(&format!("name: {directory}")).into_iter().collect();
+    let edits = cx.put_first(&line).into_iter().collect();
     Some(finding.fix_all(title, edits))
 }
 
@@ -209,7 +211,10 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
         let finding = Finding::new(rule, span, message).severity(severity).about(&dropped);
         let better = valid_name(cx, name);
         out.push(match better {
-            Some(name) => finding.fix(format!("Rename the skill to `{name}`"), span, name),
+            Some(name) => {
+                let title = format!("Rename the skill to `{name}`");
+                finding.fix(title, span, quote_unless_text(&name))
+            }
             None => finding,
         });
     };

@@ -11,6 +11,22 @@ pub fn quote_scalar(text: &str) -> String {
     format!("'{text}'")
 }
 
+/// Quotes a text unless every YAML library reads it as this text without quotes.
+pub fn quote_unless_text(text: &str) -> String {
+    let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
+    // No number has one of these letters.
+    let has_letter = text.contains(|it: char| matches!(it, 'g'..='n' | 'p'..='w' | 'y' | 'z'));
+    let starts = text.starts_with(|it: char| it.is_ascii_alphabetic())
+        || text.starts_with(|it: char| it.is_ascii_digit()) && has_letter;
+    let lower = text.to_ascii_lowercase();
+    let is_keyword =
+        matches!(&*lower, "y" | "n" | "yes" | "no" | "on" | "off" | "true" | "false" | "null");
+    if starts && !is_keyword && text.chars().all(is_word) {
+        return text.to_owned();
+    }
+    quote_scalar(text)
+}
+
 /// Returns the text in double quotes.
 pub fn double_quote_scalar(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
@@ -63,6 +79,17 @@ mod tests {
         assert_eq!(command("pdf"), "skillsd enable pdf --profile codex");
         assert_eq!(command("--yes"), "skillsd enable --profile codex -- --yes");
         assert_eq!(command("a; b's"), "skillsd enable 'a; b'\\''s' --profile codex");
+    }
+
+    #[test]
+    fn text_that_reads_as_another_type_is_quoted() {
+        for plain in ["pdf", "3d-models", "nullable", "e-2", "x1", "on-call", "a_b"] {
+            assert_eq!(quote_unless_text(plain), plain);
+        }
+        for other in ["123", "true", "0x1f", "0o17", "1e5", "2026-01-01", "null", "no", "y", "a b"]
+        {
+            assert_eq!(quote_unless_text(other), format!("\"{other}\""));
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use skills_agents::field_table::{
 use skills_agents::tool_names::ToolNames;
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Line, Value, ValueKind, lines, rest_of, split_key};
+use skills_syntax::quote::quote_unless_text;
 use skills_syntax::text::Span;
 
 use super::keys::{KeyForm, escape_snippet, keys};
@@ -103,7 +104,7 @@ pub fn complete(
             } else {
                 let mut values = values(&path, word.slice(text), is_alone, directory, names);
                 values.retain(|it| !others.contains(&it.text));
-                (word, quote_suggestions(values, text, word, style))
+                (word, quote_suggestions(values, &path, text, word, style))
             }
         }
         CursorContext::Variable { word } => {
@@ -245,7 +246,7 @@ fn command() -> Suggestion {
 }
 
 fn skill(directory: Option<&str>) -> Suggestion {
-    let name = directory.unwrap_or("my-skill");
+    let name = &quote_unless_text(directory.unwrap_or("my-skill"));
     let whole = |name: &str, description: &str, body: &str| {
         format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n")
     };

@@ -35,7 +35,7 @@ pub fn complete_paths(
             let mut globs = globs(&text[word.start..offset.max(word.start)], fs);
             let written = other_items(text, document, &path, word);
             globs.retain(|it| !written.contains(&it.label));
-            (word, quote_suggestions(globs, text, word, style))
+            (word, quote_suggestions(globs, &[], text, word, style))
         }
         CursorContext::Other if offset >= document.body.start => {
             let word = path_at(text, document, body, offset)?;

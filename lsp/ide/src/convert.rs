@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use skills_agents::command;
 use skills_lint::Subject;
 use skills_syntax::edit::Edit;
-use skills_syntax::quote::quote_scalar;
+use skills_syntax::quote::{quote_scalar, quote_unless_text};
 use skills_syntax::text::Span;
 
 /// Limits of the Agent Skills standard, in characters.
@@ -40,9 +40,9 @@ pub fn convert_command(subject: &Subject<'_>) -> Option<Conversion> {
         Some(entry) if entry.value.as_str() == Some(&name) => {}
         Some(entry) => {
             let span = Span::new(entry.key.span.end, entry.value.span.end.max(entry.key.span.end));
-            edits.push(Edit { span, text: format!(": {name}") });
+            edits.push(Edit { span, text: format!(": {}", quote_unless_text(&name)) });
         }
-        None => head = format!("name: {name}{line}"),
+        None => head = format!("name: {}{line}", quote_unless_text(&name)),
     }
     if frontmatter.is_none_or(|it| it.get("description").is_none()) {
         // Claude Code uses the first line if the description is missing.

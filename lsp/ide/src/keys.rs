@@ -2,6 +2,7 @@
 
 use skills_agents::field_table::hooks::{COMMON, EVENTS, GROUP, HookEvent, HookKey, KINDS};
 use skills_agents::field_table::{self, Field, FieldStatus, METADATA, OnMissing, Shape};
+use skills_syntax::quote::quote_unless_text;
 
 use super::describe;
 use crate::suggestion::{Suggestion, SuggestionKind};
@@ -113,7 +114,9 @@ fn field(field: &'static Field, form: KeyForm, directory: Option<&str>) -> Sugge
             format!("${{1|{}|}}", names.join(","))
         }
         _ => match (field.key, directory) {
-            ("name", Some(directory)) => format!("${{1:{}}}", escape_snippet(directory)),
+            ("name", Some(directory)) => {
+                format!("${{1:{}}}", escape_snippet(&quote_unless_text(directory)))
+            }
             _ => "$1".to_owned(),
         },
     };

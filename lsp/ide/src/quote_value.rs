@@ -1,9 +1,9 @@
 //! Quotes completed values so that YAML reads them unchanged at the cursor.
 
-use skills_agents::field_table;
+use skills_agents::field_table::{self, NAME};
 use skills_agents::fields::{Fields, SpannedText as FieldItem};
 use skills_syntax::parse::Document;
-use skills_syntax::quote::quote_scalar;
+use skills_syntax::quote::{quote_scalar, quote_unless_text};
 use skills_syntax::text::Span;
 
 use crate::cursor_context::InsertStyle;
@@ -20,10 +20,11 @@ impl Suggestion {
     }
 }
 
-/// Returns the suggestions quoted for the position of `word`, without those that cannot be written
-/// there.
+/// Returns the suggestions quoted for the position of `word` in the field at `path`, without those
+/// that cannot be written there.
 pub(super) fn quote_suggestions(
     values: Vec<Suggestion>,
+    path: &[&str],
     text: &str,
     word: Span,
     style: InsertStyle,
@@ -31,15 +32,22 @@ pub(super) fn quote_suggestions(
     let gap =
         if matches!(style, InsertStyle::Start { .. }) { leading_space(text, word) } else { "" };
     let fitted = values.into_iter().filter_map(|it| {
-        let text = quote_value(text, word, style, &it.text)?;
+        let is_other_type = path == [NAME.key] && quote_unless_text(&it.text) != it.text;
+        let text = quote_value(text, word, style, &it.text, is_other_type)?;
         Some(Suggestion { text, ..it }.prefixed(gap))
     });
     fitted.collect()
 }
 
 /// Returns `value` as it must be written in place of `word`, quoted if needed; `None` if it cannot
-/// be written there.
-fn quote_value(text: &str, word: Span, style: InsertStyle, value: &str) -> Option<String> {
+/// be written there. `is_other_type` is true for one that YAML does not read as text.
+fn quote_value(
+    text: &str,
+    word: Span,
+    style: InsertStyle,
+    value: &str,
+    is_other_type: bool,
+) -> Option<String> {
     let (is_first, in_flow) = match style {
         InsertStyle::Outside => return None,
         InsertStyle::Block => return Some(value.to_owned()),
@@ -49,7 +57,7 @@ fn quote_value(text: &str, word: Span, style: InsertStyle, value: &str) -> Optio
         InsertStyle::Start { in_flow } => (true, in_flow),
         InsertStyle::Continuation { in_flow } => (false, in_flow),
     };
-    if is_plain(value, is_first, in_flow) {
+    if !is_other_type && is_plain(value, is_first, in_flow) {
         return Some(value.to_owned());
     }
     let line = text[word.end..].lines().next().unwrap_or_default();
@@ -112,7 +120,7 @@ mod tests {
         else {
             panic!("no value: {text}")
         };
-        let shown = quote_value(&text, word, style, value).map_or("nothing".into(), |it| {
+        let shown = quote_value(&text, word, style, value, false).map_or("nothing".into(), |it| {
             let line = format!("{}{it}{}", &text[..word.start], &text[word.end..]);
             line.lines().nth(1).unwrap()["paths: ".len()..].to_owned()
         });

@@ -12,6 +12,7 @@ use skills_discovery::discover::Entry;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
+use skills_syntax::quote::quote_unless_text;
 use skills_syntax::text::Span;
 
 use crate::moves::{Move, Moves, relative};
@@ -261,7 +262,7 @@ pub fn edits<'a>(
         && !entry.value.span.is_empty()
         && entry.value.as_str() != Some(renaming.new)
     {
-        edits.push(Edit { span: entry.value.span, text: renaming.new.to_owned() });
+        edits.push(Edit { span: entry.value.span, text: quote_unless_text(renaming.new) });
     }
     edits.sort_by_key(|it| it.span);
     edits
@@ -350,6 +351,21 @@ mod tests {
                 Use the `paper` skill, /paper or /pdfs; see [it](.claude/skills/paper/SKILL.md) and `.claude/skills/paper/a.py`, [b](pdf/x.md).
             "#]],
         );
+    }
+
+    #[test]
+    fn new_name_that_yaml_does_not_read_as_text_is_quoted() {
+        let text = "---\nname: pdf\n---\nA `/pdf x`.\n";
+        let skill = path("/w/.claude/skills/pdf/SKILL.md");
+        let document = parse(text);
+        let mut found = references(text, &document);
+        found.retain(|it| it.name == "pdf");
+        for new in ["123", "true", "0x1f", "2026-01-01", "null"] {
+            let renaming = Renaming::new(&skill, new);
+            let edits = edits(&renaming, &skill, text, &document, &found);
+            let expected = format!("---\nname: \"{new}\"\n---\nA `/{new} x`.\n");
+            assert_eq!(apply(text, &edits), expected);
+        }
     }
 
     #[test]

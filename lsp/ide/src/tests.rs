@@ -178,6 +178,25 @@ fn missing_keys_are_offered_required_ones_first() {
 }
 
 #[test]
+fn name_that_yaml_does_not_read_as_text_is_completed_in_quotes() {
+    let texts = |marked_text: &str| {
+        let (text, at) = marked(marked_text);
+        let found = complete(&text, at, FileKind::Skill(Some("true"))).unwrap();
+        let item =
+            found.items.into_iter().find(|it| ["SKILL.md", "name", "true"].contains(&&*it.label));
+        let item = item.unwrap();
+        (item.text, item.snippet)
+    };
+    let (text, snippet) = texts("|");
+    assert!(text.starts_with("---\nname: \"true\"\n"), "{text}");
+    assert!(snippet.unwrap().starts_with("---\nname: ${1:\"true\"}\n"));
+    assert_eq!(texts("---\nna|\n---\n").1.unwrap(), "name: ${1:\"true\"}");
+    assert_eq!(texts("---\nname: t|\n---\n").0, "\"true\"");
+    assert_eq!(texts("---\nname: \"t|\"\n---\n").0, "true");
+    assert_eq!(texts("---\nuser-invocable: t|\n---\n").0, "true");
+}
+
+#[test]
 fn completion_replaces_the_word_under_the_cursor() {
     check(
         "---\nal|lowed: Read\n---\n",

@@ -127,6 +127,20 @@ fn mistyped_closing_line_is_replaced() {
 }
 
 #[test]
+fn name_from_a_directory_is_quoted_unless_yaml_reads_it_as_text() {
+    let body = "description: Reads PDF files. Use when asked.\n---\nRead the file.\n";
+    for (directory, name) in [("123", "\"123\""), ("null", "\"null\""), ("pdf", "pdf")] {
+        for text in [format!("---\n{body}"), format!("---\nname:\n{body}")] {
+            let fixture = format!("//- /w/skills/{directory}/SKILL.md\n{text}");
+            let found = Fixture::new(&fixture).check();
+            let finding = found.iter().find(|it| it.rule.id.as_str() == "name/missing").unwrap();
+            let fixed = apply(&text, &finding.only_fix().expect("it has one fix").edits);
+            assert_eq!(fixed, format!("---\nname: {name}\n{body}"));
+        }
+    }
+}
+
+#[test]
 fn value_that_starts_like_an_anchor_is_quoted_whole() {
     fixes(
         "---\nname: pdf\ndescription: &Reads a pdf. Use when asked\n---\nRead.\n",

@@ -9,7 +9,7 @@ use skills_agents::profile::Profile;
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_syntax::parse::{Document, Entry, Frontmatter, ValueKind};
 use skills_syntax::path::AbsPath;
-use skills_syntax::quote::{double_quote_scalar, quote_scalar};
+use skills_syntax::quote::{double_quote_scalar, quote_unless_text};
 use skills_syntax::text::LineIndex;
 
 use super::super::reason_rule::ReasonRule;
@@ -171,7 +171,7 @@ impl<'a> HeadText<'a> {
     }
 
     fn frontmatter(&self) -> Edit {
-        let name = quoted_if_needed(&self.name(self.directory));
+        let name = quote_unless_text(&self.name(self.directory));
         let lines = ["---", &format!("name: {name}"), DESCRIPTION, "---"].map(str::to_owned);
         Edit::Insert(1, lines.into())
     }
@@ -206,7 +206,7 @@ impl<'a> HeadText<'a> {
 
     /// Returns the edit that sets a field of one line.
     fn field(&self, key: &str, value: &str) -> Option<Edit> {
-        self.set(key, format!("{key}: {}", quoted_if_needed(value)))
+        self.set(key, format!("{key}: {}", quote_unless_text(value)))
     }
 
     fn set(&self, key: &str, text: String) -> Option<Edit> {
@@ -238,7 +238,7 @@ impl<'a> HeadText<'a> {
         let entry = entries.iter().find(|it| lines_of(&self.record.head, it) == (line, line));
         let list = entry.and_then(|it| match &it.value.kind {
             ValueKind::Scalar { text, .. } => {
-                let items: Vec<_> = items(text).into_iter().map(quoted_if_needed).collect();
+                let items: Vec<_> = items(text).into_iter().map(quote_unless_text).collect();
                 Some(Edit::Write(line, format!("{}: [{}]", it.key.text, items.join(", "))))
             }
             _ => None,
@@ -262,17 +262,4 @@ fn items(text: &str) -> Vec<&str> {
         it == separator && depth == 0
     });
     parts.map(str::trim).filter(|it| !it.is_empty()).collect()
-}
-
-/// Quotes a text unless every YAML reader takes it as this text without quotes.
-fn quoted_if_needed(text: &str) -> String {
-    let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
-    let starts = text.starts_with(|it: char| it.is_ascii_alphabetic());
-    let lower = text.to_ascii_lowercase();
-    let is_keyword =
-        matches!(&*lower, "y" | "n" | "yes" | "no" | "on" | "off" | "true" | "false" | "null");
-    if starts && !is_keyword && text.chars().all(is_word) {
-        return text.to_owned();
-    }
-    quote_scalar(text)
 }
