@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use skills_agents::loaders::{LoadRule, load_as};
 use skills_agents::profile::Profile;
 use skills_agents::skill::{FileFacts, SkillRecord};
-use skills_syntax::parse::{Document, Entry, Frontmatter, ValueKind};
+use skills_syntax::parse::{Closing, Document, Entry, Frontmatter, ValueKind};
 use skills_syntax::path::AbsPath;
 use skills_syntax::quote::{double_quote_scalar, quote_unless_text};
 use skills_syntax::text::LineIndex;
@@ -184,11 +184,16 @@ impl<'a> HeadText<'a> {
         let line = |offset| index.display(&self.record.head, offset).0 as usize;
         let last = block.entries.last().map(|it| lines_of(&self.record.head, it).1);
         let before = line(block.open.start);
-        let closing = block.close.map(|it| Edit::Write(line(it.start), "---".to_owned()));
+        let write = |line| Edit::Write(line, "---".to_owned());
+        let is_padded = self.line(before).is_some_and(|it| it.trim() == "---");
+        let opening = is_padded.then(|| write(before));
+        // Behind its dashes, a line may have text.
+        let closing = block.close.filter(|_| block.closing != Closing::Glued);
+        let closing = closing.map(|it| write(line(it.start)));
         let blank = self.record.head[..block.open.start].trim().is_empty() && before > 1;
         let inserted = last.map(|it| Edit::Insert(it + 1, fence()));
         let removed = blank.then(|| Edit::Remove(1, before - 1));
-        let edits = [inserted, closing, removed, Some(Edit::Insert(1, fence()))];
+        let edits = [opening, closing, inserted, removed, Some(Edit::Insert(1, fence()))];
         edits.into_iter().flatten().collect()
     }
 
@@ -198,7 +203,12 @@ impl<'a> HeadText<'a> {
         let Some((key, value)) = text.split_once(": ") else { return Vec::new() };
         let value = value.trim();
         let open = value.chars().next().filter(|it| matches!(it, '"' | '\''));
-        let closed = open.map(|quote| Edit::Write(line, format!("{}{quote}", text.trim_end())));
+        if let Some(joined) = with_joined_surrogates(value).filter(|_| open == Some('"')) {
+            return vec![Edit::Write(line, format!("{key}: {joined}"))];
+        }
+        let is_open = |quote: &char| value.len() == 1 || !value.ends_with(*quote);
+        let closed = open.filter(is_open);
+        let closed = closed.map(|quote| Edit::Write(line, format!("{}{quote}", text.trim_end())));
         let inner = open.map_or(value, |quote| value.trim_matches(quote));
         let whole = Edit::Write(line, format!("{key}: {}", double_quote_scalar(inner)));
         closed.into_iter().chain([whole]).collect()
@@ -243,10 +253,40 @@ impl<'a> HeadText<'a> {
             }
             _ => None,
         });
+        let is_untrue = entry.and_then(|it| it.value.as_str()).is_some_and(|it| {
+            matches!(&*it.to_ascii_lowercase(), "0" | "n" | "no" | "off" | "false")
+        });
         let flag = |value| entry.map(|it| Edit::Write(line, format!("{}: {value}", it.key.text)));
-        let flags = [flag("true"), flag("false")].into_iter().flatten();
+        let flags = [flag(!is_untrue), flag(is_untrue)].into_iter().flatten();
         self.quoted(line).into_iter().chain(list).chain(flags).collect()
     }
+}
+
+/// Returns a text in double quotes with one character for each pair of escaped surrogates, which some
+/// libraries refuse; none if it has no pair.
+fn with_joined_surrogates(written: &str) -> Option<String> {
+    let unit = |at: usize| {
+        let digits = written.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let character = |at: usize| {
+        let pair = [unit(at)?, unit(at + 6)?];
+        let character = char::decode_utf16(pair).next()?.ok()?;
+        (character.len_utf16() == pair.len()).then_some(character)
+    };
+    let (mut joined, mut at) = (String::new(), 0);
+    while let Some(letter) = written[at..].chars().next() {
+        if let Some(character) = character(at) {
+            joined.push(character);
+            at += 12;
+            continue;
+        }
+        // A backslash escapes the one behind it.
+        let n_bytes = if written[at..].starts_with("\\\\") { 2 } else { letter.len_utf8() };
+        joined.push_str(&written[at..at + n_bytes]);
+        at += n_bytes;
+    }
+    (joined != written).then_some(joined)
 }
 
 /// Splits a list written as one text at commas or blanks outside of parentheses.

@@ -150,6 +150,38 @@ fn unknown_name_suggests_similar_names() {
     );
 }
 
+/// Checks the suggested edit for a skill with this text.
+#[track_caller]
+fn check_next(profile: &str, dir: &str, text: &str, expected: &str) {
+    let ctx = super::ctx(profile, "/w");
+    let file = format!("/w/{dir}/skills/pdf/SKILL.md");
+    let tree = MemoryTree::new(&format!("//- /w/.git dir\n//- {file}\n{text}"));
+    let explanation =
+        explain(&ctx, &discover(&ctx, &tree), Query::Name("pdf"), &NearMisses::default());
+    assert_eq!(explanation.verdict.next.as_deref(), Some(&*format!("{expected} of `{file}`.")));
+}
+
+#[test]
+fn suggested_edit_changes_only_the_fault() {
+    let text = |lines: &str| format!("---\nname: pdf\n{lines}\n---\nRead.\n");
+    let reads = "description: Reads. Use when asked.";
+    let opened = text(reads).replacen("---", "--- ", 1);
+    check_next("gemini-cli", ".gemini", &opened, "Write `---` in line 1");
+    check_next("qwen-code", ".qwen", &opened, "Write `---` in line 1");
+    let closed = text(reads).replace("\n---\n", "\n--- \n");
+    check_next("qwen-code", ".qwen", &closed, "Write `---` in line 4");
+    let escaped = text("description: \"\\ud83d\\udcc4 \\\\u0041 Reads. Use when \\u0061sked.\"");
+    let joined = "Write `description: \"📄 \\\\u0041 Reads. Use when \\u0061sked.\"` in line 3";
+    check_next("codex", ".agents", &escaped, joined);
+    for (written, value) in [("\"yes\"", "true"), ("\"no\"", "false"), ("1", "true")] {
+        let typed = text(&format!("{reads}\nuser-invocable: {written}"));
+        let expected = format!("Write `user-invocable: {value}` in line 4");
+        check_next("droid", ".factory", &typed, &expected);
+    }
+    let typed = text(&format!("{reads}\nlicense: 3"));
+    check_next("droid", ".factory", &typed, "Write `license: \"3\"` in line 4");
+}
+
 /// Explains a path below a nested skill.
 #[track_caller]
 fn check_within(profile: &str, at: &str, expected: &str) {
