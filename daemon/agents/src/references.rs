@@ -143,7 +143,7 @@ static CALL: Needle = LazyLock::new(|| Finder::new("Skill("));
 /// Maximum length of a name in `Skill(name)`, in bytes.
 const MAX_CALL: usize = 256;
 
-/// Adds the names in `Skill(name)`.
+/// Adds the names in `Skill(name)` and `Skill("name")`.
 fn calls(text: &str, span: Span, found: &mut Vec<Reference>) {
     let written = span.slice(text);
     for at in CALL.find_iter(written.as_bytes()) {
@@ -151,11 +151,15 @@ fn calls(text: &str, span: Span, found: &mut Vec<Reference>) {
         let rest = &written[start..];
         // Bounded, because each of many could be followed by a long line.
         let rest = &rest[..rest.floor_char_boundary(MAX_CALL)];
-        let length = rest.find([')', '(', ' ', '\n']).unwrap_or(rest.len());
-        if rest[length..].starts_with('(') {
+        let quote = rest.chars().next().filter(|it| matches!(it, '"' | '\''));
+        let bare = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
+        let start = start + rest.len() - bare.len();
+        let end = bare.find([')', '(', ' ', '\n', '"', '\'']);
+        let (name, behind) = bare.split_at(end.unwrap_or(bare.len()));
+        if behind.starts_with('(') || quote.is_some_and(|it| !behind.starts_with(it)) {
             continue;
         }
-        let name = rest[..length].trim_end_matches(":*");
+        let name = name.trim_end_matches(":*");
         add(name, span.start + start, ReferenceForm::Allowed, found);
     }
 }
@@ -317,6 +321,19 @@ mod tests {
             &text,
             &expect![[r#"
                 allowed deploy-app
+            "#]],
+        );
+    }
+
+    #[test]
+    fn call_with_a_name_in_quotes_is_a_reference() {
+        check(
+            "Call Skill(\"deploy-app\"), Skill('review', \"x\") or Skill(p:notes).\n\n`Skill(\"pdf\")`\n\nSkill(\"broken, Skill('a\") and Skill(\"a b\")\n",
+            &expect![[r#"
+                allowed deploy-app
+                allowed review
+                allowed p:notes
+                allowed pdf
             "#]],
         );
     }
