@@ -122,8 +122,8 @@ static SKILL_END: Needle = LazyLock::new(|| Finder::new("kill"));
 
 static SKILL_END_UPPER: Needle = LazyLock::new(|| Finder::new("KILL"));
 
-/// Adds the names of one word before "skill" in prose: "the name skill", and a name in markup or
-/// quotes.
+/// Adds the names of one word before "skill" in prose: "the name skill", "use name skill", and a name
+/// in markup or quotes.
 pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) {
     let written = prose.slice(text);
     for at in SKILL.find_iter(written.as_bytes()) {
@@ -139,9 +139,9 @@ pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) 
         let is_meant = if inner.len() < before.len() {
             lead.ends_with(MARKUP)
         } else {
-            let (_, article) = last_word(lead);
+            let before = last_word(lead).1.to_lowercase();
             lead.ends_with(' ')
-                && article.eq_ignore_ascii_case("the")
+                && (before == "the" || CALLS.contains(&&*before))
                 && !ADJECTIVES.contains(&name)
         };
         if is_meant && is_one_word(name) {
@@ -216,12 +216,20 @@ pub fn lone_words(text: &str, body: &Body) -> Vec<Reference> {
                 .and_then(|it| it.strip_prefix(' '))
                 .filter(|_| text[..start].is_empty() || text[..start].ends_with('\n'));
             if let Some(rest) = rest {
-                let inner = rest.trim_start_matches(MARKUP);
-                let end = inner.find(|it: char| !it.is_ascii_alphanumeric());
-                let name = &inner[..end.unwrap_or(inner.len())];
-                let behind = inner[name.len()..].trim_start_matches(MARKUP).trim_start();
-                if behind.is_empty() || behind.starts_with([':', '-', '–', '—', '(']) {
-                    add(start + line.len() - inner.len(), name);
+                // Names in markup may be several: `**name** / **other**: …`.
+                let mut head = Some(rest);
+                while let Some(rest) = head {
+                    let inner = rest.trim_start_matches(MARKUP);
+                    let end = inner.find(|it: char| !(it.is_ascii_alphanumeric() || it == '-'));
+                    let name = &inner[..end.unwrap_or(inner.len())];
+                    let is_marked = inner.len() < rest.len();
+                    let behind = inner[name.len()..].trim_start_matches(MARKUP).trim_start();
+                    let next = behind.strip_prefix(['/', ',', '&']).filter(|_| is_marked);
+                    head = next.map(str::trim_start).filter(|it| it.starts_with(MARKUP));
+                    let ends = behind.starts_with([':', '-', '–', '—', '(']);
+                    if behind.is_empty() || ends || head.is_some() {
+                        add(start + line.len() - inner.len(), name);
+                    }
                 }
             } else if line.contains('|') {
                 let mut at = start;
@@ -444,6 +452,7 @@ mod tests {
             "The `/review` command.",
             "The review skill.",
             "A **review** skill.",
+            "Reads it (use review skill) first.",
             "A _review_ skill.",
             "The `review` skill.",
             "Now run `/review src`.",
@@ -497,6 +506,8 @@ mod tests {
             "Then ($review).",
             "- review: reads the change",
             "1. **review** — reads the change",
+            "- **review** / **copy-editing**: for texts",
+            "- **copy-editing** / **review**: for texts",
             "| review | reads |",
             "A lone `review` here.",
         ];
