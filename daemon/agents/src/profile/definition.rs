@@ -271,7 +271,7 @@ pub enum TrustRule {
     NotAsked,
     /// The agent loads none before the user trusts the folder.
     Needed {
-        /// Environment variables that declare trust if set to `1` or `true`.
+        /// Environment variables that declare trust if set to exactly `true`.
         variables: Vec<Text>,
     },
 }

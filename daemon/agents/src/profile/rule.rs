@@ -297,7 +297,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "trust_variables",
-        doc: "Environment variables that declare trust if set to `1` or `true`.",
+        doc: "Environment variables that declare trust if set to exactly `true`.",
         kind: RuleValueKind::Names,
         lines: |it| match &it.trust {
             TrustRule::NotAsked => Vec::new(),

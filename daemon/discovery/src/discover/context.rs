@@ -49,3 +49,8 @@ pub(super) fn is_on(ctx: &DiscoveryContext, variable: &str) -> bool {
     let value = ctx.environment.get(variable);
     value.is_some_and(|it| it == "1" || it.eq_ignore_ascii_case("true"))
 }
+
+/// Returns true if a variable declares trust. Measured: Gemini CLI takes no value but `true`.
+pub(super) fn declares_trust(ctx: &DiscoveryContext, variable: &str) -> bool {
+    ctx.environment.get(variable).is_some_and(|it| it == "true")
+}

@@ -9,7 +9,7 @@
 
 use skills_agents::profile::TrustRule;
 
-use super::context::is_on;
+use super::context::declares_trust;
 use super::owner::Owners;
 use super::reason_rule::ReasonRule;
 use super::settings::decisions::SettingsDecisions;
@@ -59,8 +59,8 @@ pub(super) fn hold_back(
         TrustRule::Needed { variables } => {
             // An agent may set the variable, so it is ignored if the user requires trust.
             let variables = if policy.requires_trust { &[][..] } else { variables };
-            let is_given =
-                variables.iter().any(|it| is_on(ctx, it)) || matches!(said, Some((true, _)));
+            let is_given = variables.iter().any(|it| declares_trust(ctx, it))
+                || matches!(said, Some((true, _)));
             (true, is_given, variables.first())
         }
         TrustRule::NotAsked => (false, false, None),

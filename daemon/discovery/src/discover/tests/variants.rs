@@ -2,7 +2,9 @@
 
 use expect_test::expect;
 
-use super::{check, check_explain};
+use super::{check, check_explain, ctx};
+use crate::discover::discover;
+use crate::discover::memory::MemoryTree;
 
 const HEADING: &str = "
 //- /w/.git dir
@@ -158,4 +160,26 @@ no frontmatter
                 project/trusted: Gemini CLI loads a project's skills only from a trusted folder, and `/home/u/.gemini/trustedFolders.json` does not list it
         "#]],
     );
+}
+
+#[test]
+fn gemini_trust_variable_counts_only_as_exactly_true() {
+    // Measured: Gemini CLI 0.61.0.
+    let tree = MemoryTree::new(
+        "
+//- /w/.git dir
+//- /w/.gemini/skills/a/SKILL.md
+---
+name: a
+description: project
+---
+",
+    );
+    for (value, expected) in [("true", true), ("TRUE", false), ("1", false), ("yes", false)] {
+        let mut ctx = ctx("gemini-cli", "/w");
+        ctx.environment.insert("GEMINI_CLI_TRUST_WORKSPACE".to_owned(), value.into());
+        let resolution = discover(&ctx, &tree);
+        let found = resolution.candidates.iter().find(|it| it.name == "a").unwrap();
+        assert_eq!(found.state.is_listed(), expected, "{value}");
+    }
 }
