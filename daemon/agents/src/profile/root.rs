@@ -32,13 +32,15 @@ pub enum RootContent {
     Commands,
 }
 
-/// An environment variable that disables a root if it is `1` or `true`.
+/// An environment variable that disables a root if it is `1` or `true` in any case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DisableSwitch {
     /// The variable's name.
     pub variable: Text,
     /// The relative path that it disables; `None` for all.
     pub relative: Option<Text>,
+    /// True if `yes`, `on` and `y` count as well.
+    pub takes_yes: bool,
 }
 
 /// The base of a root's relative paths.

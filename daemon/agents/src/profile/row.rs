@@ -56,7 +56,13 @@ pub(super) fn variable(name: &'static str, below_home: &'static str) -> RootBase
 
 /// A variable that disables a root, or one of its directories.
 pub(super) fn switch(variable: &'static str, relative: Option<&'static str>) -> DisableSwitch {
-    DisableSwitch { variable: variable.into(), relative: relative.map(Into::into) }
+    let relative = relative.map(Into::into);
+    DisableSwitch { variable: variable.into(), relative, takes_yes: false }
+}
+
+/// As [`switch`], for a variable that is also on as `yes`, `on` or `y`.
+pub(super) fn yes_switch(variable: &'static str, relative: Option<&'static str>) -> DisableSwitch {
+    DisableSwitch { takes_yes: true, ..switch(variable, relative) }
 }
 
 /// The signs of an agent: its user's directory (a variable, the base below home without it, and the

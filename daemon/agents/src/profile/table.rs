@@ -3,7 +3,9 @@
 //! The evidence for a row is given with the agent's version; a comment states the source of a rule
 //! that has another one.
 
-use super::row::{built_in, present, provided, root, switch, texts, usual_of, variable};
+use super::row::{
+    built_in, present, provided, root, switch, texts, usual_of, variable, yes_switch,
+};
 use super::{
     AncestorStop, Compaction, DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy,
     Evidence, ExtensionRule, LinkPolicy, LinkedWorktrees, LoadStrategy, NameCheck, NameForm,
@@ -239,9 +241,9 @@ fn opencode() -> Profile {
     let external = WalkRule { hidden: true, ..config.clone() };
     let outside = |base: RootBase, scope| RootRule {
         switches: vec![
-            switch("OPENCODE_DISABLE_EXTERNAL_SKILLS", None),
-            switch("OPENCODE_DISABLE_CLAUDE_CODE", Some(".claude/skills")),
-            switch("OPENCODE_DISABLE_CLAUDE_CODE_SKILLS", Some(".claude/skills")),
+            yes_switch("OPENCODE_DISABLE_EXTERNAL_SKILLS", None),
+            yes_switch("OPENCODE_DISABLE_CLAUDE_CODE", Some(".claude/skills")),
+            yes_switch("OPENCODE_DISABLE_CLAUDE_CODE_SKILLS", Some(".claude/skills")),
         ],
         ..root(base, &[".claude/skills", ".agents/skills"], scope, &external)
     };

@@ -394,7 +394,8 @@ impl RootDraft {
             | RootBase::Extensions(_) => Scope::User,
             RootBase::BuiltIn(_) => Scope::Bundled,
         };
-        let switch = |it: &Text| DisableSwitch { variable: it.clone(), relative: None };
+        let switch =
+            |it: &Text| DisableSwitch { variable: it.clone(), relative: None, takes_yes: false };
         RootRule {
             base: self.base.clone(),
             relative: self.relative.clone(),

@@ -142,7 +142,12 @@ pub(super) fn switched_off(
     switches: &[DisableSwitch],
     relative: &str,
 ) -> Option<String> {
-    let is_on = |it: &&DisableSwitch| is_on(ctx, &it.variable);
+    // Measured: opencode's flags are words of its library.
+    let says_yes = |it: &DisableSwitch| {
+        let value = ctx.environment.get(&*it.variable);
+        it.takes_yes && value.is_some_and(|it| it == "yes" || it == "on" || it == "y")
+    };
+    let is_on = |it: &&DisableSwitch| is_on(ctx, &it.variable) || says_yes(it);
     let matches_wildcard =
         |it: &&DisableSwitch| it.relative.as_ref().is_none_or(|it| it == relative);
     let switch = switches.iter().filter(matches_wildcard).find(is_on)?;

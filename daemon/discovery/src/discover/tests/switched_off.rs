@@ -144,3 +144,37 @@ fn hermes_disables_skills_by_name_in_a_list_or_alone() {
         assert_eq!(active.join(" "), expected, "{text}");
     }
 }
+
+#[test]
+fn opencode_switches_of_claude_skills_take_words_for_yes() {
+    // Measured: opencode 1.18.33.
+    let tree = MemoryTree::new(
+        "
+//- /w/.git dir
+//- /w/.claude/skills/a/SKILL.md
+---
+name: a
+description: d
+---
+//- /w/.opencode/skills/b/SKILL.md
+---
+name: b
+description: d
+---
+",
+    );
+    let listed = |variable: &str, value: &str| {
+        let mut ctx = ctx("opencode", "/w");
+        ctx.environment.insert(variable.to_owned(), value.into());
+        let resolution = discover(&ctx, &tree);
+        let found = resolution.listed().filter(|it| !it.is_built_in());
+        found.map(|it| it.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    for value in ["yes", "on", "y", "1", "true"] {
+        assert_eq!(listed("OPENCODE_DISABLE_CLAUDE_CODE", value), "b", "{value}");
+    }
+    for value in ["no", "off", "n", "0", ""] {
+        assert_eq!(listed("OPENCODE_DISABLE_CLAUDE_CODE", value), "a b", "{value}");
+    }
+    assert_eq!(listed("OPENCODE_DISABLE_PROJECT_CONFIG", "yes"), "a b");
+}
