@@ -6,7 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -191,6 +191,17 @@ fn corpus_plugins_are_listed_under_their_namespaces() {
     fs::create_dir_all(home.join(".claude/plugins")).unwrap();
     let installed = serde_json::json!({"version": 2, "plugins": records});
     fs::write(home.join(".claude/plugins/installed_plugins.json"), installed.to_string()).unwrap();
+    let mut markets = BTreeMap::<_, Vec<_>>::new();
+    for (key, _) in &plugins {
+        let (name, market) = key.rsplit_once('@').unwrap();
+        markets.entry(market).or_default().push(serde_json::json!({"name": name, "source": {}}));
+    }
+    for (market, plugins) in markets {
+        let dir = home.join(".claude/plugins/marketplaces").join(market).join(".claude-plugin");
+        fs::create_dir_all(&dir).unwrap();
+        let text = serde_json::json!({"name": market, "owner": {"name": "o"}, "plugins": plugins});
+        fs::write(dir.join("marketplace.json"), text.to_string()).unwrap();
+    }
     let settings = serde_json::json!({"enabledPlugins": enabled});
     fs::write(home.join(".claude/settings.json"), settings.to_string()).unwrap();
     let view = view("claude-code", &home, &home, None);

@@ -254,11 +254,14 @@ const CONFIG: [(&str, &[&str]); 9] = [
     ),
     (
         "home/.claude/plugins/marketplaces/m/.claude-plugin/marketplace.json",
-        &[r#"{"plugins": [{"name": "p", "source": "./", "skills": ["./one"]}]}"#, "{}"],
+        &[
+            r#"{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./", "skills": ["./one"]}]}"#,
+            "{}",
+        ],
     ),
     (
         "home/.claude/plugins/cache/m/p/1/.claude-plugin/plugin.json",
-        &[r#"{"name": "q", "skills": "./more"}"#, r#"{"commands": ["./c.md"]}"#],
+        &[r#"{"name": "q", "skills": "./more"}"#, r#"{"name": "p", "commands": ["./c.md"]}"#],
     ),
     ("w/.claude/commands/ns/go.md", &["Go.", "---\ndescription: d\n---\nGo on."]),
 ];

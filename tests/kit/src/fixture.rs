@@ -40,6 +40,17 @@ pub fn skill_text(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n\nDo it.\n")
 }
 
+/// Writes a marketplace with one plugin into Claude Code's directory of plugins, without the
+/// plugin's own files.
+pub fn write_marketplace(plugins: &Path, market: &str, plugin: &str) {
+    let dir = plugins.join("marketplaces").join(market).join(".claude-plugin");
+    let text = format!(
+        r#"{{"name": "{market}", "owner": {{"name": "o"}}, "plugins": [{{"name": "{plugin}", "source": {{"source": "github", "repo": "o/r"}}}}]}}"#
+    );
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("marketplace.json"), text).unwrap();
+}
+
 /// Writes a small skill into `dir`, making directories as needed, and returns its SKILL.md.
 #[track_caller]
 pub fn write_skill(dir: &Path, name: &str, description: &str) -> PathBuf {

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skills_testkit::fixture::write_skill;
+use skills_testkit::fixture::{write_marketplace, write_skill};
 use skills_testkit::{Daemon, Framing, Home, RegistryServer};
 
 use super::names::{names, set_trust, trust};
@@ -173,6 +173,7 @@ fn repository_cannot_enable_a_plugin_before_trust() {
     let installed =
         json!({"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": plugin}]}});
     fixture.put_home(".claude/plugins/installed_plugins.json", &installed.to_string());
+    write_marketplace(&fixture.live.home.path().join(".claude/plugins"), "m", "p");
     assert!(fixture.names().is_empty());
     let path = plugin.join("skills/a/SKILL.md");
     let params = fixture.params(&json!({"path": path}));
@@ -465,6 +466,7 @@ fn plugins_below_a_variable_that_points_into_a_worktree_stay_in_it() {
     fixture.put("conf/plugins/installed_plugins.json", &installed.to_string());
     fixture.put("conf/settings.json", r#"{"enabledPlugins": {"out@m": true, "p@m": true}}"#);
     let conf = fixture.top.join("conf");
+    write_marketplace(&conf.join("plugins"), "m", "p");
     fixture.set("CLAUDE_CONFIG_DIR", &conf);
     assert!(fixture.all().is_empty());
     fixture.trust();
@@ -490,8 +492,7 @@ fn plugin_options_of_a_repository_do_not_affect_user_plugins() {
     let plugin = fixture.live.home.path().join(".claude/plugins/cache/m/p/1.0");
     let skill = "---\nname: a\ndescription: d\n---\nGo to ${user_config.endpoint}.\n";
     let theirs = r#"{"pluginConfigs": {"p@m": {"options": {"endpoint": "theirs"}}}}"#;
-    let declared =
-        r#"{"name": "p", "userConfig": {"endpoint": {"type": "string", "default": "own"}}}"#;
+    let declared = r#"{"name": "p", "userConfig": {"endpoint": {"type": "string", "title": "t", "description": "d", "default": "own"}}}"#;
     let installed =
         json!({"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": plugin}]}});
     let enabled = r#"{"enabledPlugins": {"p@m": true}}"#;
@@ -499,6 +500,7 @@ fn plugin_options_of_a_repository_do_not_affect_user_plugins() {
     write(&plugin.join("skills/a/SKILL.md"), skill);
     write(&plugin.join(".claude-plugin/plugin.json"), declared);
     fixture.put_home(".claude/plugins/installed_plugins.json", &installed.to_string());
+    write_marketplace(&fixture.live.home.path().join(".claude/plugins"), "m", "p");
     fixture.put(".claude/settings.json", theirs);
     let params = fixture.params(&json!({"name": "p:a", "by": "user"}));
     let loaded = fixture.live.wire.call("skills/load", &params);
@@ -513,6 +515,7 @@ fn plugin_options_of_a_repository_do_not_affect_user_plugins() {
     write(&inside.join(".claude-plugin/plugin.json"), declared);
     fixture.put("conf/settings.json", &merged.to_string());
     let conf = fixture.top.join("conf");
+    write_marketplace(&conf.join("plugins"), "m", "p");
     fixture.set("CLAUDE_CONFIG_DIR", &conf);
     assert!(fixture.names().is_empty());
 }
@@ -556,6 +559,7 @@ fn plugin_of_another_worktree_needs_trust_in_that_worktree() {
     let record = json!([{"scope": "user", "installPath": other.join("p")}]);
     let installed = json!({"version": 2, "plugins": {"p@m": record}});
     fixture.put_home(".claude/plugins/installed_plugins.json", &installed.to_string());
+    write_marketplace(&fixture.live.home.path().join(".claude/plugins"), "m", "p");
     fixture.put(".claude/settings.json", r#"{"enabledPlugins": {"p@m": true}}"#);
     fixture.trust();
     assert_eq!(entry(&fixture.all(), "a/SKILL.md")["trusted"], false);

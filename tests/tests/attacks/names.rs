@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skills_testkit::fixture::write_skill;
+use skills_testkit::fixture::{write_marketplace, write_skill};
 use skills_testkit::{Framing, Home};
 
 use crate::support::{Live, entries, entry};
@@ -64,6 +64,9 @@ impl PluginFixture {
         write(&self.plugins().join("installed_plugins.json"), &installed.to_string());
         let settings = json!({"enabledPlugins": {key: true}}).to_string();
         write(&self.live.home.path().join(".claude/settings.json"), &settings);
+        if key == "p@m" {
+            write_marketplace(&self.plugins(), "m", "p");
+        }
     }
 
     /// Returns every skill of Claude Code in any state.
@@ -180,7 +183,7 @@ fn installed_plugin_key_that_is_a_path_is_refused() {
     // The marketplace would be the worktree.
     fixture.put(
         "vendor/.claude-plugin/marketplace.json",
-        r#"{"plugins": [{"name": "p", "source": "./"}]}"#,
+        r#"{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./"}]}"#,
     );
     let key = format!("p@{}", fixture.path_with_parents(4));
     fixture.install(&key, "/nowhere");
@@ -239,7 +242,8 @@ fn plugin_read_in_place_from_another_worktree_is_untrusted() {
     let mut fixture = PluginFixture::new();
     let other = fixture.live.home.worktree("other", "");
     put_skill(&other.join("p/skills/hooked"));
-    let offer = r#"{"plugins": [{"name": "p", "source": "./p"}]}"#;
+    let offer =
+        r#"{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}"#;
     write(&other.join(".claude-plugin/marketplace.json"), offer);
     let source = json!({"source": "directory", "path": other});
     let known = json!({"m": {"source": source, "installLocation": other}});
@@ -259,7 +263,11 @@ fn plugin_read_in_place_from_another_worktree_is_untrusted() {
     put_skill(&other.join("skills/hooked"));
     for (kind, offer, path) in [
         ("file", offer, "other/p/skills/hooked/SKILL.md"),
-        ("directory", r#"{"plugins": [{"name": "p"}]}"#, "other/skills/hooked/SKILL.md"),
+        (
+            "directory",
+            r#"{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p"}]}"#,
+            "other/skills/hooked/SKILL.md",
+        ),
     ] {
         let source = json!({"source": kind, "path": other});
         let known = json!({"m": {"source": source, "installLocation": other}});
@@ -308,7 +316,7 @@ fn marketplace_source_that_leaves_the_marketplace_is_refused() {
     let up = format!("{}/p", fixture.path_with_parents(5));
     let absolute = fixture.top.join("vendor/p").display().to_string();
     for source in [up, absolute, "./link/p".to_owned(), "..".to_owned()] {
-        let text = json!({"plugins": [{"name": "p", "source": source}]}).to_string();
+        let text = json!({"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": source}]}).to_string();
         write(&market.join(".claude-plugin/marketplace.json"), &text);
         assert_eq!(fixture.all().len(), 0, "{source}");
         let problems = fixture.problems();
@@ -327,13 +335,21 @@ fn manifest_paths_that_leave_the_plugin_are_refused() {
     symlink(fixture.live.home.path().join("private"), plugin.join("link")).expect("made");
     fixture.install("p@m", plugin.to_str().expect("plain"));
     let tools = fixture.top.join("tools").display().to_string();
-    for path in ["./link", "link/secret", "../../../../../../private", "./skills/../link", &tools] {
+    for path in [
+        "./link",
+        "./link/secret",
+        "./../../../../../../private",
+        "./skills/../link",
+        "../x",
+        &tools,
+    ] {
         for key in ["skills", "commands"] {
             let text = json!({"name": "p", key: [path]}).to_string();
             write(&plugin.join(".claude-plugin/plugin.json"), &text);
             assert_eq!(fixture.all().len(), 0, "{key} {path}");
             let problems = fixture.problems();
-            let is_told = |it: &String| it.contains("leads out of the plugin");
+            let is_told =
+                |it: &String| it.contains("leads out of the plugin") || it.contains("`./`");
             assert!(problems.iter().any(is_told), "{key} {path}: {problems:?}");
         }
     }
@@ -348,7 +364,7 @@ fn marketplace_skills_that_leave_the_plugin_are_refused() {
     symlink(fixture.live.home.path().join("private"), market.join("p/link")).expect("made");
     fixture.install("p@m", "/nowhere");
     for path in ["../../../../../private/secret", "./link/secret"] {
-        let text = json!({"plugins": [{"name": "p", "source": "./p", "skills": [path]}]});
+        let text = json!({"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p", "skills": [path]}]});
         write(&market.join(".claude-plugin/marketplace.json"), &text.to_string());
         assert_eq!(fixture.all().len(), 0, "{path}");
         let problems = fixture.problems();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use skills_testkit::daemon::listener;
-use skills_testkit::fixture::write_skill;
+use skills_testkit::fixture::{write_marketplace, write_skill};
 use skills_testkit::{Daemon, Framing, Home, Screen, Wire, wait_for};
 
 use super::names::trust;
@@ -447,6 +447,7 @@ fn large_plugin() -> (Live, PathBuf) {
     fs::create_dir_all(claude.join("plugins")).expect("made");
     fs::write(claude.join("plugins/installed_plugins.json"), installed.to_string())
         .expect("written");
+    write_marketplace(&claude.join("plugins"), "m", "large");
     fs::write(claude.join("settings.json"), r#"{"enabledPlugins": {"large@m": true}}"#)
         .expect("written");
     (live, top)

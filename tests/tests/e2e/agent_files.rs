@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use skills_agents::profile::{self, RootBase, SettingsSource};
-use skills_testkit::fixture::{lay_out, write_skill};
+use skills_testkit::fixture::{lay_out, write_marketplace, write_skill};
 
 use crate::support::{Live, entries, listed, run, run_json, stdout};
 
@@ -133,6 +133,7 @@ fn plugin_skills_follow_the_plugin_files() {
     assert!(fixture.names().is_empty());
     let installed = json!({"version": 2, "plugins": {"tools@market": [{"scope": "user", "installPath": plugin}]}});
     write(&home.join(".claude/plugins/installed_plugins.json"), &installed.to_string());
+    write_marketplace(&home.join(".claude/plugins"), "market", "tools");
     assert!(fixture.names().is_empty(), "it is not on");
     let settings = fixture.top.join(".claude/settings.json");
     write(&settings, r#"{"enabledPlugins": {"tools@market": true}}"#);

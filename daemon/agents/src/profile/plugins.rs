@@ -31,3 +31,10 @@ pub struct PluginRule {
     /// True if a directory with a manifest inside a skill directory is a plugin.
     pub beside_skills: bool,
 }
+
+impl PluginRule {
+    /// Returns whether manifests and links of plugins count as in Claude Code today.
+    pub fn reads_current_manifest(&self) -> bool {
+        self.manifest.iter().any(|it| it == "skills")
+    }
+}

@@ -103,4 +103,6 @@ pub enum OnBrokenSettings {
     Refuses,
     /// The agent ignores the file.
     Ignores,
+    /// The agent drops the plugin that the file describes.
+    DropsPlugin,
 }

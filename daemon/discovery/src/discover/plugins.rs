@@ -7,6 +7,7 @@
 
 mod listed;
 pub(super) mod plugin;
+mod refused;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use skills_agents::profile::{OnBrokenSettings, PluginRule, RootContent};
 use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::{AbsPath, check_component};
+use skills_syntax::text::LineColumn;
 
 use super::candidate::SKILL_FILE;
 use super::context::variable;
@@ -74,7 +76,7 @@ pub(super) fn in_skill_directory(
     // Measured: without a usable name there is no plugin.
     let is_name = |it: &String| !it.contains([' ', '@', ':']) && check_component(it).is_ok();
     let Some(name) = name.filter(is_name) else { return Vec::new() };
-    finder.plugin(&name, SKILLS_DIR, dir, None, true);
+    finder.plugin(&name, SKILLS_DIR, dir, None, None, true);
     finder.found
 }
 
@@ -149,15 +151,43 @@ struct MarketplacePlugin {
     root: AbsPath,
     /// True if the agent reads the plugin in its marketplace, not in an installed copy.
     in_place: bool,
+    /// True if the marketplace is on this machine.
+    is_local: bool,
     /// The directories of its skills, if the marketplace lists them.
     skills: Option<Vec<AbsPath>>,
     /// The commands and directories of commands that the marketplace lists.
     commands: Vec<AbsPath>,
+    /// The file and position of an entry that leaves no room for a manifest.
+    excludes_manifest: Option<SourceLocation>,
 }
 
 impl PluginFinder<'_> {
     fn document(&mut self, path: &AbsPath) -> Option<Arc<TextFile>> {
         self.settings.consult(self.tree, path, Syntax::Json, OnBrokenSettings::Ignores)
+    }
+
+    /// Reads a file whose faults drop the plugin in today's agent.
+    fn description(&mut self, path: &AbsPath) -> Option<Arc<TextFile>> {
+        let is_current = self.reads_current_manifest();
+        let broken =
+            if is_current { OnBrokenSettings::DropsPlugin } else { OnBrokenSettings::Ignores };
+        self.settings.consult(self.tree, path, Syntax::Json, broken)
+    }
+
+    /// Returns the fault in the syntax of a file that was read.
+    fn fault(&self, path: &AbsPath) -> Option<(LineColumn, String)> {
+        let file = self.settings.consulted.iter().find(|it| it.path == *path)?;
+        let SettingsOutcome::Broken(error, _) = &file.outcome else { return None };
+        Some((error.at, format!("it is {}", error.message)))
+    }
+
+    /// Reports a fault for which the agent drops a plugin. Returns the reason.
+    fn refuse(&mut self, key: &str, source: &SourceLocation, why: &str) -> String {
+        let message = format!("{why}; the agent drops `{key}`");
+        let next = format!("Correct `{}`, or remove the plugin.", source.file.display());
+        self.settings.plugin_problem(source, key, message, next);
+        let (file, at) = (source.file.display(), source.at);
+        format!("`{file}:{}:{}`: {why}", at.line, at.column)
     }
 
     fn is_directory(&mut self, path: &AbsPath) -> bool {
@@ -305,7 +335,11 @@ impl PluginFinder<'_> {
         let path = text("installPath").and_then(|it| AbsPath::new(it.as_ref()).ok());
         let path = path.filter(|it| self.may_name("installPath", it, source));
         let installed = path.filter(|it| self.is_directory(it));
+        let refused = self.refused_by_marketplace(name, market);
         let offer = self.offer(name, market, is_list.then_some(installed.as_ref()).flatten());
+        // Measured: without its installed copy the agent reads no plugin of a remote marketplace.
+        let is_lost = is_list && installed.is_none() && self.reads_current_manifest();
+        let offer = offer.filter(|it| !is_lost || it.is_local);
         let root = match (installed, &offer) {
             (_, Some(offer)) => offer.root.clone(),
             (Some(path), None) => path,
@@ -319,7 +353,55 @@ impl PluginFinder<'_> {
         let about = NoteScope::Plugin(format!("{name}@{market}").into());
         let message = format!("`{name}@{market}` is at `{}`", root.display());
         self.settings.note_about(source, about, message);
-        self.plugin(name, market, &root, offer, false);
+        self.plugin(name, market, &root, offer, refused, false);
+    }
+
+    /// Returns the directory of a marketplace, and the kind of its source.
+    fn marketplace(&mut self, market: &str) -> (AbsPath, Option<Box<str>>) {
+        let known = self.home.child("known_marketplaces.json");
+        let mut kind = None;
+        let location = self.document(&known).and_then(|it| {
+            let document = it.document(Syntax::Json).ok()?;
+            let named = document.at_path(&[market, "source", "source"]).and_then(Node::text);
+            kind = named.map(Box::from);
+            let node = document.at_path(&[market, "installLocation"])?;
+            let location = AbsPath::new(node.text()?.as_ref()).ok()?;
+            let source = SourceLocation { file: known.clone(), at: node.at };
+            self.may_name("installLocation", &location, &source).then_some(location)
+        });
+        let dir = location.unwrap_or_else(|| self.home.child("marketplaces").child(market));
+        (dir, kind)
+    }
+
+    /// Returns the file of a marketplace; one from a URL is that file alone.
+    fn marketplace_file(&mut self, location: &AbsPath) -> AbsPath {
+        let status = self.tree.look(location);
+        self.settings.complete &= status.is_some();
+        let is_file = matches!(status, Some(PathStatus::File));
+        if is_file { location.clone() } else { location.child(MARKETPLACE) }
+    }
+
+    /// Returns the position and the reason if the agent drops a plugin for its marketplace.
+    fn refused_by_marketplace(
+        &mut self,
+        name: &str,
+        market: &str,
+    ) -> Option<(SourceLocation, String)> {
+        if !self.reads_current_manifest() {
+            return None;
+        }
+        let dir = self.marketplace(market).0;
+        let file = self.marketplace_file(&dir);
+        let text = self.description(&file);
+        let (at, why) = match text.as_ref().and_then(|it| it.document(Syntax::Json).ok()) {
+            Some(document) => refused::of_marketplace(document, name)?,
+            None => match self.fault(&file) {
+                Some(fault) => fault,
+                None if !self.settings.complete => return None,
+                None => (LineColumn { line: 1, column: 1 }, "it does not exist".to_owned()),
+            },
+        };
+        Some((SourceLocation { file, at }, why))
     }
 
     /// Returns the marketplace's entry for a plugin; `installed` is the plugin's installed copy.
@@ -329,36 +411,30 @@ impl PluginFinder<'_> {
         market: &str,
         installed: Option<&AbsPath>,
     ) -> Option<MarketplacePlugin> {
-        let known = self.home.child("known_marketplaces.json");
-        let mut is_directory = false;
-        let location = self.document(&known).and_then(|it| {
-            let document = it.document(Syntax::Json).ok()?;
-            let kind = document.at_path(&[market, "source", "source"]).and_then(Node::text);
-            is_directory = kind == Some("directory");
-            let node = document.at_path(&[market, "installLocation"])?;
-            let location = AbsPath::new(node.text()?.as_ref()).ok()?;
-            let source = SourceLocation { file: known.clone(), at: node.at };
-            self.may_name("installLocation", &location, &source).then_some(location)
-        });
-        let dir = location.unwrap_or_else(|| self.home.child("marketplaces").child(market));
-        let path = dir.child(MARKETPLACE);
-        let text = self.document(&path)?;
+        let (dir, kind) = self.marketplace(market);
+        let path = self.marketplace_file(&dir);
+        let text = self.description(&path)?;
         let document = text.document(Syntax::Json).ok()?;
         let plugins = document.get("plugins")?.items();
         let plugin = plugins.iter().find(|it| it.get("name").and_then(Node::text) == Some(name))?;
         let named = plugin.get("source").and_then(|it| Some((it.at, it.text()?)));
         let is_in_market = named.is_some();
+        let is_current = self.reads_current_manifest();
         let root = match named {
             None => dir.clone(),
             Some((at, text)) => {
                 let source = SourceLocation { file: path.clone(), at };
-                self.within("source", text, &dir, "the marketplace", &source)?
+                let below = document.at_path(&["metadata", "pluginRoot"]).and_then(Node::text);
+                // Measured: only for a source without `./`.
+                let below = below.filter(|_| is_current && !text.starts_with("./"));
+                let text = below.map_or(text.to_owned(), |it| format!("{it}/{text}"));
+                self.within("source", &text, &dir, "the marketplace", &source)?
             }
         };
         // Measured: Claude Code reads the plugins of a local marketplace without a copy.
-        let reads_in_place = is_directory && is_in_market && self.reads_current_manifest();
-        let is_directly_read = reads_in_place && self.is_directory(&root);
-        let copy = installed.filter(|_| !is_directly_read);
+        let is_directory = kind.as_deref() == Some("directory");
+        let reads_in_place = is_directory && is_in_market && is_current && self.is_directory(&root);
+        let copy = installed.filter(|_| !reads_in_place);
         let in_place = copy.is_none();
         let root = copy.cloned().unwrap_or(root);
         let mut listed = |key: &str| {
@@ -373,12 +449,23 @@ impl PluginFinder<'_> {
         };
         let skills = listed("skills");
         let commands = listed("commands").unwrap_or_default();
-        Some(MarketplacePlugin { root, in_place, skills, commands })
+        let is_lenient = plugin.get("strict").and_then(Node::flag) == Some(false);
+        let parts = ["skills", "commands", "agents", "hooks"];
+        let part = parts.iter().find_map(|it| plugin.get(it)).filter(|_| is_lenient && is_current);
+        let excludes_manifest = part.map(|it| SourceLocation { file: path.clone(), at: it.at });
+        Some(MarketplacePlugin {
+            root,
+            in_place,
+            is_local: matches!(kind.as_deref(), Some("directory" | "file")),
+            skills,
+            commands,
+            excludes_manifest,
+        })
     }
 
     /// Returns whether the profile reads manifests as Claude Code does today.
     fn reads_current_manifest(&self) -> bool {
-        self.rule.manifest.iter().any(|it| it == "skills")
+        self.rule.reads_current_manifest()
     }
 
     /// Adds a plugin's paths: those listed by the marketplace, or those of its manifest and
@@ -389,6 +476,7 @@ impl PluginFinder<'_> {
         market: &str,
         root: &AbsPath,
         offer: Option<MarketplacePlugin>,
+        refused: Option<(SourceLocation, String)>,
         on: bool,
     ) {
         let key = format!("{name}@{market}");
@@ -402,8 +490,15 @@ impl PluginFinder<'_> {
             && self.owners.is_in_any_worktree(root);
         let trust_path = trust_path.filter(|_| !is_elsewhere);
         let reads_manifest = !self.rule.manifest.is_empty();
-        let manifest = reads_manifest.then(|| self.document(&root.child(MANIFEST))).flatten();
+        let file = root.child(MANIFEST);
+        let manifest = reads_manifest.then(|| self.description(&file)).flatten();
         let document = manifest.as_ref().and_then(|it| it.document(Syntax::Json).ok());
+        let refused =
+            refused.or_else(|| self.refused_by_manifest(root, &file, document, offer.as_ref()));
+        let off = off.or_else(|| {
+            let (source, why) = refused.filter(|_| self.reads_current_manifest())?;
+            Some(self.refuse(&key, &source, &why))
+        });
         let name = self.manifest_name(root, document, name).to_owned();
         let plugin = Arc::new(self.described(name, key, root, document));
         let found = std::mem::take(&mut self.found);
@@ -421,6 +516,34 @@ impl PluginFinder<'_> {
             }
             self.merge(it);
         }
+    }
+
+    /// Returns the position and the reason if the agent drops a plugin for its manifest.
+    fn refused_by_manifest(
+        &self,
+        root: &AbsPath,
+        file: &AbsPath,
+        document: Option<&Node>,
+        offer: Option<&MarketplacePlugin>,
+    ) -> Option<(SourceLocation, String)> {
+        if let (Some(source), Some(_)) =
+            (offer.and_then(|it| it.excludes_manifest.as_ref()), document)
+        {
+            let why = format!(
+                "an entry with `strict: false` and its own parts excludes `{}`",
+                file.display()
+            );
+            return Some((source.clone(), why));
+        }
+        let start = LineColumn { line: 1, column: 1 };
+        let (at, why) = match document {
+            Some(_) if !self.owners.is_beneath(file, root) => {
+                (start, "it is a link out of the plugin".to_owned())
+            }
+            Some(document) => refused::of_manifest(document)?,
+            None => self.fault(file)?,
+        };
+        Some((SourceLocation { file: file.clone(), at }, why))
     }
 
     /// Returns the name in a plugin's manifest, or else the name by which it is installed.
@@ -655,7 +778,8 @@ impl PluginFinder<'_> {
                 self.settings.note(&named.source, message, Some(next.to_owned()));
                 continue;
             }
-            self.plugin(name, market, &root, None, false);
+            let refused = self.refused_by_marketplace(name, market);
+            self.plugin(name, market, &root, None, refused, false);
         }
     }
 }

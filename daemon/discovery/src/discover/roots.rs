@@ -145,6 +145,7 @@ impl RootSearch<'_, '_> {
             Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
             Ok(path) => {
                 walker.set_link_targets(&path, owner.is_own(), &base);
+                walker.set_plugin_top(held.as_ref().map(|it| &it.plugin.root));
                 let found = match (&held, rule.root_content) {
                     (Some(held), _) => {
                         walker.plugin(&path, held.form, held.root_content, rule, root)

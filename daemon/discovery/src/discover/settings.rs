@@ -426,8 +426,8 @@ impl SettingsReader<'_> {
     fn plugins(&mut self, document: &Node, file: &AbsPath) {
         for entry in document.get("enabledPlugins").map(Node::entries).unwrap_or_default() {
             let source = SourceLocation { file: file.clone(), at: entry.at };
-            // A list of versions enables the plugin as well.
-            let on = entry.node.flag().unwrap_or_else(|| !entry.node.items().is_empty());
+            // Measured: a list of versions does not enable the plugin.
+            let on = entry.node.flag() == Some(true);
             if let Err(why) = check_key(&entry.key) {
                 self.settings.note(&source, why, Some(KEY.to_owned()));
                 continue;

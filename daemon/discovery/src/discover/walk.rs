@@ -172,6 +172,9 @@ impl Walker<'_> {
         if path.as_os_str().as_bytes().ends_with(COMMAND)
             && matches!(self.tree.look(path), Some(PathStatus::File))
         {
+            if let Some(why) = self.leads_out(walk, path) {
+                return (RootOutcome::OutOfBounds(why), Vec::new());
+            }
             self.command((path.clone(), None), ItemKind::Link, root, &[]);
             return (RootOutcome::Walked, Vec::new());
         }
@@ -182,6 +185,9 @@ impl Walker<'_> {
         let into_skills = walk.into_skills;
         let walk = WalkRule { hidden: true, into_skills, budget: walk.budget, ..WalkRule::plain() };
         self.within = None;
+        if let Some(why) = self.leads_out(&walk, path) {
+            return (RootOutcome::OutOfBounds(why), Vec::new());
+        }
         let survey = self.survey(path, &walk, RootContent::Commands);
         if !survey.known {
             self.complete = false;
@@ -267,6 +273,8 @@ impl Walker<'_> {
     ) {
         let place = match kind {
             ItemKind::File => Some(PathStatus::File),
+            // Measured: in a plugin a link is no command.
+            ItemKind::Link if self.plugin_top.is_some() => return,
             ItemKind::Link => self.tree.look(&at.0),
             ItemKind::Directory | ItemKind::Special(_) => return,
         };

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use skills_agents::profile::{LinkPolicy, Profile, Text, WalkRule};
+use skills_agents::profile::{LinkPolicy, PluginRule, Profile, Text, WalkRule};
 use skills_syntax::path::AbsPath;
 
 use super::candidate::{SKILL_FILE, ShownPath};
@@ -73,6 +73,8 @@ pub(super) struct Walker<'a> {
     pub(super) link_targets: Option<LinkTargets>,
     /// The real path of the root being walked, if no link out of it is followed.
     pub(super) within: Option<AbsPath>,
+    /// The real path of the plugin whose paths are walked, if no link out of it is followed.
+    pub(super) plugin_top: Option<AbsPath>,
     pub(super) candidates: Vec<FoundFile>,
     /// Plugin directories found in directories of skills.
     pub(super) plugins: Vec<AbsPath>,
@@ -113,6 +115,7 @@ impl<'a> Walker<'a> {
             links,
             link_targets,
             within,
+            plugin_top: None,
             candidates,
             plugins,
             complete,
@@ -122,6 +125,17 @@ impl<'a> Walker<'a> {
     /// Sets the allowed link targets for the root that is walked next; see `LinkRule::link_targets`.
     pub(super) fn set_link_targets(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
         self.link_targets = self.links.link_targets(root, is_own, base);
+    }
+
+    /// Sets the plugin of the root that is walked next. Measured: Claude Code follows links in
+    /// plugins only to what is in the same plugin.
+    pub(super) fn set_plugin_top(&mut self, top: Option<&AbsPath>) {
+        let is_current = self.profile.plugins().any(PluginRule::reads_current_manifest);
+        self.plugin_top = top.filter(|_| is_current).and_then(|it| {
+            let real = self.tree.canonical(it);
+            self.complete &= real.is_some();
+            real
+        });
     }
 
     /// Returns the reason if the directory is never searched.
@@ -135,6 +149,13 @@ impl<'a> Walker<'a> {
 
     /// Returns the reason if a walk may not leave the root or the worktree and a path does.
     pub(super) fn leads_out(&mut self, walk: &WalkRule, path: &AbsPath) -> Option<String> {
+        if let Some(top) = &self.plugin_top {
+            let real = self.tree.canonical(path);
+            self.complete &= real.is_some();
+            let is_out = real.is_some_and(|it| !it.starts_with(&**top));
+            return is_out
+                .then(|| "it leads out of the plugin, where the agent reads nothing".to_owned());
+        }
         if let Some(root) = &self.within {
             let real = self.tree.canonical(path);
             self.complete &= real.is_some();

@@ -188,6 +188,12 @@ impl<'a> Inquiry<'a> {
         };
         let says =
             |it: &SettingsNote| matches!(&it.about, NoteScope::Plugin(key) if **key == *plugin.key);
+        let mut notes = self.resolution.settings.iter().flat_map(|it| &it.notes);
+        if let Some(next) = notes.find(|it| it.next.is_some() && says(it)) {
+            let next = next.next.clone().unwrap_or_default();
+            let why = format!("the agent drops its plugin: {why}");
+            return Absence::new(ReasonRule::PluginEnabled, why, next);
+        }
         let is_settings = |it: &&SettingsFile| {
             let name = it.path.file_name().unwrap_or_default();
             name.as_encoded_bytes().starts_with(b"settings")

@@ -217,6 +217,18 @@ impl SettingsDecisions {
         }
     }
 
+    /// Adds a problem that affects the skills of a plugin.
+    pub(in crate::discover) fn plugin_problem(
+        &mut self,
+        source: &SourceLocation,
+        key: &str,
+        message: String,
+        next: String,
+    ) {
+        let about = NoteScope::Plugin(key.into());
+        self.add(source, SettingsNote { at: source.at, message, next: Some(next), about });
+    }
+
     /// Adds a note about some skills.
     pub(in crate::discover) fn note_about(
         &mut self,

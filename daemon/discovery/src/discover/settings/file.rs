@@ -71,6 +71,7 @@ impl SettingsFile {
         let effect = |broken: OnBrokenSettings| match broken {
             OnBrokenSettings::Refuses => "the agent does not start",
             OnBrokenSettings::Ignores => "the agent ignores it",
+            OnBrokenSettings::DropsPlugin => "the agent drops the plugin",
         };
         match &self.outcome {
             SettingsOutcome::Broken(flaw, broken) => {

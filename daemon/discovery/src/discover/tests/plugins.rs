@@ -32,8 +32,10 @@ const VERSION_2: &str = r#"
     "lost@market": [{"scope": "user", "installPath": "/nowhere"}]
   }
 }
+//- /home/u/.claude/plugins/marketplaces/market/.claude-plugin/marketplace.json
+{"name": "market", "owner": {"name": "o"}, "plugins": [{"name": "tools", "source": {"source": "github"}}, {"name": "cached", "source": {"source": "github"}}]}
 //- /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json
-{"name": "tools", "skills": ["./more", "../out"], "commands": "./extra.md"}
+{"name": "tools", "skills": ["./more", "./../out"], "commands": "./extra.md"}
 //+ /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
 //+ /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er/SKILL.md
 //+ /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
@@ -56,7 +58,7 @@ fn enabled_plugins_of_version_two_are_found() {
         &expect![[r#"
             `/home/u/.claude/settings.json:1:87`: `gone@market` is enabled, but not installed
             `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory does not exist
-            `/home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json:1:19`: `skills` leads out of the plugin: `../out`
+            `/home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json:1:19`: `skills` leads out of the plugin: `./../out`
             hidden      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
                 description/plugin: the agent lists a plugin's skill only with a description
             active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
@@ -109,8 +111,8 @@ fn disabled_plugin_is_explained_with_position() {
             settings /home/u/.claude/plugins/installed_plugins.json at 7:5: `other@market` is installed for `/elsewhere` only
             settings /home/u/.claude/plugins/installed_plugins.json at 8:5: `lost@market` is installed, but its directory does not exist
             settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:19: `skills` names `./more`
-            settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:19: `skills` leads out of the plugin: `../out`
-            settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:51: `commands` names `./extra.md`
+            settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:19: `skills` leads out of the plugin: `./../out`
+            settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:53: `commands` names `./extra.md`
             root /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
             root /home/u/.claude/plugins/cache/market/off/1.0.0/commands: `/home/u/.claude/settings.json:1:43` switches `off@market` off
             root /home/u/.claude/plugins/cache/market/silent/1/commands: no settings file has `silent@market` in its `enabledPlugins`
@@ -142,7 +144,7 @@ fn plugins_in_one_directory_are_found_as_the_first_that_is_on() {
 //- /home/u/.claude/plugins/known_marketplaces.json
 {"m": {"source": {"source": "directory", "path": "/market"}, "installLocation": "/market"}}
 //- /market/.claude-plugin/marketplace.json
-{"plugins": [
+{"name": "m", "owner": {"name": "o"}, "plugins": [
   {"name": "off", "source": "./"},
   {"name": "second", "source": "./"},
   {"name": "third", "source": "./"}
@@ -164,7 +166,7 @@ const VERSION_1: &str = r#"
 //- /home/u/.claude/plugins/installed_plugins.json
 {"version": 1, "plugins": {"docs@agent-skills": {"version": "1", "installPath": "/nowhere"}}}
 //- /home/u/.claude/plugins/marketplaces/agent-skills/.claude-plugin/marketplace.json
-{"name": "agent-skills", "plugins": [
+{"name": "agent-skills", "owner": {"name": "o"}, "plugins": [
   {"name": "docs", "source": "./", "strict": false, "skills": ["./docs/xlsx", "./docs/pdf"]},
   {"name": "rest", "source": "./", "skills": ["./docs/rest"]}
 ]}
@@ -384,6 +386,156 @@ fn commands_are_listed_and_lose_to_skills() {
             root /home/u/.claude/commands
             root /w/.claude/commands
               candidate /w/.claude/commands/front/end/component.md
+        "#]],
+    );
+}
+
+/// Returns the names that Claude Code lists with an installed plugin `p@m`, and the problems.
+fn listed_of_plugin(manifest: &str, marketplace: &str, more: &str) -> (String, String) {
+    let plugin = "/home/u/.claude/plugins/cache/m/p/1";
+    let market = "/home/u/.claude/plugins/marketplaces/m/.claude-plugin/marketplace.json";
+    let file = |path: &str, text: &str| match text {
+        "" => String::new(),
+        text => format!("//- {path}\n{text}\n"),
+    };
+    let fixture = format!(
+        r#"
+//- /w/.git dir
+//- /home/u/.claude/settings.json
+{{"enabledPlugins": {{"p@m": true}}}}
+//- /home/u/.claude/plugins/installed_plugins.json
+{{"version": 2, "plugins": {{"p@m": [{{"scope": "user", "installPath": "{plugin}"}}]}}}}
+{}{}//+ {plugin}/skills/s/SKILL.md
+//+ {plugin}/more/z/SKILL.md
+{more}"#,
+        file(&format!("{plugin}/.claude-plugin/plugin.json"), manifest),
+        file(market, marketplace),
+    );
+    let resolution = discover(&ctx("claude-code", "/w"), &MemoryTree::new(&with_skills(&fixture)));
+    assert!(resolution.complete);
+    let names = resolution.listed().filter(|it| !it.is_built_in()).map(|it| it.name.clone());
+    let problems = resolution.settings.iter().flat_map(|it| it.problems());
+    (names.collect::<Vec<_>>().join(" "), problems.collect::<Vec<_>>().join("\n"))
+}
+
+const MARKET: &str =
+    r#"{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}"#;
+
+#[test]
+fn plugin_with_a_refused_manifest_is_dropped_and_reported() {
+    // Measured: Claude Code 2.1.332.
+    for manifest in [
+        "{",
+        "[]",
+        "{}",
+        r#"{"version": "1"}"#,
+        r#"{"name": 5}"#,
+        r#"{"name": ""}"#,
+        r#"{"name": "my plug"}"#,
+        r#"{"name": "p", "version": 1}"#,
+        r#"{"name": "p", "skills": null}"#,
+        r#"{"name": "p", "skills": [5]}"#,
+        r#"{"name": "p", "skills": {}}"#,
+        r#"{"name": "p", "skills": "more"}"#,
+        r#"{"name": "p", "skills": ["./more", "more"]}"#,
+        r#"{"name": "p", "skills": "../x"}"#,
+        r#"{"name": "p", "skills": "/x"}"#,
+        r#"{"name": "p", "hooks": 5}"#,
+        r#"{"name": "p", "hooks": "h.json"}"#,
+        r#"{"name": "p", "hooks": {"PreToolUse": 5}}"#,
+        r#"{"name": "p", "agents": 5}"#,
+        r#"{"name": "p", "agents": "./agents"}"#,
+        r#"{"name": "p", "commands": null}"#,
+        r#"{"name": "p", "commands": {"k": 5}}"#,
+        r#"{"name": "p", "mcpServers": {"a": 5}}"#,
+        r#"{"name": "p", "userConfig": {"k": {"default": "x"}}}"#,
+    ] {
+        let (names, problems) = listed_of_plugin(manifest, MARKET, "");
+        assert_eq!(names, "", "{manifest}");
+        assert!(problems.contains("plugin.json:1:"), "{manifest}: {problems}");
+        assert!(problems.contains("the agent drops "), "{manifest}: {problems}");
+    }
+    for manifest in [
+        "",
+        r#"{"name": "p", "description": 5, "author": "me", "keywords": "x", "zzz": 5}"#,
+        r#"{"name": "p", "skills": [], "agents": [], "hooks": {}, "commands": {}}"#,
+        r#"{"name": "p", "hooks": "./h.json", "agents": "./a.md", "mcpServers": "./m.json"}"#,
+        r#"{"name": "p", "commands": {"k": {"content": "hi"}}}"#,
+        r#"{"name": "p", "userConfig": {"k": {"type": "string", "title": "t", "description": ""}}}"#,
+    ] {
+        let listed = listed_of_plugin(manifest, MARKET, "");
+        assert_eq!(listed, ("p:s".to_owned(), String::new()), "{manifest}");
+    }
+}
+
+#[test]
+fn plugin_of_a_refused_marketplace_is_dropped_and_reported() {
+    let manifest = r#"{"name": "p"}"#;
+    for market in [
+        "",
+        "{",
+        r#"{"name": "m", "plugins": [{"name": "p", "source": "./p"}]}"#,
+        r#"{"name": "m", "owner": "o", "plugins": [{"name": "p", "source": "./p"}]}"#,
+        r#"{"owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}"#,
+        r#"{"name": "m", "owner": {"name": "o"}}"#,
+        r#"{"name": "m", "owner": {"name": "o"}, "plugins": []}"#,
+        r#"{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p", "strict": false, "skills": ["./more"]}]}"#,
+    ] {
+        let (names, problems) = listed_of_plugin(manifest, market, "");
+        assert_eq!(names, "", "{market}");
+        assert!(problems.contains("marketplace.json:1:"), "{market}: {problems}");
+    }
+    let other = r#"{"name": "z", "owner": {"name": "o"}, "plugins": [5, {"name": "p"}]}"#;
+    assert_eq!(listed_of_plugin(manifest, other, "").0, "p:s");
+}
+
+#[test]
+fn links_in_a_plugin_lead_only_into_the_plugin() {
+    // Measured: Claude Code 2.1.332.
+    let manifest = r#"{"name": "p", "skills": "./more"}"#;
+    let plugin = "/home/u/.claude/plugins/cache/m/p/1";
+    let out = "//+ /ext/e/SKILL.md\n//- /ext/e.md\n---\ndescription: d\n---\n";
+    for (links, expected) in [
+        (format!("//- {plugin}/skills/e -> /ext/e\n"), "p:s p:z"),
+        (format!("//- {plugin}/skills/e/SKILL.md -> /ext/e.md\n"), "p:s p:z"),
+        (format!("//- {plugin}/commands/e.md -> /ext/e.md\n"), "p:s p:z"),
+        (format!("//- {plugin}/commands -> /ext\n"), "p:s p:z"),
+        (format!("//- {plugin}/skills/e -> {plugin}/more/z\n"), "p:e p:s"),
+        (format!("//- {plugin}/skills/e/SKILL.md -> {plugin}/more/z/SKILL.md\n"), "p:e p:s"),
+    ] {
+        let (names, _) = listed_of_plugin(manifest, MARKET, &format!("{links}{out}"));
+        assert_eq!(names, expected, "{links}");
+    }
+}
+
+#[test]
+fn source_of_a_directory_marketplace_is_below_its_plugin_root() {
+    check(
+        "claude-code",
+        "/w",
+        &with_skills(
+            r#"
+//- /w/.git dir
+//- /home/u/.claude/settings.json
+{"enabledPlugins": {"p@m": true, "q@m": ["1.0.0"]}}
+//- /home/u/.claude/plugins/installed_plugins.json
+{"version": 2, "plugins": {
+  "p@m": [{"scope": "user", "installPath": "/home/u/.claude/plugins/cache/m/p/1"}],
+  "q@m": [{"scope": "user", "installPath": "/home/u/.claude/plugins/cache/m/q/1"}]
+}}
+//- /home/u/.claude/plugins/known_marketplaces.json
+{"m": {"source": {"source": "directory", "path": "/market"}, "installLocation": "/market"}}
+//- /market/.claude-plugin/marketplace.json
+{"name": "m", "owner": {"name": "o"}, "metadata": {"pluginRoot": "./pp"}, "plugins": [
+  {"name": "p", "source": "p"}, {"name": "q", "source": "q"}
+]}
+//+ /market/pp/p/skills/a/SKILL.md
+//+ /market/pp/q/skills/b/SKILL.md
+//+ /home/u/.claude/plugins/cache/m/p/1/skills/old/SKILL.md
+"#,
+        ),
+        &expect![[r#"
+            active      p:a        /market/pp/p/skills/a/SKILL.md
         "#]],
     );
 }

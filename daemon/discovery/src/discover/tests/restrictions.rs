@@ -161,6 +161,8 @@ fn managed_marketplace_lists_switch_off_installed_plugins() {
 {source}
 //- /home/u/.claude/plugins/installed_plugins.json
 {{"version": 2, "plugins": {{"tools@market": [{{"scope": "user", "installPath": "/home/u/.claude/plugins/cache/market/tools/1"}}]}}}}
+//- /home/u/.claude/plugins/marketplaces/market/.claude-plugin/marketplace.json
+{{"name": "market", "owner": {{"name": "o"}}, "plugins": [{{"name": "tools", "source": {{}}}}]}}
 //- /home/u/.claude/plugins/cache/market/tools/1/skills/one/SKILL.md
 d
 "#

@@ -357,13 +357,17 @@ async fn plugin_skill_gets_the_users_plugin_options() {
     });
     let installed = json!({"tools@m.x": [{"scope": "user", "installPath": root}]});
     let declared = json!({
-        "endpoint": {"type": "string"},
-        "token": {"type": "string", "sensitive": true},
-        "mode": {"type": "string", "default": "fast"},
+        "endpoint": {"type": "string", "title": "t", "description": "d"},
+        "token": {"type": "string", "title": "t", "description": "d", "sensitive": true},
+        "mode": {"type": "string", "title": "t", "description": "d", "default": "fast"},
     });
     // Options in a repository's settings are ignored for a plugin of the user.
     let foreign = json!({"pluginConfigs": {"tools@m.x": {"options": {"endpoint": "theirs"}}}});
+    let market = json!({
+        "name": "m.x", "owner": {"name": "o"}, "plugins": [{"name": "tools", "source": {}}],
+    });
     let files = [
+        (format!("{plugins}/marketplaces/m.x/.claude-plugin/marketplace.json"), market),
         ("w/.claude/settings.json".to_owned(), foreign),
         ("home/.claude/settings.json".to_owned(), settings),
         (format!("{plugins}/installed_plugins.json"), json!({"version": 2, "plugins": installed})),
