@@ -16,6 +16,7 @@ mod patterns;
 mod references;
 mod restrictions;
 mod rules;
+mod shape;
 mod switch;
 mod trust;
 
@@ -133,16 +134,20 @@ impl SettingsReader<'_> {
                 return;
             }
         };
-        // Measured: one bad value makes Claude Code ignore the file. Permission rules and
-        // restrictions are kept, because a file that denies must not loosen by a mistake.
+        // Measured: one bad value makes Claude Code ignore the file. Rules that deny or ask, and
+        // restrictions, are kept, because a file that denies must not loosen by a mistake.
         let is_valid = !rule.reads.contains(&SettingsItem::SkillOverrides)
-            || switch::has_valid_overrides(&document, path, &mut self.settings);
+            || switch::has_valid_overrides(&document, path, &mut self.settings)
+                && shape::is_accepted(&document, path, &mut self.settings);
         for reads in &rule.reads {
             let only_restricts =
                 matches!(reads, SettingsItem::PermissionLists | SettingsItem::Restrictions);
             if is_valid || only_restricts {
                 self.take(*reads, &document, path);
             }
+        }
+        if !is_valid {
+            shape::drop_allowing(path, &mut self.settings);
         }
     }
 

@@ -64,10 +64,12 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecis
 
 const PLUGIN_ONLY: &str = "strictPluginOnlyCustomization";
 
-/// Returns whether the value of `strictPluginOnlyCustomization` locks a surface. A value of another
-/// type locks nothing, as in the agent.
+/// Returns whether the value of `strictPluginOnlyCustomization` locks a surface. Measured: a text
+/// locks all; other types lock nothing.
 fn locks(value: &Node, surface: &str) -> bool {
-    value.flag() == Some(true) || value.items().iter().any(|it| it.text() == Some(surface))
+    value.flag() == Some(true)
+        || value.text().is_some()
+        || value.items().iter().any(|it| it.text() == Some(surface))
 }
 
 fn sources(list: &Node) -> Vec<MarketplaceSource> {

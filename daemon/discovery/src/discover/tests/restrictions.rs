@@ -84,6 +84,18 @@ fn strict_plugin_only_customization_leaves_managed_and_plugin_skills() {
         "#]],
     );
     check(
+        &format!("//- {MANAGED}\n{{\"strictPluginOnlyCustomization\": \"skills\"}}\n"),
+        &expect![[r#"
+            managed active
+            off /home/u/.claude/skills: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            off /w/.claude/skills: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            off /etc/claude-code/.claude/commands: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            off /home/u/.claude/commands: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            off /w/.claude/commands: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            plugin hooks: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1
+        "#]],
+    );
+    check(
         &format!("//- {MANAGED}\n{{\"strictPluginOnlyCustomization\": [\"hooks\", \"mcp\"]}}\n"),
         &expect![[r#"
             managed active, user active, project active, local:of-plugin hidden, managed-command active, command active
