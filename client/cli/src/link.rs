@@ -119,7 +119,7 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
     let mut note = None;
     let checked = explain(&mut server, &agent_context, &source.name)
         .and_then(|now| {
-            note = check_seen(&args.to, &source, &now)?;
+            note = check_seen(&args.to, &source, &link, &now)?;
             Ok(())
         })
         .and_then(|()| {
@@ -332,6 +332,7 @@ fn check_free(agent: &str, source: &LinkSource, found: &ExplainResult) -> Result
 fn check_seen(
     agent: &str,
     source: &LinkSource,
+    link: &Path,
     found: &ExplainResult,
 ) -> Result<Option<String>, CommandError> {
     use State::{Activated, Active, Conditional, Denied, Hidden, Ignored};
@@ -351,8 +352,11 @@ fn check_seen(
         .because(found.verdict.summary.trim_end_matches('.'))
         .because("the link was removed");
     let mut dropped = found.steps.iter().filter(|it| it.outcome == Outcome::Dropped);
-    let next = dropped.find_map(|it| it.next.as_ref()).or(found.verdict.next.as_ref());
-    Err(error.with_hint_if(next))
+    let next = dropped.find_map(|it| it.next.as_ref()).or(found.verdict.next.as_ref()).cloned();
+    // The link is removed by then.
+    let copy = || format!("Copy `{}` to `{}`.", source.dir.display(), link.display());
+    let is_about_link = |it: &String| it.starts_with("Replace the link ");
+    Err(error.with_hint_if(next.map(|it| if is_about_link(&it) { copy() } else { it })))
 }
 
 /// Creates a relative symlink, and returns the directories that were created, outermost first.

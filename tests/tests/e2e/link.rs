@@ -117,6 +117,7 @@ fn skill_is_linked_where_each_agent_looks_from_the_top_and_below() {
             if let Some(refusal) = refusal {
                 let shown = check(&home, cwd, &["link", target, "--to", agent], 5);
                 assert!(shown.contains(refusal), "{agent}: {shown}");
+                assert!(shown.contains("hint: Copy ") && !shown.contains("Replace"), "{shown}");
             } else if !sees(&home, cwd, agent, name) {
                 check(&home, cwd, &["link", target, "--to", agent], 0);
                 assert!(sees(&home, cwd, agent, name), "{agent}");

@@ -89,9 +89,19 @@ fn unreadable_skill_directory_is_a_finding() {
     let (code, text) = check();
     assert_eq!(code, Some(0), "what holds no skills may be shut: {text}");
     let shut = ".claude/skills/shut:1:1: error[index/unreadable] shut is a directory that cannot be read: permission denied";
+    let explain = || {
+        let args = ["explain", "shut", "--profile", "claude-code"];
+        let output = home.command(&program).args(args).current_dir(&top).output();
+        stdout(&output.expect("our program can be run"))
+    };
     for mode in [0o000, 0o600] {
         set_mode(&skill, mode);
         let (code, text) = check();
+        let told = explain();
+        assert!(
+            mode != 0 || told.contains("Next: Run `chmod u+rx .claude/skills/shut`."),
+            "{told}"
+        );
         set_mode(&skill, 0o755);
         assert_eq!(code, Some(1), "{mode:o}: {text}");
         assert_eq!(text.lines().nth(2), Some(shut), "{mode:o}");

@@ -9,6 +9,8 @@ use std::sync::{Arc, OnceLock};
 use skills_agents::profile::WalkBudget;
 use skills_agents::skill::SkillRecord;
 use skills_syntax::config_tree::{self, Node, Syntax, SyntaxError};
+use skills_syntax::path::AbsPath;
+use skills_syntax::quote::quote_word;
 use skills_syntax::text::decode;
 
 use super::reason_rule::ReasonRule;
@@ -152,6 +154,16 @@ impl Fault {
             FaultKind::Outside => ReasonRule::LinkOutside,
             FaultKind::LinkWaits => ReasonRule::LinkUntrusted,
             _ => ReasonRule::FileReadable,
+        }
+    }
+
+    /// Returns the suggested action for a directory, as a sentence.
+    pub fn next_for_directory(&self, dir: &AbsPath) -> String {
+        match self.kind {
+            FaultKind::Denied | FaultKind::Shut => {
+                format!("Run `chmod u+rx {}`.", quote_word(&dir.display().to_string()))
+            }
+            _ => self.next().to_owned(),
         }
     }
 

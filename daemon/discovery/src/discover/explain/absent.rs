@@ -130,6 +130,11 @@ impl<'a> Inquiry<'a> {
         skips: &[(usize, &SkippedEntry)],
     ) -> Absence {
         if let Some((root, skip)) = skips.iter().find(|(_, it)| !it.reason.is_of_the_root()) {
+            let is_above = skip.path != *path && skip.path.starts_with(&**path);
+            let is_group = stray.is_some_and(|it| it.thing == NearMissKind::Directory(None));
+            if (is_above || is_group) && matches!(skip.reason, SkipReason::TooDeep(_)) {
+                return self.too_deep_below(*root, skip);
+            }
             return self.passed_over(*root, skip);
         }
         let thing = stray.map(|it| &it.thing);
@@ -165,7 +170,11 @@ impl<'a> Inquiry<'a> {
             _ => None,
         }) {
             let why = format!("`{}` {fault}", root.path.display());
-            return Absence::new(ReasonRule::RootReadable, why, fault.next());
+            return Absence::new(
+                ReasonRule::RootReadable,
+                why,
+                fault.next_for_directory(&root.path),
+            );
         }
         let found = self.nested(path, stray).or_else(|| self.explain_other_worktree(path, stray));
         found.unwrap_or_else(|| self.misplaced(path, stray))
@@ -242,6 +251,14 @@ impl<'a> Inquiry<'a> {
             _ => skip.next(root),
         };
         Absence::new(skip.reason.rule(), skip.reason.message(), next)
+    }
+
+    /// Explains that only directories below the path may be skills, and that they are too deep.
+    fn too_deep_below(&self, root: usize, skip: &SkippedEntry) -> Absence {
+        let root = self.resolution.roots[root].path.display();
+        let why = skip.reason.message().replacen("this", &format!("`{}`", skip.path.display()), 1);
+        let next = format!("Move the directories that hold a {SKILL_FILE} to `{root}`.");
+        Absence::new(skip.reason.rule(), why, next)
     }
 
     /// Explains that the path belongs to another worktree.

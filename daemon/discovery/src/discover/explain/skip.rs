@@ -50,7 +50,7 @@ impl SkippedEntry {
                 format!("Move directories without skills out of `{root}`, or reduce their depth.")
             }
             SkipReason::OutOfBounds(_) => "Remove the link.".into(),
-            SkipReason::Fault(fault) => fault.next().into(),
+            SkipReason::Fault(fault) => fault.next_for_directory(&self.path),
         }
     }
 }

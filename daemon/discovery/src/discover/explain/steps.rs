@@ -282,7 +282,9 @@ fn root_step(ctx: &DiscoveryContext, index: usize, root: &SearchRoot) -> Step {
             (Some(format!("comes from {}", root.origin)), None)
         }
         RootOutcome::Walked => untrusted_variable(ctx, root).unzip(),
-        RootOutcome::Fault(fault) => (Some(fault.to_string()), Some(fault.next().to_owned())),
+        RootOutcome::Fault(fault) => {
+            (Some(fault.to_string()), Some(fault.next_for_directory(&root.path)))
+        }
         RootOutcome::NoBase(why) => (Some(why.clone()), None),
         RootOutcome::OutOfBounds(why) => (Some(why.clone()), Some(OUT_OF_BOUNDS.to_owned())),
     };

@@ -67,6 +67,23 @@ fn name_query_explains_winner_and_loser() {
 }
 
 #[test]
+fn directory_above_a_deep_one_is_not_told_to_move_to_itself() {
+    check_explain(
+        "claude-code",
+        "/w",
+        "/w/.claude/skills/group",
+        TREE,
+        &expect![[r#"
+            Claude Code finds no skill at `/w/.claude/skills/group`: `/w/.claude/skills/group/deep` is deeper than the 1 level below the root that the agent searches.
+            next: Move the directories that hold a SKILL.md to `/w/.claude/skills`.
+            root /home/u/.claude/skills
+            root /w/.claude/skills
+              passed over /w/.claude/skills/group/deep walk/depth: this is deeper than the 1 level below the root that the agent searches
+        "#]],
+    );
+}
+
+#[test]
 fn path_query_explains_depth_place_and_spelling() {
     check_explain(
         "claude-code",

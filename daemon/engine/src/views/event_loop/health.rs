@@ -51,7 +51,11 @@ fn unreadable(root: &SearchRoot) -> impl Iterator<Item = Health> {
     shut.take(MOST_UNREADABLE).map(|(path, fault, what)| Health {
         code: "unreadable",
         message: format!("{what} {fault}"),
-        hint: fault.next(),
+        // These are directories.
+        hint: match fault.kind {
+            FaultKind::Denied => Fault::from(FaultKind::Shut).next(),
+            _ => fault.next(),
+        },
         path: Some(path.to_path_buf().into()),
     })
 }
