@@ -123,7 +123,10 @@ impl From<ClientError> for CommandError {
 }
 
 /// Methods that occur in hints, and the corresponding commands.
-const COMMANDS: [(&str, &str); 8] = [
+const COMMANDS: [(&str, &str); 11] = [
+    (" or `permission/reply`", ""),
+    ("`session/touch`", "`skillsd touch`"),
+    ("`skills/get`", "`skillsd show`"),
     ("`session/open`", "`skillsd session open`"),
     ("`session/list`", "`skillsd session list`"),
     ("`skills/list`", "`skillsd list`"),
@@ -215,9 +218,9 @@ mod tests {
 
     #[test]
     fn hint_names_commands_instead_of_methods() {
-        let hint = "Open it with `session/open`; `session/list` names those that there are.";
+        let hint = "Open it with `session/open` or `session/touch`; `session/list` lists them.";
         let error = RpcError::new(code::INVALID_PARAMS, "m").with_hint(hint);
-        let expected = "Open it with `skillsd session open`; `skillsd session list` names those that there are.";
+        let expected = "Open it with `skillsd session open` or `skillsd touch`; `skillsd session list` lists them.";
         assert_eq!(CommandError::from(ClientError::Rpc(error)).hints(), [expected]);
     }
 

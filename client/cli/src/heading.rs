@@ -41,11 +41,13 @@ pub(crate) fn several(detected: &DetectResult) -> Option<Vec<String>> {
     (detected.present.len() > 1).then(|| profiles.collect())
 }
 
-/// Returns the name of a profile's agent, with the profile's own name if that is another.
+/// Returns the name of a profile's agent, with the profile's own name if that is another and not in
+/// the agent's already.
 pub(crate) fn agent_name(profile: &str, agent: &str) -> String {
     let is_agents = PROFILES.contains(&profile) && !profile.contains('@');
     let (agent, profile) = (plain(agent), plain(profile));
-    if is_agents { agent } else { format!("{agent} ({profile})") }
+    let is_named = is_agents || agent.ends_with(&format!("(`{profile}`)"));
+    if is_named { agent } else { format!("{agent} ({profile})") }
 }
 
 /// Mark of a profile whose rules are documented, not measured.
@@ -141,4 +143,17 @@ pub(crate) fn render(
     let lines = parted(&parts, terminal.width);
     let lines = lines.lines().flat_map(|it| wrap(it, terminal.width));
     lines.map(|line| paint(style::HEADING, line) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profile_that_differs_from_its_agent_is_named_once() {
+        assert_eq!(agent_name("codex", "Codex"), "Codex");
+        assert_eq!(agent_name("codex@founding", "Codex"), "Codex (codex@founding)");
+        assert_eq!(agent_name("house", "House"), "House (house)");
+        assert_eq!(agent_name("house", "Codex (`house`)"), "Codex (`house`)");
+    }
 }

@@ -54,7 +54,12 @@ pub(super) fn pages(cx: &CommandContext<'_>, args: &ManArgs) -> Result<Exit, Com
     if let Some(dir) = &args.dir {
         let written = fs::create_dir_all(dir);
         let written = written.and_then(|()| clap_mangen::generate_to(definition, dir));
-        written.map_err(|error| CommandError::output(&error))?;
+        written.map_err(|error| {
+            let dir = dir.display();
+            CommandError::finding(format!("failed to write the manual pages to `{dir}`"))
+                .because(error.to_string())
+                .with_hint("Pass a directory in which you can create files.")
+        })?;
         return Ok(Exit::Fine);
     }
     let page = page(definition).map_err(|error| CommandError::output(&error))?;

@@ -240,7 +240,8 @@ fn render_revoked(result: &PermissionRevokeResult, _: &Terminal) -> (String, Vec
     let text = if result.revoked {
         format!("{} revoked\n", paint(style::GOOD, "✓"))
     } else {
-        "This is not allowed here; `skillsd permission granted` lists the grants\n".to_owned()
+        "Nothing was revoked: no such grant is here; `skillsd permission granted` lists the grants\n"
+            .to_owned()
     };
     (text, result.health.clone())
 }

@@ -55,3 +55,12 @@ fn manual_has_a_page_for_each_command() {
         assert!(page.contains(".SH SYNOPSIS"), "{page}");
     }
 }
+
+#[test]
+fn manual_in_an_unusable_directory_names_it() {
+    let home = Home::new();
+    let output = run(&home, &home.work(), &["man", "--dir", "/proc/x"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains("failed to write the manual pages to `/proc/x`"), "{said}");
+}

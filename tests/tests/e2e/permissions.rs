@@ -343,7 +343,9 @@ fn cli_names_and_runs_the_reply_command() {
     assert_eq!(run_json(&home, &top, &check)["action"], "allow");
     assert!(stdout(&run(&home, &top, &check)).contains("always allowed `deploy`"));
     assert!(stdout(&run(&home, &top, &["permission", "granted"])).contains("deploy"));
-    assert!(stdout(&run(&home, &top, &["permission", "revoke", "deploy"])).contains("revoked"));
+    let revoke = || stdout(&run(&home, &top, &["permission", "revoke", "deploy"]));
+    assert_eq!(revoke(), "✓ revoked\n");
+    assert!(revoke().starts_with("Nothing was revoked: "), "{}", revoke());
     assert_eq!(run(&home, &top, &load).status.code(), Some(5));
     let user = run(&home, &top, &[&load[..], &["--by", "user"]].concat());
     assert!(user.status.success(), "{}", stderr(&user));

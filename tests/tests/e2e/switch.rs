@@ -294,10 +294,14 @@ fn broken_file_is_never_overwritten() {
         assert_eq!(fixture.all(), before);
     }
     // Claude Code reads strict JSON, and ignores a file with an unknown value.
-    for text in ["{} // mine\n", "{\"skillOverrides\": {\"x\": \"never\"}}\n"] {
+    for (text, why) in [
+        ("{} // mine\n", "settings.json:1` is not JSON: comments are not allowed"),
+        ("{\"skillOverrides\": {\"x\": \"never\"}}\n", "`skillOverrides"),
+    ] {
         let settings = fixture.home.path().join(".claude/settings.json");
         fs::write(&settings, text).unwrap();
-        fixture.run(&["disable", "pdf", "--profile", "claude-code", "--yes"], 1);
+        let refused = fixture.run(&["disable", "pdf", "--profile", "claude-code", "--yes"], 1);
+        assert!(stderr(&refused).contains(why), "{}", stderr(&refused));
         assert_eq!(fs::read_to_string(settings).unwrap(), text);
     }
 }

@@ -68,7 +68,9 @@ pub(super) fn check_readable(file: &Path, found: &ExplainResult) -> Result<(), C
     let Some(step) = found.steps.iter().find(is_it) else { return Ok(()) };
     let why = step.reason.clone().unwrap_or_default();
     let at = step.line.map(|line| format!(":{line}")).unwrap_or_default();
-    Err(CommandError::finding(format!("`{}{at}` {why}", file.display()))
+    // A syntax error is a noun, such as `not JSON`.
+    let is = if why.starts_with("not ") { "is " } else { "" };
+    Err(CommandError::finding(format!("`{}{at}` {is}{why}", file.display()))
         .because("nothing was changed")
         .with_hint_if(step.next.as_ref()))
 }

@@ -154,9 +154,9 @@ fn missing(view: &View, candidate: &Candidate, what: &str) -> RpcError {
 }
 
 fn describe_state(view: &View, candidate: &Candidate, what: &str) -> String {
-    let (name, subject) = (&candidate.name, view.ctx.profile.subject());
+    let (name, agent) = (&candidate.name, view.ctx.profile.object());
     let why = candidate.reason.as_ref().map(|it| format!(": {}", it.message));
-    format!("the skill `{name}` {what} by {subject}{}", why.unwrap_or_default())
+    format!("the skill `{name}` {what} by {agent}{}", why.unwrap_or_default())
 }
 
 fn next(candidate: &Candidate) -> String {

@@ -118,7 +118,9 @@ async fn invalid_skill_is_not_loaded() {
     let mut rig = tree();
     let error = rig.try_call("skills/load", json!({"name": "e"})).await.unwrap_err();
     assert_eq!(error["code"], -32001, "{error}");
-    assert!(error["message"].as_str().unwrap().contains("`e` is dropped by "), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("`e` is dropped by an Agent Skills client")
+    );
     let error = rig.try_call("skills/load", json!({"name": "an"})).await.unwrap_err();
     assert_eq!(error["data"]["available"], json!(["a", "b", "c"]));
 }
