@@ -16,6 +16,7 @@ use super::finding::Finding;
 use super::rule::Rule;
 use super::rule_id::RuleId;
 use super::subject::Cx;
+use super::yaml::encoding::keeps_mark;
 
 pub(super) static DROPPED: Rule = Rule::new(
     RuleId::IndexDropped,
@@ -32,7 +33,7 @@ pub(super) static DROPPED: Rule = Rule::new(
 
 /// Adds an error for each agent that drops the file and has no error among `found`.
 pub(super) fn check(cx: &Cx<'_>, found: &mut Vec<Finding>) {
-    if cx.is_command || cx.is_unlisted() {
+    if cx.is_command || cx.is_unlisted() || keeps_mark(cx) {
         return;
     }
     let is_told = |profile: &Profile| {
@@ -70,10 +71,11 @@ fn place(cx: &Cx<'_>, fault: &Remark) -> Span {
 mod tests {
     use skills_agents::loaders::load_as;
     use skills_agents::profile::{Profile, builtin};
+    use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord};
 
     use super::*;
     use crate::testing::{Fixture, record};
-    use crate::{Settings, rules};
+    use crate::{NoFs, Settings, Subject, rules};
 
     fn check_as(profile: &Profile, text: &str) -> Vec<Finding> {
         let settings = Settings { profiles: vec![profile], ..Settings::default() };
@@ -130,6 +132,19 @@ mod tests {
             }
         }
         assert!(missed.is_empty(), "{} missed\n{}", missed.len(), missed.join("\n"));
+    }
+
+    #[test]
+    fn byte_order_mark_that_an_editor_keeps_is_no_fault() {
+        let text = "\u{FEFF}---\nname: pdf\ndescription: Reads. Use when asked.\n---\nRead.\n";
+        let document = skills_agents::skill::parse(text);
+        let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
+        let origin = DecodeFacts { bom: true, ..DecodeFacts::default() };
+        let record = SkillRecord::from_document(text, &document, facts, origin);
+        let subject =
+            Subject { text, document: &document, record: &record, path: None, parts: None };
+        let found = crate::check(&subject, &Settings::default(), &NoFs);
+        assert!(found.iter().all(|it| it.rule.id != RuleId::IndexDropped), "{found:#?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The parser reports the problems; this module adds their consequences. A problem that makes an
 //! agent drop the file is an error. If all agents repair it, it is a warning.
 
-mod encoding;
+pub(crate) mod encoding;
 mod fix;
 pub(super) mod rules;
 

@@ -127,6 +127,25 @@ fn mistyped_closing_line_is_replaced() {
 }
 
 #[test]
+fn all_byte_order_marks_are_removed() {
+    let text =
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nRead the file.\n";
+    let marked = format!("\u{FEFF}\u{FEFF}\u{FEFF}{text}");
+    let found = Fixture::new(&marked).check();
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "yaml/byte-order-mark").unwrap();
+    assert_eq!(finding.diagnostic.severity, Severity::Error);
+    let fix = finding.only_fix().expect("it has one fix");
+    let claude = skills_agents::profile::find("claude-code").unwrap();
+    let settings = crate::Settings { profiles: vec![&**claude], ..crate::Settings::default() };
+    let found = Fixture::new(&marked).check_with(&settings);
+    // `check --fix` leaves hints.
+    assert!(found[0].rule.id.as_str() == "yaml/byte-order-mark");
+    assert_eq!(found[0].diagnostic.severity, Severity::Warning);
+    // The caller removes the first mark.
+    assert_eq!(apply(&Fixture::new(&marked).text(), &fix.edits), text);
+}
+
+#[test]
 fn name_from_a_directory_is_quoted_unless_yaml_reads_it_as_text() {
     let body = "description: Reads PDF files. Use when asked.\n---\nRead the file.\n";
     for (directory, name) in [("123", "\"123\""), ("null", "\"null\""), ("pdf", "pdf")] {

@@ -38,15 +38,42 @@ fn check_bom(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if !cx.record.bom {
         return;
     }
-    let dropped = cx.profiles_where(|it, _| it.bom == EncodingPolicy::Drop);
-    let what = "the file starts with a byte order mark";
+    let several = has_several_marks(cx);
+    // The marks after the first are text before the frontmatter.
+    let dropped = cx.profiles_where(|it, reading| {
+        it.bom == EncodingPolicy::Drop || several && reading.verdict == LoadVerdict::Dropped
+    });
+    let what = if several {
+        "the file starts with several byte order marks"
+    } else {
+        "the file starts with a byte order mark"
+    };
     let finding = dropped_finding(&BYTE_ORDER_MARK, first(cx), what, &dropped);
+    let is_worse = several && dropped.is_empty();
+    let finding = if is_worse { finding.severity(Severity::Warning) } else { finding };
     // Most callers remove the mark before they parse the text.
-    out.push(if cx.text.starts_with('\u{FEFF}') {
-        finding.fix(Offer::RemoveMark.title(), Span::new(0, '\u{FEFF}'.len_utf8()), "")
+    let marks = cx.text.len() - cx.text.trim_start_matches(MARK).len();
+    out.push(if marks > 0 {
+        finding.fix(Offer::RemoveMark.title(), Span::new(0, marks), "")
     } else {
         finding.offer(Offer::RemoveMark)
     });
+}
+
+const MARK: char = '\u{FEFF}';
+
+/// Returns whether the file starts with more than one byte order mark. Most callers remove the first
+/// one, so that the text is shorter than the file.
+fn has_several_marks(cx: &Cx<'_>) -> bool {
+    let is_removed = cx.record.facts.size > cx.text.len() as u64;
+    let in_text = cx.text.chars().take_while(|it| *it == MARK).count();
+    cx.record.bom && in_text + usize::from(is_removed) > 1
+}
+
+/// Returns whether the text is that of an editor that keeps the byte order mark, which the agents'
+/// readers take for text.
+pub(crate) fn keeps_mark(cx: &Cx<'_>) -> bool {
+    cx.text.starts_with(MARK) && !has_several_marks(cx)
 }
 
 fn check_crlf(cx: &Cx<'_>, out: &mut Vec<Finding>) {
