@@ -56,7 +56,7 @@ pub use explain::{
     Explanation, IgnoreRule, NearMiss, NearMissKind, NearMisses, Query, Step, StepKind, Verdict,
     differences, explain, explain_near_misses, places, worktree_step,
 };
-pub use nested::holder;
+pub use nested::{OWN_COMMANDS, holder};
 pub use overlay::Overlay;
 pub use own_rules::REPOSITORY_FILE;
 pub use owner::Owner;

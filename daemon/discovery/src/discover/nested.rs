@@ -1,7 +1,7 @@
 //! Nested skill directories, below the working directory: walked after all other roots, with their
 //! own rule for name conflicts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use skills_agents::profile::{NestedConflict, NestedRule, Scope};
@@ -9,6 +9,9 @@ use skills_syntax::path::AbsPath;
 
 use super::walker::Walker;
 use super::{Candidate, DiscoveryContext, Owner, SearchRoot, SkillState};
+
+/// Claude Code's own commands and skills, with those that only its terminal offers.
+pub const OWN_COMMANDS: &str = "__remote-workflow add-dir agents auto-mode-setup autocompact branch btw bug cd clear color compact config context copy diff doctor effort exit export fast feedback focus fork goal heapdump help hooks ide init insights keybindings list-agents login logout mcp memory mobile model output-style passes permissions plan plugin plugin-authoring powerup recap release-notes reload-plugins reload-skills rename resume rewind sandbox security-review skills status statusline stickers tasks team-onboarding terminal-setup theme tui usage workflow-launch-exec workflows";
 
 /// Row number of a root that has no row in the profile.
 pub(super) const NO_RULE: usize = usize::MAX;
@@ -49,7 +52,8 @@ fn is_scoped(roots: &[SearchRoot], candidate: &Candidate) -> bool {
 }
 
 /// Prefixes nested and added skills whose names are taken with their directory, if the agent does
-/// so. Commands take no names from skills, and conditional skills take none.
+/// so. Conditional skills take no names. Commands and the agent's own commands take names from
+/// nested skills only, and nested skills with one name take it from each other.
 pub(super) fn prefix(ctx: &DiscoveryContext, roots: &[SearchRoot], candidates: &mut [Candidate]) {
     if !are_prefixed(ctx) || !candidates.iter().any(|it| is_scoped(roots, it)) {
         return;
@@ -58,13 +62,31 @@ pub(super) fn prefix(ctx: &DiscoveryContext, roots: &[SearchRoot], candidates: &
         let is_late = it.state == SkillState::Conditional;
         !it.state.is_out() && it.state != SkillState::Shadowed && !is_late
     };
-    let takes = |it: &&Candidate| {
-        claims(it) && !is_scoped(roots, it) && roots[it.root].scope != Scope::Command
-    };
+    let scope = |it: &Candidate| roots[it.root].scope;
+    let takes =
+        |it: &&Candidate| claims(it) && !is_scoped(roots, it) && scope(it) != Scope::Command;
     let mut taken: HashSet<String> =
         candidates.iter().filter(takes).map(|it| it.name.clone()).collect();
-    for candidate in candidates.iter_mut().filter(|it| is_scoped(roots, it) && claims(it)) {
-        if !taken.insert(candidate.name.clone()) {
+    let is_added = |it: &Candidate| scope(it) == Scope::Additional && claims(it);
+    let mut late: Vec<usize> = Vec::new();
+    for index in (0..candidates.len()).filter(|it| is_added(&candidates[*it])) {
+        if !taken.insert(candidates[index].name.clone()) {
+            late.push(index);
+        }
+    }
+    let n_added = late.len();
+    let is_nested = |it: &Candidate| scope(it) == Scope::Nested && claims(it);
+    late.extend((0..candidates.len()).filter(|it| is_nested(&candidates[*it])));
+    let commands = candidates.iter().filter(|it| claims(it) && scope(it) == Scope::Command);
+    taken.extend(commands.map(|it| it.name.clone()));
+    taken.extend(OWN_COMMANDS.split(' ').map(str::to_owned));
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for index in &late {
+        *counts.entry(candidates[*index].name.clone()).or_default() += 1;
+    }
+    for (turn, index) in late.into_iter().enumerate() {
+        let candidate = &mut candidates[index];
+        if turn < n_added || taken.contains(&candidate.name) || counts[&candidate.name] > 1 {
             let label = label(ctx, &roots[candidate.root]);
             candidate.name = format!("{label}:{}", candidate.name);
             candidate.namespace = Some(label);

@@ -1,12 +1,15 @@
 //! Tests of the walk and of precedence: which skills are found, skipped and shadowed.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use expect_test::expect;
+use skills_agents::profile::Scope;
 
-use super::check;
+use super::{check, ctx, path};
 use crate::discover::memory::MemoryTree;
-use crate::discover::{SkillState, discover};
+use crate::discover::overlay::Overlay;
+use crate::discover::{DiscoveryContext, SkillState, discover};
 
 #[test]
 fn project_wins_over_user_and_nearer_root_over_farther() {
@@ -438,4 +441,34 @@ fn first_name_in_byte_order_wins_within_a_root_for_gemini_cli() {
     let active =
         found.candidates.iter().find(|it| it.state == SkillState::Active && !it.is_built_in());
     assert_eq!(active.unwrap().path, super::path("/w/.agents/skills/Z/SKILL.md"));
+}
+
+#[test]
+fn nested_skills_with_one_name_are_all_named_by_their_directories() {
+    // Measured: Claude Code 2.1.330 and 2.1.332.
+    let names = |nested: &[&str], more: &str| {
+        let skills = nested.iter().map(|it| format!("//- {it}/SKILL.md\n{it}\n"));
+        let fixture = format!("//- /w/.git dir\n{}{more}", skills.collect::<String>());
+        let root = |it: &&str| path(it.rsplit_once('/').unwrap().0);
+        let overlay = Overlay::new(nested.iter().map(|it| root(it)).collect(), Vec::new());
+        let ctx = DiscoveryContext { overlay: Arc::new(overlay), ..ctx("claude-code", "/w") };
+        let resolution = discover(&ctx, &MemoryTree::new(&fixture));
+        let mut names: Vec<_> = resolution
+            .listed()
+            .filter(|it| resolution.roots[it.root].scope == Scope::Nested)
+            .map(|it| it.name.clone())
+            .collect();
+        names.sort();
+        names.join(" ")
+    };
+    let (p, q, deep) =
+        ("/w/p/.claude/skills/n", "/w/q/.claude/skills/n", "/w/p/q/.claude/skills/n");
+    assert_eq!(names(&[p], ""), "n");
+    assert_eq!(names(&[p, deep], ""), "p/q:n p:n");
+    assert_eq!(names(&[p, q], ""), "p:n q:n");
+    // A name that a skill or a command has, or one of the agent's own commands.
+    assert_eq!(names(&[p], "//- /w/.claude/skills/n/SKILL.md\nn\n"), "p:n");
+    assert_eq!(names(&[p], "//- /w/.claude/commands/n.md\nn\n"), "p:n");
+    assert_eq!(names(&[p], "//- /home/u/.claude/commands/n.md\nn\n"), "p:n");
+    assert_eq!(names(&["/w/p/.claude/skills/help"], ""), "p:help");
 }

@@ -13,24 +13,26 @@ use skills_agents::claude_text::is_label;
 use skills_agents::field_table::NAME;
 use skills_agents::loaders::read_text;
 use skills_agents::profile::Scope;
-use skills_discovery::discover::{Candidate, Resolution, SkillState, holder};
+use skills_discovery::discover::{Candidate, OWN_COMMANDS, Resolution, SkillState, holder};
 use skills_engine::View;
 use skills_render::locale;
 use skills_render::prompt_listing::ListedSkill;
-
-/// The agent's own commands and skills, with those that only its terminal offers.
-const OWN: &str = "__remote-workflow add-dir agents auto-mode-setup autocompact branch btw bug cd clear color compact config context copy diff doctor effort exit export fast feedback focus fork goal heapdump help hooks ide init insights keybindings list-agents login logout mcp memory mobile model output-style passes permissions plan plugin plugin-authoring powerup recap release-notes reload-plugins reload-skills rename resume rewind sandbox security-review skills status statusline stickers tasks team-onboarding terminal-setup theme tui usage workflow-launch-exec workflows";
+use skills_syntax::path::AbsPath;
 
 /// Labels and notes for the skills of a listing.
 pub(super) struct Additions<'v> {
     view: &'v View,
     /// Labels by the skills' files.
     labels: HashMap<&'v Path, String>,
+    /// Names of the skills and commands that the agent loads, and of its own.
+    names: HashSet<&'v str>,
 }
 
 impl<'v> Additions<'v> {
     pub(super) fn of(view: &'v View) -> Self {
-        Self { view, labels: labels(view) }
+        let loaded = loaded(view).map(|it| &*it.name);
+        let names = loaded.chain(OWN_COMMANDS.split(' ')).collect();
+        Self { view, labels: labels(view), names }
     }
 
     pub(super) fn apply(&mut self, candidate: &Candidate, skill: &mut ListedSkill<'v>) {
@@ -46,23 +48,41 @@ impl<'v> Additions<'v> {
         match (root.scope, &candidate.namespace) {
             (Scope::Nested | Scope::Additional, Some(dir)) if root.plugin.is_none() => {
                 let bare = candidate.name.strip_prefix(&format!("{dir}:")).unwrap_or_default();
+                // Measured: where only nested skills share the name, none has it alone.
+                if root.scope == Scope::Nested && !self.names.contains(bare) {
+                    skill.note = Some(self.origin(&root.path));
+                    return;
+                }
                 skill.note = Some(format!(
                     "(scoped to {dir}/ — use this instead of the unscoped \"{bare}\" skill when the files being changed are under {dir}/)"
                 ));
                 return;
             }
             (Scope::Nested, None) => {
-                let cwd = &self.view.ctx.cwd;
-                let dir = holder(&self.view.ctx, &root.path);
-                let [root, dir] = [&root.path, &dir]
-                    .map(|it| it.strip_prefix(cwd).unwrap_or(it).display().to_string());
-                skill.note =
-                    Some(format!("(from {root} — applies when working on files under {dir}/)"));
+                skill.note = Some(self.origin(&root.path));
             }
             _ => {}
         }
         skill.label = self.labels.remove(&*candidate.path);
     }
+
+    /// Returns the note that names a nested directory of skills.
+    fn origin(&self, root: &AbsPath) -> String {
+        let cwd = &self.view.ctx.cwd;
+        let dir = holder(&self.view.ctx, root);
+        let [root, dir] =
+            [root, &dir].map(|it| it.strip_prefix(cwd).unwrap_or(it).display().to_string());
+        format!("(from {root} — applies when working on files under {dir}/)")
+    }
+}
+
+/// Returns the skills and commands that the agent loads.
+fn loaded(view: &View) -> impl Iterator<Item = &Candidate> {
+    let is_loaded = |it: &&Candidate| {
+        use SkillState::{Conditional, Invalid, Refused, Shadowed, Untrusted};
+        !matches!(it.state, Conditional | Invalid | Refused | Shadowed | Untrusted)
+    };
+    view.resolution.candidates.iter().filter(is_loaded)
 }
 
 /// Sorts skills: those of each root by name, then all commands, the plugins' commands and skills,
@@ -91,16 +111,10 @@ pub(super) fn sort(resolution: &Resolution, skills: &mut [&Candidate]) {
 }
 
 fn labels(view: &View) -> HashMap<&Path, String> {
-    let resolution = &view.resolution;
-    let is_loaded = |it: &&Candidate| {
-        use SkillState::{Conditional, Invalid, Refused, Shadowed, Untrusted};
-        !matches!(it.state, Conditional | Invalid | Refused | Shadowed | Untrusted)
-    };
-    let loaded = || resolution.candidates.iter().filter(is_loaded);
-    let mut taken: HashSet<String> = loaded().map(|it| it.name.clone()).collect();
-    taken.extend(OWN.split(' ').map(str::to_owned));
+    let mut taken: HashSet<String> = loaded(view).map(|it| it.name.clone()).collect();
+    taken.extend(OWN_COMMANDS.split(' ').map(str::to_owned));
     let mut labels = HashMap::new();
-    for candidate in loaded() {
+    for candidate in loaded(view) {
         let label = label(view, candidate).filter(|it| is_label(it));
         if let Some(label) = label.filter(|it| taken.insert(it.clone())) {
             labels.insert(&*candidate.path, label);

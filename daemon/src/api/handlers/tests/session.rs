@@ -311,3 +311,26 @@ async fn list_changes_are_news_once() {
     let error = rig.try_call("session/news", json!({"session": "other"})).await.unwrap_err();
     assert!(error["message"].as_str().unwrap().contains("no session `other`"), "{error}");
 }
+
+#[tokio::test]
+async fn listing_says_whether_a_prefixed_nested_skill_has_an_unscoped_one() {
+    // Measured: Claude Code 2.1.332.
+    let mut rig = Rig::new(&[
+        ("w/p/.claude/skills/n/SKILL.md", &skill("n", "")),
+        ("w/p/q/.claude/skills/n/SKILL.md", &skill("n", "")),
+        ("w/.claude/commands/k.md", "Command.\n"),
+        ("w/p/.claude/skills/k/SKILL.md", &skill("k", "")),
+        ("w/p/q/f", ""),
+    ]);
+    rig.touch("claude-code", &["w/p/q/f"]).await;
+    let params = json!({"session": "s", "cwd": null, "contextTokens": 1_000_000});
+    let listing = rig.call("catalog/render", params).await;
+    let text = listing["text"].as_str().unwrap();
+    let note = |name: &str| {
+        let line = text.lines().find(|it| it.starts_with(&format!("- {name}: ")));
+        line.unwrap_or_else(|| panic!("{text}")).split_once('(').unwrap().1.to_owned()
+    };
+    assert!(note("p/q:n").starts_with("from p/q/.claude/skills — applies"), "{text}");
+    assert!(note("p:n").starts_with("from p/.claude/skills — applies"), "{text}");
+    assert!(note("p:k").starts_with("scoped to p/ — use this instead"), "{text}");
+}
