@@ -19,10 +19,8 @@ use skills_protocol::wire::{Context, Contextual};
 use skills_protocol::{PROFILES, WIDELY_USED};
 
 use crate::failure::CommandError;
-use crate::global::{ALL_PROFILES, EVERY_PROFILE, GlobalArgs};
+use crate::global::{ALL_PROFILES, EVERY_PROFILE, GlobalArgs, PROFILE_SEPARATOR};
 use skills_client::environment;
-
-pub(super) const PROFILE_SEPARATOR: char = ',';
 
 /// Directory, profile and environment that a command's calls use.
 #[derive(Debug, Clone)]

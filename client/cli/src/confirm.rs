@@ -24,9 +24,13 @@ pub(super) fn require_person() -> Result<(), CommandError> {
     if has_person() {
         return Ok(());
     }
+    Err(CommandError::refused("granting needs a person at a terminal").with_hint(terminal_hint()))
+}
+
+/// Returns the hint for a command that asks a question and has no terminal.
+pub(super) fn terminal_hint() -> String {
     let command = command_line(env::args_os(), None);
-    Err(CommandError::refused("granting needs a person at a terminal")
-        .with_hint(format!("Run `{command}` in a terminal and answer its question.")))
+    format!("Run `{command}` in a terminal and answer its question.")
 }
 
 /// Returns a command line as it was typed, with one more option, to show in a hint.

@@ -6,8 +6,8 @@ use std::error::Error;
 
 use skills_protocol::error as code;
 
-use crate::call_context::PROFILE_SEPARATOR;
 use crate::exit::Exit;
+use crate::global::PROFILE_SEPARATOR;
 use skills_client::ClientError;
 
 /// Error of a command, to be shown to the user.

@@ -16,6 +16,9 @@ pub(crate) const ALL_PROFILES: &str = "all";
 /// user's own profiles.
 pub(crate) const EVERY_PROFILE: &str = "every";
 
+/// Separator of the names in `--profile`.
+pub(crate) const PROFILE_SEPARATOR: char = ',';
+
 /// Flags that every command accepts, before or after its name.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]

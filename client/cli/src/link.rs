@@ -19,7 +19,7 @@ use skills_protocol::{PROFILES, own_directory};
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::file;
 use crate::call_context::{CallContext, SkillArgument};
-use crate::confirm::{agree, has_person};
+use crate::confirm::{agree, has_person, terminal_hint};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
@@ -165,8 +165,7 @@ pub(super) fn unlink(cx: &CommandContext<'_>, args: &UnlinkArgs) -> Result<Exit,
         let shown = cx.terminal.local_path(&link);
         if !has_person() {
             let message = format!("`{shown}` is not a link that `skillsd link` has made");
-            return Err(CommandError::refused(message)
-                .with_hint("Run `skillsd unlink` in a terminal and answer its question."));
+            return Err(CommandError::refused(message).with_hint(terminal_hint()));
         }
         let question = format!("`skillsd link` has not made `{shown}`. Remove it?");
         if !agree(cx.terminal, &question)? {

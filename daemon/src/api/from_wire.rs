@@ -292,7 +292,7 @@ mod tests {
         );
         for (name, near) in [("codx", "codex"), ("CODEX", "codex"), ("gemini", "gemini-cli")] {
             let context = Context { profile: Some(name.to_owned()), ..at("/w") };
-            let data = read(context).unwrap_err().data.unwrap();
+            let data = read(context).err().unwrap().data.unwrap();
             assert_eq!(data.hint, Some(format!("Did you mean `{near}`?")));
         }
         let additional_dirs = vec!["x".to_owned()];

@@ -222,6 +222,7 @@ fn unlink_asks_before_it_removes_a_link_of_somebody_else() {
     let args = ["unlink", "report", "--from", "claude-code"];
     let shown = check(&home, &top, &args, 5);
     assert!(shown.contains("is not a link that `skillsd link` has made"), "{shown}");
+    assert!(shown.contains("`skillsd unlink report --from claude-code` in a terminal"), "{shown}");
     let (code, shown) = run_at_terminal(&home, &top, &args, "n");
     assert!(code != Some(0) && shown.contains("Nothing was removed"), "{shown}");
     assert!(link.is_symlink());

@@ -1,4 +1,4 @@
-//! Mistakes in the worktree's configuration as findings, because they change what is checked.
+//! Mistakes in the worktree's configuration as findings: with one, other rules may apply.
 
 use std::mem;
 
