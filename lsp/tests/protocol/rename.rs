@@ -233,12 +233,14 @@ async fn edit_of_a_document_without_a_valid_version_has_none() {
 #[tokio::test(start_paused = true)]
 async fn rename_edits_permissions_documents_and_rules() {
     const SETTINGS: &str = "/w/.claude/settings.json";
+    const GEMINI: &str = "/w/.gemini/settings.json";
     let (mut editor, backend) = start(capabilities(false)).await;
     let set = |file: &'static str, text: &str| {
         let mut files = backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner);
         files.insert(file, text.to_owned());
     };
     set(SETTINGS, "{\"permissions\": {\"deny\": [\"Skill(pdf)\", \"Skill(pdf-tools *)\"]}}\n");
+    set(GEMINI, "{\"skills\": {\"disabled\": [\"pdf-tools\"]}}\n");
     set("/w/README.md", "The pdf-tools skill; not GET /pdf or `pdf`.\n");
     set("/w/.claude/rules/a.md", "Use the pdf-tools skill.\n");
     set("/w/.github/copilot-instructions.md", "Use the pdf-tools skill.\n");
@@ -254,6 +256,7 @@ async fn rename_edits_permissions_documents_and_rules() {
     };
     assert_eq!(edits(SETTINGS), 2, "{edit}");
     for file in [
+        GEMINI,
         "/w/README.md",
         "/w/.claude/rules/a.md",
         "/w/.github/copilot-instructions.md",

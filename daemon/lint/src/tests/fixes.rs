@@ -1,5 +1,7 @@
 //! Fixes of texts that a naive fix would break, and findings without a fix.
 
+mod frontmatter;
+
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 
@@ -103,59 +105,6 @@ fn unclosed_frontmatter_is_closed_before_the_body() {
             "yaml/unclosed-frontmatter",
             &format!("{head}{inside}---\n\nDo it.\n"),
         );
-    }
-}
-
-#[test]
-fn mistyped_closing_line_is_replaced() {
-    let head = "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n";
-    for line in ["--", "—", "-–", "– –", "***", "- --", "___"] {
-        for body in ["\n# PDF\n\nRead the file.\n", "Read.\n", "# PDF\n\nTitle\n------\n\nRead.\n"]
-        {
-            let text = format!("{head}{line}\n{body}");
-            fixes(&text, "yaml/odd-closing", &format!("{head}---\n{body}"));
-        }
-    }
-    // Fields go on below it, or it is a rule below a heading.
-    for text in [
-        "---\nname: pdf\n--\ndescription: Reads PDF files. Use when asked.\n",
-        "---\nname: pdf\ndescription: Reads. Use when asked.\n\n# PDF\n***\nRead the file.\n",
-        "---\nname: pdf\ndescription: Reads. Use when asked.\nallowed-tools:\n-\n",
-    ] {
-        assert!(!told(text).iter().any(|it| it.contains("almost")), "{text}\n{:?}", told(text));
-    }
-}
-
-#[test]
-fn all_byte_order_marks_are_removed() {
-    let text =
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nRead the file.\n";
-    let marked = format!("\u{FEFF}\u{FEFF}\u{FEFF}{text}");
-    let found = Fixture::new(&marked).check();
-    let finding = found.iter().find(|it| it.rule.id.as_str() == "yaml/byte-order-mark").unwrap();
-    assert_eq!(finding.diagnostic.severity, Severity::Error);
-    let fix = finding.only_fix().expect("it has one fix");
-    let claude = skills_agents::profile::find("claude-code").unwrap();
-    let settings = crate::Settings { profiles: vec![&**claude], ..crate::Settings::default() };
-    let found = Fixture::new(&marked).check_with(&settings);
-    // `check --fix` leaves hints.
-    assert!(found[0].rule.id.as_str() == "yaml/byte-order-mark");
-    assert_eq!(found[0].diagnostic.severity, Severity::Warning);
-    // The caller removes the first mark.
-    assert_eq!(apply(&Fixture::new(&marked).text(), &fix.edits), text);
-}
-
-#[test]
-fn name_from_a_directory_is_quoted_unless_yaml_reads_it_as_text() {
-    let body = "description: Reads PDF files. Use when asked.\n---\nRead the file.\n";
-    for (directory, name) in [("123", "\"123\""), ("null", "\"null\""), ("pdf", "pdf")] {
-        for text in [format!("---\n{body}"), format!("---\nname:\n{body}")] {
-            let fixture = format!("//- /w/skills/{directory}/SKILL.md\n{text}");
-            let found = Fixture::new(&fixture).check();
-            let finding = found.iter().find(|it| it.rule.id.as_str() == "name/missing").unwrap();
-            let fixed = apply(&text, &finding.only_fix().expect("it has one fix").edits);
-            assert_eq!(fixed, format!("---\nname: {name}\n{body}"));
-        }
     }
 }
 
