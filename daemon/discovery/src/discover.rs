@@ -67,7 +67,9 @@ pub use provided::{
     ProvidedSkill,
 };
 pub use reason_rule::ReasonRule;
-pub use resolution::{Bound, Resolution, RootOutcome, SearchRoot, SkipReason, SkippedEntry};
+pub use resolution::{
+    Bound, ListingLimits, Resolution, RootOutcome, SearchRoot, SkipReason, SkippedEntry,
+};
 pub use settings::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
 pub use tree::Tree;
 pub(crate) use walker::{ReachedBy, refusal};
@@ -132,6 +134,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
         restrictions: settings.restrictions,
         own_file: settings.own_file,
         urls: settings.urls,
+        listing: settings.listing,
         bundled_off: settings.bundled_off,
         trusted: settings.trusted,
         roots,

@@ -136,6 +136,9 @@ const CLAUDE_CODE_DEVIATIONS: &str = "\
 | Plugins in one directory of skills come in the file system's order; of two with one name the first counts. | They come in the order of their directories' names. | The same files give the same answer on every file system. |
 | A star inside the name of a `Skill(…)` rule, as in `Skill(k*)`, is a letter. | It stands for any text in rules that deny or ask. | The author of such a rule wants more denied, never less. |
 | Empty or malformed `hooks` do not ask for approval. | Each `hooks` key asks. | The skill's author intends hooks; a later correction changes what runs. |
+| `SLASH_COMMAND_TOOL_CHAR_BUDGET` sets the listing's budget in characters. | It is not read; a caller may give a budget. | The daemon does not have the agent's environment. |
+| The limits of the listing in a project's settings always count. | They count once the worktree is trusted. | A longer list takes the model's context. |
+| Denials in a settings file that the agent ignores for a value of a wrong form do not count. | Rules that deny or ask, and restrictions, still count. | A mistake must not permit what the author denies. |
 | A skill that is loaded again answers that it is already loaded, or its new text begins with a note of that. | Each load returns the whole text. | The daemon cannot know whether the text is still in the client's context. |
 ";
 
@@ -386,6 +389,13 @@ fn opencode_agent_skills() -> Profile {
     }
 }
 
+const CODEX_DEVIATIONS: &str = "\
+| `include_instructions = false` below `[skills]` leaves the list out. | The list is made. | A caller that asks for the list wants it. |
+| `project_root_markers` names the files that mark a project's top. | The top is that of the git worktree. | Trust and links follow the worktree. |
+| `policy.products` in `agents/openai.yaml` without `codex` drops the skill. | It is listed. | It is a field of OpenAI's own products. |
+| Skills of enabled plugins in `plugins/cache` are listed as `plugin:skill`. | They are not listed. | Only directories of skills are measured. |
+";
+
 /// Codex 0.169.0: run, and its source.
 fn codex() -> Profile {
     let walk = WalkRule {
@@ -403,6 +413,7 @@ fn codex() -> Profile {
     let home = || variable("CODEX_HOME", ".codex");
     let usual = usual_of(Agent::Codex);
     Profile {
+        deviations: CODEX_DEVIATIONS,
         own: ".codex/skills".into(),
         environment: texts(&["HOME", "CODEX_HOME"]),
         run_variable: Some("CODEX_THREAD_ID".into()),

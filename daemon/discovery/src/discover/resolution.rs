@@ -45,6 +45,8 @@ pub struct Resolution {
     pub own_file: Option<u64>,
     /// Registry URLs from those files.
     pub urls: Vec<SettingsValue>,
+    /// Limits of the agent's prompt listing from those files.
+    pub listing: ListingLimits,
     /// The setting that switches off the agent's bundled skills.
     pub bundled_off: Option<SourceLocation>,
     /// True if those files trust the working directory, with the setting that decides; `None` if
@@ -56,6 +58,15 @@ pub struct Resolution {
     pub candidates: Vec<Candidate>,
     /// False if the tree could not answer every query; `candidates` is empty then.
     pub complete: bool,
+}
+
+/// Limits of a prompt listing that the agent's settings give.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ListingLimits {
+    /// The share of the model's context.
+    pub fraction: Option<f64>,
+    /// The maximum length of a description.
+    pub longest: Option<usize>,
 }
 
 impl Resolution {

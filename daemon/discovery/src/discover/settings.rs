@@ -320,7 +320,10 @@ impl SettingsReader<'_> {
             SettingsItem::PermissionMap => self.merged.take(document, file, &mut self.settings),
             SettingsItem::PermissionLists => rules::take(document, file, &mut self.settings),
             SettingsItem::Restrictions => restrictions::take(document, file, &mut self.settings),
-            SettingsItem::SkillOverrides => switch::overrides(document, file, &mut self.settings),
+            SettingsItem::SkillOverrides => {
+                switch::overrides(document, file, &mut self.settings);
+                self.listing_limits(document, file);
+            }
             SettingsItem::DisabledNames => {
                 switch::disabled_names(document, file, &mut self.settings);
             }
@@ -426,6 +429,29 @@ impl SettingsReader<'_> {
             self.settings.note(&source(item.at), message, Some(next));
         }
         Some(named)
+    }
+
+    /// Applies the limits of the prompt listing. A repository's need trust, because a larger list
+    /// takes the model's context.
+    fn listing_limits(&mut self, document: &Node, file: &AbsPath) {
+        for key in ["skillListingMaxDescChars", "skillListingBudgetFraction"] {
+            let Some(node) = document.get(key) else { continue };
+            let Value::Other(text) = &node.value else { continue };
+            let until = self.settings.until_trusted(file);
+            let waits = until.as_deref().unwrap_or_default();
+            let source = SourceLocation { file: file.clone(), at: node.at };
+            self.settings.note(&source, format!("`{key}` is {text}{waits}"), None);
+            if until.is_some() {
+                continue;
+            }
+            let limits = &mut self.settings.listing;
+            if key == "skillListingMaxDescChars" {
+                limits.longest = text.parse().ok().filter(|it| *it > 0).or(limits.longest);
+            } else {
+                let is_share = |it: &f64| *it > 0.0 && *it <= 1.0;
+                limits.fraction = text.parse().ok().filter(is_share).or(limits.fraction);
+            }
+        }
     }
 
     fn plugins(&mut self, document: &Node, file: &AbsPath) {

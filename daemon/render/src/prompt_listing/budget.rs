@@ -1,11 +1,15 @@
 //! The budget of a prompt listing, and the rendered listing with its counts.
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListingBudget {
     /// The model's context size in tokens, if known.
     pub context_tokens: Option<u64>,
     /// The budget in characters; overrides the agent's own rule.
     pub characters: Option<u64>,
+    /// The share of the context, if the agent's settings give one.
+    pub fraction: Option<f64>,
+    /// The maximum length of a description, if the agent's settings give one.
+    pub longest: Option<usize>,
     /// True if an empty list renders the agent's sentence instead of nothing.
     pub empty_text: bool,
 }

@@ -53,11 +53,12 @@ impl<'a> ListingLine<'a> {
     }
 
     /// Truncates the description to the longest of today's listing.
-    fn cut_units(&mut self) {
-        let units: Vec<u16> = self.description.encode_utf16().take(LONGEST + 1).collect();
-        if units.len() > LONGEST {
+    fn cut_units(&mut self, longest: usize) {
+        let units: Vec<u16> =
+            self.description.encode_utf16().take(longest.saturating_add(1)).collect();
+        if units.len() > longest {
             // Half a character becomes U+FFFD.
-            self.description = String::from_utf16_lossy(&units[..LONGEST - 1]);
+            self.description = String::from_utf16_lossy(&units[..longest - 1]);
             self.description.push(ELLIPSIS);
             self.is_shortened = true;
         }
@@ -193,11 +194,16 @@ pub(super) fn current<'a>(
     skills: &'a [ListedSkill<'a>],
     room: &ListingBudget,
 ) -> ClaudeListing<'a> {
-    let limit =
-        room.characters.map_or_else(|| budget(room).min(LARGEST as usize), |it| it as usize);
+    let of_context = || {
+        let usual = budget(room).min(LARGEST as usize);
+        // Measured: the setting replaces 1 % of the context.
+        room.fraction.map_or(usual, |it| ((usual as f64 * it * 100.0) as usize).max(1))
+    };
+    let limit = room.characters.map_or_else(of_context, |it| it as usize);
     let lines = skills.iter().map(ListingLine::current).collect();
     let mut listing = ClaudeListing::new(lines, COLUMNS, limit);
-    listing.lines.iter_mut().for_each(ListingLine::cut_units);
+    let longest = room.longest.filter(|it| *it > 0).unwrap_or(LONGEST);
+    listing.lines.iter_mut().for_each(|it| it.cut_units(longest));
     let mut by_use: Vec<_> = (0..skills.len()).filter(|it| !skills[*it].is_bundled).collect();
     by_use.sort_by(|a, b| skills[*b].use_score.total_cmp(&skills[*a].use_score));
     // The line without `- ` and the name.

@@ -284,6 +284,23 @@ fn claude_budget_depends_on_context_size() {
 }
 
 #[test]
+fn claude_settings_change_the_share_of_the_context_and_the_longest_description() {
+    // Measured: Claude Code 2.1.332.
+    let shortened = |fraction| {
+        let room =
+            ListingBudget { context_tokens: Some(200_000), fraction, ..ListingBudget::default() };
+        many(ListingFormat::Claude, &room).n_shortened
+    };
+    assert_eq!(shortened(None), 0);
+    assert_eq!(shortened(Some(0.05)), 0);
+    assert!(shortened(Some(0.002)) > 0);
+    let long = [skill("x", &"d".repeat(2000))];
+    let room = ListingBudget { longest: Some(20), ..ListingBudget::default() };
+    let text = write_listing(ListingFormat::Claude, &listed(&long), &room).text;
+    assert_eq!(text, format!("- x: {}…", "d".repeat(19)));
+}
+
+#[test]
 fn when_to_use_follows_the_description() {
     let skills = [skill("x", "Does x.")];
     let mut listed = listed(&skills);

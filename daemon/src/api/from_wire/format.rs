@@ -1,6 +1,7 @@
 //! Words of formats, from the wire to the model. The profile table has the words of agents.
 
 use skills_agents::profile::{Keyword, OutputFormat, Profile, ProfileSet};
+use skills_engine::View;
 use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::wire;
 use skills_render::prompt_listing::{ListingBudget, ListingFormat};
@@ -52,11 +53,19 @@ pub(crate) fn by(by: Option<wire::By>) -> skills_render::Invoker {
 }
 
 pub(crate) fn listing_budget(
+    view: &View,
     context_tokens: Option<u64>,
     characters: Option<u64>,
     empty_text: Option<bool>,
 ) -> ListingBudget {
-    ListingBudget { context_tokens, characters, empty_text: empty_text.unwrap_or_default() }
+    let limits = view.resolution.listing;
+    ListingBudget {
+        context_tokens,
+        characters,
+        fraction: limits.fraction,
+        longest: limits.longest,
+        empty_text: empty_text.unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]

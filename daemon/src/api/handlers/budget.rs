@@ -31,7 +31,7 @@ pub(crate) async fn budget(
     let RequestContext { config, view, .. } = parts.resolver.resolve(&peer, context).await?;
     let (word, own) = (params.format.as_deref(), &view.ctx.profile);
     let format = format::catalog(word, own, &config.profiles)?;
-    let room = format::listing_budget(params.context_tokens, params.budget_chars, None);
+    let room = format::listing_budget(&view, params.context_tokens, params.budget_chars, None);
     let only_cut = params.only_cut == Some(true);
     let uses = parts.sessions.uses().await;
     let make = move |_: &Cancel| {

@@ -1,6 +1,6 @@
 //! `catalog/render` and `catalog/tool`: the prompt listing as an agent gives it to its model.
 
-mod claude;
+pub(super) mod claude;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -57,6 +57,7 @@ pub(crate) async fn render(
     let listing = CatalogCall {
         format: format::catalog(params.format.as_deref(), &view.ctx.profile, &config.profiles)?,
         budget: format::listing_budget(
+            &view,
             params.context_tokens,
             params.budget_chars,
             params.empty_text,
@@ -229,7 +230,8 @@ pub(crate) async fn tool(
     let RequestContext { config, view, .. } = sessions.resolver.resolve(&peer, context).await?;
     let (word, own) = (params.style.as_deref(), &view.ctx.profile);
     let style = format::load(word, "style", own, &config.profiles)?;
-    let listing_budget = format::listing_budget(params.context_tokens, params.budget_chars, None);
+    let listing_budget =
+        format::listing_budget(&view, params.context_tokens, params.budget_chars, None);
     let uses = sessions.uses().await;
     blocking(move || {
         let skills = listed(&view, &uses);

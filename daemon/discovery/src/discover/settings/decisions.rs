@@ -15,7 +15,7 @@ use crate::discover::context::DiscoveryContext;
 use crate::discover::disk::{FaultKind, PathStatus, TextFile};
 use crate::discover::links;
 use crate::discover::owner::Owner;
-use crate::discover::resolution::{RootOutcome, SearchRoot};
+use crate::discover::resolution::{ListingLimits, RootOutcome, SearchRoot};
 use crate::discover::root_paths::setting_path;
 use crate::discover::tree::Tree;
 use crate::permission::{Restrictions, Rule, SourceLocation};
@@ -38,6 +38,8 @@ pub(in crate::discover) struct SettingsDecisions {
     pub(in crate::discover) plugins: Vec<(SettingsValue, bool)>,
     /// Plugin options by plugin and name; the last value counts.
     pub(in crate::discover) plugin_options: BTreeMap<String, BTreeMap<String, String>>,
+    /// The limits of the prompt listing.
+    pub(in crate::discover) listing: ListingLimits,
     /// The setting that switches off the agent's bundled skills.
     pub(in crate::discover) bundled_off: Option<SourceLocation>,
     /// True if the working directory is trusted, with the setting that decides.

@@ -4,7 +4,9 @@ use expect_test::expect;
 
 use super::{check, check_explain, ctx, path};
 use crate::discover::memory::MemoryTree;
-use crate::discover::{Candidate, DiscoveryContext, SettingsFile, SkillState, discover};
+use crate::discover::{
+    Candidate, DiscoveryContext, ListingLimits, SettingsFile, SkillState, discover,
+};
 
 #[test]
 fn opencode_uses_the_last_list_of_paths() {
@@ -584,6 +586,25 @@ b
                 permission/denied: /w/.claude/settings.json:1:73 the rule `b` denies it
         "#]],
     );
+}
+
+#[test]
+fn limits_of_claudes_listing_are_read_and_need_trust_in_a_repository() {
+    let limits = |trust: &str| {
+        let fixture = format!(
+            r#"{trust}
+//- /w/.git dir
+//- /home/u/.claude/settings.json
+{{"skillListingMaxDescChars": 20, "skillListingBudgetFraction": 0.05}}
+//- /w/.claude/settings.json
+{{"skillListingMaxDescChars": 9000}}
+"#
+        );
+        discover(&ctx("claude-code", "/w"), &MemoryTree::new(&fixture)).listing
+    };
+    let of = |longest| ListingLimits { fraction: Some(0.05), longest: Some(longest) };
+    assert_eq!(limits(""), of(20));
+    assert_eq!(limits("//- /w trusted"), of(9000));
 }
 
 #[test]

@@ -110,6 +110,13 @@ pub(super) fn sort(resolution: &Resolution, skills: &mut [&Candidate]) {
     });
 }
 
+/// Returns the skill that has this label.
+pub(in crate::api::handlers) fn labelled(view: &View, label: &str) -> Option<usize> {
+    let labels = labels(view);
+    let is_meant = |it: &Candidate| labels.get(&*it.path).is_some_and(|it| it == label);
+    view.resolution.candidates.iter().position(is_meant)
+}
+
 fn labels(view: &View) -> HashMap<&Path, String> {
     let mut taken: HashSet<String> = loaded(view).map(|it| it.name.clone()).collect();
     taken.extend(OWN_COMMANDS.split(' ').map(str::to_owned));

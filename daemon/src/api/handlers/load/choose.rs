@@ -14,7 +14,7 @@ use skills_render::prompt_listing::plugin_search;
 
 use crate::access::authorize;
 use crate::api::from_wire::{SkillTarget, target};
-use crate::api::handlers::catalog::in_registry_order;
+use crate::api::handlers::catalog::{claude, in_registry_order};
 use crate::api::handlers::get::find;
 
 /// Claude Code's error codes.
@@ -53,6 +53,10 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<us
         // The user's command `/name` loads the skill like its name.
         SkillTarget::Name(typed) if typed.starts_with('/') => {
             find(view, &SkillTarget::Name(strip_slash(typed)))
+        }
+        // Measured: Claude Code also takes the label that it shows behind a name.
+        SkillTarget::Name(typed) if agents == OutputFormat::Claude => {
+            claude::labelled(view, strip_slash(typed)).ok_or(error)
         }
         _ => Err(error),
     });

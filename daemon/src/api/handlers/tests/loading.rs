@@ -396,3 +396,16 @@ async fn plugin_skill_gets_the_users_plugin_options() {
     let loaded = claude(&mut rig, known).await;
     assert_eq!(loaded, Ok(format!("{root} {data} e2 3 fast {rest}")));
 }
+
+#[tokio::test]
+async fn claude_skill_is_loaded_by_its_label() {
+    // Measured: Claude Code 2.1.332.
+    let mut rig = Rig::new(&[(
+        "w/.claude/skills/lab/SKILL.md",
+        "---\nname: Other\ndescription: d\n---\nBody.\n",
+    )]);
+    for name in ["lab", "Other", "/Other"] {
+        let loaded = rig.call("skills/load", json!({"profile": "claude-code", "name": name})).await;
+        assert_eq!(loaded["metadata"]["name"], "lab", "{name}: {loaded}");
+    }
+}
