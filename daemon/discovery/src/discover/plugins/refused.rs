@@ -15,7 +15,7 @@ pub(super) fn of_manifest(document: &Node) -> Option<Refusal> {
         None => return Some((document.at, "it has no `name`".to_owned())),
         Some(node) => match node.text() {
             None => return Some(must_be(node, "name", "a string")),
-            Some(name) if name.is_empty() => {
+            Some("") => {
                 return Some((node.at, "`name` is empty".to_owned()));
             }
             Some(name) if name.contains(char::is_whitespace) => {
@@ -53,7 +53,7 @@ pub(super) fn of_marketplace(document: &Node, name: &str) -> Option<Refusal> {
 fn of_key(key: &str, node: &Node) -> Option<Refusal> {
     let is_valid = match key {
         "version" => node.text().is_some(),
-        "skills" => is_one_or_list(node, is_path),
+        "skills" | "outputStyles" => is_one_or_list(node, is_path),
         "agents" => is_one_or_list(node, |it| is_path_of(it, ".md")),
         "hooks" => is_one_or_list(node, is_hooks),
         "commands" => match &node.value {
@@ -61,7 +61,6 @@ fn of_key(key: &str, node: &Node) -> Option<Refusal> {
             _ => is_one_or_list(node, is_path),
         },
         "mcpServers" | "lspServers" => is_one_or_list(node, is_servers),
-        "outputStyles" => is_one_or_list(node, is_path),
         "settings" => matches!(node.value, Value::Map(_)),
         "userConfig" => match &node.value {
             Value::Map(entries) => entries.iter().all(|it| is_option(&it.node)),

@@ -450,7 +450,7 @@ fn nested_skills_with_one_name_are_all_named_by_their_directories() {
         let skills = nested.iter().map(|it| format!("//- {it}/SKILL.md\n{it}\n"));
         let fixture = format!("//- /w/.git dir\n{}{more}", skills.collect::<String>());
         let root = |it: &&str| path(it.rsplit_once('/').unwrap().0);
-        let overlay = Overlay::new(nested.iter().map(|it| root(it)).collect(), Vec::new());
+        let overlay = Overlay::new(nested.iter().map(root).collect(), Vec::new());
         let ctx = DiscoveryContext { overlay: Arc::new(overlay), ..ctx("claude-code", "/w") };
         let resolution = discover(&ctx, &MemoryTree::new(&fixture));
         let mut names: Vec<_> = resolution

@@ -3,8 +3,8 @@
 use expect_test::expect;
 
 use super::{check, check_explain, ctx};
-use crate::discover::discover;
 use crate::discover::memory::MemoryTree;
+use crate::discover::{SettingsFile, discover};
 
 const SKILL: &str = "---\nname: label\ndescription: d\n---\nbody\n";
 
@@ -414,7 +414,7 @@ fn listed_of_plugin(manifest: &str, marketplace: &str, more: &str) -> (String, S
     let resolution = discover(&ctx("claude-code", "/w"), &MemoryTree::new(&with_skills(&fixture)));
     assert!(resolution.complete);
     let names = resolution.listed().filter(|it| !it.is_built_in()).map(|it| it.name.clone());
-    let problems = resolution.settings.iter().flat_map(|it| it.problems());
+    let problems = resolution.settings.iter().flat_map(SettingsFile::problems);
     (names.collect::<Vec<_>>().join(" "), problems.collect::<Vec<_>>().join("\n"))
 }
 

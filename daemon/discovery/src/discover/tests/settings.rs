@@ -631,7 +631,8 @@ c
         let rules: Vec<_> = resolution.permissions.iter().map(|it| &*it.pattern).collect();
         assert_eq!(rules, ["c"]);
         let is_listed = resolution.listed().any(|it| it.name == "a");
-        let problems: Vec<_> = resolution.settings.iter().flat_map(|it| it.problems()).collect();
+        let problems: Vec<_> =
+            resolution.settings.iter().flat_map(SettingsFile::problems).collect();
         (is_listed, problems.iter().any(|it| it.contains(file)))
     };
     let (user, managed) =
