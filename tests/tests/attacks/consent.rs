@@ -206,7 +206,7 @@ fn trust_command_without_a_terminal_is_refused() {
         let output = run(&live.home, &top, &[&["trust"], how].concat());
         assert_eq!(output.status.code(), Some(5), "{how:?}: {}", stderr(&output));
         let said = stderr(&output);
-        assert!(said.contains("terminal") && said.contains("`skillsd trust`"), "{said}");
+        assert!(said.contains("terminal") && said.contains("`skillsd trust"), "{said}");
     }
     assert!(!is_trusted(&mut live.wire, &top));
     // Revoking needs no terminal.
