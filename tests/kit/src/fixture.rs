@@ -47,8 +47,8 @@ pub fn write_marketplace(plugins: &Path, market: &str, plugin: &str) {
     let text = format!(
         r#"{{"name": "{market}", "owner": {{"name": "o"}}, "plugins": [{{"name": "{plugin}", "source": {{"source": "github", "repo": "o/r"}}}}]}}"#
     );
-    fs::create_dir_all(&dir).unwrap();
-    fs::write(dir.join("marketplace.json"), text).unwrap();
+    fs::create_dir_all(&dir).expect("a directory can be made");
+    fs::write(dir.join("marketplace.json"), text).expect("a file can be written");
 }
 
 /// Writes a small skill into `dir`, making directories as needed, and returns its SKILL.md.

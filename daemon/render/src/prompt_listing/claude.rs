@@ -188,6 +188,17 @@ fn budget(room: &ListingBudget) -> usize {
     room.characters.or(of_context).unwrap_or(FALLBACK) as usize
 }
 
+/// Returns a multiple of a number of characters, rounded down.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the number is small and the factor positive; the cast saturates"
+)]
+fn share(characters: usize, factor: f64) -> usize {
+    (characters as f64 * factor) as usize
+}
+
 /// Returns the current listing. If it exceeds the budget, the most used skills keep their
 /// descriptions, then earlier ones before later ones; each that still fits is kept. Every name stays.
 pub(super) fn current<'a>(
@@ -197,7 +208,7 @@ pub(super) fn current<'a>(
     let of_context = || {
         let usual = budget(room).min(LARGEST as usize);
         // Measured: the setting replaces 1 % of the context.
-        room.fraction.map_or(usual, |it| ((usual as f64 * it * 100.0) as usize).max(1))
+        room.fraction.map_or(usual, |it| share(usual, it * 100.0).max(1))
     };
     let limit = room.characters.map_or_else(of_context, |it| it as usize);
     let lines = skills.iter().map(ListingLine::current).collect();
