@@ -112,7 +112,11 @@ pub fn config_changes(
     let reads = |item: SettingsItem| files.iter().any(|it| it.2 == item);
     let is_toml = files.iter().any(|it| it.1 == Syntax::Toml);
     let words = slug(text);
-    let may_name = names.iter().any(|it| words.contains(&slug(it))) || text.contains("\\u");
+    let is_named = |name: &String| {
+        let slug = slug(name);
+        text.contains(&**name) || !slug.is_empty() && words.contains(&slug)
+    };
+    let may_name = names.iter().any(is_named) || text.contains("\\u");
     if !may_name && !text.contains(WILDCARDS) && !is_toml {
         return Ok(ConfigChanges::default());
     }

@@ -57,6 +57,7 @@ fn denied_skill_inside_another_is_not_read_by_its_name() {
          //- /.opencode/skill/parent/SKILL.md\n---\nname: parent\ndescription: d\n---\n\
          //- /.opencode/skill/parent/child/SKILL.md\n---\nname: child\ndescription: d\n---\n\
          //- /.opencode/skill/parent/child/more.md\nno\n\
+         //- /.opencode/skill/parent/link.md link=child/more.md\n\
          //- /.opencode/skill/parent/more.md\nyes\n",
     );
     let read = |live: &mut Live, relative: &str| {
@@ -65,10 +66,14 @@ fn denied_skill_inside_another_is_not_read_by_its_name() {
         live.wire.try_call("skills/read", &params)
     };
     assert_eq!(read(&mut live, "more.md").expect("its own file")["content"], "yes\n");
-    for denied in ["child/SKILL.md", "child/more.md", "child/../child/more.md"] {
+    for denied in ["child/SKILL.md", "child/more.md", "child/../child/more.md", "link.md"] {
         let error = read(&mut live, denied).expect_err(denied);
         assert_eq!(error.code, -32002, "{denied}: {error}");
     }
+    let run =
+        json!({"cwd": top, "profile": "opencode", "name": "parent", "relative": "child/x.sh"});
+    let error = live.wire.try_call("skills/run", &run).expect_err("denied");
+    assert_eq!(error.code, -32002, "{error}");
 }
 
 #[test]

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use skills_agents::profile::{OnBrokenSettings, PluginRule, RootContent};
 use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::{AbsPath, check_component};
-use skills_syntax::text::LineColumn;
 
 use super::candidate::SKILL_FILE;
 use super::context::variable;
@@ -172,22 +171,6 @@ impl PluginFinder<'_> {
         let broken =
             if is_current { OnBrokenSettings::DropsPlugin } else { OnBrokenSettings::Ignores };
         self.settings.consult(self.tree, path, Syntax::Json, broken)
-    }
-
-    /// Returns the fault in the syntax of a file that was read.
-    fn fault(&self, path: &AbsPath) -> Option<(LineColumn, String)> {
-        let file = self.settings.consulted.iter().find(|it| it.path == *path)?;
-        let SettingsOutcome::Broken(error, _) = &file.outcome else { return None };
-        Some((error.at, format!("it is {}", error.message)))
-    }
-
-    /// Reports a fault for which the agent drops a plugin. Returns the reason.
-    fn refuse(&mut self, key: &str, source: &SourceLocation, why: &str) -> String {
-        let message = format!("{why}; the agent drops `{key}`");
-        let next = format!("Correct `{}`, or remove the plugin.", source.file.display());
-        self.settings.plugin_problem(source, key, message, next);
-        let (file, at) = (source.file.display(), source.at);
-        format!("`{file}:{}:{}`: {why}", at.line, at.column)
     }
 
     fn is_directory(&mut self, path: &AbsPath) -> bool {
@@ -381,29 +364,6 @@ impl PluginFinder<'_> {
         if is_file { location.clone() } else { location.child(MARKETPLACE) }
     }
 
-    /// Returns the position and the reason if the agent drops a plugin for its marketplace.
-    fn refused_by_marketplace(
-        &mut self,
-        name: &str,
-        market: &str,
-    ) -> Option<(SourceLocation, String)> {
-        if !self.reads_current_manifest() {
-            return None;
-        }
-        let dir = self.marketplace(market).0;
-        let file = self.marketplace_file(&dir);
-        let text = self.description(&file);
-        let (at, why) = match text.as_ref().and_then(|it| it.document(Syntax::Json).ok()) {
-            Some(document) => refused::of_marketplace(document, name)?,
-            None => match self.fault(&file) {
-                Some(fault) => fault,
-                None if !self.settings.complete => return None,
-                None => (LineColumn { line: 1, column: 1 }, "it does not exist".to_owned()),
-            },
-        };
-        Some((SourceLocation { file, at }, why))
-    }
-
     /// Returns the marketplace's entry for a plugin; `installed` is the plugin's installed copy.
     fn offer(
         &mut self,
@@ -516,34 +476,6 @@ impl PluginFinder<'_> {
             }
             self.merge(it);
         }
-    }
-
-    /// Returns the position and the reason if the agent drops a plugin for its manifest.
-    fn refused_by_manifest(
-        &self,
-        root: &AbsPath,
-        file: &AbsPath,
-        document: Option<&Node>,
-        offer: Option<&MarketplacePlugin>,
-    ) -> Option<(SourceLocation, String)> {
-        if let (Some(source), Some(_)) =
-            (offer.and_then(|it| it.excludes_manifest.as_ref()), document)
-        {
-            let why = format!(
-                "an entry with `strict: false` and its own parts excludes `{}`",
-                file.display()
-            );
-            return Some((source.clone(), why));
-        }
-        let start = LineColumn { line: 1, column: 1 };
-        let (at, why) = match document {
-            Some(_) if !self.owners.is_beneath(file, root) => {
-                (start, "it is a link out of the plugin".to_owned())
-            }
-            Some(document) => refused::of_manifest(document)?,
-            None => self.fault(file)?,
-        };
-        Some((SourceLocation { file: file.clone(), at }, why))
     }
 
     /// Returns the name in a plugin's manifest, or else the name by which it is installed.

@@ -146,7 +146,9 @@ impl SettingsReader<'_> {
                 self.take(*reads, &document, path);
             }
         }
-        if !is_valid {
+        // Managed files are read value by value.
+        let is_managed = matches!(rule.base, RootBase::Absolute(_));
+        if !is_valid && !is_managed {
             shape::drop_allowing(path, &mut self.settings);
         }
     }

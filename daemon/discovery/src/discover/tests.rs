@@ -13,6 +13,7 @@ mod places;
 mod plugins;
 mod restrictions;
 mod settings;
+mod settings_forms;
 mod switched_off;
 mod variants;
 mod worktrees;

@@ -127,8 +127,8 @@ impl<'a> Walker<'a> {
         self.link_targets = self.links.link_targets(root, is_own, base);
     }
 
-    /// Sets the plugin of the root that is walked next. Measured: Claude Code follows links in
-    /// plugins only to what is in the same plugin.
+    /// Sets the plugin of the root that is walked next. Measured: Claude Code follows a link
+    /// in a plugin only within the plugin.
     pub(super) fn set_plugin_top(&mut self, top: Option<&AbsPath>) {
         let is_current = self.profile.plugins().any(PluginRule::reads_current_manifest);
         self.plugin_top = top.filter(|_| is_current).and_then(|it| {

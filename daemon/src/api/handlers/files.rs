@@ -128,7 +128,7 @@ pub(crate) async fn read(
         },
         Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),
     };
-    if let Some(owner) = nested_skill(view, candidate, &dir.join(&relative)) {
+    for owner in nested_skills(view, candidate, &relative).await? {
         authorize::read(&parts.access, Asking { candidate: owner, ..asking }, recipient).await?;
     }
     let known = candidate.directory;
@@ -153,14 +153,30 @@ pub(crate) async fn read(
     })
 }
 
-/// Returns the skill in a directory of another one that a file belongs to.
-fn nested_skill<'v>(view: &'v View, outer: &Candidate, file: &Path) -> Option<&'v Candidate> {
-    let outer = outer.dir();
-    let mut dirs = file.ancestors().skip(1).take_while(|it| *it != Path::new(&*outer));
-    let skill_in = |dir: &Path| {
-        view.responses().by_path(&view.resolution, &AbsPath::new(dir).ok()?.child(SKILL_FILE))
+/// Returns the skills in directories of another one that a file belongs to, by its path and by the
+/// path to which links lead.
+pub(super) async fn nested_skills<'v>(
+    view: &'v View,
+    outer: &Candidate,
+    relative: &Path,
+) -> Result<Vec<&'v Candidate>, RpcError> {
+    let (top, file) = (outer.dir(), outer.dir().join(relative));
+    let real = blocking({
+        let (top, file) = (top.clone(), file.clone());
+        // A file that does not exist belongs to no skill; the read reports it.
+        move || Ok(top.canonicalize().and_then(|top| Ok((top, file.canonicalize()?))).ok())
+    });
+    let real =
+        real.await?.and_then(|(real_top, file)| Some(top.join(file.strip_prefix(real_top).ok()?)));
+    let owner = |file: &PathBuf| {
+        let dirs = file.ancestors().skip(1).take_while(|it| *it != Path::new(&*top));
+        let mut found = dirs.filter_map(|dir| {
+            let skill = AbsPath::new(dir).ok()?.child(SKILL_FILE);
+            view.responses().by_path(&view.resolution, &skill)
+        });
+        found.next().map(|it| &view.resolution.candidates[it])
     };
-    dirs.find_map(skill_in).map(|it| &view.resolution.candidates[it])
+    Ok([Some(file), real].iter().flatten().filter_map(owner).collect())
 }
 
 /// Decodes and normalizes a path relative to the skill's directory, so that the path that is read

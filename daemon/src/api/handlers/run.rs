@@ -17,7 +17,7 @@ use skills_render::Invoker;
 use skills_render::resources::is_script;
 
 use crate::access::authorize;
-use crate::access::authorize::{Asking, Script};
+use crate::access::authorize::{Asking, Recipient, Script};
 use crate::access::child_process;
 use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, Ran, RunSlot, take_slot};
 use crate::access::confined_dir::ConfinedDir;
@@ -25,7 +25,7 @@ use crate::access::programs::{InterpreterError, SearchPath};
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealedCopy, Snapshot};
 use crate::api::from_wire::target;
-use crate::api::handlers::files::{directory_gone, refused, relative};
+use crate::api::handlers::files::{directory_gone, nested_skills, refused, relative};
 use crate::api::handlers::get::find;
 use crate::api::parts::GuardedParts;
 use crate::api::to_wire;
@@ -53,6 +53,11 @@ pub(crate) async fn run(
     let view = &*request.view;
     let candidate = &view.resolution.candidates[find(view, &target)?];
     let asking = Asking::new(&request, candidate, Invoker::Model, params.wait);
+    // A script of a skill inside this one needs the rights of both.
+    for owner in nested_skills(view, candidate, &relative).await? {
+        let asking = Asking { candidate: owner, ..asking };
+        authorize::read(&parts.access, asking, Recipient::Other).await?;
+    }
     let call = ScriptCall { parts: &parts, params: &params, relative: &relative, view, candidate };
     let (place, content, snapshot) = call.authorize(asking).await?;
     let (first_line, copy) = match snapshot {

@@ -1,13 +1,91 @@
 //! Faults for which Claude Code drops a whole plugin. Measured: 2.1.330 and 2.1.332.
 
-use skills_syntax::config_tree::{Node, Value};
+use skills_syntax::config_tree::{Node, Syntax, Value};
+use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
+use super::super::settings::file::SettingsOutcome;
+use super::{MarketplacePlugin, PluginFinder};
+use crate::permission::SourceLocation;
+
+impl PluginFinder<'_> {
+    /// Returns the reason why a file that was consulted cannot be read.
+    pub(super) fn fault(&self, path: &AbsPath) -> Option<(LineColumn, String)> {
+        let file = self.settings.consulted.iter().find(|it| it.path == *path)?;
+        match &file.outcome {
+            SettingsOutcome::Broken(error, _) => {
+                Some((error.at, format!("it is {}", error.message)))
+            }
+            SettingsOutcome::Fault(fault, _) => {
+                Some((LineColumn { line: 1, column: 1 }, fault.to_string()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reports a fault for which the agent drops a plugin. Returns the reason.
+    pub(super) fn refuse(&mut self, key: &str, source: &SourceLocation, why: &str) -> String {
+        let message = format!("{why}; the agent drops `{key}`");
+        let next = format!("Correct `{}`, or remove the plugin.", source.file.display());
+        self.settings.plugin_problem(source, key, message, next);
+        let (file, at) = (source.file.display(), source.at);
+        format!("`{file}:{}:{}`: {why}", at.line, at.column)
+    }
+
+    /// Returns the position and the reason if the agent drops a plugin for its marketplace.
+    pub(super) fn refused_by_marketplace(
+        &mut self,
+        name: &str,
+        market: &str,
+    ) -> Option<(SourceLocation, String)> {
+        if !self.reads_current_manifest() {
+            return None;
+        }
+        let dir = self.marketplace(market).0;
+        let file = self.marketplace_file(&dir);
+        let text = self.description(&file);
+        let (at, why) = match text.as_ref().and_then(|it| it.document(Syntax::Json).ok()) {
+            Some(document) => marketplace_fault(document, name)?,
+            // Measured: without the file, the agent drops the plugin too. It stays listed here.
+            None => self.fault(&file)?,
+        };
+        Some((SourceLocation { file, at }, why))
+    }
+
+    /// Returns the position and the reason if the agent drops a plugin for its manifest.
+    pub(super) fn refused_by_manifest(
+        &self,
+        root: &AbsPath,
+        file: &AbsPath,
+        document: Option<&Node>,
+        offer: Option<&MarketplacePlugin>,
+    ) -> Option<(SourceLocation, String)> {
+        if let (Some(source), Some(_)) =
+            (offer.and_then(|it| it.excludes_manifest.as_ref()), document)
+        {
+            let why = format!(
+                "an entry with `strict: false` and its own parts excludes `{}`",
+                file.display()
+            );
+            return Some((source.clone(), why));
+        }
+        let start = LineColumn { line: 1, column: 1 };
+        let (at, why) = match document {
+            Some(_) if !self.owners.is_beneath(file, root) => {
+                (start, "it is a link out of the plugin".to_owned())
+            }
+            Some(document) => manifest_fault(document)?,
+            None => self.fault(file)?,
+        };
+        Some((SourceLocation { file: file.clone(), at }, why))
+    }
+}
+
 /// Position and reason, as a sentence fragment about the file.
-pub(super) type Refusal = (LineColumn, String);
+type Refusal = (LineColumn, String);
 
 /// Returns the first fault of a manifest for which the agent drops the plugin.
-pub(super) fn of_manifest(document: &Node) -> Option<Refusal> {
+fn manifest_fault(document: &Node) -> Option<Refusal> {
     let Value::Map(entries) = &document.value else {
         return Some((document.at, format!("it must be a map, not {}", document.kind())));
     };
@@ -24,11 +102,11 @@ pub(super) fn of_manifest(document: &Node) -> Option<Refusal> {
             Some(_) => {}
         },
     }
-    entries.iter().find_map(|it| of_key(&it.key, &it.node))
+    entries.iter().find_map(|it| key_fault(&it.key, &it.node))
 }
 
 /// Returns the first fault of a marketplace for which the agent drops its plugin `name`.
-pub(super) fn of_marketplace(document: &Node, name: &str) -> Option<Refusal> {
+fn marketplace_fault(document: &Node, name: &str) -> Option<Refusal> {
     let Some(own) = document.get("name") else {
         return Some((document.at, "it has no `name`".to_owned()));
     };
@@ -50,7 +128,7 @@ pub(super) fn of_marketplace(document: &Node, name: &str) -> Option<Refusal> {
     (!is_listed).then(|| (plugins.at, format!("`plugins` does not list `{name}`")))
 }
 
-fn of_key(key: &str, node: &Node) -> Option<Refusal> {
+fn key_fault(key: &str, node: &Node) -> Option<Refusal> {
     let is_valid = match key {
         "version" => node.text().is_some(),
         "skills" | "outputStyles" => is_one_or_list(node, is_path),

@@ -472,7 +472,6 @@ fn plugin_with_a_refused_manifest_is_dropped_and_reported() {
 fn plugin_of_a_refused_marketplace_is_dropped_and_reported() {
     let manifest = r#"{"name": "p"}"#;
     for market in [
-        "",
         "{",
         r#"{"name": "m", "plugins": [{"name": "p", "source": "./p"}]}"#,
         r#"{"name": "m", "owner": "o", "plugins": [{"name": "p", "source": "./p"}]}"#,
@@ -485,6 +484,7 @@ fn plugin_of_a_refused_marketplace_is_dropped_and_reported() {
         assert_eq!(names, "", "{market}");
         assert!(problems.contains("marketplace.json:1:"), "{market}: {problems}");
     }
+    assert_eq!(listed_of_plugin(manifest, "", "").0, "p:s");
     let other = r#"{"name": "z", "owner": {"name": "o"}, "plugins": [5, {"name": "p"}]}"#;
     assert_eq!(listed_of_plugin(manifest, other, "").0, "p:s");
 }
