@@ -4,9 +4,7 @@ use expect_test::expect;
 
 use super::{check, check_explain, ctx, path};
 use crate::discover::memory::MemoryTree;
-use crate::discover::{
-    Candidate, DiscoveryContext, ListingLimits, SettingsFile, SkillState, discover,
-};
+use crate::discover::{Candidate, DiscoveryContext, SettingsFile, SkillState, discover};
 
 #[test]
 fn opencode_uses_the_last_list_of_paths() {

@@ -1,6 +1,6 @@
 //! Tests of values in Claude Code's settings files: their forms, and the limits of the listing.
 
-use super::{ctx, path};
+use super::ctx;
 use crate::discover::memory::MemoryTree;
 use crate::discover::{ListingLimits, SettingsFile, discover};
 
