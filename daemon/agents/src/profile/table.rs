@@ -331,7 +331,7 @@ fn opencode() -> Profile {
 }
 
 const PLUGIN_DEVIATIONS: &str = "\
-| Claude Code 2.1.332 drops an installed plugin whose marketplace has no `marketplace.json` any more. | It is listed. | The plugin is installed and on; the file is missing only after a deletion by hand. |
+| Claude Code 2.1.332 drops an installed plugin whose marketplace has no `marketplace.json` any more, or one without `owner`. | It is listed. | The plugin is installed and on, and nothing in it is wrong. |
 | A path in a marketplace's list of skills may lead out of the marketplace, by `..` or by a link. | It is refused, with the line. | The list is written by others, and must not choose other directories of the user. |
 | The files and scripts of a skill include those behind links that lead out of it. | They are left out, and cannot be run. | Nothing outside of a skill counts as approved with it. |
 ";

@@ -114,10 +114,11 @@ fn marketplace_fault(document: &Node, name: &str) -> Option<Refusal> {
     if !own.text().is_some_and(is_name) {
         return Some(must_be(own, "name", "a string without blanks"));
     }
-    let Some(owner) = document.get("owner") else {
-        return Some((document.at, "it has no `owner`".to_owned()));
-    };
-    if owner.get("name").and_then(Node::text).is_none_or(str::is_empty) {
+    // Measured: without an owner, the agent drops the plugin too. It stays listed here.
+    let owner = document.get("owner");
+    let is_owner =
+        |it: &&Node| it.get("name").and_then(Node::text).is_some_and(|it| !it.is_empty());
+    if let Some(owner) = owner.filter(|it| !is_owner(it)) {
         return Some((owner.at, "`owner` must be a map with a `name`".to_owned()));
     }
     let Some(plugins) = document.get("plugins") else {

@@ -473,7 +473,6 @@ fn plugin_of_a_refused_marketplace_is_dropped_and_reported() {
     let manifest = r#"{"name": "p"}"#;
     for market in [
         "{",
-        r#"{"name": "m", "plugins": [{"name": "p", "source": "./p"}]}"#,
         r#"{"name": "m", "owner": "o", "plugins": [{"name": "p", "source": "./p"}]}"#,
         r#"{"owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}"#,
         r#"{"name": "m", "owner": {"name": "o"}}"#,
@@ -484,7 +483,10 @@ fn plugin_of_a_refused_marketplace_is_dropped_and_reported() {
         assert_eq!(names, "", "{market}");
         assert!(problems.contains("marketplace.json:1:"), "{market}: {problems}");
     }
-    assert_eq!(listed_of_plugin(manifest, "", "").0, "p:s");
+    let without_owner = r#"{"name": "m", "plugins": [{"name": "p", "source": "./p"}]}"#;
+    for kept in ["", without_owner] {
+        assert_eq!(listed_of_plugin(manifest, kept, "").0, "p:s", "{kept}");
+    }
     let other = r#"{"name": "z", "owner": {"name": "o"}, "plugins": [5, {"name": "p"}]}"#;
     assert_eq!(listed_of_plugin(manifest, other, "").0, "p:s");
 }
