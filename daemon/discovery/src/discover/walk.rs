@@ -222,11 +222,14 @@ impl Walker<'_> {
             return Ok(());
         }
         let root = descent.root;
+        // In a plugin a link is no command.
+        let skips_links = self.plugin_top.is_some();
         // A directory with a SKILL.md, in any case, is one command besides those below it.
         let is_skill = |it: &&ListedItem| {
             it.name.eq_ignore_ascii_case(SKILL_FILE)
                 && it.name.as_bytes().ends_with(COMMAND)
                 && it.kind != ItemKind::Directory
+                && !(skips_links && it.kind == ItemKind::Link)
         };
         let skill = listing.items.iter().find(is_skill);
         if let Some(skill) = skill {

@@ -502,6 +502,7 @@ fn links_in_a_plugin_lead_only_into_the_plugin() {
         (format!("//- {plugin}/skills/e/SKILL.md -> /ext/e.md\n"), "p:s p:z"),
         (format!("//- {plugin}/commands/e.md -> /ext/e.md\n"), "p:s p:z"),
         (format!("//- {plugin}/commands -> /ext\n"), "p:s p:z"),
+        (format!("//- {plugin}/commands/e/SKILL.md -> /ext/e.md\n"), "p:s p:z"),
         (format!("//- {plugin}/skills/e -> {plugin}/more/z\n"), "p:e p:s"),
         (format!("//- {plugin}/skills/e/SKILL.md -> {plugin}/more/z/SKILL.md\n"), "p:e p:s"),
     ] {
