@@ -265,7 +265,7 @@ fn health_of_file(path: &Path, kept: &CachedFile) -> Vec<Health> {
         path: Some(path.as_os_str().to_owned()),
     });
     let late = kept.guard.is_late().then(|| Health {
-        code: "config",
+        code: "file-system",
         message: "its file system does not answer".to_owned(),
         hint: "Check the file server or network. Until it answers, the last configuration read is used, or the defaults.",
         path: Some(path.as_os_str().to_owned()),
