@@ -156,6 +156,11 @@ fn plugins_installed_by_claude_code_give_the_same_skills() {
         plugin(&program, &tree, &top, &["install", &format!("{name}@market")]);
     }
     compare("the others");
+    // Moves the skills of a plugin out of it, and leaves a link.
+    let skills = top.join(tree.home).join(".claude/plugins/cache/market/one/1.0.0/skills");
+    fs::rename(&skills, top.join("outside")).unwrap();
+    std::os::unix::fs::symlink(top.join("outside"), &skills).unwrap();
+    compare("skills behind a link out of the plugin");
     plugin(&program, &tree, &top, &["disable", "five@market"]);
     compare("five disabled");
     plugin(&program, &tree, &top, &["uninstall", "four@market"]);
