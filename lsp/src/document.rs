@@ -171,6 +171,11 @@ impl Document {
         self.parts.links(&self.text, self.parsed())
     }
 
+    /// Returns the same paths in text order, searched as they are taken.
+    pub(crate) fn links_from_start(&self) -> impl Iterator<Item = Link> {
+        self.parts.links_from_start(&self.text, self.parsed())
+    }
+
     /// Returns the reference at an offset.
     pub(crate) fn reference_at(&self, offset: usize) -> Option<Reference> {
         self.parts.reference_at(&self.text, self.parsed(), offset)

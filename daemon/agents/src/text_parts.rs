@@ -1,5 +1,6 @@
 //! [`TextParts`]: the body, references and links of one text, each searched once.
 
+use std::iter;
 use std::sync::OnceLock;
 
 use skills_syntax::markdown::Body;
@@ -35,6 +36,24 @@ impl TextParts {
         self.links.get_or_init(|| links_in(text, document, self.body(text, document)).into())
     }
 
+    /// Returns the links in text order, and searches only the part of the text that they are taken
+    /// from.
+    pub fn links_from_start<'a>(
+        &'a self,
+        text: &'a str,
+        document: &'a Document,
+    ) -> impl Iterator<Item = Link> + 'a {
+        const FIRST_PART: usize = 64 * 1024;
+        let body = self.body(text, document);
+        // Each part is as long as all before it: one that cuts a long block searches it again.
+        let ends = iter::successors(Some(FIRST_PART), |it| it.checked_mul(2));
+        let parts = iter::once(0).chain(ends.clone()).zip(ends).map(|(at, end)| Span::new(at, end));
+        parts.take_while(|it| it.start < text.len()).flat_map(move |part| {
+            let links = links_near(text, document, body, part);
+            links.into_iter().filter(move |it| part.contains(it.span.start))
+        })
+    }
+
     /// Returns the reference at an offset, as [`reference_at`] does. Searches only the parts around the
     /// offset unless the whole text was searched before.
     pub fn reference_at(
@@ -67,6 +86,18 @@ impl TextParts {
 mod tests {
     use super::*;
     use crate::skill::parse;
+
+    #[test]
+    fn links_from_start_are_all_links() {
+        let prose = "See [it](references/a.md), `b c/d.md`, and e/f.md.\n\n".repeat(8_000);
+        let fence = format!("```sh\n{}```\n", "run a/b.py c/d\n".repeat(20_000));
+        let text = format!("---\nname: a\nhooks: x/y.sh\n---\n{prose}{fence}{prose}");
+        let document = parse(&text);
+        let parts = TextParts::default();
+        let found: Vec<_> = parts.links_from_start(&text, &document).collect();
+        assert!(parts.links.get().is_none());
+        assert!(found == parts.links(&text, &document));
+    }
 
     #[test]
     fn search_around_an_offset_finds_what_the_whole_search_finds() {

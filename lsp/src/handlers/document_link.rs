@@ -31,9 +31,9 @@ pub(crate) fn document_link(
     let mut found: Vec<DocumentLink> = Vec::new();
     let bases = document.path().map(|it| analysis.snapshot.bases(it));
     // Long documents name the same few files many times, with different fragments.
-    let mut targets: HashMap<(&str, LinkBase, LinkForm), Option<Uri>> = HashMap::new();
+    let mut targets: HashMap<(String, LinkBase, LinkForm), Option<Uri>> = HashMap::new();
     let mut end = 0;
-    for file in document.links() {
+    for file in document.links_from_start() {
         if found.len() == MAX_LINKS {
             break;
         }
@@ -41,12 +41,16 @@ pub(crate) fn document_link(
         if end <= file.span.start
             && let Some(bases) = &bases
             && let Some(target) = targets
-                .entry((&*file.path, file.start, file.way))
-                .or_insert_with(|| target_uri(document, file, bases, analysis))
+                .entry((file.path.clone(), file.start, file.way))
+                .or_insert_with(|| target_uri(document, &file, bases, analysis))
         {
             end = file.span.end;
             found.extend(link(file.span, Some(target.clone()), None));
         }
+    }
+    let n_left = MAX_LINKS - found.len();
+    if n_left == 0 {
+        return found;
     }
     let skills = document.references().iter().filter_map(|it| {
         let (skill, _) = analysis.snapshot.resolve(it)?;
@@ -55,7 +59,6 @@ pub(crate) fn document_link(
         let target = to_proto::uri(&skill.path).filter(|_| other);
         link(it.span, target, Some(format!("Open the skill {}", skill.name)))
     });
-    let n_left = MAX_LINKS - found.len();
     found.extend(skills.take(n_left));
     found
 }
