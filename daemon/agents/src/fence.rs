@@ -4,7 +4,7 @@
 //! own way; two of them end the frontmatter at any line that begins with `---`, and Claude Code at
 //! any `---`.
 
-use crate::keyword::keyword_enum;
+use crate::keyword::{Keyword as _, keyword_enum};
 use skills_syntax::text::Span;
 
 use crate::claude_text::trim_start;
@@ -123,21 +123,8 @@ impl Fence {
 /// Returns the text up to the end of the longest frontmatter that any agent recognises, and at least
 /// up to `end`. It ends with a whole line.
 pub(crate) fn longest_head(text: &str, end: usize) -> &str {
-    let rules = [
-        Fence::TrimmedLines,
-        Fence::Anywhere,
-        Fence::GrayMatter,
-        Fence::Prefix,
-        Fence::Exact,
-        Fence::Alone,
-        Fence::BareLines,
-        Fence::DashRuns,
-        Fence::PrefixRest,
-        Fence::AnyTwo,
-        Fence::AnyOpening,
-        Fence::TrimmedText,
-    ];
-    let ends = rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body);
+    let rules = Fence::KEYWORDS.iter().map(|it| it.1).filter(|it| *it != Fence::BlankClosed);
+    let ends = rules.filter_map(|it| it.find(text).ok()).map(|it| it.body);
     // Its blank lines stay out: other agents count them as a body.
     let blank_closed = blank_closed(text).map(|it| next_line(text, it.content.end)).ok();
     let end = ends.chain(blank_closed).fold(end, usize::max);
@@ -158,16 +145,25 @@ pub(crate) fn line_spans(text: &str) -> impl Iterator<Item = Span> {
     })
 }
 
-fn trimmed_lines(text: &str) -> Result<FrontmatterRange, FenceError> {
-    let mut lines = line_spans(text);
-    let opening = lines.next().filter(|it| it.slice(text).trim() == "---");
-    let start = next_line(text, opening.ok_or(FenceError::NOT_OPENED)?.end);
-    let closing = lines.find(|it| it.slice(text).trim() == "---").ok_or(FenceError::NOT_CLOSED)?;
-    let content = Span::new(start, closing.start);
-    if content.is_empty() {
-        return Err(FenceError { offset: closing.start, ..FenceError::EMPTY });
-    }
+/// Finds the frontmatter between the first line, which must be a fence, and the next fence.
+fn between(
+    text: &str,
+    mut lines: impl Iterator<Item = Span>,
+    is_fence: impl Fn(&str) -> bool,
+) -> Result<FrontmatterRange, FenceError> {
+    let is_fence = |it: &Span| is_fence(it.slice(text));
+    let opening = lines.next().filter(is_fence).ok_or(FenceError::NOT_OPENED)?;
+    let closing = lines.find(is_fence).ok_or(FenceError::NOT_CLOSED)?;
+    let content = Span::new(next_line(text, opening.end), closing.start);
     Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+}
+
+fn trimmed_lines(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let found = between(text, line_spans(text), |it| it.trim() == "---")?;
+    if found.content.is_empty() {
+        return Err(FenceError { offset: found.content.end, ..FenceError::EMPTY });
+    }
+    Ok(found)
 }
 
 fn anywhere(text: &str) -> Result<FrontmatterRange, FenceError> {
@@ -240,34 +236,21 @@ fn exact(text: &str) -> Result<FrontmatterRange, FenceError> {
 }
 
 fn alone(text: &str) -> Result<FrontmatterRange, FenceError> {
-    let is_fence = |it: &Span| it.slice(text).trim_end() == "---";
-    let mut lines = line_spans(text);
-    let opening = lines.next().filter(is_fence).ok_or(FenceError::NOT_OPENED)?;
-    let closing = lines.find(is_fence).ok_or(FenceError::NOT_CLOSED)?;
-    let content = Span::new(next_line(text, opening.end), closing.start);
-    Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+    between(text, line_spans(text), |it| it.trim_end() == "---")
 }
 
 fn bare_lines(text: &str) -> Result<FrontmatterRange, FenceError> {
-    let is_fence = |it: &Span| it.slice(text) == "---";
-    let mut lines = line_spans(text);
-    let opening = lines.next().filter(is_fence).ok_or(FenceError::NOT_OPENED)?;
-    let start = next_line(text, opening.end);
-    let closing = lines.skip(1).find(is_fence).ok_or(FenceError::NOT_CLOSED)?;
-    let content = Span::new(start, closing.start);
-    Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+    // The line after the first one is no fence.
+    let lines = line_spans(text).enumerate().filter(|it| it.0 != 1).map(|it| it.1);
+    between(text, lines, |it| it == "---")
 }
 
 fn dash_runs(text: &str) -> Result<FrontmatterRange, FenceError> {
-    let is_fence = |it: &Span| {
-        let line = it.slice(text).trim_end();
+    let lines = line_spans(text).skip_while(|it| it.slice(text).trim().is_empty());
+    between(text, lines, |it| {
+        let line = it.trim_end();
         line.len() >= 3 && line.bytes().all(|it| it == b'-')
-    };
-    let mut lines = line_spans(text).skip_while(|it| it.slice(text).trim().is_empty());
-    let opening = lines.next().filter(is_fence).ok_or(FenceError::NOT_OPENED)?;
-    let closing = lines.find(is_fence).ok_or(FenceError::NOT_CLOSED)?;
-    let content = Span::new(next_line(text, opening.end), closing.start);
-    Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+    })
 }
 
 fn any_opening(text: &str) -> Result<FrontmatterRange, FenceError> {
@@ -290,11 +273,7 @@ fn prefix_rest(text: &str) -> Result<FrontmatterRange, FenceError> {
 }
 
 fn any_two(text: &str) -> Result<FrontmatterRange, FenceError> {
-    let mut lines = line_spans(text).filter(|it| it.slice(text).trim_end() == "---");
-    let opening = lines.next().ok_or(FenceError::NOT_OPENED)?;
-    let closing = lines.next().ok_or(FenceError::NOT_CLOSED)?;
-    let content = Span::new(next_line(text, opening.end), closing.start);
-    Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
+    between(text, line_spans(text).filter(|it| it.slice(text).trim_end() == "---"), |_| true)
 }
 
 fn blank_closed(text: &str) -> Result<FrontmatterRange, FenceError> {
@@ -544,5 +523,13 @@ mod tests {
             "---\n\n---\nx\n",
             [Some(("\n", "x\n")), Some(("\n", "x\n")), Some(("\n", "x\n")), None],
         );
+    }
+
+    #[test]
+    fn line_spans_exclude_line_ends() {
+        let text = "a\r\n\nb";
+        let lines: Vec<_> = line_spans(text).map(|it| it.slice(text)).collect();
+        assert_eq!(lines, ["a", "", "b"]);
+        assert_eq!(line_spans("").count(), 0);
     }
 }

@@ -17,7 +17,6 @@ mod load;
 mod mapping;
 mod outcome;
 mod quote_values;
-mod repair;
 mod requirement;
 mod validate;
 
@@ -29,7 +28,6 @@ pub use outcome::{
     LoadOutcome, LoadRule, LoadVerdict, Remark, load_as, load_for_all_agents, read_text,
 };
 pub use quote_values::quote_values;
-pub use repair::{Repair, RepairEdit};
 
 #[cfg(test)]
 mod tests;

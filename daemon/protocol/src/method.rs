@@ -47,10 +47,6 @@ pub struct Method {
     pub result: &'static str,
     /// Description, one to three sentences.
     pub doc: &'static str,
-    /// The protocol version that introduced it.
-    pub since: &'static str,
-    /// True if a caller whose connection broke before the response may repeat the call.
-    pub repeatable: bool,
     /// True if the method grants something for the user; only the consent socket answers it.
     pub grants: bool,
 }
@@ -89,69 +85,7 @@ pub trait Notification {
     type Params: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// Method names as constants, for `match` and for registration.
-pub mod names {
-    macro_rules! names {
-        ($($constant:ident = $name:literal,)*) => {$(
-            #[doc = concat!("`", $name, "`")]
-            pub const $constant: &str = $name;
-        )*};
-    }
-
-    names! {
-        INITIALIZE = "initialize",
-        SERVER_STATUS = "server/status",
-        SERVER_SYNC = "server/sync",
-        SERVER_SHUTDOWN = "server/shutdown",
-        WORKTREE_OPEN = "worktree/open",
-        WORKTREE_CLOSE = "worktree/close",
-        WORKTREE_LIST = "worktree/list",
-        PROFILES_DETECT = "profiles/detect",
-        SKILLS_LIST = "skills/list",
-        SKILLS_DIRS = "skills/dirs",
-        SKILLS_GET = "skills/get",
-        SKILLS_SEARCH = "skills/search",
-        SKILLS_LOAD = "skills/load",
-        SKILLS_USAGE = "skills/usage",
-        SKILLS_EXPLAIN = "skills/explain",
-        SKILLS_RESOURCES = "skills/resources",
-        SKILLS_READ = "skills/read",
-        SKILLS_CHECK = "skills/check",
-        RULES_DESCRIBE = "rules/describe",
-        SKILLS_REFERENCES = "skills/references",
-        INDEX_SNAPSHOT = "index/snapshot",
-        PATHS_MATCH = "paths/match",
-        SESSION_OPEN = "session/open",
-        SESSION_GET = "session/get",
-        SESSION_CLOSE = "session/close",
-        SESSION_LIST = "session/list",
-        SESSION_TOUCH = "session/touch",
-        SESSION_INVOKED = "session/invoked",
-        SESSION_COMPACTED = "session/compacted",
-        SESSION_NEWS = "session/news",
-        SESSION_AGENT_END = "session/agentEnd",
-        PERMISSION_CHECK = "permission/check",
-        PERMISSION_REQUEST = "permission/request",
-        PERMISSION_REPLY = "permission/reply",
-        PERMISSION_PENDING = "permission/pending",
-        PERMISSION_GRANTED = "permission/granted",
-        PERMISSION_REVOKE = "permission/revoke",
-        HOOKS_MATCH = "hooks/match",
-        HOOKS_DONE = "hooks/done",
-        TRUST_GET = "trust/get",
-        TRUST_SET = "trust/set",
-        EVENTS_SUBSCRIBE = "events/subscribe",
-        EVENTS_UNSUBSCRIBE = "events/unsubscribe",
-        EVENTS_EVENT = "events/event",
-        SKILLS_RUN = "skills/run",
-        CATALOG_RENDER = "catalog/render",
-        CATALOG_BUDGET = "catalog/budget",
-        CATALOG_TOOL = "catalog/tool",
-        CANCEL_REQUEST = "$/cancelRequest",
-    }
-}
-
-// Values of the table's fifth column: whether the call may be repeated after a broken connection.
+// Values of the table's fourth column: whether the call may be repeated after a broken connection.
 const AGAIN: bool = true;
 const ONCE: bool = false;
 
@@ -166,16 +100,14 @@ macro_rules! grants {
 }
 
 macro_rules! requests {
-    ($($unit:ident, $name:ident, $params:ident => $result:ident, $since:literal, $repeatable:ident
+    ($($unit:ident, $name:literal, $params:ident => $result:ident, $repeatable:ident
         $($grants:ident)?, $doc:literal;)*) => {
         /// All requests, in the order of the reference.
         pub const METHODS: &[Method] = &[$(Method {
-            name: names::$name,
+            name: $name,
             params: stringify!($params),
             result: stringify!($result),
             doc: $doc,
-            since: $since,
-            repeatable: $repeatable,
             grants: grants!($($grants)?),
         },)*];
 
@@ -185,7 +117,7 @@ macro_rules! requests {
             pub struct $unit;
 
             impl Request for $unit {
-                const METHOD: &'static str = names::$name;
+                const METHOD: &'static str = $name;
                 const REPEATABLE: bool = $repeatable;
                 const GRANTS: bool = grants!($($grants)?);
                 type Params = $params;
@@ -218,105 +150,105 @@ macro_rules! requests {
             let line = |name, params: &[&str], result: &[&str]| {
                 format!("{name}\n  ({})\n  {{{}}}\n", params.join(" "), result.join(" "))
             };
-            vec![$(line(names::$name, fields::<$params>(), fields::<$result>()),)*]
+            vec![$(line($name, fields::<$params>(), fields::<$result>()),)*]
         }
     };
 }
 
 requests! {
-    Initialize, INITIALIZE, InitializeParams => InitializeResult, "1.0", AGAIN,
+    Initialize, "initialize", InitializeParams => InitializeResult, AGAIN,
     "Exchanges versions, capabilities and limits. Optional: any other method may come first. An environment given here applies to every later call on the connection without an environment of its own.";
-    ServerStatus, SERVER_STATUS, StatusParams => StatusResult, "1.0", AGAIN,
+    ServerStatus, "server/status", StatusParams => StatusResult, AGAIN,
     "Returns the state of the daemon: version, uptime, memory, watches and connections, every open worktree with its number of skills by state, the rebuilds of each layer with their causes, the configuration, and current problems.";
-    ServerSync, SERVER_SYNC, SyncParams => SyncResult, "1.0", AGAIN,
+    ServerSync, "server/sync", SyncParams => SyncResult, AGAIN,
     "Responds when every change on the disk that finished before the call is visible to later calls.";
-    ServerShutdown, SERVER_SHUTDOWN, ShutdownParams => ShutdownResult, "1.0", ONCE,
+    ServerShutdown, "server/shutdown", ShutdownParams => ShutdownResult, ONCE,
     "Stops the daemon. It accepts no new connections, answers running calls and then this one, and exits.";
-    WorktreeOpen, WORKTREE_OPEN, WorktreeOpenParams => WorktreeOpenResult, "1.0", AGAIN,
+    WorktreeOpen, "worktree/open", WorktreeOpenParams => WorktreeOpenResult, AGAIN,
     "Pins the worktree of a directory, so that it stays indexed while no client uses it. Other calls open a worktree without a pin. At most 256 worktrees are pinned; beyond that the one opened the longest time ago is unpinned.";
-    WorktreeClose, WORKTREE_CLOSE, WorktreeCloseParams => WorktreeCloseResult, "1.0", AGAIN,
+    WorktreeClose, "worktree/close", WorktreeCloseParams => WorktreeCloseResult, AGAIN,
     "Removes the pin of `worktree/open`. A worktree without a pin is closed after it has not been used for a while.";
-    WorktreeList, WORKTREE_LIST, WorktreeListParams => WorktreeListResult, "1.0", AGAIN,
+    WorktreeList, "worktree/list", WorktreeListParams => WorktreeListResult, AGAIN,
     "Lists the open worktrees with their number of skills by state and their current problems.";
-    ProfilesDetect, PROFILES_DETECT, DetectParams => DetectResult, "1.0", AGAIN,
+    ProfilesDetect, "profiles/detect", DetectParams => DetectResult, AGAIN,
     "Returns the profile whose rules apply to a call with these parameters, and why: the one that the call or its session names, else `profile` in the worktree's `.skillsd.toml`, else in the user's configuration, else the agent that runs the caller, by the variables in `environment`, else the first agent that is present, else `agentskills`. An agent is looked for only if `environment` has `PATH`: its directory, its program and its files in the worktree. One that is installed and has files in the worktree comes first, then one that is installed, then the others; among equals the order of the profiles counts. Agents whose rules are only documented come last, and count only if they are installed.";
-    SkillsList, SKILLS_LIST, ListParams => ListResult, "1.0", AGAIN,
+    SkillsList, "skills/list", ListParams => ListResult, AGAIN,
     "Lists the skills that the profile's agent shows its model, in the agent's order. `include` adds skills in other states, each with the reason. With `since` the result has the changes only.";
-    SkillsDirs, SKILLS_DIRS, DirsParams => DirsResult, "1.0", AGAIN,
+    SkillsDirs, "skills/dirs", DirsParams => DirsResult, AGAIN,
     "Lists the directories of the skills that `skills/list` returns, in the same order.";
-    SkillsGet, SKILLS_GET, GetParams => GetResult, "1.0", AGAIN,
+    SkillsGet, "skills/get", GetParams => GetResult, AGAIN,
     "Returns one skill: its entry, its complete frontmatter as JSON, the source range of each key and value, and its diagnostics, without the body.";
-    SkillsSearch, SKILLS_SEARCH, SearchParams => SearchResult, "1.0", AGAIN,
+    SkillsSearch, "skills/search", SearchParams => SearchResult, AGAIN,
     "Searches skills by name and text: the exact name, a prefix, a name with a typing error, and words of `name`, `description`, `when_to_use` and tags. The best match is first. `include` also searches skills that the agent does not show its model.";
-    SkillsLoad, SKILLS_LOAD, LoadParams => LoadResult, "1.0", ONCE,
+    SkillsLoad, "skills/load", LoadParams => LoadResult, ONCE,
     "Returns a skill as the agent passes it to its model: the text, the settings to apply, and the commands in the body, which are run only on request. A second call with `shellResults` inserts their outputs. Errors have the agent's own error number in `errorCode`, if the agent defines one.";
-    SkillsUsage, SKILLS_USAGE, UsageParams => UsageResult, "1.0", AGAIN,
+    SkillsUsage, "skills/usage", UsageParams => UsageResult, AGAIN,
     "Lists the skills that were loaded, by how often and how recently: `score` is `count × max(0.5^(age / 7 days), 0.1)`. The highest score is first. The score orders search results that match equally well, and decides whose descriptions a listing cuts first.";
-    SkillsExplain, SKILLS_EXPLAIN, ExplainParams => ExplainResult, "1.0", AGAIN,
+    SkillsExplain, "skills/explain", ExplainParams => ExplainResult, AGAIN,
     "Explains why a skill is listed or not: each root considered, each candidate found, each rule applied with the agent and version it is taken from, and the suggested action. With a profile in the context, steps about other agents are left out. Without a name or path it explains the working directory: the roots and their number of skills.";
-    SkillsResources, SKILLS_RESOURCES, ResourcesParams => ResourcesResult, "1.0", AGAIN,
+    SkillsResources, "skills/resources", ResourcesParams => ResourcesResult, AGAIN,
     "Lists the files of a skill except its SKILL.md, sorted by relative path.";
-    SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0", AGAIN,
+    SkillsRead, "skills/read", ReadParams => ReadResult, AGAIN,
     "Reads a file in a skill's directory, or a part of it; a path that leads outside is refused. If loading the skill needs approval, reading its first file needs it too, unless the session's agent has loaded the skill, or the user has approved it before in the same session, or without a session on the same connection.";
-    SkillsCheck, SKILLS_CHECK, CheckParams => CheckResult, "1.0", AGAIN,
+    SkillsCheck, "skills/check", CheckParams => CheckResult, AGAIN,
     "Checks skills on the disk with the rules of docs/rules.md. Returns the findings with their positions, the affected agents and the possible fixes. With a profile it checks for that agent only, without one for those of `check.profiles`, else for the agent that runs the caller, else for the agents that are present, else for the widely used ones. A result that exceeds one message is split into pages, which all show the findings of the first.";
-    RulesDescribe, RULES_DESCRIBE, RulesDescribeParams => RulesDescribeResult, "1.0", AGAIN,
+    RulesDescribe, "rules/describe", RulesDescribeParams => RulesDescribeResult, AGAIN,
     "Describes rules: the problem that each finds, its consequences, the affected agents and the suggested action, as in docs/rules.md.";
-    SkillsReferences, SKILLS_REFERENCES, ReferencesParams => ReferencesResult, "1.0", AGAIN,
+    SkillsReferences, "skills/references", ReferencesParams => ReferencesResult, AGAIN,
     "Finds references to skills: in `skills:` and `allowed-tools`, after `/` or `$`, next to the word \"skill\", by path, and by hyphenated name alone (form `named`, which may mean something else), in every SKILL.md, command, agent file, `CLAUDE.md` and similar file of the worktree. Only names of existing skills count, so that paths, URLs and variables are not references. A result that exceeds one message is split into pages, which all show the references of the first.";
-    IndexSnapshot, INDEX_SNAPSHOT, SnapshotParams => SnapshotResult, "1.0", AGAIN,
+    IndexSnapshot, "index/snapshot", SnapshotParams => SnapshotResult, AGAIN,
     "Returns everything that a program needs to compute an agent's list of skills itself, also for unsaved texts: every skill, its state in each profile, and the order in which skills claim names. Without `profiles` it has those by which `skills/check` judges, and in `others` the widely used ones. With `since` the lists are empty if nothing has changed.";
-    PathsMatch, PATHS_MATCH, PathsMatchParams => PathsMatchResult, "1.0", AGAIN,
+    PathsMatch, "paths/match", PathsMatchParams => PathsMatchResult, AGAIN,
     "Counts the files of the git worktree that the patterns of `paths` match, and names the first ones. The list of files is cached for some seconds; `verified` reads the disk again.";
-    SessionOpen, SESSION_OPEN, SessionOpenParams => SessionResult, "1.0", AGAIN,
+    SessionOpen, "session/open", SessionOpenParams => SessionResult, AGAIN,
     "Opens a session under the id that the agent chose, or under a new id. The same id from another connection is the same session; an existing session keeps its state and takes the given directory and profile.";
-    SessionGet, SESSION_GET, SessionGetParams => SessionResult, "1.0", AGAIN,
+    SessionGet, "session/get", SessionGetParams => SessionResult, AGAIN,
     "Returns the stored state of a session: activated, discovered, announced and loaded skills.";
-    SessionClose, SESSION_CLOSE, SessionCloseParams => SessionCloseResult, "1.0", AGAIN,
+    SessionClose, "session/close", SessionCloseParams => SessionCloseResult, AGAIN,
     "Closes a session and deletes its state. A session that is not closed is deleted after it has not been used for the time set in the configuration.";
-    SessionList, SESSION_LIST, SessionListParams => SessionListResult, "1.0", AGAIN,
+    SessionList, "session/list", SessionListParams => SessionListResult, AGAIN,
     "Lists the stored sessions.";
-    SessionTouch, SESSION_TOUCH, SessionTouchParams => SessionTouchResult, "1.0", AGAIN,
+    SessionTouch, "session/touch", SessionTouchParams => SessionTouchResult, AGAIN,
     "Reports files that an agent has read, written or found. Discovers skill directories between a file and the working directory, and activates skills whose `paths` match, for the rest of the session. The result has what is new, and it is saved on the disk before the response.";
-    SessionInvoked, SESSION_INVOKED, SessionInvokedParams => SessionInvokedResult, "1.0", AGAIN,
+    SessionInvoked, "session/invoked", SessionInvokedParams => SessionInvokedResult, AGAIN,
     "Returns the skills that an agent of the session has loaded, with the text it received.";
-    SessionCompacted, SESSION_COMPACTED, SessionCompactedParams => SessionCompactedResult, "1.0", AGAIN,
+    SessionCompacted, "session/compacted", SessionCompactedParams => SessionCompactedResult, AGAIN,
     "Reports that an agent's chat was shortened, and returns the skills that its profile passes to the model again; all other skills no longer count as loaded.";
-    SessionNews, SESSION_NEWS, SessionNewsParams => SessionNewsResult, "1.0", ONCE,
+    SessionNews, "session/news", SessionNewsParams => SessionNewsResult, ONCE,
     "Returns how an agent's list of skills has changed since the session's last call, each change once. The first call and one with `restart` return nothing: the agent has just read its list. For an agent that lists added and changed skills by itself, only removed ones are returned. Skills that touches discover or activate are in the results of `session/touch` only, and skills that not the agent but skillsd provides are left out.";
-    SessionAgentEnd, SESSION_AGENT_END, SessionAgentEndParams => SessionAgentEndResult, "1.0", AGAIN,
+    SessionAgentEnd, "session/agentEnd", SessionAgentEndParams => SessionAgentEndResult, AGAIN,
     "Reports that an agent inside the session has ended; its loaded skills are forgotten.";
-    PermissionCheck, PERMISSION_CHECK, PermissionCheckParams => PermissionCheckResult, "1.0", AGAIN,
+    PermissionCheck, "permission/check", PermissionCheckParams => PermissionCheckResult, AGAIN,
     "Decides whether an action is allowed, by the rules of the agent, of the user and of the repository and by earlier `always` replies, and names the rule. For `skill` the patterns are names of skills. Other permissions are allowed by earlier `always` replies only; otherwise the user must be asked.";
-    PermissionRequest, PERMISSION_REQUEST, PermissionRequestParams => PermissionRequestResult, "1.0", ONCE,
+    PermissionRequest, "permission/request", PermissionRequestParams => PermissionRequestResult, ONCE,
     "Decides as `permission/check` does. If the user must approve, it waits for a limited time for a reply that any client sends with `permission/reply`. A waiting request does not count against its connection's limit of requests.";
-    PermissionReply, PERMISSION_REPLY, PermissionReplyParams => PermissionReplyResult, "1.0", ONCE GRANTS,
+    PermissionReply, "permission/reply", PermissionReplyParams => PermissionReplyResult, ONCE GRANTS,
     "Replies to a permission request of another connection. An `always` is saved on the disk before the response, applies to that worktree, and answers other pending requests that it covers. If no call waits, as after -32003, the reply applies to the next call of the same kind.";
-    PermissionPending, PERMISSION_PENDING, PermissionPendingParams => PermissionPendingResult, "1.0", AGAIN,
+    PermissionPending, "permission/pending", PermissionPendingParams => PermissionPendingResult, AGAIN,
     "Lists the pending permission requests. The events `permission/asked` and `permission/replied` report changes.";
-    PermissionGranted, PERMISSION_GRANTED, PermissionGrantedParams => PermissionGrantedResult, "1.0", AGAIN,
+    PermissionGranted, "permission/granted", PermissionGrantedParams => PermissionGrantedResult, AGAIN,
     "Lists the permissions that `always` replies have granted in a worktree.";
-    PermissionRevoke, PERMISSION_REVOKE, PermissionRevokeParams => PermissionRevokeResult, "1.0", AGAIN,
+    PermissionRevoke, "permission/revoke", PermissionRevokeParams => PermissionRevokeResult, AGAIN,
     "Revokes a permission that an `always` reply has granted in a worktree.";
-    HooksMatch, HOOKS_MATCH, HooksMatchParams => HooksMatchResult, "1.0", AGAIN,
+    HooksMatch, "hooks/match", HooksMatchParams => HooksMatchResult, AGAIN,
     "Returns the hooks to run at an event: the hooks of the skills that the agent has loaded in the session, in the order of loading, each with the skill's root and its environment variables. The agent runs them. Skills that are not trusted have no hooks.";
-    HooksDone, HOOKS_DONE, HooksDoneParams => HooksDoneResult, "1.0", AGAIN,
+    HooksDone, "hooks/done", HooksDoneParams => HooksDoneResult, AGAIN,
     "Reports that a hook has run. A hook with `once` is removed from its session after it succeeds.";
-    TrustGet, TRUST_GET, TrustGetParams => TrustGetResult, "1.0", AGAIN,
+    TrustGet, "trust/get", TrustGetParams => TrustGetResult, AGAIN,
     "Returns whether a directory is trusted, which directory's decision applies, and all directories with a decision. With `waiting`, it also returns the skills there that need trust, and the files that trust covers.";
-    TrustSet, TRUST_SET, TrustSetParams => TrustSetResult, "1.0", AGAIN GRANTS,
+    TrustSet, "trust/set", TrustSetParams => TrustSetResult, AGAIN GRANTS,
     "Trusts or distrusts a directory and everything below it, or removes the decision. The decision applies to the canonical path and is stored in the user's state directory. Trust covers each skill there with all of its files in their current version: if a file of a skill is changed, added or removed later, the user is asked before the skill runs anything.";
-    EventsSubscribe, EVENTS_SUBSCRIBE, SubscribeParams => SubscribeResult, "1.0", AGAIN,
+    EventsSubscribe, "events/subscribe", SubscribeParams => SubscribeResult, AGAIN,
     "Subscribes to changes, which the daemon sends as `events/event`: those of one view with `cwd`, otherwise all. A subscription ends with its connection; after connecting again, subscribe again and call `skills/list` with `since`.";
-    EventsUnsubscribe, EVENTS_UNSUBSCRIBE, UnsubscribeParams => UnsubscribeResult, "1.0", AGAIN,
+    EventsUnsubscribe, "events/unsubscribe", UnsubscribeParams => UnsubscribeResult, AGAIN,
     "Ends a subscription of this connection.";
-    SkillsRun, SKILLS_RUN, RunParams => RunResult, "1.0", ONCE,
+    SkillsRun, "skills/run", RunParams => RunResult, ONCE,
     "Runs a script of a skill in the skill's directory, without input and with a time limit. For a skill that is not the user's own it runs a private copy of all its files, so that exactly the checked files run. Disabled unless `run.scripts` in the configuration allows it, and only for trusted skills; the user is asked if any file of the skill has changed since it was trusted.";
-    CatalogRender, CATALOG_RENDER, CatalogParams => CatalogResult, "1.0", AGAIN,
+    CatalogRender, "catalog/render", CatalogParams => CatalogResult, AGAIN,
     "Renders the skill listing for a prompt in the format of the profile's agent or of another one, within that agent's limit. The text is empty if there are no skills. A text that exceeds one message is refused with `-32007`, never shortened, and its skills do not count as announced.";
-    CatalogBudget, CATALOG_BUDGET, BudgetParams => BudgetResult, "1.0", AGAIN,
+    CatalogBudget, "catalog/budget", BudgetParams => BudgetResult, AGAIN,
     "Returns what each skill costs in the agent's prompt listing and when it is loaded, and which descriptions the agent's limit cuts or drops. Descriptions of skills that are used most are dropped last.";
-    CatalogTool, CATALOG_TOOL, ToolParams => ToolResult, "1.0", AGAIN,
+    CatalogTool, "catalog/tool", ToolParams => ToolResult, AGAIN,
     "Returns the definition of the tool with which a model loads skills, with the names as an enum in its JSON Schema. Null if the agent's rules disable the tool, or if there are no skills; `opencode@founding` keeps its tool without skills, and its description says so. A definition that exceeds one message is refused with `-32007`.";
 }
 
@@ -325,7 +257,7 @@ requests! {
 pub struct CancelRequest;
 
 impl Notification for CancelRequest {
-    const METHOD: &'static str = names::CANCEL_REQUEST;
+    const METHOD: &'static str = "$/cancelRequest";
     type Params = CancelParams;
 }
 
@@ -334,7 +266,7 @@ impl Notification for CancelRequest {
 pub struct EventsEvent;
 
 impl Notification for EventsEvent {
-    const METHOD: &'static str = names::EVENTS_EVENT;
+    const METHOD: &'static str = "events/event";
     type Params = EventParams;
 }
 

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use skills_protocol::bounds;
 use skills_protocol::error::RpcError;
 use skills_protocol::message::RequestId;
-use skills_protocol::method::{self, names};
+use skills_protocol::method::{self, CancelRequest, Notification as _};
 use skills_protocol::wire::CancelParams;
 use tracing::Span;
 
@@ -140,7 +140,7 @@ pub(crate) fn read(message: &[u8]) -> Message<'_> {
             // An id over its limit is not echoed.
             Err(error) => Message::Malformed(Reply::error(None, error)),
         },
-        Ok(Envelope { id: None, method, params, .. }) if method == names::CANCEL_REQUEST => {
+        Ok(Envelope { id: None, method, params, .. }) if method == CancelRequest::METHOD => {
             // Other parameters do not keep a call from being cancelled.
             match serde_json::from_str(params.map_or("null", RawValue::get)) {
                 Ok(CancelParams { id }) => Message::Cancel(id),

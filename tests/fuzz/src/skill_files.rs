@@ -6,9 +6,7 @@
 
 use skills_agents::field_table;
 use skills_agents::fields::{FieldReading, FieldValue, Fields, HookGroup, HookSetting, json};
-use skills_agents::loaders::{
-    LoadVerdict, Repair, load_for_all_agents, quote_values, rewrite_as_blocks,
-};
+use skills_agents::loaders::{LoadVerdict, load_for_all_agents, quote_values, rewrite_as_blocks};
 use skills_agents::profile::Quoting;
 use skills_agents::skill::{FileFacts, SkillRecord, parse};
 use skills_syntax::parse::invariants::{document, located};
@@ -82,7 +80,7 @@ fn agents(text: &str, mut record: SkillRecord) {
     }
 }
 
-/// Asserts that every repair is idempotent, and that its edits produce exactly its text.
+/// Asserts that every repair is idempotent.
 fn repairs(content: &str) {
     let quoting = |with| move |content: &str| quote_values(content, with);
     repair(content, rewrite_as_blocks);
@@ -92,20 +90,10 @@ fn repairs(content: &str) {
     repair(content, quoting(Quoting::Description));
 }
 
-fn repair(content: &str, by: impl Fn(&str) -> Option<Repair>) {
-    let Some(repaired) = by(content) else { return };
-    assert_eq!(by(&repaired.text), None, "{content:?}");
-    let mut rebuilt = String::new();
-    let mut at = 0;
-    for change in &repaired.changes {
-        located(content, change.span);
-        assert!(at <= change.span.start, "{repaired:#?} of {content:?}");
-        rebuilt.push_str(&content[at..change.span.start]);
-        rebuilt.push_str(&change.text);
-        at = change.span.end;
+fn repair(content: &str, by: impl Fn(&str) -> Option<String>) {
+    if let Some(repaired) = by(content) {
+        assert_eq!(by(&repaired), None, "{content:?}");
     }
-    rebuilt.push_str(&content[at..]);
-    assert_eq!(rebuilt, repaired.text, "{content:?}");
 }
 
 /// Asserts the invariants of any text, and of the part that a record keeps.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skills_agents::profile::template::PromptTemplate;
 use skills_agents::profile::{self, Keyword, OutputFormat};
 use skills_protocol::PROTOCOL_VERSION;
-use skills_protocol::method::{METHODS, Method, names};
+use skills_protocol::method::{CancelRequest, EventsEvent, METHODS, Method, Notification as _};
 use skills_render::prompt_listing::ListingFormat;
 use skills_testkit::fixture::lay_out;
 use skills_testkit::{Daemon, Framing, Home, Wire};
@@ -508,12 +508,12 @@ fn page() -> String {
 /// The notifications: each with its parameters and documentation.
 const NOTIFICATIONS: [(&str, &str, &str); 2] = [
     (
-        names::CANCEL_REQUEST,
+        CancelRequest::METHOD,
         "CancelParams",
         "Cancels a running request of the same connection. The request is answered with -32800, unless it has finished. An unknown id is ignored.",
     ),
     (
-        names::EVENTS_EVENT,
+        EventsEvent::METHOD,
         "EventParams",
         "Sent by the daemon for an event of a subscription. At most one event per subscription and kind is waiting to be sent; a newer one replaces it, so that a client that does not read costs nothing. Request the content, for example with `skills/list` and `since`.",
     ),

@@ -1,16 +1,23 @@
 //! The `block` strategy: one-line values with a colon become block scalars (opencode, read in its
 //! source).
 
+use skills_syntax::edit::{Edit, apply};
 use skills_syntax::text::Span;
 
-use super::repair::{Repair, RepairEdit, line_spans};
+use crate::fence::line_spans;
 
 /// Rewrites top-level values that contain a colon as block scalars. Returns `None` if there are
 /// none.
 ///
 /// Keys with a hyphen, quoted values, comments and indented lines are unchanged.
-pub fn rewrite_as_blocks(content: &str) -> Option<Repair> {
-    let changes = line_spans(content).filter_map(|line| {
+pub fn rewrite_as_blocks(content: &str) -> Option<String> {
+    let edits = block_edits(content);
+    (!edits.is_empty()).then(|| apply(content, &edits))
+}
+
+/// Returns the edits of [`rewrite_as_blocks`], in text order.
+pub(super) fn block_edits(content: &str) -> Vec<Edit> {
+    let edits = line_spans(content).filter_map(|line| {
         let text = line.slice(content);
         let key = text.find(|it: char| !it.is_ascii_alphanumeric() && it != '_')?;
         if key == 0 || text.starts_with(|it: char| it.is_ascii_digit()) {
@@ -22,9 +29,9 @@ pub fn rewrite_as_blocks(content: &str) -> Option<Repair> {
             return None;
         }
         let span = Span::new(line.start + key, line.end);
-        Some(RepairEdit { span, text: format!(": |-\n  {value}") })
+        Some(Edit { span, text: format!(": |-\n  {value}") })
     });
-    Repair::of(content, changes.collect())
+    edits.collect()
 }
 
 #[cfg(test)]
@@ -33,11 +40,7 @@ mod tests {
 
     #[track_caller]
     fn check(content: &str, expected: Option<&str>) {
-        assert_eq!(
-            rewrite_as_blocks(content).map(|it| it.text).as_deref(),
-            expected,
-            "{content:?}"
-        );
+        assert_eq!(rewrite_as_blocks(content).as_deref(), expected, "{content:?}");
     }
 
     #[test]

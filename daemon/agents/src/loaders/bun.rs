@@ -1,9 +1,9 @@
 //! Bun's reading of YAML values, and their conversion to text in JavaScript (Claude Code).
 
+use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Frontmatter, MAX_DEPTH, Value, YamlErrorKind};
 use skills_syntax::text::Span;
 
-use super::repair::RepairEdit;
 use crate::scalar::YamlType;
 
 /// The first of the private characters that stand for characters which our parser refuses.
@@ -17,22 +17,18 @@ const MAX_LIST: usize = 64 * 1024;
 const ITEM: usize = 64;
 
 /// Returns an edit that replaces a character which only our parser refuses at `offset`.
-pub(super) fn stand_in_edit(
-    content: &str,
-    kind: YamlErrorKind,
-    offset: usize,
-) -> Option<RepairEdit> {
+pub(super) fn stand_in_edit(content: &str, kind: YamlErrorKind, offset: usize) -> Option<Edit> {
     match kind {
         // Bun refuses a null character too.
         YamlErrorKind::ControlCharacter(found) if found != '\0' => {
             let at = offset + content[offset..].find(found)?;
             let text = content[at..].replace(found, stand_in(found).encode_utf8(&mut [0; 4]));
-            Some(RepairEdit { span: Span::new(at, content.len()), text })
+            Some(Edit { span: Span::new(at, content.len()), text })
         }
         YamlErrorKind::ReservedStart(',') => {
             let at = offset + content[offset..].find(',')?;
             let is_value = content[..at].trim_end_matches(' ').ends_with(':');
-            let edit = RepairEdit { span: Span::new(at, at + 1), text: stand_in(',').to_string() };
+            let edit = Edit { span: Span::new(at, at + 1), text: stand_in(',').to_string() };
             is_value.then_some(edit)
         }
         // Measured: Bun reads a tab in the indentation like a space, except in a block of text.
@@ -51,7 +47,7 @@ pub(super) fn stand_in_edit(
             let text = lines.clone().map(|it| " ".repeat(deeper + indent(it)) + &it[indent(it)..]);
             let text: String = text.collect();
             let span = Span::new(start, start + lines.map(str::len).sum::<usize>());
-            (!text.is_empty()).then_some(RepairEdit { span, text })
+            (!text.is_empty()).then_some(Edit { span, text })
         }
         _ => None,
     }

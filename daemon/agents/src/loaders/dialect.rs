@@ -6,12 +6,13 @@
 //! frontmatters; a corpus test checks them.
 
 use skills_syntax::diagnostic::ProblemCode;
+use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Closing, YamlErrorKind};
 use skills_syntax::text::Span;
 
 use super::bun;
 use super::mapping::{LINE_SEPARATORS, Mapping};
-use super::repair::{RepairEdit, line_spans};
+use crate::fence::line_spans;
 use crate::skill::parse;
 use crate::yaml_library::YamlLibrary;
 
@@ -122,11 +123,11 @@ fn compatibility_edit(
     library: YamlLibrary,
     kind: YamlErrorKind,
     offset: usize,
-) -> Option<RepairEdit> {
+) -> Option<Edit> {
     let line = content[..offset].rfind('\n').map_or(0, |at| at + 1);
     let js = matches!(library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4);
     let replace = |start: usize, length: usize, text: &str| {
-        Some(RepairEdit { span: Span::new(start, start + length), text: text.to_owned() })
+        Some(Edit { span: Span::new(start, start + length), text: text.to_owned() })
     };
     match kind {
         // libyaml and js-yaml let quoted text continue at column 0. Folding drops the inserted

@@ -6,7 +6,7 @@
 
 use skills_syntax::text::Span;
 
-use super::repair::line_spans;
+use crate::fence::line_spans;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LineFields {

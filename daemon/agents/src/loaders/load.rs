@@ -293,8 +293,8 @@ impl RecordLoader<'_> {
         let whole = |content: &str| parse_strict(content, library).map(LoadedValues::of);
         match strategy {
             LoadStrategy::Strict => Some(whole(content)),
-            LoadStrategy::Quote(quoting) => Some(whole(&quote_values(content, quoting)?.text)),
-            LoadStrategy::Block => Some(whole(&rewrite_as_blocks(content)?.text)),
+            LoadStrategy::Quote(quoting) => Some(whole(&quote_values(content, quoting)?)),
+            LoadStrategy::Block => Some(whole(&rewrite_as_blocks(content)?)),
             LoadStrategy::Lines => {
                 let rescue = extract_lines(content);
                 let text = |(text, _): (String, _)| Some(TypedValue { kind: YamlType::Text, text });

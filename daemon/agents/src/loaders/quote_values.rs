@@ -5,16 +5,23 @@
 //! or a backtick without being valid YAML. The open standard's client guide recommends quoting only
 //! values that YAML would misread. OpenClaw does so for `description` alone.
 
+use skills_syntax::edit::{Edit, apply};
 use skills_syntax::text::Span;
 
 use super::dialect::parse_strict;
-use super::repair::{Repair, RepairEdit, line_spans};
+use crate::fence::line_spans;
 use crate::profile::Quoting;
 use crate::yaml_library::YamlLibrary;
 
 /// Quotes the values that `quoting` considers problematic. Returns `None` if there are none.
-pub fn quote_values(content: &str, quoting: Quoting) -> Option<Repair> {
-    let changes = match quoting {
+pub fn quote_values(content: &str, quoting: Quoting) -> Option<String> {
+    let edits = quoting_edits(content, quoting);
+    (!edits.is_empty()).then(|| apply(content, &edits))
+}
+
+/// Returns the edits of [`quote_values`], in text order.
+pub(super) fn quoting_edits(content: &str, quoting: Quoting) -> Vec<Edit> {
+    match quoting {
         Quoting::ClaudeCode => {
             top_level(content, |_, value| value.contains(": ") || value.contains(SPECIAL))
         }
@@ -25,15 +32,14 @@ pub fn quote_values(content: &str, quoting: Quoting) -> Option<Repair> {
             key == "description" && !is_valid_yaml_value(value, YamlLibrary::NpmYaml)
         }),
         Quoting::Codex => codex(content),
-    };
-    Repair::of(content, changes)
+    }
 }
 
 /// Characters for which Claude Code quotes a value.
 const SPECIAL: [char; 13] = ['{', '}', '[', ']', '*', '&', '#', '!', '|', '>', '%', '@', '`'];
 
 /// Quotes the values of lines `key: value` at column 0 that `wanted` accepts.
-fn top_level(content: &str, wanted: impl Fn(&str, &str) -> bool) -> Vec<RepairEdit> {
+fn top_level(content: &str, wanted: impl Fn(&str, &str) -> bool) -> Vec<Edit> {
     let changes = line_spans(content).filter_map(|line| {
         let text = line.slice(content);
         let key = text.find(|it: char| !it.is_ascii_alphabetic() && it != '_' && it != '-')?;
@@ -46,7 +52,7 @@ fn top_level(content: &str, wanted: impl Fn(&str, &str) -> bool) -> Vec<RepairEd
         }
         let span = Span::new(line.end - value.len(), line.end);
         let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
-        Some(RepairEdit { span, text: format!("\"{escaped}\"") })
+        Some(Edit { span, text: format!("\"{escaped}\"") })
     });
     changes.collect()
 }
@@ -61,7 +67,7 @@ fn is_valid_yaml_value(value: &str, library: YamlLibrary) -> bool {
     parse_strict(&format!("k: {value}\n"), library).is_ok_and(|it| it.len() == 1)
 }
 
-fn codex(content: &str) -> Vec<RepairEdit> {
+fn codex(content: &str) -> Vec<Edit> {
     let mut changes = Vec::new();
     // Indentation of the block header; lines of the block are deeper.
     let mut block: Option<usize> = None;
@@ -89,7 +95,7 @@ fn codex(content: &str) -> Vec<RepairEdit> {
                 {
                     let start = line.end - after.trim_start().len();
                     let text = format!("'{}'", value.replace('\'', "''"));
-                    changes.push(RepairEdit { span: Span::new(start, start + value.len()), text });
+                    changes.push(Edit { span: Span::new(start, start + value.len()), text });
                 }
             }
         }
@@ -115,10 +121,9 @@ mod tests {
 
     #[track_caller]
     fn check(quoting: Quoting, content: &str, expected: Option<&str>) {
-        let repair = quote_values(content, quoting);
-        assert_eq!(repair.as_ref().map(|it| it.text.as_str()), expected, "{content:?}");
-        for change in repair.iter().flat_map(|it| &it.changes) {
-            assert!(!change.span.slice(content).is_empty());
+        assert_eq!(quote_values(content, quoting).as_deref(), expected, "{content:?}");
+        for edit in quoting_edits(content, quoting) {
+            assert!(!edit.span.slice(content).is_empty());
         }
     }
 

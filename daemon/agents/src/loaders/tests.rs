@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use skills_syntax::edit::apply;
 
+use super::block_scalars::block_edits;
+use super::quote_values::quoting_edits;
 use super::*;
 use crate::keyword::Keyword as _;
 use crate::profile::{self, Quoting};
@@ -669,17 +672,17 @@ proptest! {
     fn repairs_are_idempotent_and_touch_only_values(content in content()) {
         let quotings =
             [Quoting::ClaudeCode, Quoting::Codex, Quoting::ClientGuide, Quoting::Description];
-        let quoted = quotings.map(|it| quote_values(&content, it));
-        for (index, repair) in quoted.iter().chain([&rewrite_as_blocks(&content)]).enumerate() {
-            let Some(repair) = repair else { continue };
-            let again = match quotings.get(index) {
-                Some(quoting) => quote_values(&repair.text, *quoting),
-                None => rewrite_as_blocks(&repair.text),
+        for quoting in quotings.map(Some).into_iter().chain([None]) {
+            let edits_of = |content: &str| match quoting {
+                Some(quoting) => quoting_edits(content, quoting),
+                None => block_edits(content),
             };
-            prop_assert_eq!(again, None, "{:?}", repair.text);
+            let edits = edits_of(&content);
+            let repaired = apply(&content, &edits);
+            prop_assert_eq!(edits_of(&repaired), [], "{:?}", repaired);
             let mut at = 0;
             let mut rebuilt = String::new();
-            for change in &repair.changes {
+            for change in &edits {
                 let replaced = change.span.slice(&content);
                 // Each edit replaces one value on one line, after its key.
                 prop_assert!(at <= change.span.start && !replaced.trim().is_empty());
@@ -691,20 +694,21 @@ proptest! {
                 at = change.span.end;
             }
             rebuilt.push_str(&content[at..]);
-            prop_assert_eq!(&rebuilt, &repair.text);
+            prop_assert_eq!(&rebuilt, &repaired);
         }
     }
 
     #[test]
     fn client_guide_quoting_preserves_other_keys(content in content()) {
         let text = format!("---\n{content}---\n");
-        if let Some(repair) = quote_values(&content, Quoting::ClientGuide) {
-            let repaired = format!("---\n{}---\n", repair.text);
+        let edits = quoting_edits(&content, Quoting::ClientGuide);
+        if !edits.is_empty() {
+            let repaired = format!("---\n{}---\n", apply(&content, &edits));
             let before = crate::skill::parse(&text).frontmatter.unwrap();
             let after = crate::skill::parse(&repaired).frontmatter.unwrap();
             for entry in &before.entries {
                 let line = text[..entry.key.span.start].matches('\n').count();
-                let changed = repair.changes.iter().any(|it| {
+                let changed = edits.iter().any(|it| {
                     content[..it.span.start].matches('\n').count() + 1 == line
                 });
                 // In broken YAML, a neighbour may have absorbed another line before the repair.

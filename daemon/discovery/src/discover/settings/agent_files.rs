@@ -161,7 +161,7 @@ fn frontmatter(text: &str, fenced: &FrontmatterRange) -> Result<Node, SyntaxErro
     let parsed = match fenced.language {
         Language::Yaml => config_tree::parse(content, Syntax::Yaml).or_else(|error| {
             let blocks = rewrite_as_blocks(content).ok_or_else(|| error.clone())?;
-            config_tree::parse(&blocks.text, Syntax::Yaml).map_err(|_| error)
+            config_tree::parse(&blocks, Syntax::Yaml).map_err(|_| error)
         }),
         Language::Json => config_tree::parse(content, Syntax::Json),
         Language::JavaScript => {
