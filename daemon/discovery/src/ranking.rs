@@ -161,7 +161,7 @@ impl Ranking {
         let own = |it: &Ranked| texts.get(it.path.as_os_str()).copied();
         let mut by_file: HashMap<usize, &SkillRecord> = HashMap::new();
         for (index, skill) in self.skills.iter().enumerate() {
-            let first = self.stands_for(index);
+            let first = self.first_path_of(index);
             if let Some(record) =
                 own(skill).filter(|_| first == index || !by_file.contains_key(&first))
             {
@@ -171,12 +171,12 @@ impl Ranking {
         let mut ranking = self.clone();
         let mut changed = false;
         for (index, skill) in ranking.skills.iter_mut().enumerate() {
-            let by_another_way = || by_file.get(&self.stands_for(index)).copied();
+            let by_another_way = || by_file.get(&self.first_path_of(index)).copied();
             if let Some(record) = own(skill).or_else(by_another_way) {
                 let root = self.roots.iter().find(|it| it.skills.contains(&index));
                 let is_held_back = root.is_some_and(|it| it.is_held_back);
                 let before = (skill.name.clone(), skill.claims());
-                skill.say(&self.profile, record, is_held_back);
+                skill.apply_text(&self.profile, record, is_held_back);
                 changed |= before != (skill.name.clone(), skill.claims());
             }
         }
@@ -187,7 +187,7 @@ impl Ranking {
     }
 
     /// Returns the skill that represents a file: the first path at which it was found.
-    fn stands_for(&self, index: usize) -> usize {
+    fn first_path_of(&self, index: usize) -> usize {
         let skill = &self.skills[index];
         skill.winner.filter(|_| skill.same_file).unwrap_or(index)
     }
@@ -236,7 +236,7 @@ impl Ranked {
     }
 
     /// Updates name, description and state from the file's new text.
-    fn say(&mut self, profile: &Profile, record: &SkillRecord, is_held_back: bool) {
+    fn apply_text(&mut self, profile: &Profile, record: &SkillRecord, is_held_back: bool) {
         let reading = load_as(profile, record, &directory(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
         self.description = reading.description.as_deref().map(|it| it.chars().count());

@@ -37,7 +37,7 @@ const READ: usize = 8 * 1024;
 const RARE: usize = 64 * 1024;
 
 /// A stream that connections run over.
-pub(crate) trait Link: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+pub(crate) trait ClientStream: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Returns a future that completes when the peer can neither send nor receive. End of input
     /// alone does not complete it: a shell pipe closes its input and waits for the answer.
     fn hang_up(&self) -> BoxFuture<'static, ()> {
@@ -73,7 +73,7 @@ enum InputState {
     Closed,
 }
 
-impl<S: Link> Connection<S> {
+impl<S: ClientStream> Connection<S> {
     pub(crate) fn new(
         stream: S,
         methods: Methods,

@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::rpc::connection::{Connection, Link};
+use crate::rpc::connection::{ClientStream, Connection};
 use crate::rpc::dispatch::{Reply, refusing};
 use crate::rpc::outbox::Outbox;
 use crate::rpc::peer::Peer;
@@ -76,7 +76,7 @@ impl Server {
     }
 
     /// Serves one stream until either side ends it.
-    pub(crate) fn serve_stream<S: Link>(
+    pub(crate) fn serve_stream<S: ClientStream>(
         &self,
         stream: S,
     ) -> impl Future<Output = ()> + Send + use<S> {
@@ -84,14 +84,14 @@ impl Server {
     }
 
     /// Serves one stream that may answer for the user, until either side ends it.
-    pub(crate) fn serve_consent<S: Link>(
+    pub(crate) fn serve_consent<S: ClientStream>(
         &self,
         stream: S,
     ) -> impl Future<Output = ()> + Send + use<S> {
         self.serve_with(stream, self.methods.clone(), Rights::Grant)
     }
 
-    fn serve_with<S: Link>(
+    fn serve_with<S: ClientStream>(
         &self,
         stream: S,
         methods: Methods,
@@ -207,7 +207,7 @@ impl Drop for Open {
     }
 }
 
-impl Link for UnixStream {
+impl ClientStream for UnixStream {
     fn hang_up(&self) -> BoxFuture<'static, ()> {
         // A duplicate descriptor has its own readiness, so the stream's stays untouched.
         let fd = self.as_fd().try_clone_to_owned();

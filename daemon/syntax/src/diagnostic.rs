@@ -101,10 +101,6 @@ impl Diagnostic {
         Self::new(code, Severity::Information, span, message.into())
     }
 
-    pub fn hint(code: ProblemCode, span: Span, message: impl Into<String>) -> Self {
-        Self::new(code, Severity::Hint, span, message.into())
-    }
-
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

@@ -195,11 +195,6 @@ impl Profile {
             revision => format!("{}#{revision:016x}", self.id),
         }
     }
-
-    /// Returns the difference from the base in one rule, if any.
-    pub fn difference(&self, rule: &str) -> Option<&RuleDifference> {
-        self.differences.iter().find(|it| it.rule == rule)
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

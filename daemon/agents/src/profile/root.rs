@@ -169,11 +169,6 @@ keyword_enum! {
 }
 
 impl Scope {
-    /// Returns the name used on the wire.
-    pub fn name(self) -> &'static str {
-        self.keyword()
-    }
-
     /// Returns whether the entry comes with a worktree, whose author is not trusted.
     pub const fn is_from_worktree(self) -> bool {
         match self {

@@ -23,25 +23,26 @@ impl Ranking {
         let mut ranking = self.clone();
         for file in files {
             if ranking.skills.iter().all(|it| it.path != *file) {
-                ranking.meet(file);
+                ranking.insert(file);
             }
         }
         ranking
     }
 
     /// Inserts a file at the position where it would be found.
-    fn meet(&mut self, file: &AbsPath) {
-        let mut meeting = (0..self.roots.len()).filter(|it| self.prefix(*it, file).is_some());
+    fn insert(&mut self, file: &AbsPath) {
+        let mut finding = (0..self.roots.len()).filter(|it| self.prefix(*it, file).is_some());
         // The root whose path represents the file.
         let root =
-            if self.profile.duplicates.last_wins() { meeting.next_back() } else { meeting.next() };
+            if self.profile.duplicates.last_wins() { finding.next_back() } else { finding.next() };
         let Some(root) = root else { return };
         let Some(prefix) = self.prefix(root, file) else { return };
         let RankedRoot { path, skills, rule, is_held_back } = &self.roots[root];
         let is_held_back = *is_held_back;
         let walk = self.profile.roots.get(*rule).map(|it| &it.walk);
-        let way = way(path, file);
-        let is_behind = |it: &usize| is_later(&self::way(path, &self.skills[*it].path), &way, walk);
+        let steps = steps_below(path, file);
+        let is_behind =
+            |it: &usize| is_later(&steps_below(path, &self.skills[*it].path), &steps, walk);
         let at = skills.clone().find(is_behind).unwrap_or(skills.end);
         let turn = self.turn(at);
         for skill in &mut self.skills {
@@ -52,7 +53,7 @@ impl Ranking {
         for later in &mut self.roots[root + 1..] {
             later.skills = later.skills.start + 1..later.skills.end + 1;
         }
-        let met = Ranked {
+        let inserted = Ranked {
             path: file.clone(),
             name: String::new(),
             prefix,
@@ -63,7 +64,7 @@ impl Ranking {
             winner: None,
             same_file: false,
         };
-        self.skills.insert(at, met);
+        self.skills.insert(at, inserted);
     }
 
     /// Returns the position in the order of claims for a file inserted at `at`.
@@ -101,11 +102,11 @@ impl Ranking {
                         let file = it.child(SKILL_FILE);
                         self.skills.iter().any(|it| it.path == file)
                     });
-                let is_met = file.file_name() == Some(OsStr::new(SKILL_FILE))
+                let is_found = file.file_name() == Some(OsStr::new(SKILL_FILE))
                     && (walk.root_skill || !between.is_empty())
                     && between.iter().enumerate().all(is_entered)
                     && !is_within;
-                is_met.then(String::new)
+                is_found.then(String::new)
             }
         }
     }
@@ -124,7 +125,7 @@ fn is_later(one: &[&OsStr], other: &[&OsStr], walk: Option<&WalkRule>) -> bool {
 
 /// Returns the path components from a root to a file. A directory's own SKILL.md sorts before
 /// everything below it.
-fn way<'a>(root: &AbsPath, file: &'a AbsPath) -> Vec<&'a OsStr> {
+fn steps_below<'a>(root: &AbsPath, file: &'a AbsPath) -> Vec<&'a OsStr> {
     let Ok(relative) = file.strip_prefix(&**root) else { return Vec::new() };
     let mut names: Vec<&OsStr> = relative.iter().collect();
     names.pop_if(|it| *it == SKILL_FILE);

@@ -41,21 +41,21 @@ pub(crate) async fn list(
 const SHORT: usize = 200;
 
 fn list_view(view: &View, params: &ListParams) -> Outcome {
-    let form = Form::of(&params.include);
-    let clock = form.clock(view);
+    let states = StateSet::of(&params.include);
+    let clock = states.clock(view);
     let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
     let limit = paging::limit(params.limit)?;
     let since = cursor.as_ref().map_or(params.since.as_deref(), |it| it.since);
     let start = cursor.as_ref().map_or(0, |it| it.start);
     if let Some(answer) =
-        since.and_then(|it| difference(view, form, it, PageRange { start, limit }))
+        since.and_then(|it| difference(view, states, it, PageRange { start, limit }))
     {
         return answer;
     }
-    if form == Form::DEFAULT && params.limit.is_none() && cursor.is_none() {
+    if states == StateSet::DEFAULT && params.limit.is_none() && cursor.is_none() {
         let make = || {
             let entries = |index: usize| Cow::Owned(raw_entry(view, index));
-            let page = page(view, form, PageRange::ALL, entries);
+            let page = page(view, states, PageRange::ALL, entries);
             let answer = if page.list.next_cursor.is_none() { page.answer().ok() } else { None };
             answer.map(Answer::into_text)
         };
@@ -66,7 +66,7 @@ fn list_view(view: &View, params: &ListParams) -> Outcome {
     let entry = |index| {
         Cow::Borrowed(view.responses().entry(&view.resolution, index, || raw_entry(view, index)))
     };
-    page(view, form, PageRange { start, limit }, entry).answer()
+    page(view, states, PageRange { start, limit }, entry).answer()
 }
 
 pub(crate) async fn detect(
@@ -99,7 +99,7 @@ pub(crate) async fn dirs(
     mut params: DirsParams,
 ) -> Outcome {
     let RequestContext { view, .. } = resolver.resolve(&peer, params.take_context()).await?;
-    let dirs: Vec<_> = listed(&view, Form::DEFAULT)
+    let dirs: Vec<_> = listed(&view, StateSet::DEFAULT)
         .map(|(_, candidate)| candidate.dir())
         // A skill with an address has no directory.
         .filter(|dir| address_of(dir).is_none())
@@ -115,9 +115,9 @@ pub(crate) async fn dirs(
 
 /// The set of states in a list, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form(u16);
+pub(super) struct StateSet(u16);
 
-impl Form {
+impl StateSet {
     /// The states that the model sees.
     const DEFAULT: Self = Self(1 << State::Active as u16 | 1 << State::Activated as u16);
 
@@ -130,7 +130,7 @@ impl Form {
         self.0 & 1 << state as u16 != 0
     }
 
-    /// Returns the clock of a list of this form; clocks of different forms are not comparable.
+    /// Returns the clock of a list of these states; clocks of different sets are not comparable.
     fn clock(self, view: &View) -> String {
         if self == Self::DEFAULT {
             view.clock.clone()
@@ -139,25 +139,25 @@ impl Form {
         }
     }
 
-    /// Returns the view's clock from a clock of this form; none if it is of another form.
+    /// Returns the view's clock from a clock of these states; none if it is of others.
     fn view_clock(self, clock: &str) -> Option<&str> {
-        let (of_view, form) = clock.split_once('/').map_or((clock, None), |(a, b)| (a, Some(b)));
+        let (of_view, bits) = clock.split_once('/').map_or((clock, None), |(a, b)| (a, Some(b)));
         let own = (self != Self::DEFAULT).then(|| format!("{:x}", self.0));
-        (form == own.as_deref()).then_some(of_view)
+        (bits == own.as_deref()).then_some(of_view)
     }
 }
 
 /// Returns the changes of a list since a clock; none if they are unknown.
-fn difference(view: &View, form: Form, since: &str, part: PageRange) -> Option<Outcome> {
-    let view_since = form.view_clock(since)?;
-    let shows = |state| form.holds(to_wire::state(state));
+fn difference(view: &View, states: StateSet, since: &str, part: PageRange) -> Option<Outcome> {
+    let view_since = states.view_clock(since)?;
+    let shows = |state| states.holds(to_wire::state(state));
     let found = view.difference(view_since, &shows)?;
-    let clock = form.clock(view);
+    let clock = states.clock(view);
     // One pass over the list gives the positions; the changes are in list order.
     let mut positions = Vec::with_capacity(found.changed.len().min(part.limit));
     let (mut skills, mut size, mut next_cursor) = (Vec::new(), 0, None);
     let mut changed = found.changed.iter().copied().skip_while(|it| *it < part.start).peekable();
-    for (position, (index, _)) in listed(view, form).enumerate() {
+    for (position, (index, _)) in listed(view, states).enumerate() {
         if changed.next_if_eq(&index).is_none() {
             continue;
         }
@@ -196,10 +196,10 @@ fn confidence(view: &View) -> Option<Evidence> {
     matches!(evidence, Evidence::Documentation | Evidence::Source).then_some(evidence)
 }
 
-/// Returns the candidates of a form with their indices.
-fn listed(view: &View, form: Form) -> impl Iterator<Item = (usize, &Candidate)> {
+/// Returns the candidates in these states with their indices.
+fn listed(view: &View, states: StateSet) -> impl Iterator<Item = (usize, &Candidate)> {
     let candidates = view.resolution.candidates.iter().enumerate();
-    candidates.filter(move |(_, it)| form.holds(to_wire::state(it.state)))
+    candidates.filter(move |(_, it)| states.holds(to_wire::state(it.state)))
 }
 
 /// A part of a list and the size of its entries in bytes.
@@ -218,15 +218,15 @@ impl ListPage<'_> {
 /// Returns a part of a list, cut at the page size.
 fn page<'a>(
     view: &View,
-    form: Form,
+    states: StateSet,
     part: PageRange,
     entry: impl Fn(usize) -> Cow<'a, RawValue>,
 ) -> ListPage<'a> {
-    let clock = form.clock(view);
+    let clock = states.clock(view);
     let mut skills = Vec::new();
     let mut size = 0;
     let mut next_cursor = None;
-    for (candidate_idx, _) in listed(view, form).skip_while(|(index, _)| *index < part.start) {
+    for (candidate_idx, _) in listed(view, states).skip_while(|(index, _)| *index < part.start) {
         if skills.len() == part.limit || size >= PAGE {
             next_cursor = Some(Cursor { start: candidate_idx, since: None }.text(&clock));
             break;

@@ -14,7 +14,7 @@ use skills_protocol::wire::{
     Contextual, SearchHit, SearchParams, SearchResult, SkillUsage, UsageParams, UsageResult,
 };
 
-use crate::api::handlers::list::Form;
+use crate::api::handlers::list::StateSet;
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
 use crate::api::session::{SessionCalls, Uses, score};
@@ -46,12 +46,12 @@ pub(crate) async fn search(
             .with_hint("Send a name or a few words about the task."));
     }
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
-    let form = Form::of(&params.include);
+    let states = StateSet::of(&params.include);
     let is_indexed = view.responses().has_search_index();
     let limit = limit as usize;
     let uses = parts.sessions.uses().await;
     let work = move || {
-        let hits = hits(&view, &params.query, limit, form, &uses);
+        let hits = hits(&view, &params.query, limit, states, &uses);
         Ok((view, hits))
     };
     // The first search of a view builds its index.
@@ -77,12 +77,12 @@ fn hits(
     view: &View,
     query: &str,
     limit: usize,
-    form: Form,
+    states: StateSet,
     uses: &Uses,
 ) -> Result<Vec<RankedHit>, SearchError> {
     let candidates = &view.resolution.candidates;
     let index = view.responses().search_index(&view.resolution)?;
-    let is_wanted = |it: usize| form.holds(to_wire::state(candidates[it].state));
+    let is_wanted = |it: usize| states.holds(to_wire::state(candidates[it].state));
     index.search(query, limit, &is_wanted, &|it| score(uses, &candidates[it]))
 }
 
@@ -96,9 +96,9 @@ pub(crate) async fn usage(
         sessions.resolver.resolve(&peer, params.take_context()).await?;
     let uses = sessions.uses().await;
     blocking(move || {
-        let form = Form::of(&params.include);
+        let states = StateSet::of(&params.include);
         let candidates = view.resolution.candidates.iter();
-        let shown = candidates.filter(|it| form.holds(to_wire::state(it.state)));
+        let shown = candidates.filter(|it| states.holds(to_wire::state(it.state)));
         let mut used: Vec<_> = shown.filter_map(|it| Some((it, *uses.get(&*it.path)?))).collect();
         used.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
         let skills = used.into_iter().map(|(it, usage)| {

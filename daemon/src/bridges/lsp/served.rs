@@ -149,10 +149,10 @@ fn serve_on_thread(
         .build()?;
     let served = runtime.block_on(async {
         let (input, output) = UnixStream::from_std(stream)?.into_split();
-        let link = Arc::new(LspBackend::new(backend_mode));
-        let serving = skills_lsp::serve(input, output, Arc::clone(&link) as Arc<dyn Backend>);
+        let backend = Arc::new(LspBackend::new(backend_mode));
+        let serving = skills_lsp::serve(input, output, Arc::clone(&backend) as Arc<dyn Backend>);
         if closing.run_until_cancelled(serving).await.is_some() {
-            link.close().await;
+            backend.close().await;
         }
         Ok(())
     });

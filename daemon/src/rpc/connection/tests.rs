@@ -18,7 +18,7 @@ use super::*;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::dispatch::register;
 
-impl Link for DuplexStream {}
+impl ClientStream for DuplexStream {}
 
 /// State that the handlers of these tests share with the test.
 #[derive(Default)]
