@@ -2,7 +2,7 @@
 
 use super::plugins::{ExtensionRule, PluginRule};
 use super::text::Text;
-use crate::keyword::{Keyword, keyword_enum};
+use crate::keyword::keyword_enum;
 
 /// One search root, or one family of search roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
