@@ -44,19 +44,17 @@ export function find(context: vscode.ExtensionContext): string | undefined {
   return directories.map((it) => path.join(it, "skillsd")).find(isExecutable);
 }
 
-/** Shows that the program is missing, with actions to fix it. */
+/** Shows that the program is missing, with an action to fix it. */
 export async function tellMissing(): Promise<void> {
   const setting = vscode.workspace.getConfiguration("skillsd").get<string>("path", "").trim();
   const what =
     setting === ""
-      ? "`skillsd` is not on PATH. Install it with `cargo install skillsd`, or set `skillsd.path`."
+      ? "`skillsd` is not on PATH. Run `cargo install --path daemon` in a checkout of skillsd, or set `skillsd.path`."
       : `\`skillsd.path\` is \`${setting}\`, which is not executable.`;
-  const copy = "Copy Install Command";
+  // No command to copy: in the editor's terminal it would build a `daemon` of the open folder.
   const open = "Open Setting";
-  const chosen = await vscode.window.showErrorMessage(`Agent Skills: ${what}`, copy, open);
-  if (chosen === copy) {
-    await vscode.env.clipboard.writeText("cargo install skillsd");
-  } else if (chosen === open) {
+  const chosen = await vscode.window.showErrorMessage(`Agent Skills: ${what}`, open);
+  if (chosen === open) {
     await vscode.commands.executeCommand("workbench.action.openSettings", "skillsd.path");
   }
 }

@@ -25,7 +25,7 @@ impl Extension for Skillsd {
         let binary = LspSettings::for_worktree(server.as_ref(), worktree)?.binary;
         let (path, arguments) = binary.map(|it| (it.path, it.arguments)).unwrap_or_default();
         let command = path.or_else(|| worktree.which(PROGRAM)).ok_or_else(|| {
-            "`skillsd` is not on PATH. Install it with `cargo install skillsd`, \
+            "`skillsd` is not on PATH. Run `cargo install --path daemon` in a checkout of skillsd, \
              or set `lsp.skillsd.binary.path` in Zed's settings."
                 .to_owned()
         })?;

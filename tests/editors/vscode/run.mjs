@@ -46,7 +46,7 @@ try {
 async function withoutProgram() {
   it.install(`${PACKAGES}/skillsd.vsix`);
   await it.open(SKILL_ROOT, SKILL_FILE);
-  const said = /skillsd.*not on PATH.*cargo install/;
+  const said = /skillsd.*not on PATH.*cargo install --path daemon/;
   await it.says("without the program, how to install it is said", ".notification-list-item", said);
   await it.shot("0-missing");
 }

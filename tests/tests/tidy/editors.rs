@@ -1,12 +1,13 @@
 //! Editor integrations, checked against the tables: VS Code's profiles, linter settings and
 //! activation events are generated; every editor selects all skill files.
 
+use regex::Regex;
 use serde_json::{Value, json};
 use skills_agents::profile::{self, RootBase, Scope};
 use skills_config::ConfigSource;
 
 use crate::frontmatter::stale;
-use crate::tree::{none, text_of};
+use crate::tree::{none, sources, text_of};
 
 const MANIFEST: &str = "editors/vscode/package.json";
 
@@ -142,4 +143,32 @@ fn editor_integrations_select_every_skill_file() {
 fn unselected_file_is_reported() {
     assert_eq!(unselected("SKILL CLAUDE.local AGENTS.override", false), ["GEMINI"]);
     assert_eq!(unselected("SKILL CLAUDE.local AGENTS.override GEMINI", true).len(), 8);
+}
+
+/// Returns the lines that install `skillsd` by name from a registry, where the name is not ours.
+fn installs_by_name(text: &str) -> Vec<&str> {
+    let install =
+        r"\b(cargo b?install|(npm|pnpm|yarn|pipx?|uv|uv tool|uv pip|brew) (i|add|install)|npx|uvx)";
+    let by_name = Regex::new(&format!("{install}( -[-a-z]+)* skillsd\\b")).expect("a pattern");
+    text.lines().filter(|it| by_name.is_match(it)).collect()
+}
+
+#[test]
+fn no_text_installs_skillsd_by_name() {
+    // The tests install it from registries of their own.
+    let shown = sources().into_iter().filter(|it| !it.path.starts_with("tests/"));
+    let found = shown.flat_map(|it| {
+        let lines = installs_by_name(&it.text).into_iter();
+        lines.map(|line| format!("{}: {}", it.path, line.trim())).collect::<Vec<_>>()
+    });
+    none(&found.collect::<Vec<_>>());
+}
+
+#[test]
+fn installation_by_name_is_reported() {
+    let commands = ["cargo install --locked skillsd", "npm i skillsd", "uvx skillsd list"];
+    for command in commands {
+        assert_eq!(installs_by_name(command), [command]);
+    }
+    assert!(installs_by_name("cargo install --path daemon\nskillsd install").is_empty());
 }
