@@ -23,6 +23,7 @@ use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
+use crate::terminal::Terminal;
 use agents::{HookAgent, HookEventKind, ReplyFormat, agent};
 use payload::Payload;
 use session::AgentSession;
@@ -104,6 +105,9 @@ fn report(
     payload: &Payload,
 ) -> Result<Option<String>, CommandError> {
     let mut session = AgentSession::from_payload(global, agent, payload)?;
+    if event == HookEventKind::Start || !agent.reports_starts() {
+        Terminal::detect(global).print_health(&session.replace_older_daemon());
+    }
     match event {
         HookEventKind::Start => session.start().map(|()| None),
         HookEventKind::End => session.close().map(|()| None),

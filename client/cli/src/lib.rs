@@ -52,14 +52,17 @@ mod watch;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::rc::Rc;
+use std::time::Duration;
 
 use clap::Subcommand;
 
 use call_context::CallContext;
 use context::CommandContext;
 use exit::Exit;
+use server_connection::ServerConnection;
+use skills_client::spawn::StartOptions;
 use skills_protocol::env::SKILLSD_PROFILE;
-use skills_protocol::wire::{Context, Contextual as _, ListParams};
+use skills_protocol::wire::{Context, Contextual as _, Health, ListParams};
 use terminal::Terminal;
 
 pub use context::{Binary, Local};
@@ -68,6 +71,10 @@ pub use global::{Color, GlobalArgs, ProfileVariables};
 pub use help::grouped_help;
 #[cfg(feature = "invariants")]
 pub use hook::shell_files;
+
+/// Time limit for each answer of a daemon that may be an older one. A daemon that hangs delays the
+/// start of a server by it.
+const REPLACE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The commands of this crate alone, for tests; the binary composes its own from the same parts.
 #[cfg(test)]
@@ -244,6 +251,15 @@ pub fn print_server_note(global: &GlobalArgs, note: &str) {
     if std::io::stdin().is_terminal() {
         Terminal::detect(global).print_notes(&[note.to_owned()]);
     }
+}
+
+/// Replaces an older daemon that no other client uses, for a server of the binary that connects
+/// afterwards. Prints what it did, or that the daemon has another version, and returns that.
+pub fn replace_older_daemon(global: &GlobalArgs, options: &StartOptions) -> Vec<Health> {
+    let options = StartOptions { connect_timeout: REPLACE_TIMEOUT, ..options.clone() };
+    let health = ServerConnection::replace_running(&options);
+    Terminal::detect(global).print_health(&health);
+    health
 }
 
 /// Prints an error of a command and returns its exit code.

@@ -164,6 +164,32 @@ impl ServerConnection {
         if server.daemon.is_some_and(may_be_older) { server.replace_older() } else { Ok(server) }
     }
 
+    /// Replaces an older daemon like [`Self::open`], for a hook or server that connects afterwards.
+    /// Returns a report if it was replaced, or has another version. Starts none where none runs.
+    pub(super) fn replace_running(options: &StartOptions) -> Vec<Health> {
+        let timeout = Some(options.connect_timeout);
+        let limits = Timeouts { introduction: timeout, answer: timeout };
+        let running = connect(&options.location, options.connect_timeout);
+        let Ok(server) = running.and_then(|it| Self::over_socket(it, limits)) else {
+            return Vec::new();
+        };
+        server.check_running(options)
+    }
+
+    fn check_running(mut self, options: &StartOptions) -> Vec<Health> {
+        let notes = Rc::clone(&self.notes);
+        // Failures are left to the connection that follows, which reports them.
+        match self.daemon {
+            Some(it) if peer::runs_this_program(it) => {}
+            Some(it) if peer::is_spawned(it) => {
+                self.fallback = Some((options.clone(), connect_or_start));
+                drop(self.replace_older());
+            }
+            Some(_) | None => drop(self.initialize_result().map(drop)),
+        }
+        notes.take()
+    }
+
     /// Connects like [`Self::open`], but replaces no daemon, because its memory holds the pending
     /// permission requests.
     pub(super) fn open_any_version(cx: &CommandContext<'_>) -> Result<Self, ClientError> {

@@ -69,7 +69,10 @@ fn backend_mode(global: &GlobalArgs) -> BackendMode {
     }
     let options = socket_location().map_err(ClientError::from).and_then(StartOptions::new);
     match options {
-        Ok(options) => BackendMode::Daemon(options),
+        Ok(options) => {
+            skills_cli::replace_older_daemon(global, &options);
+            BackendMode::Daemon(options)
+        }
         Err(error) => {
             tracing::info!(%error, "cannot reach or start a daemon; indexing skills in this process");
             BackendMode::InProcessServer

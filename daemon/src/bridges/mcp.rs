@@ -110,6 +110,9 @@ fn clients(global: &GlobalArgs, own: &Arc<FallbackServer>) -> Result<[Client; 2]
         in_process.connect()
     });
     let options = StartOptions::new(socket_location()?)?;
+    for health in skills_cli::replace_older_daemon(global, &options) {
+        tracing::warn!("{}", health.message);
+    }
     let clients = [Client::new(options.clone()), Client::for_consent(options)];
     Ok(clients.map(|it| it.with_fallback(Arc::clone(&fallback))))
 }

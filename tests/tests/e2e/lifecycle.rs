@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::net::UnixListener;
-use std::process::Child;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 use serde_json::json;
 use skills_testkit::daemon::{is_gone, kill, listener, status};
@@ -60,6 +62,58 @@ fn client_after_a_kill_gets_the_correct_list() {
     assert!(home.socket().exists(), "a killed daemon leaves its socket");
     let result = run_json(&home, &top, &["list"]);
     assert_eq!(listed(&result).len(), 4);
+}
+
+/// Copies the program as one of version 0.0.0.
+fn older_program(home: &Home) -> PathBuf {
+    let program = fs::read(exe()).expect("our program can be read");
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(version.len(), 5, "a version of another length moves everything behind it");
+    let version = regex::bytes::Regex::new(&regex::escape(version)).expect("a pattern");
+    let path = home.path().join("older-skillsd");
+    fs::write(&path, version.replace_all(&program, &b"0.0.0"[..])).expect("a copy can be written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("it is ours");
+    path
+}
+
+/// Runs a hook or server that connects to the daemon, and returns its standard error.
+#[track_caller]
+fn errors_of(home: &Home, top: &Path, args: &[&str]) -> String {
+    let event = json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": top});
+    let mut command = skillsd(home, args);
+    command.current_dir(top).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("our program can be run");
+    if args[0] == "hook" {
+        write!(child.stdin.take().expect("piped"), "{event}").expect("it reads");
+    }
+    stderr(&child.wait_with_output().expect("our child"))
+}
+
+#[test]
+fn hooks_and_servers_replace_an_older_daemon_or_report_it() {
+    let home = Home::new();
+    let top = home.worktree("w", ONE_SKILL);
+    let older = older_program(&home);
+    for args in [&["hook", "claude-code"][..], &["mcp"], &["lsp"]] {
+        let started = home.command(&older).arg("list").current_dir(&top).output().expect("it runs");
+        assert!(started.status.success(), "{}", stderr(&started));
+        let pid = listener(&home.socket()).expect("the older program left a daemon behind");
+        assert_eq!(status(&home.socket())["version"], "0.0.0");
+        // Another client uses it.
+        let wire = Wire::connect(&home.socket(), Framing::Header).expect("it listens");
+        let errors = errors_of(&home, &top, args);
+        assert!(errors.contains("the daemon is skillsd 0.0.0"), "{args:?}: {errors}");
+        assert_eq!(listener(&home.socket()), Some(pid), "{args:?}");
+        drop(wire);
+        wait_for("the end of the other connection", || {
+            (status(&home.socket())["connections"] == 1).then_some(())
+        });
+        let errors = errors_of(&home, &top, args);
+        assert!(errors.contains("the daemon was skillsd 0.0.0"), "{args:?}: {errors}");
+        assert_ne!(listener(&home.socket()), Some(pid), "{args:?}");
+        assert_eq!(errors_of(&home, &top, args), "", "{args:?}");
+        run(&home, &top, &["stop"]);
+    }
 }
 
 #[test]

@@ -24,6 +24,13 @@ pub(super) struct HookAgent {
     pub(super) reply: ReplyFormat,
 }
 
+impl HookAgent {
+    /// Returns true if the agent reports the start of each session.
+    pub(super) fn reports_starts(&self) -> bool {
+        self.events.iter().any(|(_, kind)| *kind == HookEventKind::Start)
+    }
+}
+
 /// Meaning of a hook event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HookEventKind {

@@ -11,7 +11,7 @@ use skills_protocol::method::{
 };
 use skills_protocol::path::encode;
 use skills_protocol::wire::{
-    SessionAgentEndParams, SessionCompactedParams, SessionNewsParams, SessionTouchParams,
+    Health, SessionAgentEndParams, SessionCompactedParams, SessionNewsParams, SessionTouchParams,
 };
 
 use super::agents::HookAgent;
@@ -21,6 +21,7 @@ use super::skill_text;
 use crate::call_context::CallContext;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
+use crate::server_connection::ServerConnection;
 use skills_client::blocking::{BlockingConnection, set_timeout};
 use skills_client::error::parse;
 use skills_client::spawn::{StartOptions, connect, connect_or_start};
@@ -75,6 +76,12 @@ impl AgentSession {
             dirs,
             options,
         })
+    }
+
+    /// Replaces an older daemon that no other client uses. Returns a report of that, or of a daemon
+    /// of another version that stays.
+    pub(super) fn replace_older_daemon(&self) -> Vec<Health> {
+        ServerConnection::replace_running(&self.options)
     }
 
     pub(super) fn dirs(&self) -> &shell::CommandDirs {
