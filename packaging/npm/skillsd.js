@@ -3,6 +3,7 @@
 "use strict";
 
 const { spawn } = require("node:child_process");
+const { optionalDependencies } = require("../package.json");
 
 const name = `@skillsd/${process.platform}-${process.arch}`;
 
@@ -15,15 +16,19 @@ let program;
 try {
   program = require.resolve(`${name}/bin/skillsd`);
 } catch {
-  fail(`the package ${name} is not installed: install skillsd without --omit=optional, or with \`cargo install\``);
+  fail(
+    name in optionalDependencies
+      ? `the package ${name} is not installed: install skillsd again without --omit=optional`
+      : `there is no program for ${process.platform}-${process.arch}: skillsd runs on Linux and macOS, on x64 and arm64`,
+  );
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// A terminal sends its own interrupt to the program too.
-process.on("SIGINT", () => {});
-for (const signal of ["SIGTERM", "SIGHUP"]) {
+// Set before the start, so that no signal ends the launcher alone. A terminal sends SIGINT and SIGQUIT
+// to the program too, to which a second one does no harm.
+for (const signal of ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => child.kill(signal));
 }
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (error) => fail(`${program} cannot be run: ${error.message}`));
 child.on("exit", (code, signal) => {
   if (signal === null) {
