@@ -6,8 +6,13 @@
 # PREFIX is ~/.local, for root /usr/local. SKILLSD_DOWNLOADS names another place of the tarballs.
 # packaging/release fills in the version and the checksums.
 set -eu
-if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi
-prefix=${1:-$prefix}
+if [ "$(id -u)" = 0 ]; then
+	prefix=${1:-/usr/local}
+	# For all users, whatever the mask of root.
+	umask 022
+else
+	prefix=${1:-${HOME:?is not set: set it, or name a PREFIX}/.local}
+fi
 downloads=${SKILLSD_DOWNLOADS:-@DOWNLOADS@}
 
 wanted=
@@ -18,7 +23,7 @@ Darwin-arm64) target=aarch64-apple-darwin wanted=@aarch64-apple-darwin@ ;;
 Darwin-x86_64) target=x86_64-apple-darwin wanted=@x86_64-apple-darwin@ ;;
 esac
 [ -n "$wanted" ] || {
-	echo "there is no program for $(uname -s) on $(uname -m): build it with \`cargo install\`" >&2
+	echo "there is no program for $(uname -s) on $(uname -m): run \`cargo install --path daemon\` in a checkout" >&2
 	exit 1
 }
 
@@ -32,8 +37,17 @@ else
 fi
 
 name=skillsd-@VERSION@-$target
-scratch=$(mktemp -d)
+[ ! -d "$prefix/bin/skillsd" ] || {
+	echo "$prefix/bin/skillsd is a directory: remove it, or name another PREFIX" >&2
+	exit 1
+}
+scratch=
 trap 'rm -rf "$scratch"' EXIT
+# A signal does not run the trap of EXIT in every shell.
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+scratch=$(mktemp -d)
 $download "$scratch/$name.tar.gz" "$downloads/$name.tar.gz"
 if command -v sha256sum >/dev/null; then sums="sha256sum"; else sums="shasum -a 256"; fi
 found=$($sums "$scratch/$name.tar.gz" | cut -d ' ' -f 1)
