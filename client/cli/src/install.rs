@@ -40,9 +40,16 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
     let mut record = read_record(&environment.state)?;
     let mut left_out = Vec::new();
     let mut targets = Vec::new();
-    let has_units = parts.contains(&InstallPart::Units) && args.selects(units::OWNER);
+    let mut has_units = parts.contains(&InstallPart::Units) && args.selects(units::OWNER);
+    let mut failed = false;
     if has_units {
-        targets.extend(units::target_files(&environment, &mut left_out));
+        match units::target_files(&environment, &mut left_out) {
+            Ok(units) => targets.extend(units),
+            Err(why) => {
+                (has_units, failed) = (false, true);
+                left_out.push(why);
+            }
+        }
     }
     if parts.iter().any(|it| *it != InstallPart::Units) {
         targets.extend(agents::target_files(
@@ -56,7 +63,8 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
     let plans = targets.iter();
     let plans = plans.map(|it| |texts: &PlannedTexts| Some(plan::install(it, &record, texts)));
     let mut agreed = show::confirm(cx, args, plans, &left_out)?;
-    let (n_shown, mut failed) = (left_out.len(), false);
+    agreed.refused = failed;
+    let n_shown = left_out.len();
     if agreed.written {
         let changes = &mut agreed.changes;
         failed |= apply_changes(changes, &mut record, &environment.state, &mut left_out)?;

@@ -561,6 +561,42 @@ fn install_writes_the_full_path_of_a_program_off_path() {
 }
 
 #[test]
+fn units_name_only_a_path_that_systemd_can_start() {
+    // Directory of the program, and its path in the unit; without one, systemd refuses the path.
+    for (dir, written) in [
+        ("d$x", Some("ExecStart=/skillsd serve\n")),
+        ("d$x y", Some("ExecStart=\"/skillsd\" serve\n")),
+        ("%h;", Some("ExecStart=\"/skillsd\" serve\n")),
+        ("a'b", None),
+        ("a\"b", None),
+        ("a\\b", None),
+        ("a\tb", None),
+    ] {
+        let fixture = InstallFixture::new("").with_manager(0);
+        let program = fixture.home.path().join(dir).join("skillsd");
+        fs::create_dir(program.parent().unwrap()).unwrap();
+        fs::hard_link(exe(), &program).or_else(|_| fs::copy(exe(), &program).map(drop)).unwrap();
+        fs::remove_file(fixture.bin.join("skillsd")).unwrap();
+        let mut command = fixture.home.command(&program);
+        command.args(["install", "--yes", "--only", "units"]).env("PATH", &fixture.bin);
+        let output = command.output().unwrap();
+        let shown = stdout(&output);
+        let unit = fixture.home.path().join(".config/systemd/user/skillsd.service");
+        if let Some(written) = written {
+            let path = program.to_str().unwrap().replace('%', "%%");
+            let line = written.replace("/skillsd", &path);
+            assert!(fs::read_to_string(unit).unwrap().contains(&line), "{line}");
+            assert!(output.status.success(), "{shown}");
+        } else {
+            assert_eq!(output.status.code(), Some(1), "{shown}");
+            assert!(shown.contains("systemd cannot start `"), "{shown}");
+            assert!(!shown.contains("nothing to change"), "{shown}");
+            assert!(!unit.exists() && !fixture.asked().contains("enable"), "{dir}");
+        }
+    }
+}
+
+#[test]
 fn install_asks_on_a_terminal() {
     for (answer, is_written) in [("n\r", false), ("\r", false), ("y\r", true)] {
         let fixture = InstallFixture::new("//- /home/.codex/AGENTS.md\nMine.\n");

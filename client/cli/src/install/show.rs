@@ -25,6 +25,8 @@ pub(super) struct Agreed {
     pub(super) declined: Vec<InstallPart>,
     /// True if the changes are to be made.
     pub(super) written: bool,
+    /// True if a part was refused; the notes say why.
+    pub(super) refused: bool,
 }
 
 /// Plans and shows each change, and asks whether to make it. `plans` plans a change over the texts
@@ -38,7 +40,8 @@ pub(super) fn confirm<F: Fn(&PlannedTexts) -> Option<PlannedChange>>(
     let asks = !args.dry_run && !args.yes && !cx.global.json && io::stdin().is_terminal();
     let mut texts = PlannedTexts::default();
     let mut answer = if asks { Answer::Yes } else { Answer::All };
-    let mut agreed = Agreed { changes: Vec::new(), declined: Vec::new(), written: !args.dry_run };
+    let (changes, declined) = (Vec::new(), Vec::new());
+    let mut agreed = Agreed { changes, declined, written: !args.dry_run, refused: false };
     if asks {
         cx.terminal.print(&notes(left_out, cx.terminal))?;
     }
@@ -100,7 +103,7 @@ pub(super) fn print_result(
     left_out: &[String],
     n_shown: usize,
 ) -> Result<(), CommandError> {
-    let Agreed { changes, declined, written } = agreed;
+    let Agreed { changes, declined, written, refused } = agreed;
     let written = *written;
     if cx.global.json {
         let result = InstallResult {
@@ -117,7 +120,7 @@ pub(super) fn print_result(
     let n_failed = changes.iter().filter(|it| it.action == InstallAction::Fail).count() as u64;
     let files = count(n_changes, "file");
     let mut text = match (n_changes, written) {
-        (0, _) if n_failed == 0 && declined.is_empty() => {
+        (0, _) if n_failed == 0 && declined.is_empty() && !refused => {
             format!("{} nothing to change\n", paint(style::GOOD, "✓"))
         }
         (0, _) if declined.is_empty() => String::new(),

@@ -29,24 +29,28 @@ const SERVICE_UNIT: &str = "skillsd.service";
 /// Command for the user if no manager runs now.
 const LATER: &str = "systemctl --user enable --now skillsd.socket";
 
-/// Returns the unit files, or adds to `left_out` why there are none.
+/// Returns the unit files, or adds to `left_out` why there are none. Fails if the manager cannot
+/// start a program at this path.
 pub(super) fn target_files(
     environment: &InstallEnvironment,
     left_out: &mut Vec<String>,
-) -> Vec<TargetFile> {
+) -> Result<Vec<TargetFile>, String> {
     if has_launchd(environment) {
-        return vec![launchd::target_file(environment)];
+        check_path(environment, "launchd", char::is_control)?;
+        return Ok(vec![launchd::target_file(environment)]);
     }
     if environment.which("systemctl").is_none() {
         left_out.push(
             "systemd is not installed, so no units are installed. Commands start the daemon when they need it."
                 .to_owned(),
         );
-        return Vec::new();
+        return Ok(Vec::new());
     }
     if is_packaged(&environment.program) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
+    // In quotes or not, it refuses these in the path of an executable.
+    check_path(environment, OWNER, |c| c.is_control() || "\"'\\".contains(c))?;
     let dir = environment.config.join("systemd/user");
     let unit = |name: &str, text: String| TargetFile {
         part: InstallPart::Units,
@@ -56,7 +60,23 @@ pub(super) fn target_files(
         note: None,
     };
     let service = SERVICE.replace(PROGRAM, &unit_word(environment));
-    vec![unit(SOCKET_UNIT, SOCKET.to_owned()), unit(SERVICE_UNIT, service)]
+    Ok(vec![unit(SOCKET_UNIT, SOCKET.to_owned()), unit(SERVICE_UNIT, service)])
+}
+
+/// Fails if the program's path is no text, or has a character that a manager refuses.
+fn check_path(
+    environment: &InstallEnvironment,
+    manager: &str,
+    is_refused: fn(char) -> bool,
+) -> Result<(), String> {
+    let program = &environment.program;
+    if program.to_str().is_some_and(|it| !it.contains(is_refused)) {
+        return Ok(());
+    }
+    Err(format!(
+        "{manager} cannot start `{}`: the path has a quote, a backslash or an unusual character. Move skillsd to another directory.",
+        program.display()
+    ))
 }
 
 /// Returns whether the program belongs to a package that includes the units.
@@ -65,18 +85,15 @@ fn is_packaged(program: &Path) -> bool {
         && PACKAGED.iter().any(|dir| Path::new(dir).join(SERVICE_UNIT).is_file())
 }
 
-// systemd expands `%` specifiers, and interprets quotes and backslashes like a shell.
+// systemd expands `%` specifiers, and splits at spaces outside of quotes. It expands no variables in
+// the path of an executable, and keeps `$$` there.
 fn unit_word(environment: &InstallEnvironment) -> String {
     if environment.program == environment.home.join(".cargo/bin/skillsd") {
         return PROGRAM.to_owned();
     }
     let path = environment.program.display().to_string().replace('%', "%%");
-    let is_plain = |c: char| !c.is_whitespace() && !"\"'\\;$".contains(c);
-    if path.chars().all(is_plain) {
-        return path;
-    }
-    let path = path.replace('\\', r"\\").replace('"', "\\\"").replace('$', "$$");
-    format!("\"{path}\"")
+    let is_plain = |c: char| !c.is_whitespace() && c != ';';
+    if path.chars().all(is_plain) { path } else { format!("\"{path}\"") }
 }
 
 /// Returns whether launchd manages the user's services.
