@@ -13,10 +13,10 @@ mod record;
 pub(crate) mod registration;
 mod show;
 mod target;
-mod units;
+pub(crate) mod units;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use skills_protocol::method::ServerShutdown;
 use skills_protocol::wire::{InstallAction, InstallPart, ShutdownParams};
@@ -29,9 +29,11 @@ use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 pub(crate) use args::InstallArgs;
 use plan::{PlannedChange, PlannedTexts, TraceUpdate};
-use record::Record;
+use record::{Record, Trace};
+use show::Agreed;
 use skills_client::blocking::TIMEOUT;
-use units::Manager;
+use target::TargetFile;
+use units::{DISABLE, Manager};
 
 pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
     let parts = args.parts(&[InstallPart::Units, InstallPart::Hooks]);
@@ -39,12 +41,12 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
     let environment = InstallEnvironment::read()?;
     let mut record = read_record(&environment.state)?;
     let mut left_out = Vec::new();
-    let mut targets = Vec::new();
+    let mut steps = Vec::new();
     let mut has_units = parts.contains(&InstallPart::Units) && args.selects(units::OWNER);
     let mut failed = false;
     if has_units {
         match units::target_files(&environment, &mut left_out) {
-            Ok(units) => targets.extend(units),
+            Ok(units) => steps.extend(units.into_iter().map(Step::Put)),
             Err(why) => {
                 (has_units, failed) = (false, true);
                 left_out.push(why);
@@ -52,32 +54,80 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
         }
     }
     if parts.iter().any(|it| *it != InstallPart::Units) {
-        targets.extend(agents::target_files(
-            &environment,
-            &parts,
-            |it| args.selects(it),
-            &mut left_out,
-        ));
+        let selects = |it: &str| args.selects(it);
+        let targets = agents::target_files(&environment, &parts, selects, &mut left_out);
+        steps.extend(targets.into_iter().map(Step::Put));
     }
-    let manager = if has_units { Manager::find(&environment, &mut left_out) } else { None };
-    let plans = targets.iter();
-    let plans = plans.map(|it| |texts: &PlannedTexts| Some(plan::install(it, &record, texts)));
+    let mut manager = if has_units { Manager::find(&environment, &mut left_out) } else { None };
+    if let Some(socket) = units::packaged_socket(&environment).filter(|_| has_units) {
+        let hiding = units::hiding_units(&environment, &record, &mut left_out);
+        manager = manager.filter(|it| !hiding.is_empty() || !it.is_enabled());
+        let enable = manager.as_ref().map(|_| Step::Enable(socket));
+        steps.splice(0..0, hiding.into_iter().map(Step::Remove).chain(enable));
+    }
+    let plans = steps.iter().map(|it| |texts: &PlannedTexts| it.plan(&record, texts));
     let mut agreed = show::confirm(cx, args, plans, &left_out)?;
     agreed.refused = failed;
     let n_shown = left_out.len();
     if agreed.written {
+        let manager = manager.filter(|_| !agreed.declined.contains(&InstallPart::Units));
+        let is_removed = |it: &PlannedChange| {
+            it.part == InstallPart::Units && it.action == InstallAction::Remove
+        };
+        if let Some(manager) = manager.as_ref().filter(|_| agreed.changes.iter().any(is_removed)) {
+            // systemd enables no unit over the link to one that was removed. If this fails, `enable`
+            // reports it.
+            let _ = manager.disable();
+        }
         let changes = &mut agreed.changes;
         failed |= apply_changes(changes, &mut record, &environment.state, &mut left_out)?;
-        if let Some(manager) = manager.filter(|_| !agreed.declined.contains(&InstallPart::Units)) {
+        if let Some(manager) = manager {
             stop_daemon();
             if let Err(why) = manager.enable() {
                 failed = true;
                 left_out.push(format!("The units are not enabled: {why}."));
+                forget_switch(&mut agreed, &mut record, &environment.state)?;
             }
         }
     }
     show::print_result(cx, args, &agreed, &left_out, n_shown)?;
     Ok(exit(&agreed.changes, failed))
+}
+
+/// A step of the installation, before its file is read.
+enum Step {
+    Put(TargetFile),
+    /// Removes a file of ours.
+    Remove(Trace),
+    /// Enables the units of a package; the path is that of the socket.
+    Enable(PathBuf),
+}
+
+impl Step {
+    fn plan(&self, record: &Record, texts: &PlannedTexts) -> Option<PlannedChange> {
+        match self {
+            Self::Put(target) => Some(plan::install(target, record, texts)),
+            Self::Remove(trace) => plan::uninstall(trace, texts),
+            Self::Enable(socket) => Some(plan::enable(socket)),
+        }
+    }
+}
+
+/// Removes from the result and the record that the units of a package were enabled.
+fn forget_switch(
+    agreed: &mut Agreed,
+    record: &mut Record,
+    state: &Path,
+) -> Result<(), CommandError> {
+    agreed.refused = true;
+    agreed.changes.retain(|it| match &it.trace {
+        TraceUpdate::New(trace) if it.is_switch() => {
+            record.forget(trace);
+            false
+        }
+        TraceUpdate::New(_) | TraceUpdate::Unchanged | TraceUpdate::Forget(_) => true,
+    });
+    write_record(record, state)
 }
 
 pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
@@ -90,6 +140,12 @@ pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<E
     let mut traces: Vec<_> = record.traces_of(&parts).cloned().collect();
     traces.retain(|it| args.selects(&it.owner));
     traces.reverse();
+    if traces.iter().any(Trace::is_switch) && !Manager::is_running(&environment) {
+        traces.retain(|it| !it.is_switch());
+        left_out.push(format!(
+            "No systemd user manager is running, so the units stay enabled. Run `{DISABLE}` in a user session."
+        ));
+    }
     let plans = traces.iter().map(|it| |texts: &PlannedTexts| plan::uninstall(it, texts));
     let mut agreed = show::confirm(cx, args, plans, &left_out)?;
     let has_units = agreed.changes.iter().any(|it| it.part == InstallPart::Units);
@@ -141,13 +197,17 @@ fn apply_changes(
             change.action = InstallAction::Fail;
         }
         // Written after each change, so that every installed entry is recorded.
-        record.write(state).map_err(|error| {
-            CommandError::finding("failed to record the installation")
-                .because(error.to_string())
-                .with_hint(format!("Make `{}` writable.", state.display()))
-        })?;
+        write_record(record, state)?;
     }
     Ok(failed)
+}
+
+fn write_record(record: &Record, state: &Path) -> Result<(), CommandError> {
+    record.write(state).map_err(|error| {
+        CommandError::finding("failed to record the installation")
+            .because(error.to_string())
+            .with_hint(format!("Make `{}` writable.", state.display()))
+    })
 }
 
 fn apply_change(change: &PlannedChange, record: &mut Record) -> io::Result<()> {
@@ -184,7 +244,7 @@ fn apply_change(change: &PlannedChange, record: &mut Record) -> io::Result<()> {
 }
 
 // Removes a backup that equals the file, and directories that are empty.
-fn clean_up(change: &PlannedChange, trace: &record::Trace, record: &Record) {
+fn clean_up(change: &PlannedChange, trace: &Trace, record: &Record) {
     let backup = file::backup(&change.path);
     let kept = file::read(&backup).ok().flatten();
     let is_as_it_was = kept == change.after || change.action == InstallAction::Remove;

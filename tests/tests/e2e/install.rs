@@ -560,6 +560,104 @@ fn install_writes_the_full_path_of_a_program_off_path() {
     assert!(!fixture.home.path().join(".codex/hooks.json").exists());
 }
 
+/// Adds the files of the Debian package below a directory, and a fake `systemctl` that remembers
+/// whether the socket is enabled. Returns the packaged program.
+fn with_package(fixture: &InstallFixture) -> PathBuf {
+    let root = fixture.home.path().join("root/usr");
+    let program = root.join("bin/skillsd");
+    fs::create_dir_all(root.join("lib/systemd/user")).unwrap();
+    fs::create_dir(root.join("bin")).unwrap();
+    fs::hard_link(exe(), &program).or_else(|_| fs::copy(exe(), &program).map(drop)).unwrap();
+    for unit in ["skillsd.service", "skillsd.socket"] {
+        fs::write(root.join("lib/systemd/user").join(unit), "of the package\n").unwrap();
+    }
+    let run = fixture.home.runtime_dir();
+    let text = format!(
+        "#!/bin/sh\necho \"$@\" >>'{0}/asked'\n\
+         case $2 in is-*) [ -e '{0}/on' ] ;; enable) : >'{0}/on' ;; disable) /bin/rm -f '{0}/on' ;; esac\n",
+        run.display()
+    );
+    let systemctl = fixture.bin.join("systemctl");
+    fs::write(&systemctl, text).unwrap();
+    fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+#[track_caller]
+fn run_packaged(fixture: &InstallFixture, program: &Path, args: &[&str]) -> String {
+    let mut command = fixture.home.command(program);
+    let output = command.args(args).env("PATH", &fixture.bin).output().unwrap();
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    stdout(&output)
+}
+
+#[test]
+fn packaged_units_are_enabled_and_disabled_openly() {
+    let fixture = InstallFixture::new("");
+    let program = with_package(&fixture);
+    let before = fixture.all();
+    let run = |args: &[&str]| run_packaged(&fixture, &program, args);
+    let is_on = || fixture.home.runtime_dir().join("on").exists();
+    let units = ["--only", "units"];
+    let shown = run(&[&["install", "--dry-run"], &units[..]].concat());
+    let line = "Enables the units with `systemctl --user enable --now skillsd.socket`.";
+    assert!(shown.contains(line) && shown.contains("1 change would be made"), "{shown}");
+    assert!(!is_on());
+    let mut unconfirmed = fixture.home.command(&program);
+    unconfirmed.args(["install", "--only", "units"]).env("PATH", &fixture.bin);
+    assert_eq!(unconfirmed.output().unwrap().status.code(), Some(2));
+    assert!(!is_on());
+
+    let shown = run(&[&["install", "--yes"], &units[..]].concat());
+    assert!(
+        shown.contains("systemd units · enabled") && shown.contains("1 change made"),
+        "{shown}"
+    );
+    assert!(is_on());
+    let shown = run(&[&["install", "--yes"], &units[..]].concat());
+    assert!(shown.contains("nothing to change"), "{shown}");
+    assert_eq!(fixture.asked().matches("enable --now").count(), 1, "{}", fixture.asked());
+
+    let shown = run(&["uninstall", "--yes", "--only", "units"]);
+    assert!(shown.contains("systemd units · disabled"), "{shown}");
+    assert!(!is_on());
+    let shown = run(&["uninstall", "--yes", "--only", "units"]);
+    assert!(shown.contains("nothing to change"), "{shown}");
+    assert_eq!(fixture.all(), before);
+}
+
+#[test]
+fn units_of_an_earlier_program_make_room_for_those_of_the_package() {
+    let fixture = InstallFixture::new("");
+    let program = with_package(&fixture);
+    fixture.run(&["install", "--yes", "--only", "units"], 0);
+    let unit = fixture.home.path().join(".config/systemd/user/skillsd.service");
+    assert!(unit.exists());
+    fs::remove_file(fixture.bin.join("skillsd")).unwrap();
+    let mut doctor = fixture.home.command(&program);
+    doctor.args(["doctor", "--json"]).env("PATH", &fixture.bin);
+    let said = stdout(&doctor.output().unwrap());
+    let message =
+        format!("the service runs `{}/skillsd`, which does not exist", fixture.bin.display());
+    assert!(said.contains("registration-broken") && said.contains(&message), "{said}");
+
+    let shown = run_packaged(&fixture, &program, &["install", "--yes", "--only", "units"]);
+    assert!(shown.contains("3 changes made"), "{shown}");
+    assert!(!unit.parent().unwrap().exists());
+    let asked = fixture.asked();
+    let end = "--user disable --now skillsd.socket\n--user stop skillsd.service\n\
+               --user daemon-reload\n--user enable --now skillsd.socket\n";
+    assert!(asked.ends_with(end), "{asked}");
+    assert!(!stdout(&doctor.output().unwrap()).contains("registration-broken"));
+
+    // A unit of the user's own is kept and named.
+    fs::create_dir_all(unit.parent().unwrap()).unwrap();
+    fs::write(&unit, "[Service]\nExecStart=/bin/sh\n").unwrap();
+    let shown = run_packaged(&fixture, &program, &["install", "--yes", "--only", "units"]);
+    assert!(shown.contains("is used in place of the package's unit"), "{shown}");
+    assert!(unit.exists());
+}
+
 #[test]
 fn units_name_only_a_path_that_systemd_can_start() {
     // Directory of the program, and its path in the unit; without one, systemd refuses the path.

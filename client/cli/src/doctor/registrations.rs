@@ -9,6 +9,7 @@ use skills_protocol::wire::{InstallPart, Registration, RegistrationState};
 use crate::agent_config::environment::InstallEnvironment;
 use crate::doctor::finding::DoctorProblem;
 use crate::install::registration::registrations;
+use crate::install::units::installed_service;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{hang, plain};
@@ -18,6 +19,7 @@ pub(super) fn check(findings: &mut Vec<DoctorProblem>) -> Vec<Registration> {
     // Without HOME no agent has settings; another check reports it.
     let Ok(environment) = InstallEnvironment::read() else { return Vec::new() };
     findings.extend(other_program(&environment));
+    findings.extend(missing_program_of_service(&environment));
     let found = registrations(&environment);
     for (path, it) in &found {
         // One finding about an unreadable file is enough.
@@ -39,6 +41,14 @@ fn other_program(environment: &InstallEnvironment) -> Option<DoctorProblem> {
     let message = "another `skillsd` comes first in PATH, so agents and shells start that one";
     let hint = format!("Remove it, or put `{}` before it.", environment.program.display());
     Some(DoctorProblem::warning("path-shadowed", message, hint).at(first))
+}
+
+/// Reports a service of the user whose program does not exist. It also hides the one of a package.
+fn missing_program_of_service(environment: &InstallEnvironment) -> Option<DoctorProblem> {
+    let (path, program) = installed_service(environment).filter(|(_, it)| !it.is_file())?;
+    let message = format!("the service runs `{}`, which does not exist", program.display());
+    let hint = "Run `skillsd install --only units`. If it keeps the file, remove the file first.";
+    Some(DoctorProblem::warning("registration-broken", message, hint).at(path))
 }
 
 fn problem(registration: &Registration) -> Option<DoctorProblem> {

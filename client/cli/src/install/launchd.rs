@@ -48,7 +48,14 @@ pub(super) fn probe() -> Vec<String> {
     vec!["print".to_owned(), domain()]
 }
 
-fn agent_path(home: &Path) -> PathBuf {
+/// Returns the program of a property list.
+pub(super) fn program(agent: &str, _home: &Path) -> Option<String> {
+    let (_, arguments) = agent.split_once("<key>ProgramArguments</key>")?;
+    let (program, _) = arguments.split_once("<string>")?.1.split_once("</string>")?;
+    Some(program.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+}
+
+pub(super) fn agent_path(home: &Path) -> PathBuf {
     home.join("Library/LaunchAgents").join(format!("{LABEL}.plist"))
 }
 
@@ -63,5 +70,6 @@ mod tests {
     #[test]
     fn property_list_contains_the_placeholder_once() {
         assert_eq!(AGENT.matches(PROGRAM).count(), 1);
+        assert_eq!(program(AGENT, Path::new("/")).as_deref(), Some(PROGRAM));
     }
 }

@@ -9,6 +9,7 @@ use crate::agent_config::file;
 use crate::agent_config::item::{ConfigEntry, EditError, FileFormat, Presence};
 use crate::install::record::{Record, Trace};
 use crate::install::target::{TargetContent, TargetFile};
+use crate::install::units::{DISABLE, ENABLE, OWNER};
 
 #[derive(Debug)]
 pub(super) struct PlannedChange {
@@ -23,6 +24,13 @@ pub(super) struct PlannedChange {
     pub(super) notes: Vec<String>,
     /// Update of the record when the change is made.
     pub(super) trace: TraceUpdate,
+}
+
+impl PlannedChange {
+    /// Returns whether this enables or disables the units of a package and changes no file.
+    pub(super) fn is_switch(&self) -> bool {
+        self.action == InstallAction::Change && self.before.is_none() && self.after.is_none()
+    }
 }
 
 #[derive(Debug)]
@@ -68,6 +76,17 @@ pub(super) fn install(target: &TargetFile, record: &Record, texts: &PlannedTexts
     }
 }
 
+/// Plans to enable the units of a package, which stay as they are.
+pub(super) fn enable(socket: &Path) -> PlannedChange {
+    let trace = Trace::new(socket, InstallPart::Units, OWNER);
+    PlannedChange {
+        action: InstallAction::Change,
+        notes: vec![format!("Enables the units with `{ENABLE}`.")],
+        trace: TraceUpdate::New(trace.clone()),
+        ..unchanged(&trace, socket, None)
+    }
+}
+
 /// Plans the removal of our changes of a file; `None` if its path cannot be decoded.
 pub(super) fn uninstall(trace: &Trace, texts: &PlannedTexts) -> Option<PlannedChange> {
     let path = trace.path()?;
@@ -83,6 +102,13 @@ pub(super) fn uninstall(trace: &Trace, texts: &PlannedTexts) -> Option<PlannedCh
             (None, Some(form)) => take_items(trace, &path, &before, form).unwrap_or_else(|fault| {
                 failed(trace, &path, Some(before), &fault.message, fault.place)
             }),
+            // The units of a package, which stay.
+            (None, None) if trace.is_switch() => PlannedChange {
+                action: InstallAction::Change,
+                notes: vec![format!("Disables the units with `{DISABLE}`.")],
+                trace: TraceUpdate::Forget(trace.clone()),
+                ..unchanged(trace, &path, None)
+            },
             (None, None) => unchanged(trace, &path, Some(before)),
         },
     })

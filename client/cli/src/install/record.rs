@@ -69,6 +69,11 @@ impl Trace {
         self.dirs.extend(RecordedPath::all(dirs));
     }
 
+    /// Returns whether this records enabled units of a package, and no change of a file.
+    pub(super) fn is_switch(&self) -> bool {
+        self.part == InstallPart::Units && self.text.is_none()
+    }
+
     /// Returns the directories that were created, innermost first.
     pub(super) fn dirs(&self) -> impl Iterator<Item = PathBuf> {
         self.dirs.iter().rev().filter_map(RecordedPath::path)

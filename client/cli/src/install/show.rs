@@ -11,7 +11,7 @@ use crate::confirm;
 use crate::context::CommandContext;
 use crate::failure::CommandError;
 use crate::install::args::InstallArgs;
-use crate::install::plan::{PlannedChange, PlannedTexts};
+use crate::install::plan::{PlannedChange, PlannedTexts, TraceUpdate};
 use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
@@ -51,7 +51,9 @@ pub(super) fn confirm<F: Fn(&PlannedTexts) -> Option<PlannedChange>>(
             cx.terminal.print(&one(&change, cx.terminal))?;
         }
         if is_change(&change) && matches!(answer, Answer::Yes | Answer::No) {
-            answer = ask(cx)?;
+            let question =
+                if change.is_switch() { "Change the units?" } else { "Change this file?" };
+            answer = ask(cx, question)?;
         }
         if is_change(&change) && matches!(answer, Answer::No | Answer::Quit) {
             agreed.declined.push(change.part);
@@ -85,8 +87,8 @@ enum Answer {
     Quit,
 }
 
-fn ask(cx: &CommandContext<'_>) -> Result<Answer, CommandError> {
-    cx.terminal.print("Change this file? [y]es, [N]o, [a]ll, [q]uit: ")?;
+fn ask(cx: &CommandContext<'_>, question: &str) -> Result<Answer, CommandError> {
+    cx.terminal.print(&format!("{question} [y]es, [N]o, [a]ll, [q]uit: "))?;
     Ok(match &*confirm::read_answer()? {
         "y" | "Y" | "yes" => Answer::Yes,
         "a" | "A" | "all" => Answer::All,
@@ -118,15 +120,17 @@ pub(super) fn print_result(
     cx.terminal.print(&notes(&left_out[n_shown..], cx.terminal))?;
     let n_changes = changes.iter().filter(|it| is_change(it)).count() as u64;
     let n_failed = changes.iter().filter(|it| it.action == InstallAction::Fail).count() as u64;
-    let files = count(n_changes, "file");
+    let n_switches = changes.iter().filter(|it| it.is_switch()).count() as u64;
+    let files = count(n_changes, if n_switches > 0 { "change" } else { "file" });
+    let done = if n_switches > 0 { "made" } else { "changed" };
     let mut text = match (n_changes, written) {
         (0, _) if n_failed == 0 && declined.is_empty() && !refused => {
             format!("{} nothing to change\n", paint(style::GOOD, "✓"))
         }
         (0, _) if declined.is_empty() => String::new(),
         (0, _) => "Nothing was changed.\n".to_owned(),
-        (_, true) => format!("{} {files} changed\n", paint(style::GOOD, "✓")),
-        (_, false) if args.dry_run => format!("{files} would be changed\n"),
+        (_, true) => format!("{} {files} {done}\n", paint(style::GOOD, "✓")),
+        (_, false) if args.dry_run => format!("{files} would be {done}\n"),
         (_, false) => "Nothing was changed.\n".to_owned(),
     };
     if n_failed > 0 {
@@ -151,6 +155,10 @@ fn one(change: &PlannedChange, terminal: &Terminal) -> String {
     };
     let word = match change.action {
         InstallAction::Create => paint(style::GOOD, "new"),
+        InstallAction::Change if change.is_switch() => match change.trace {
+            TraceUpdate::Forget(_) => paint(style::BAD, "disabled"),
+            TraceUpdate::New(_) | TraceUpdate::Unchanged => paint(style::GOOD, "enabled"),
+        },
         InstallAction::Change => paint(style::WAITING, "changed"),
         InstallAction::Remove => paint(style::BAD, "removed"),
         InstallAction::None => paint(style::FAINT, "unchanged"),

@@ -9,7 +9,9 @@ use std::process::{Command, Output, Stdio};
 use skills_protocol::wire::InstallPart;
 
 use crate::agent_config::environment::InstallEnvironment;
+use crate::agent_config::file;
 use crate::install::launchd;
+use crate::install::record::{Record, Trace};
 use crate::install::target::{TargetContent, TargetFile};
 
 const SERVICE: &str = include_str!("../../../../systemd/skillsd.service");
@@ -18,16 +20,22 @@ const SOCKET: &str = include_str!("../../../../systemd/skillsd.socket");
 /// Placeholder of the program in the service.
 const PROGRAM: &str = "%h/.cargo/bin/skillsd";
 
-/// Directories in which distribution packages install units.
-const PACKAGED: [&str; 2] = ["/usr/lib/systemd/user", "/lib/systemd/user"];
+/// Directories below `/` in which distribution packages install units.
+const PACKAGED: [&str; 2] = ["usr/lib/systemd/user", "lib/systemd/user"];
+
+/// Program of a distribution package, below `/`.
+const PACKAGED_PROGRAM: &str = "usr/bin/skillsd";
 
 pub(super) const OWNER: &str = "systemd";
 
 const SOCKET_UNIT: &str = "skillsd.socket";
 const SERVICE_UNIT: &str = "skillsd.service";
 
-/// Command for the user if no manager runs now.
-const LATER: &str = "systemctl --user enable --now skillsd.socket";
+/// Command that enables the units, for the user if no manager runs now.
+pub(super) const ENABLE: &str = "systemctl --user enable --now skillsd.socket";
+
+/// Command that disables the units.
+pub(super) const DISABLE: &str = "systemctl --user disable --now skillsd.socket";
 
 /// Returns the unit files, or adds to `left_out` why there are none. Fails if the manager cannot
 /// start a program at this path.
@@ -46,16 +54,15 @@ pub(super) fn target_files(
         );
         return Ok(Vec::new());
     }
-    if is_packaged(&environment.program) {
+    if packaged_socket(environment).is_some() {
         return Ok(Vec::new());
     }
     // In quotes or not, it refuses these in the path of an executable.
     check_path(environment, OWNER, |c| c.is_control() || "\"'\\".contains(c))?;
-    let dir = environment.config.join("systemd/user");
     let unit = |name: &str, text: String| TargetFile {
         part: InstallPart::Units,
         owner: OWNER,
-        path: dir.join(name),
+        path: user_unit(environment, name),
         content: TargetContent::Whole(text),
         note: None,
     };
@@ -79,10 +86,80 @@ fn check_path(
     ))
 }
 
-/// Returns whether the program belongs to a package that includes the units.
-fn is_packaged(program: &Path) -> bool {
-    program == Path::new("/usr/bin/skillsd")
-        && PACKAGED.iter().any(|dir| Path::new(dir).join(SERVICE_UNIT).is_file())
+/// Returns the path of a unit that this program installs.
+fn user_unit(environment: &InstallEnvironment, name: &str) -> PathBuf {
+    environment.config.join("systemd/user").join(name)
+}
+
+/// Returns the socket unit of the distribution package that the program belongs to.
+pub(super) fn packaged_socket(environment: &InstallEnvironment) -> Option<PathBuf> {
+    let root = environment.program.strip_prefix("/").ok()?;
+    // Tests install the package below a directory.
+    let is_system = root == Path::new(PACKAGED_PROGRAM) || cfg!(debug_assertions);
+    if !is_system || !root.ends_with(PACKAGED_PROGRAM) || environment.which("systemctl").is_none() {
+        return None;
+    }
+    let root = environment.program.ancestors().nth(3)?;
+    let mut dirs = PACKAGED.iter().map(|it| root.join(it));
+    let dir = dirs.find(|it| it.join(SERVICE_UNIT).is_file())?;
+    Some(dir.join(SOCKET_UNIT))
+}
+
+/// Returns the units of ours that hide those of the package, as recorded, and adds to `left_out` the
+/// files of others that do.
+pub(super) fn hiding_units(
+    environment: &InstallEnvironment,
+    record: &Record,
+    left_out: &mut Vec<String>,
+) -> Vec<Trace> {
+    let mut ours = Vec::new();
+    for name in [SERVICE_UNIT, SOCKET_UNIT] {
+        let path = user_unit(environment, name);
+        // An unreadable file is no unit to systemd either.
+        let Ok(Some(text)) = file::read(&path) else { continue };
+        match record.of(&path, InstallPart::Units) {
+            Some(trace) if trace.text.as_ref() == Some(&text) => ours.push(trace.clone()),
+            Some(_) | None => left_out.push(format!(
+                "`{}` is used in place of the package's unit. Remove it if that is not your intention.",
+                path.display()
+            )),
+        }
+    }
+    ours
+}
+
+/// Returns the installed service and its program, if the path of that is known.
+pub(crate) fn installed_service(environment: &InstallEnvironment) -> Option<(PathBuf, PathBuf)> {
+    let (path, read): (_, fn(&str, &Path) -> Option<String>) = if has_launchd(environment) {
+        (launchd::agent_path(&environment.home), launchd::program)
+    } else {
+        (user_unit(environment, SERVICE_UNIT), service_program)
+    };
+    let text = file::read(&path).ok()??;
+    let program = read(&text, &environment.home).map(PathBuf::from);
+    Some((path, program.filter(|it| it.is_absolute())?))
+}
+
+/// Returns the program of a service, if it has no specifiers but `%h` and `%%`.
+fn service_program(service: &str, home: &Path) -> Option<String> {
+    let line = service.lines().find_map(|it| it.strip_prefix("ExecStart="))?;
+    let line = line.trim_start_matches([' ', '-', '@', ':', '+', '!']);
+    let word = match line.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next()?,
+        None => line.split_whitespace().next()?,
+    };
+    let mut parts = word.split('%');
+    let mut program = parts.next()?.to_owned();
+    while let Some(part) = parts.next() {
+        if let Some(rest) = part.strip_prefix('h') {
+            program = program + home.to_str()? + rest;
+        } else if part.is_empty() {
+            program = program + "%" + parts.next()?;
+        } else {
+            return None;
+        }
+    }
+    Some(program)
 }
 
 // systemd expands `%` specifiers, and splits at spaces outside of quotes. It expands no variables in
@@ -131,9 +208,14 @@ impl Manager {
             return Some(manager);
         }
         left_out.push(format!(
-            "No systemd user manager is running, so the units are not enabled. Run `{LATER}` in a user session."
+            "No systemd user manager is running, so the units are not enabled. Run `{ENABLE}` in a user session."
         ));
         None
+    }
+
+    /// Returns whether the user's manager runs.
+    pub(super) fn is_running(environment: &InstallEnvironment) -> bool {
+        Self::find(environment, &mut Vec::new()).is_some()
     }
 
     /// Starts the service now and at each login.
@@ -145,6 +227,11 @@ impl Manager {
         }
         self.run(&["daemon-reload"])?;
         self.run(&["enable", "--now", SOCKET_UNIT])
+    }
+
+    /// Returns whether systemd listens now and after each login.
+    pub(super) fn is_enabled(&self) -> bool {
+        ["is-enabled", "is-active"].iter().all(|it| self.run(&[it, SOCKET_UNIT]).is_ok())
     }
 
     pub(super) fn disable(&self) -> Result<(), String> {
@@ -190,5 +277,21 @@ mod tests {
     #[test]
     fn service_contains_the_placeholder_once() {
         assert_eq!(SERVICE.matches(PROGRAM).count(), 1);
+    }
+
+    #[test]
+    fn program_of_a_service_is_read_as_systemd_reads_it() {
+        let program = |line: &str| {
+            service_program(&format!("[Service]\nExecStart={line}\n"), Path::new("/home/me"))
+        };
+        assert_eq!(
+            service_program(SERVICE, Path::new("/h")).as_deref(),
+            Some("/h/.cargo/bin/skillsd")
+        );
+        assert_eq!(program("-/opt/skillsd serve").as_deref(), Some("/opt/skillsd"));
+        assert_eq!(program("\"/a b/%%h/skillsd\" serve").as_deref(), Some("/a b/%h/skillsd"));
+        assert_eq!(program("%h/100%%/skillsd serve").as_deref(), Some("/home/me/100%/skillsd"));
+        assert_eq!(program("/opt/%i/skillsd serve"), None);
+        assert_eq!(service_program("[Service]\n", Path::new("/h")), None);
     }
 }
