@@ -39,6 +39,7 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
     let parts = args.parts(&[InstallPart::Units, InstallPart::Hooks]);
     args.check(&parts)?;
     let environment = InstallEnvironment::read()?;
+    environment.check_lasting()?;
     let mut record = read_record(&environment.state)?;
     let mut left_out = Vec::new();
     let mut steps = Vec::new();

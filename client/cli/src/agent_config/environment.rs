@@ -53,15 +53,33 @@ impl InstallEnvironment {
             on_path: false,
             path,
         };
-        let ours = found.program.canonicalize().ok();
-        let first = found.which("skillsd");
         // If another program comes first in PATH, the absolute path has to be used.
-        if let Some(first) = first.filter(|it| it.canonicalize().ok() == ours) {
+        let Some(first) = found.which("skillsd") else { return Ok(found) };
+        let (ours, target) = (found.program.canonicalize().ok(), first.canonicalize().ok());
+        if target == ours {
             found.on_path = true;
             // The path in PATH and not its link's target, so that updates of the link are followed.
             found.program = first;
+        } else if ours.zip(target).is_some_and(|(ours, target)| is_npm_launcher(&target, &ours)) {
+            // A service manager still needs the program itself: the launcher needs Node in PATH.
+            found.on_path = true;
         }
         Ok(found)
+    }
+
+    /// Fails if the program is in a cache, such as that of `npx`: entries that name it would break
+    /// once the cache is cleaned.
+    pub(crate) fn check_lasting(&self) -> Result<(), CommandError> {
+        if !is_cached(&self.program) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` is in a cache, so agents cannot rely on it and nothing was changed",
+            self.program.display()
+        );
+        Err(CommandError::usage(message).with_hint(
+            "Install skillsd for good, for example with `npm install --global` or `uv tool install`, then run `skillsd install`.",
+        ))
     }
 
     /// Returns the directory of Claude Code.
@@ -103,6 +121,61 @@ impl InstallEnvironment {
     }
 }
 
+/// Returns whether a file is the launcher of npm's package that has this program in the package of
+/// its platform.
+fn is_npm_launcher(file: &Path, program: &Path) -> bool {
+    let modules = file.ancestors().nth(3);
+    file.ends_with("node_modules/skillsd/bin/skillsd.js")
+        && modules.is_some_and(|it| program.starts_with(it))
+        && program.components().any(|it| it.as_os_str() == "@skillsd")
+}
+
+/// Returns whether a path is in the cache of a program that runs packages without installing them,
+/// such as `npx`, `bunx`, `pnpm dlx`, `uvx` and `pipx run`.
+fn is_cached(program: &Path) -> bool {
+    let mut names = program.components().map(|it| it.as_os_str().to_string_lossy());
+    names.any(|it| it == "_npx" || it == ".cache" || it == "Caches" || it.starts_with("bunx-"))
+}
+
 fn directory(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|it| Path::is_absolute(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launcher_of_npm_belongs_to_the_program_of_its_own_installation() {
+        let launcher = Path::new("/usr/lib/node_modules/skillsd/bin/skillsd.js");
+        for (program, is_its) in [
+            ("/usr/lib/node_modules/@skillsd/linux-x64/bin/skillsd", true),
+            ("/usr/lib/node_modules/skillsd/node_modules/@skillsd/linux-x64/bin/skillsd", true),
+            ("/opt/node_modules/@skillsd/linux-x64/bin/skillsd", false),
+            ("/usr/bin/skillsd", false),
+        ] {
+            assert_eq!(is_npm_launcher(launcher, Path::new(program)), is_its, "{program}");
+        }
+        let other = Path::new("/usr/lib/node_modules/other/bin/skillsd.js");
+        let program = Path::new("/usr/lib/node_modules/@skillsd/linux-x64/bin/skillsd");
+        assert!(!is_npm_launcher(other, program));
+    }
+
+    #[test]
+    fn program_that_a_package_runner_fetched_is_in_a_cache() {
+        for program in [
+            "/home/me/.npm/_npx/1f/node_modules/@skillsd/linux-x64/bin/skillsd",
+            "/home/me/.cache/uv/archive-v0/x/bin/skillsd",
+            "/home/me/.cache/pnpm/dlx/x/node_modules/@skillsd/linux-x64/bin/skillsd",
+            "/tmp/bunx-1000-skillsd@latest/node_modules/@skillsd/linux-x64/bin/skillsd",
+            "/Users/me/Library/Caches/pipx/x/bin/skillsd",
+        ] {
+            assert!(is_cached(Path::new(program)), "{program}");
+        }
+        for program in
+            ["/home/me/.cargo/bin/skillsd", "/usr/lib/node_modules/@skillsd/linux-x64/bin/skillsd"]
+        {
+            assert!(!is_cached(Path::new(program)), "{program}");
+        }
+    }
 }
