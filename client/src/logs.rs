@@ -1,7 +1,7 @@
 //! Names and order of the log files of a daemon that a client started.
 //!
 //! The daemon writes them and `skillsd logs` reads them; both use this module. A daemon in the
-//! foreground or under a service manager logs to standard error and has no log files.
+//! foreground or under systemd logs to standard error and has no log files.
 
 use std::fs;
 use std::io;

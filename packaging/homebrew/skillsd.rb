@@ -36,7 +36,8 @@ class Skillsd < Formula
 
   service do
     run [opt_bin/"skillsd", "serve"]
-    keep_alive successful_exit: false
+    # Not after a failed exit: another daemon may run, so that every start would fail.
+    keep_alive crashed: true
   end
 
   test do

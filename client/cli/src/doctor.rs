@@ -4,7 +4,7 @@
 //! Questions to a server (search roots, configuration) go to the running daemon, or to a server
 //! within this process.
 
-mod daemon;
+pub(crate) mod daemon;
 mod finding;
 mod paths;
 mod registrations;

@@ -195,7 +195,8 @@ pub enum Command {
     Doctor(doctor::DoctorArgs),
     /// Show the log of a daemon that a command started
     ///
-    /// A daemon started by systemd logs to the journal: `journalctl --user -u skillsd`.
+    /// Also of one that launchd started. A daemon started by systemd logs to the journal:
+    /// `journalctl --user -u skillsd`. One in the foreground logs to its terminal.
     Logs(logs::LogsArgs),
     /// Register skillsd with systemd and with installed agents
     ///

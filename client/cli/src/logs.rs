@@ -2,7 +2,7 @@
 //!
 //! Reads the files without the daemon, so that it works when the daemon does not.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -12,11 +12,17 @@ use clap::Args;
 use serde_json::json;
 
 use crate::context::CommandContext;
+use crate::doctor::daemon::holders;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::text::plain_exact;
-use skills_client::environment::state_directory;
+use rustix::process::Pid;
+use skills_client::environment::{socket_location, state_directory};
 use skills_client::logs::files;
+use skills_client::peer::is_spawned;
+
+/// Command that shows the log of a daemon of systemd.
+const JOURNAL: &str = "journalctl --user -u skillsd";
 
 /// Interval between checks for new lines.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -37,6 +43,11 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LogsArgs) -> Result<Exit, Comm
             "the log directory is unknown: neither XDG_STATE_HOME nor HOME is set",
         ));
     };
+    if let Some(pid) = daemon_logging_elsewhere() {
+        cx.terminal.print_notes(&[format!(
+            "the running daemon (process {pid}) logs to its standard error, not here; for one of systemd, run `{JOURNAL}`"
+        )]);
+    }
     let mut tail = Tail::default();
     let lines = tail.more(&directory).map_err(|error| unreadable(&directory, &error))?;
     if lines.is_empty() && !args.follow {
@@ -69,9 +80,23 @@ fn unreadable(directory: &Path, error: &io::Error) -> CommandError {
 }
 
 fn none(directory: &Path) -> CommandError {
-    CommandError::finding(format!("there is no log in `{}`", directory.display())).with_hint(
-        "Only a daemon that a command started logs there. For a daemon of systemd, run `journalctl --user -u skillsd`.",
-    )
+    CommandError::finding(format!("there is no log in `{}`", directory.display())).with_hint(format!(
+        "Only a daemon that a command started logs there. For a daemon of systemd, run `{JOURNAL}`."
+    ))
+}
+
+/// Returns the running daemon if it logs to standard error, without connecting to it: that would
+/// start a daemon of systemd.
+fn daemon_logging_elsewhere() -> Option<u32> {
+    let location = socket_location().ok()?;
+    holders(&location.daemon_lock()).into_iter().find(|it| logs_elsewhere(*it))
+}
+
+fn logs_elsewhere(pid: u32) -> bool {
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let is_discarded = |it: PathBuf| it == Path::new("/dev/null");
+    let standard_error = fs::read_link(format!("/proc/{pid}/fd/2"));
+    !process.is_some_and(is_spawned) && !standard_error.is_ok_and(is_discarded)
 }
 
 #[derive(Debug, Default)]
@@ -123,7 +148,6 @@ impl Tail {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::io::Write;
 
     use super::*;

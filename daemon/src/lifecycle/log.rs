@@ -1,8 +1,8 @@
 //! Logging: destination, format and level of the daemon's log.
 //!
-//! The log goes to standard error, which is a terminal or the journal. A daemon started by a client
-//! logs to files in the state directory once it listens: one a day, seven kept, each of bounded
-//! size. Lines contain methods, durations and counts, never the text of messages or skills nor
+//! The log goes to standard error, which is a terminal or the journal. A daemon started by a client,
+//! or without standard error, logs to files in the state directory once it listens: one a day, seven
+//! kept, each of bounded size. Lines contain methods, durations and counts, never the text of messages or skills nor
 //! values of environment variables.
 
 use std::env;
@@ -10,7 +10,8 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder};
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::panic;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
@@ -98,6 +99,14 @@ pub(crate) fn configure(config: &Config) {
     if let Some(set) = LEVEL.get() {
         set(config.log_level.as_deref().unwrap_or(DEFAULT_LEVEL));
     }
+}
+
+/// Returns whether standard error is `/dev/null`, as for a service of launchd.
+pub(crate) fn is_discarded() -> bool {
+    let device = |file: io::Result<fs::Metadata>| file.ok().map(|it| it.rdev());
+    let standard_error = io::stderr().as_fd().try_clone_to_owned();
+    let standard_error = device(standard_error.and_then(|it| fs::File::from(it).metadata()));
+    standard_error.is_some() && standard_error == device(fs::metadata("/dev/null"))
 }
 
 /// Switches the log to files in the state directory. Standard error itself is kept for the messages

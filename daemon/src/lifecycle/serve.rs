@@ -113,7 +113,8 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     }
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let settings = Settings::load(config_file());
-    let target = if options.spawned { LogTarget::Files } else { LogTarget::StandardError };
+    let in_files = options.spawned || log::is_discarded();
+    let target = if in_files { LogTarget::Files } else { LogTarget::StandardError };
     log::init(options.log.as_deref(), &settings.user(), target);
     for health in settings.health(None) {
         tracing::warn!(path = ?health.path, "configuration: {}", health.message);
@@ -132,7 +133,7 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     resolver.sessions.store().open_existing();
     let runtime = runtime().map_err(ServeError::Start)?;
     let listeners = endpoint.take_listeners().expect("not taken yet");
-    let life = Life { location: &location, daemon: &daemon, spawned: options.spawned };
+    let life = Life { location: &location, daemon: &daemon, spawned: options.spawned, target };
     let result = runtime.block_on(life.live(&mut endpoint, listeners, editors));
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     resolver.engine.stop();
@@ -175,6 +176,7 @@ struct Life<'a> {
     location: &'a SocketLocation,
     daemon: &'a Daemon,
     spawned: bool,
+    target: LogTarget,
 }
 
 impl Life<'_> {
@@ -223,7 +225,7 @@ impl Life<'_> {
     }
 
     fn tell_ready(&self) {
-        if self.spawned {
+        if self.target == LogTarget::Files {
             log::move_to_state_directory();
         }
         tracing::info!(socket = %self.location.path().display(), pid = std::process::id(), "listening");

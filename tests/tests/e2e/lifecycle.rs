@@ -235,6 +235,28 @@ fn status_starts_no_daemon() {
 }
 
 #[test]
+fn logs_show_a_daemon_without_standard_error_and_name_one_with_it() {
+    let live = Live::start();
+    let output = run(&live.home, live.home.path(), &["logs"]);
+    let note = format!("note: the running daemon (process {}) logs to its", live.daemon.pid());
+    assert!(stderr(&output).contains(&note), "{}", stderr(&output));
+
+    // As launchd starts it.
+    let home = Home::new();
+    let mut command = skillsd(&home, &["serve"]);
+    let mut daemon = command.stderr(Stdio::null()).spawn().expect("our program can be run");
+    wait_for("the daemon", || listener(&home.socket()));
+    let shown = wait_for("its log", || {
+        let output = run(&home, home.path(), &["logs"]);
+        assert!(!stderr(&output).contains("note:"), "{}", stderr(&output));
+        Some(stdout(&output)).filter(|it| it.contains("listening"))
+    });
+    assert!(shown.contains(&daemon.id().to_string()), "{shown}");
+    run(&home, home.path(), &["stop"]);
+    assert!(daemon.wait().expect("our child").success());
+}
+
+#[test]
 fn read_only_commands_run_without_a_daemon_that_cannot_be_started() {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);

@@ -126,7 +126,8 @@ pub(super) fn check_other_daemons(location: &SocketLocation, findings: &mut Vec<
     findings.push(DoctorProblem::warning("daemons-many", message, hint).at(location.path()));
 }
 
-fn holders(lock: &Path) -> BTreeSet<u32> {
+/// Returns the processes that hold a daemon's lock; none where the system does not tell.
+pub(crate) fn holders(lock: &Path) -> BTreeSet<u32> {
     let real = lock.parent().and_then(|dir| dir.canonicalize().ok());
     let real = real.zip(lock.file_name()).map(|(dir, name)| dir.join(name));
     let is_lock = |target: &Path| {
