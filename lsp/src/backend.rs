@@ -11,7 +11,9 @@ use skills_agents::references::TextSearch;
 use skills_agents::tool_names::ToolNames;
 use skills_discovery::discover::Entry;
 use skills_lint::SkillDirFacts;
-use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
+use skills_protocol::wire::{
+    CheckResult, Health, PathMatches, RuleLevel, SkillReference, SnapshotResult,
+};
 use skills_syntax::path::AbsPath;
 use tokio::task::AbortHandle;
 
@@ -188,6 +190,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Returns once a process has ended; `None` if that is never known.
     fn process_ended(&self, _process: u32) -> Answer<()> {
         none()
+    }
+
+    /// Returns reports about the daemon to show once: it has another version, or had one.
+    fn daemon_reports(&self) -> &[Health] {
+        &[]
     }
 
     /// Uses the editor's own sessions, named `NAME:ROOT`: snapshots include what those sessions

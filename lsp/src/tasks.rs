@@ -9,7 +9,7 @@ mod client_watch;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use skills_protocol::wire::PathMatches;
+use skills_protocol::wire::{Health, PathMatches};
 use skills_syntax::path::AbsPath;
 use tokio::time::{Instant, timeout};
 use tower_lsp::Client;
@@ -305,6 +305,15 @@ fn on_change(session: &Arc<Session>, root: &AbsPath) -> OnChange {
 
 /// Registers file watchers and requests the settings.
 async fn startup(session: &Session, client: &Client) {
+    for Health { message, hint, .. } in session.backend().daemon_reports() {
+        match hint {
+            Some(hint) => {
+                let text = format!("{message}. {hint}");
+                client.show_message(MessageType::WARNING, text).await;
+            }
+            None => client.log_message(MessageType::INFO, message).await,
+        }
+    }
     client_watch::register(session, client).await;
     fetch_settings(session, client).await;
 }

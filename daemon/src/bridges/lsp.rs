@@ -47,7 +47,12 @@ pub(crate) fn run(global: &GlobalArgs) -> ExitCode {
             return Exit::Bug.into();
         }
     };
-    let link = Arc::new(LspBackend::new(backend_mode(global)));
+    let backend_mode = backend_mode(global);
+    let reports = match &backend_mode {
+        BackendMode::Daemon(options) => skills_cli::replace_older_daemon(global, options),
+        BackendMode::InProcessServer | BackendMode::Served(..) => Vec::new(),
+    };
+    let link = Arc::new(LspBackend::new(backend_mode).with_reports(reports));
     let source = Arc::clone(&link) as Arc<dyn Backend>;
     let ending = runtime.block_on(async {
         let ending = skills_lsp::serve(stdin(), stdout(), source).await;
@@ -69,10 +74,7 @@ fn backend_mode(global: &GlobalArgs) -> BackendMode {
     }
     let options = socket_location().map_err(ClientError::from).and_then(StartOptions::new);
     match options {
-        Ok(options) => {
-            skills_cli::replace_older_daemon(global, &options);
-            BackendMode::Daemon(options)
-        }
+        Ok(options) => BackendMode::Daemon(options),
         Err(error) => {
             tracing::info!(%error, "cannot reach or start a daemon; indexing skills in this process");
             BackendMode::InProcessServer

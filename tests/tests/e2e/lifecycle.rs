@@ -13,6 +13,7 @@ use skills_testkit::daemon::{is_gone, kill, listener, status};
 use skills_testkit::fixture::write_skill;
 use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
 
+use crate::editor::client::{Editor, full_capabilities};
 use crate::support::{
     Live, assert_same, exe, listed, oracle, run, run_json, skillsd, stderr, stdout,
 };
@@ -104,6 +105,10 @@ fn hooks_and_servers_replace_an_older_daemon_or_report_it() {
         let errors = errors_of(&home, &top, args);
         assert!(errors.contains("the daemon is skillsd 0.0.0"), "{args:?}: {errors}");
         assert_eq!(listener(&home.socket()), Some(pid), "{args:?}");
+        if args == ["lsp"] {
+            let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+            editor.wait_for_method("window/showMessage");
+        }
         drop(wire);
         wait_for("the end of the other connection", || {
             (status(&home.socket())["connections"] == 1).then_some(())

@@ -28,7 +28,7 @@ use skills_protocol::method::{
 };
 use skills_protocol::path::{decode_absolute, encode};
 use skills_protocol::wire::{
-    CheckParams, CheckResult, Context, EventKind, Freshness, Include, PathMatches,
+    CheckParams, CheckResult, Context, EventKind, Freshness, Health, Include, PathMatches,
     PathsMatchParams, ReferencesParams, RuleLevel, SessionTouchParams, SkillReference, SkillUsage,
     SnapshotParams, SnapshotResult, SubscribeParams, TouchOp, UsageParams,
 };
@@ -50,11 +50,16 @@ const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum time for writing the rules page, which is needed before the first diagnostic.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(1);
 
-pub(crate) struct LspBackend(Arc<BackendCalls>);
+pub(crate) struct LspBackend(Arc<BackendCalls>, Vec<Health>);
 
 impl LspBackend {
     pub(crate) fn new(backend_mode: BackendMode) -> Self {
-        Self(Arc::new(BackendCalls::new(backend_mode)))
+        Self(Arc::new(BackendCalls::new(backend_mode)), Vec::new())
+    }
+
+    /// Returns the backend with reports about the daemon for the user.
+    pub(crate) fn with_reports(self, reports: Vec<Health>) -> Self {
+        Self(self.0, reports)
     }
 
     pub(crate) async fn close(&self) {
@@ -274,6 +279,10 @@ impl Backend for LspBackend {
             thread.spawn(wait).ok()?;
             ended.await.ok()
         })
+    }
+
+    fn daemon_reports(&self) -> &[Health] {
+        &self.1
     }
 
     fn use_client_sessions(&self, name: String) {
