@@ -222,7 +222,7 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     let lines = cx.lines_of(entry);
     let end = cx.line_break();
     let Some(metadata) = cx.entry("metadata") else {
-        let text = format!("metadata:{end}  {key}: {value}{end}");
+        let text = format!("metadata:{end}  {key}: {value}{comment}{end}");
         return Some(vec![Edit { span: lines, text }]);
     };
     let removed = Edit { span: lines, text: String::new() };
@@ -230,8 +230,10 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     let behind = |it: &Entry| cx.lines_of(it).end;
     match &metadata.value.kind {
         // `metadata` is empty so far.
+    // A comment at the end of the line moves with it.
+    let comment = Span::new(entry.span.end, lines.end).slice(cx.text).trim_end();
         ValueKind::Null if metadata.value.span.is_empty() => {
-            put(behind(metadata), format!("  {key}: {value}{end}"))
+            put(behind(metadata), format!("  {key}: {value}{comment}{end}"))
         }
         ValueKind::Mapping { .. } if cx.is_in_metadata(&entry.key.text) => None,
         ValueKind::Mapping { flow: true, entries } => {
@@ -250,8 +252,15 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
         ValueKind::Mapping { flow: false, entries } => {
             let last = entries.last()?;
             let start = cx.line(last.key.span.start).start;
+            // Inside braces, a comment would hide what follows.
+            let left = comment.trim_start();
+            let left = if left.is_empty() { String::new() } else { format!("{left}{end}") };
+            let put = |at: usize, text: String| {
+                let removed = Edit { span: lines, text: left };
+                Some(vec![Edit { span: Span::empty(at), text }, removed])
+            };
             let indent = Span::new(start, last.key.span.start).slice(cx.text);
-            put(behind(last), format!("{indent}{key}: {value}{end}"))
+            put(behind(last), format!("{indent}{key}: {value}{comment}{end}"))
         }
         _ => None,
     }

@@ -270,11 +270,14 @@ fn unread_key_moves_into_every_form_of_metadata() {
     check("metadata: {a: b}\nfoo: bar\n", "metadata: {a: b, foo: \"bar\"}\n");
     check("foo: bar\nmetadata: { a: b, }\n", "metadata: { a: b, foo: \"bar\", }\n");
     check("metadata: {}\nfoo: bar\n", "metadata: {foo: \"bar\"}\n");
-    check("metadata: {\n  a: b\n}\nfoo: 1.0 # x\n", "metadata: {\n  a: b, foo: \"1.0\"\n}\n");
+    check("metadata: {\n  a: b\n}\nfoo: 1.0 # x\n", "metadata: {\n  a: b, foo: \"1.0\"\n}\n# x\n");
     check("metadata: {a: b}\nfoo: to be, or [so]\n", "metadata: {a: b, foo: \"to be, or [so]\"}\n");
     check("metadata: {a: b}\nfoo: 'it''s'\n", "metadata: {a: b, foo: 'it''s'}\n");
     check("metadata: {a: \"b\"} # c\nfoo: bar\n", "metadata: {a: \"b\", foo: \"bar\"} # c\n");
     check("metadata:\nfoo: bar\n", "metadata:\n  foo: \"bar\"\n");
+    check("foo: bar # c\n", "metadata:\n  foo: \"bar\" # c\n");
+    check("metadata:\nfoo: bar # c\n", "metadata:\n  foo: \"bar\" # c\n");
+    check("metadata:\n  a: b # d\nfoo: bar # c\n", "metadata:\n  a: b # d\n  foo: \"bar\" # c\n");
     check("foo: bar\nmetadata: # c\nlicense: x\n", "metadata: # c\n  foo: \"bar\"\nlicense: x\n");
     // `metadata` already has the key, or is not a map.
     assert_eq!(moved("metadata: {foo: b}\nfoo: bar\n"), None);

@@ -154,7 +154,7 @@ impl<'a> FixedText<'a> {
             return true;
         }
         let first = self.edited.partition_point(|it| it.end < before.span.start);
-        if self.edited.get(first).is_none_or(|it| it.start > before.span.end + 2) {
+        if self.edited.get(first).is_none_or(|it| it.start > self.line_end(before) + 2) {
             return false;
         }
         // A guessed value may change once the YAML is valid.
