@@ -146,12 +146,18 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             if what != YamlType::Text && !is_filled_in {
                 out.push(field::not_text(cx, &TYPE, entry, what, &[LoadRule::NameRequired]));
             }
-            if let Some(name) = value.as_str() {
+            // A guessed value of several lines may contain other fields; it has a finding of its own.
+            let is_guess = entry.recovered && is_multiline(cx, entry.value.span);
+            if let Some(name) = value.as_str().filter(|_| !is_guess) {
                 check_value(cx, entry.value.span, name.trim(), out);
             }
         }
         (entry, _) => out.extend(missing(cx, entry)),
     }
+}
+
+fn is_multiline(cx: &Cx<'_>, span: Span) -> bool {
+    span.slice(cx.text).trim_end().contains(['\n', '\r'])
 }
 
 fn is_blank(value: &Value) -> bool {
@@ -188,7 +194,10 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
     let title = format!("Set the name to `{directory}`");
     let line = format!("name: {}", quote_unless_text(directory));
     if let Some(entry) = entry {
-        let span = Span::new(entry.key.span.start, cx.line(entry.key.span.end).end);
+        let rest = Span::new(entry.key.span.end, cx.line(entry.key.span.end).end);
+        // A comment stays.
+        let n_replaced = rest.slice(cx.text).find(" #").unwrap_or(rest.len());
+        let span = Span::new(entry.key.span.start, rest.start + n_replaced);
         return Some(finding.fix(title, span, line));
     }
     let edits = cx.put_first(&line).into_iter().collect();
@@ -209,7 +218,8 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
     let mut push = |rule, message: &str| {
         let (severity, message) = told(message);
         let finding = Finding::new(rule, span, message).severity(severity).about(&dropped);
-        let better = valid_name(cx, name);
+        // Further lines of the value can be a text of the author.
+        let better = valid_name(cx, name).filter(|_| !is_multiline(cx, span));
         out.push(match better {
             Some(name) => {
                 let title = format!("Rename the skill to `{name}`");

@@ -1,7 +1,7 @@
 //! Fix verification: applies each fix to the text, parses the result and discards fixes that fail.
 //!
-//! A fix of the frontmatter must not change the meaning of other entries, add parser errors or
-//! leave its finding in place. Fixes in the body need no verification, because they change nothing
+//! A fix of the frontmatter must not change the meaning of other entries, remove words of the author
+//! elsewhere, add parser errors or leave its finding in place. Fixes in the body need no verification, because they change nothing
 //! that is parsed. Findings uncovered in a frontmatter that agents could not see before do not
 //! count against a fix.
 //!
@@ -155,8 +155,10 @@ impl<'c, 'a> FixVerifier<'c, 'a> {
         let after = parse(&fixed);
         let document = self.cx.document;
         let findings = [finding];
-        let change = FixedText::new(text, &fixed, &findings, &fix.edits);
-        let keeps = change.keeps_frontmatter(document, &after)
+        let change =
+            FixedText::new(text, &fixed, &findings, &fix.edits).chosen_by_the_user(!is_only);
+        let keeps = change.keeps_words(document, &fix.edits)
+            && change.keeps_frontmatter(document, &after)
             && (in_head || change.keeps_body(document, &after))
             && (hides(finding) || !change.refuses_more(document, &after));
         if !keeps || !in_head || !is_only {

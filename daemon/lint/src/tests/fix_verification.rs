@@ -170,3 +170,33 @@ fn breaking_fix_is_left_out_of_a_batch() {
     assert_eq!(findings.len(), 39);
     assert!(findings.iter().all(|it| it.fixes[0].title == "Quote the value"));
 }
+
+#[test]
+fn fix_that_loses_words_outside_its_value_is_discarded() {
+    let check = |text: &str, removed: &str, is_kept: bool| {
+        let (text, record) = record(text);
+        let document = parse(&text);
+        let subject =
+            Subject { text: &text, document: &document, record: &record, path: None, parts: None };
+        let settings = Settings::default();
+        let cx = Cx::new(&subject, &settings.profiles, &NoFs);
+        let at = text.find(removed).unwrap();
+        let span = Span::new(at, at + removed.len());
+        let finding = Finding::new(&AMBIGUOUS_SCALAR, span, "no").fix("Change", span, "1");
+        let mut findings = [finding];
+        crate::verify_fix::discard_failing_fixes(&cx, &settings, &mut findings);
+        assert_eq!(findings[0].fixes.len() == 1, is_kept, "{text}");
+    };
+    // The value is guessed, and its second line is a field.
+    check(
+        "---\nname: \"pdf\"\n  description: Reads.\n---\nb\n",
+        "\"pdf\"\n  description: Reads.",
+        false,
+    );
+    check(
+        "---\nlicense: 1.10 # asked by Anna\nname: pdf\n---\nb\n",
+        "1.10 # asked by Anna\n",
+        false,
+    );
+    check("---\nlicense: 1.10 # asked by Anna\nname: pdf\n---\nb\n", "1.10", true);
+}

@@ -105,7 +105,8 @@ impl<'t> Trial<'t, '_, '_> {
         let after_text = apply(text, &edits);
         let after = parse(&after_text);
         let change = FixedText::new(text, &after_text, &fixed, &edits);
-        change.keeps_frontmatter(document, &after)
+        change.keeps_words(document, &edits)
+            && change.keeps_frontmatter(document, &after)
             && !change.refuses_more(document, &after)
             && self.proof.is_fixed(&fixed, &after_text)
     }

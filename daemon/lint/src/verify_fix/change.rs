@@ -28,6 +28,8 @@ pub(super) struct FixedText<'a> {
     findings: &'a [&'a Finding],
     /// Spans of the edits, in text order.
     edited: Vec<Span>,
+    /// True if the user chooses the fixes, which may then remove the comments of their entries.
+    is_chosen: bool,
 }
 
 impl<'a> FixedText<'a> {
@@ -39,7 +41,12 @@ impl<'a> FixedText<'a> {
     ) -> Self {
         let mut edited: Vec<Span> = edits.iter().map(|it| it.span).collect();
         edited.sort_unstable();
-        Self { before, after, findings, edited }
+        Self { before, after, findings, edited, is_chosen: false }
+    }
+
+    pub(super) fn chosen_by_the_user(mut self, is_chosen: bool) -> Self {
+        self.is_chosen = is_chosen;
+        self
     }
 
     /// Returns whether all entries without findings keep their meaning.
@@ -99,6 +106,54 @@ impl<'a> FixedText<'a> {
             }
         }
         left.count <= most_new
+    }
+
+    /// Returns whether no edit removes a word of the frontmatter outside the values that the findings
+    /// are about. A guessed value ends with its first line: the rest may be other fields.
+    pub(super) fn keeps_words(&self, before: &Document, edits: &[Edit]) -> bool {
+        let Some(frontmatter) = &before.frontmatter else { return true };
+        // A conflict concerns all lines between its markers.
+        if self.findings.iter().any(|it| it.rule.id == RuleId::BodyConflictMarker) {
+            return true;
+        }
+        let spans = self.findings.iter().map(|it| it.diagnostic.span);
+        let is_one_line = |it: &Span| !it.slice(self.before).contains(['\n', '\r']);
+        let mut concerned: Vec<Span> = spans.filter(is_one_line).collect();
+        let entries = &frontmatter.entries;
+        concerned.extend(self.found(entries, self.findings).into_keys().map(|at| {
+            let entry = &entries[at];
+            let first_end = line_end(self.before, entry.span.start).unwrap_or(self.before.len());
+            let end = match entry.recovered {
+                true => first_end.min(entry.span.end),
+                false if self.is_chosen => self.line_end(entry),
+                false => entry.span.end,
+            };
+            Span::new(entry.span.start, end)
+        }));
+        concerned.sort_unstable_by_key(|it| it.start);
+        concerned.dedup_by(|next, last| {
+            let is_joined = next.start <= last.end;
+            last.end = if is_joined { last.end.max(next.end) } else { last.end };
+            is_joined
+        });
+        let is_concerned = |at: usize| {
+            let next = concerned.partition_point(|it| it.end <= at);
+            concerned.get(next).is_some_and(|it| it.start <= at)
+        };
+        let written: String = edits.iter().flat_map(|it| [&*it.text, " "]).collect();
+        edits.iter().all(|edit| {
+            let removed = edit.span.slice(self.before);
+            let mut at = edit.span.start;
+            removed.split_inclusive(|it: char| !it.is_alphanumeric()).all(|word| {
+                let start = at;
+                at += word.len();
+                let word = word.trim_end_matches(|it: char| !it.is_alphanumeric());
+                word.is_empty()
+                    || start >= frontmatter.content.end
+                    || is_concerned(start)
+                    || written.contains(word)
+            })
+        })
     }
 
     /// Returns the entries with findings, by index. A finding belongs to the entry that it

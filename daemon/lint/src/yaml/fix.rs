@@ -52,6 +52,10 @@ pub(super) fn add_fix(cx: &Cx<'_>, finding: Finding) -> Finding {
         RuleId::YamlSyntax => match fix_indent(cx, frontmatter, span) {
             Some(it) if it.is_sure => finding.fix_all(it.title, it.edits),
             Some(it) => finding.fix_all(it.title, it.edits).into_drafts(),
+            None if let Some(it) = fix_indent_below_quotes(cx, frontmatter, span) => {
+                let finding = finding.fix_all(it.title, it.edits);
+                if it.is_sure { finding } else { finding.into_drafts() }
+            }
             None if cx.line(span.start).slice(cx.text).contains(['"', '\'']) => {
                 fix_quotes(cx, fix_colon(cx, finding))
             }
@@ -270,6 +274,11 @@ fn tabs_to_spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
             let is_key = is_beside(above, &written[blanks..]);
             let text = if is_key { String::new() } else { indent.replace('\t', "  ") };
             edits.push(Edit { span, text });
+            // Without a blank after its colon, the line would be text.
+            let colon = written.find(':').map(|it| line.start + it + 1);
+            if let Some(at) = colon.filter(|_| is_key && !written.contains(": ")) {
+                edits.push(Edit { span: Span::empty(at), text: " ".to_owned() });
+            }
         } else if !written.trim().is_empty() {
             above = written;
         }
@@ -286,8 +295,25 @@ fn tabs_to_spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
 fn is_beside(above: &str, written: &str) -> bool {
     let is_key = |it: &str| it.split_once(": ").is_some_and(|(key, _)| !key.contains([' ', '#']));
     let value = above.split_once(": ").map_or("", |(_, it)| it.trim());
-    let is_whole = !value.is_empty() && !value.starts_with(['|', '>', '[', '{', '"', '\'', '&']);
-    is_key(written) && is_key(above) && is_whole && !above.starts_with([' ', '-'])
+    let is_plain = !value.is_empty() && !value.starts_with(['|', '>', '[', '{', '"', '\'', '&']);
+    let is_whole = is_plain || is_quoted(value);
+    (is_key(written) || starts_with_field(written))
+        && is_key(above)
+        && is_whole
+        && !above.starts_with([' ', '-'])
+}
+
+/// Returns whether a value is text in quotes, complete and without escapes.
+fn is_quoted(value: &str) -> bool {
+    let mark = value.chars().next().filter(|it| matches!(it, '"' | '\''));
+    let inner = |it| value.strip_prefix(it)?.strip_suffix(it);
+    mark.and_then(inner).is_some_and(|it| !it.contains(['"', '\'', '\\']))
+}
+
+/// Returns whether a line starts with a field that agents read, and a colon.
+fn starts_with_field(line: &str) -> bool {
+    let field = line.split_once(':').map(|(key, _)| classify_key(key));
+    matches!(field, Some(KeyKind::Field(it)) if it.standing == FieldStatus::Read)
 }
 
 /// The remedy for keys that are indented too far.
@@ -353,6 +379,48 @@ fn fix_indent(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Indent
         Edit { span: Span::empty(start), text: format!("metadata:{}", cx.line_break()) }
     };
     Some(IndentFix { title: "Insert `metadata:` above", edits: vec![edit], is_sure })
+}
+
+/// Returns the remedy for fields indented below a value in quotes, which the parser reads as one
+/// text. If the quotes are not closed, the end of the value is a guess.
+fn fix_indent_below_quotes(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<IndentFix> {
+    let line = cx.line(at.start);
+    let is_key_line = line.slice(cx.text).starts_with(|it: char| it.is_ascii_alphabetic());
+    let key_line = if is_key_line {
+        line
+    } else {
+        cx.line(line.start.checked_sub(1).filter(|it| *it >= frontmatter.content.start)?)
+    };
+    let (key, value) = key_line.slice(cx.text).trim_end().split_once(": ")?;
+    let value = value.trim();
+    let is_open = value.starts_with(['"', '\'']) && !value[1..].contains(['"', '\'', '\\']);
+    if key.contains([' ', '#', ':']) || !(is_open && value.len() > 1 || is_quoted(value)) {
+        return None;
+    }
+    let mut edits = Vec::new();
+    if is_open {
+        let end = key_line.start + key_line.slice(cx.text).trim_end().len();
+        edits.push(Edit { span: Span::empty(end), text: value[..1].to_owned() });
+    }
+    let mut next = after_line_end(cx.text, key_line.end);
+    let column = {
+        let written = cx.line(next).slice(cx.text);
+        &written[..written.len() - written.trim_start_matches(' ').len()]
+    };
+    if column.is_empty() {
+        return None;
+    }
+    while next < frontmatter.content.end {
+        let line = cx.line(next);
+        let Some(rest) = line.slice(cx.text).strip_prefix(column) else { break };
+        if !rest.starts_with(' ') && !starts_with_field(rest) {
+            return None;
+        }
+        let span = Span::new(line.start, line.start + column.len());
+        edits.push(Edit { span, text: String::new() });
+        next = after_line_end(cx.text, line.end).max(line.end + 1);
+    }
+    Some(IndentFix { title: "Remove the indentation", edits, is_sure: !is_open })
 }
 
 /// Fixes the quotes of a value on one line: a comma after them, quotes inside the value, text after

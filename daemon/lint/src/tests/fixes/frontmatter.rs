@@ -58,3 +58,44 @@ fn name_from_a_directory_is_quoted_unless_yaml_reads_it_as_text() {
         }
     }
 }
+
+/// Applies all unambiguous fixes, round by round.
+fn fix_all(text: &str) -> String {
+    let check = |text: &str| Fixture::new("").with_text(text).check();
+    crate::apply_fixes(text, check(text), check).text
+}
+
+#[test]
+fn field_indented_below_a_quoted_name_is_dedented() {
+    let body = "description: Reads PDF files. Use when asked about one.\n";
+    let expected = |name: &str| format!("---\nname: {name}\n{body}---\nRead the file.\n");
+    for name in ["pdf", "\"pdf\"", "'pdf'"] {
+        for indent in ["  ", "    ", "\t"] {
+            let text = format!("---\nname: {name}\n{indent}{body}---\nRead the file.\n");
+            assert_eq!(fix_all(&text), expected(name), "{text}");
+        }
+    }
+    let text = format!("---\nname: pdf\n\t{body}---\nRead the file.\n").replace(": R", ":R");
+    assert_eq!(fix_all(&text), expected("pdf"));
+}
+
+#[test]
+fn fixes_of_a_name_keep_the_lines_below_it() {
+    let rest = "description: Reads PDF files. Use when asked.\n---\nRead the file.\n";
+    for name in [
+        "\"pdf\n  description: Reads all. Use when asked.",
+        "\"pdf\n  license: MIT\n  more: words",
+        "|\n  pdf\n  some more text",
+        "pdf\n  some more text",
+        "\"Pdf\"\n  some more text",
+    ] {
+        let text = format!("---\nname: {name}\n{rest}");
+        let fixed = fix_all(&text);
+        let words = text.split(|it: char| !it.is_alphanumeric()).filter(|it| it.len() > 3);
+        for word in words {
+            assert!(fixed.contains(word), "{word}\n{text}\n{fixed}");
+        }
+    }
+    let text = format!("---\nname: # as the folder\n{rest}");
+    assert!(fix_all(&text).contains("name: pdf # as the folder\n"), "{}", fix_all(&text));
+}
