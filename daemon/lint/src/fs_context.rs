@@ -85,6 +85,12 @@ pub trait FsContext {
         SkillSet::none()
     }
 
+    /// Returns whether a text that agents read mentions a skill with this name; `None` if unknown.
+    fn is_mentioned(&self, name: &str) -> Option<bool> {
+        let _ = name;
+        None
+    }
+
     /// Returns whether git ignores the file; `None` if unknown.
     fn is_git_ignored(&self) -> Option<bool> {
         None

@@ -17,7 +17,7 @@ use super::field;
 use super::finding::{Finding, Offer};
 use super::rule::{Family, PASSING, Rule};
 use super::rule_id::RuleId;
-use super::skill_set::MAX_NAMED;
+use super::skill_set::{MAX_NAMED, Neighbour};
 use super::subject::Cx;
 
 const SOURCES: &[&Citation] = &[&SPECIFICATION, &CLAUDE_SKILLS];
@@ -221,10 +221,7 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
         // Further lines of the value can be a text of the author.
         let better = valid_name(cx, name).filter(|_| !is_multiline(cx, span));
         out.push(match better {
-            Some(name) => {
-                let title = format!("Rename the skill to `{name}`");
-                finding.fix(title, span, quote_unless_text(&name))
-            }
+            Some(better) => add_rename(cx, finding, name, better),
             None => finding,
         });
     };
@@ -256,6 +253,38 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
         ));
     }
     check_neighbours(cx, span, name, out);
+}
+
+/// Adds the fix that renames the skill. A name that another skill has is not offered, and if texts
+/// mention the old name, the user renames the skill with them.
+fn add_rename(cx: &Cx<'_>, finding: Finding, name: &str, better: String) -> Finding {
+    if let Some(other) = find_owner(cx, name, &better) {
+        let help = format!("`{better}` is the name of another skill; choose a name of its own.");
+        return finding.help(help).related(&other.path, "the other skill");
+    }
+    let is_mentioned = cx.path.and_then(|_| cx.fs.is_mentioned(name));
+    if cx.path.is_none() || is_mentioned == Some(false) {
+        let title = format!("Rename the skill to `{better}`");
+        let span = finding.diagnostic.span;
+        return finding.fix(title, span, quote_unless_text(&better));
+    }
+    let mut finding = finding.offer(Offer::RenameSkill(better.clone()));
+    if is_mentioned == Some(true) {
+        finding.diagnostic.message += ", and other texts mention it";
+        return finding.help(format!(
+            "Rename the skill to `{better}` in an editor, which also changes the mentions, or change both by hand."
+        ));
+    }
+    finding
+}
+
+/// Returns another skill that has a name, or would get it by the same fix. Copies of a skill keep
+/// their common name.
+fn find_owner<'a>(cx: &Cx<'a>, name: &str, better: &str) -> Option<&'a Neighbour> {
+    let skill_set = cx.skill_set();
+    let renamed = skill_set.in_directory(better).filter(|it| !is_standard(&it.name));
+    let mut owners = skill_set.with_name(better).chain(renamed);
+    owners.find(|it| it.name != name && !cx.is_itself(it))
 }
 
 fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {

@@ -313,6 +313,14 @@ impl FsContext for Fixture {
         &self.skill_set
     }
 
+    fn is_mentioned(&self, name: &str) -> Option<bool> {
+        let is_name = |text: &String| {
+            let found = skills_agents::references::references(text, &parse(text));
+            found.iter().any(|it| it.name == name)
+        };
+        Some(self.files.values().any(is_name))
+    }
+
     fn is_git_ignored(&self) -> Option<bool> {
         Some(self.ignored)
     }

@@ -66,6 +66,26 @@ fn diff_of_fixes_changes_no_file() {
 }
 
 #[test]
+fn fix_renames_no_skill_that_texts_mention() {
+    let skill = |name: &str, body: &str| {
+        format!("---\nname: {name}\ndescription: Syncs data. Use when asked to.\n---\n{body}\n")
+    };
+    let home = Home::new();
+    let mentioned = skill("data_sync", "Sync the data.");
+    let tree = format!(
+        "//- /.claude/skills/data-sync/SKILL.md\n{mentioned}//- /.claude/skills/fill-form/SKILL.md\n{}//- /CLAUDE.md\nUse /data_sync.\n",
+        skill("Fill Form", "Fill the form."),
+    );
+    let top = home.worktree("w", &tree);
+    let output = stdout(&run(&home, &top, &["--no-daemon", "check", "--fix"]));
+    assert!(output.contains("and other texts mention it"), "{output}");
+    let read =
+        |dir: &str| fs::read_to_string(top.join(".claude/skills").join(dir).join("SKILL.md"));
+    assert_eq!(read("data-sync").expect("it is there"), mentioned);
+    assert_eq!(read("fill-form").expect("it is there"), skill("fill-form", "Fill the form."));
+}
+
+#[test]
 fn fix_leaves_hints_to_the_user() {
     let (home, top) = fixture();
     let hint = stdout(&run(&home, &top, &["check"]));

@@ -6,6 +6,7 @@
 
 mod fenced;
 mod fs_facts;
+mod mentioned_names;
 mod parallel;
 mod reference_search;
 mod text_index;
@@ -39,6 +40,7 @@ use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 use crate::views::view::View;
 use fenced::Fenced;
 use fs_facts::FsFacts;
+use mentioned_names::MentionedNames;
 use parallel::in_parallel;
 
 pub use fenced::read_fenced;
@@ -172,8 +174,10 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let skill_set = SkillSet::new(neighbours(&sources, task), rankings.collect());
     let profiles = task.views.iter().map(|it| &*it.ctx.profile).collect();
     let settings = Settings { profiles, levels: task.levels.clone() };
+    let mentioned = MentionedNames::new(task, &sources);
     let found = in_parallel(&sources, &task.cancel, |source| {
         let beside = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());
+        let beside = beside.mentioned(&mentioned);
         let findings = skills_lint::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
         (skills_lint::shown(findings, &source.subject(), &settings, &beside), mended)

@@ -150,3 +150,21 @@ fn create_file_fix_is_offered_only_inside_the_skill() {
     assert_eq!(steps, json!([{"kind": "create", "uri": file, "options": {"overwrite": false}}]));
     run(&home, &top, &["stop"]);
 }
+
+#[test]
+fn name_fix_changes_the_mentions_in_other_files() {
+    const TREE: &str = "//- /.claude/skills/data-sync/SKILL.md\n---\nname: data_sync\ndescription: Syncs data. Use when asked.\n---\nSync the data.\n\
+         //- /CLAUDE.md\nUse the `data_sync` skill.\n";
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
+    let skill = top.join(".claude/skills/data-sync/SKILL.md");
+    editor.open(&skill);
+    editor.wait_for(&skill, &["name/"], &["name/charset"]);
+    let actions = fixes(&mut editor, &skill, 1);
+    let edits = &titled(&actions, "Rename the skill to `data-sync`")["edit"]["documentChanges"];
+    let uris: Vec<_> = edits.as_array().expect("edits").iter().collect();
+    let uris: Vec<_> = uris.iter().map(|it| it["textDocument"]["uri"].clone()).collect();
+    assert!(uris.contains(&json!(uri(&top.join("CLAUDE.md")))), "{edits}");
+    run(&home, &top, &["stop"]);
+}

@@ -16,6 +16,7 @@ use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
+use super::mentioned_names::MentionedNames;
 use super::worktree::{ListedDirs, WorktreeFiles};
 use crate::files::dir_index::Seen;
 use crate::files::disk::{self, Disk as _, RealDisk};
@@ -104,6 +105,7 @@ pub(super) struct FsFacts<'a> {
     file_target: OnceCell<Option<AbsPath>>,
     depth: OnceCell<Option<usize>>,
     fault: Option<&'a Fault>,
+    mentioned: Option<&'a MentionedNames<'a>>,
 }
 
 impl<'a> FsFacts<'a> {
@@ -125,7 +127,14 @@ impl<'a> FsFacts<'a> {
             file_target: OnceCell::new(),
             depth: OnceCell::new(),
             fault: None,
+            mentioned: None,
         }
+    }
+
+    /// Sets the names that texts mention.
+    pub(super) fn mentioned(mut self, names: &'a MentionedNames<'a>) -> Self {
+        self.mentioned = Some(names);
+        self
     }
 
     /// Sets the reason why the file itself cannot be read.
@@ -181,6 +190,10 @@ impl FsContext for FsFacts<'_> {
 
     fn skill_set(&self) -> &SkillSet {
         self.skill_set
+    }
+
+    fn is_mentioned(&self, name: &str) -> Option<bool> {
+        Some(self.mentioned?.contain(name))
     }
 
     fn is_git_ignored(&self) -> Option<bool> {

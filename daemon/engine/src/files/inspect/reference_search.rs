@@ -26,7 +26,7 @@ use crate::watch::backend::{WatchScope, watch_limit};
 use crate::watch::subscription::Subscription;
 
 /// Read limit per file; texts for agents are shorter than a mebibyte.
-const READ_LIMIT: u64 = 1024 * 1024;
+pub(super) const READ_LIMIT: u64 = 1024 * 1024;
 
 /// Maximum number of directories watched for one worktree.
 const MOST_WATCHED: usize = 8192;
@@ -151,7 +151,7 @@ pub fn search(mut search: TextSearch, index: &TextIndex) -> Vec<AbsPath> {
 
 /// Returns the texts that may refer to skills with their metadata, sorted by path, each once: in the
 /// worktree, in these skills, and in the user's instructions for agents. None if cancelled.
-fn texts(
+pub(super) fn texts(
     index: &TextIndex,
     top: Option<&AbsPath>,
     mut skills: Vec<AbsPath>,

@@ -99,3 +99,40 @@ fn fixes_of_a_name_keep_the_lines_below_it() {
     let text = format!("---\nname: # as the folder\n{rest}");
     assert!(fix_all(&text).contains("name: pdf # as the folder\n"), "{}", fix_all(&text));
 }
+
+/// Returns the only finding of a rule about the first skill of a fixture.
+fn finding(fixture: &str, id: &str) -> crate::Finding {
+    let found = Fixture::new(fixture).check();
+    found.into_iter().find(|it| it.rule.id.as_str() == id).expect("it is found")
+}
+
+#[test]
+fn name_that_another_skill_gets_too_is_no_fix() {
+    let skill = |dir: &str, name: &str| {
+        let text = "description: Lints files. Use when asked.\n---\nLint.\n";
+        format!("//- /w/skills/{dir}/SKILL.md\n---\nname: {name}\n{text}")
+    };
+    let js = skill("js/lint", "JS Lint");
+    for other in [skill("py/lint", "PY Lint"), skill("py", "lint"), skill("py/lint", "lint")] {
+        let found = finding(&format!("{js}{other}"), "name/charset");
+        assert!(found.fixes.is_empty() && found.offers.is_empty(), "{other}\n{found:?}");
+        assert_eq!(found.related.len(), 1, "{found:?}");
+    }
+    // A copy has the same name before and after.
+    for other in [skill("py/lint", "JS Lint"), skill("py/check", "PY Check")] {
+        let found = finding(&format!("{js}{other}"), "name/charset");
+        assert!(found.only_fix().is_some(), "{other}\n{found:?}");
+    }
+}
+
+#[test]
+fn mentioned_name_is_renamed_only_together_with_its_mentions() {
+    let skill = "//- /w/skills/data-sync/SKILL.md\n---\nname: data_sync\ndescription: Syncs data. Use when asked.\n---\nSync.\n";
+    let other = "//- /w/skills/report/SKILL.md\n---\nname: report\ndescription: Reports. Use when asked.\n---\nUse the `data_sync` skill.\n";
+    let found = finding(&format!("{skill}{other}"), "name/charset");
+    assert!(found.fixes.is_empty(), "{found:?}");
+    assert_eq!(found.offers, [crate::Offer::RenameSkill("data-sync".to_owned())]);
+    assert!(found.diagnostic.message.ends_with("and other texts mention it"), "{found:?}");
+    let other = other.replace("data_sync", "other_sync");
+    assert!(finding(&format!("{skill}{other}"), "name/charset").only_fix().is_some());
+}
