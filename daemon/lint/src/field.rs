@@ -44,7 +44,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(frontmatter) = cx.frontmatter() else { return };
     // Misspelled keys, by the field they resemble.
     let mut slips: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+    let mut above: Option<&Entry> = None;
     for entry in &frontmatter.entries {
+        let above = above.replace(entry);
         if entry.duplicate_of.is_some() {
             continue;
         }
@@ -57,7 +59,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             KeyKind::Misspelled(field) => slips.entry(field.key).or_default().push(entry),
             KeyKind::Unknown if is_key(entry) => match misspelled_field(&entry.key.text) {
                 Some(field) => slips.entry(field.key).or_default().push(entry),
-                None => out.push(unknown_key(cx, entry)),
+                None => out.push(unknown_key(cx, entry, above)),
             },
             // The parser reports text that is not a key.
             KeyKind::Unknown => {}
@@ -72,7 +74,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 fn is_key(entry: &Entry) -> bool {
     let key = &entry.key.text;
-    !key.is_empty() && !key.contains([' ', '\n']) && !entry.key.span.is_empty()
+    let is_text = key.contains('\n') || entry.recovered && key.contains(' ');
+    !key.is_empty() && !is_text && !entry.key.span.is_empty()
 }
 
 fn check_field(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {

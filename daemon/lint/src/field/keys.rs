@@ -2,7 +2,8 @@
 
 use skills_agents::field_table::tools::find_tool;
 use skills_agents::field_table::{
-    self, ALLOWED_TOOLS, Agent, CORPUS, Field, FieldStatus, KeyKind, PATHS, SPECIFICATION, fields,
+    self, ALLOWED_TOOLS, Agent, CORPUS, DESCRIPTION, Field, FieldStatus, KeyKind, PATHS,
+    SPECIFICATION, fields,
 };
 use skills_agents::fields::FieldValue;
 use skills_agents::loaders::LoadRule;
@@ -64,8 +65,16 @@ pub(crate) static INERT: Rule = Rule::new(
 .sources(&[&SPECIFICATION, &CORPUS])
 .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", PASSING);
 
-pub(super) fn unknown_key(cx: &Cx<'_>, entry: &Entry) -> Finding {
+/// `above` is the entry before this one.
+pub(super) fn unknown_key(cx: &Cx<'_>, entry: &Entry, above: Option<&Entry>) -> Finding {
     let key = entry.key.text.as_str();
+    // A sentence of the description on a line of its own, with a colon.
+    if key.contains(' ') && above.is_some_and(|it| it.key.text == DESCRIPTION.key) {
+        let message = format!("`{key}` is a key of its own, so its text is not in the description");
+        let help = "Move the text into `description`, and quote the value because of the colon.";
+        let finding = Finding::new(&UNKNOWN, entry.key.span, message).help(help);
+        return finding.severity(Severity::Warning);
+    }
     let message = format!("no agent reads `{key}`");
     let finding = Finding::new(&UNKNOWN, entry.key.span, message).tag(Tag::Unnecessary);
     let meant = FOREIGN.iter().find(|(foreign, _)| *foreign == key).map(|(_, field)| *field);
@@ -105,7 +114,7 @@ pub(crate) fn misspelled_field(key: &str) -> Option<&'static Field> {
         KeyKind::Unknown => {}
     }
     let keys = fields().iter().filter(|it| it.standing == FieldStatus::Read).map(|it| it.key);
-    let normal = key.replace('_', "-").to_lowercase();
+    let normal = key.replace(['_', ' '], "-").to_lowercase();
     let near = suggest::nearest(&normal, keys.clone(), MIN_SIMILARITY)
         .first()
         .copied()
@@ -113,10 +122,10 @@ pub(crate) fn misspelled_field(key: &str) -> Option<&'static Field> {
     near.and_then(field_table::find).filter(|it| is_slip(key, it.key))
 }
 
-/// Returns whether two words are equal except for case, hyphens and underscores.
+/// Returns whether two words are equal except for case, hyphens, underscores and blanks.
 fn has_same_letters(word: &str, other: &str) -> bool {
     fn letters(word: &str) -> impl Iterator<Item = char> {
-        word.chars().filter(|it| !matches!(it, '-' | '_')).flat_map(char::to_lowercase)
+        word.chars().filter(|it| !matches!(it, '-' | '_' | ' ')).flat_map(char::to_lowercase)
     }
     letters(word).eq(letters(other))
 }
@@ -172,7 +181,7 @@ pub(super) fn misspelled(
 fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
     let key = entry.key.text.as_str();
     // `path` can be a word of its own; `allowed-tool` is not.
-    let is_start = field.key.strip_prefix(key).is_some() && !key.contains(['-', '_']);
+    let is_start = field.key.strip_prefix(key).is_some() && !key.contains(['-', '_', ' ']);
     let is_glob = field.key == PATHS.key && entry.value.span.slice(cx.text).contains('*');
     let is_word = WORDS.contains(&key) || is_start && !is_glob;
     let Some(fields) = cx.fields.filter(|_| !is_word || field.misspellings.contains(&key)) else {
@@ -221,6 +230,8 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     let key = entry.key.span.slice(cx.text);
     let lines = cx.lines_of(entry);
     let end = cx.line_break();
+    // A comment at the end of the line moves with it.
+    let comment = Span::new(entry.span.end, lines.end).slice(cx.text).trim_end();
     let Some(metadata) = cx.entry("metadata") else {
         let text = format!("metadata:{end}  {key}: {value}{comment}{end}");
         return Some(vec![Edit { span: lines, text }]);
@@ -230,8 +241,6 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     let behind = |it: &Entry| cx.lines_of(it).end;
     match &metadata.value.kind {
         // `metadata` is empty so far.
-    // A comment at the end of the line moves with it.
-    let comment = Span::new(entry.span.end, lines.end).slice(cx.text).trim_end();
         ValueKind::Null if metadata.value.span.is_empty() => {
             put(behind(metadata), format!("  {key}: {value}{comment}{end}"))
         }
@@ -243,6 +252,13 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
             let value =
                 if is_plain && is_cut(&value) { quote::double_quote_scalar(text) } else { value };
             let field = format!("{key}: {value}");
+            // Inside braces, a comment would hide what follows.
+            let left = comment.trim_start();
+            let left = if left.is_empty() { String::new() } else { format!("{left}{end}") };
+            let put = |at: usize, text: String| {
+                let removed = Edit { span: lines, text: left };
+                Some(vec![Edit { span: Span::empty(at), text }, removed])
+            };
             match entries.last() {
                 _ if is_cut(key) => None,
                 Some(last) => put(last.span.end, format!(", {field}")),
@@ -252,13 +268,6 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
         ValueKind::Mapping { flow: false, entries } => {
             let last = entries.last()?;
             let start = cx.line(last.key.span.start).start;
-            // Inside braces, a comment would hide what follows.
-            let left = comment.trim_start();
-            let left = if left.is_empty() { String::new() } else { format!("{left}{end}") };
-            let put = |at: usize, text: String| {
-                let removed = Edit { span: lines, text: left };
-                Some(vec![Edit { span: Span::empty(at), text }, removed])
-            };
             let indent = Span::new(start, last.key.span.start).slice(cx.text);
             put(behind(last), format!("{indent}{key}: {value}{comment}{end}"))
         }

@@ -287,6 +287,22 @@ fn unread_key_moves_into_every_form_of_metadata() {
 }
 
 #[test]
+fn key_with_a_blank_is_a_misspelled_or_an_unknown_key() {
+    let text = |line: &str| format!("---\n{HEAD}{line}\n---\nRead.\n");
+    for (line, fixed) in [
+        ("allowed tools: Read", "allowed-tools: Read"),
+        ("disable model invocation: true", "disable-model-invocation: true"),
+        ("Argument Hint: \"[file]\"", "argument-hint: \"[file]\""),
+    ] {
+        fixes(&text(line), "field/misspelled", &text(fixed));
+    }
+    let told = "`Use when` is a key of its own, so its text is not in the description";
+    finds(&text("Use when: the user asks for a refund"), "field/unknown", told);
+    let told = "no agent reads `Some more`";
+    finds(&text("license: MIT\nSome more: text"), "field/unknown", told);
+}
+
+#[test]
 fn indented_field_loses_its_indentation() {
     let check = |before: &str, after: &str| {
         let text = |it: &str| format!("---\n{HEAD}{it}---\nRead.\n");
