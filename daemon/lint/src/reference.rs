@@ -142,6 +142,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         let certainty = match form {
             _ if is_plain_word(cx.text, name, span, form) => Certainty::Word,
+            ReferenceForm::Spoken if name.contains('-') => Certainty::Slash,
             ReferenceForm::Spoken | ReferenceForm::Named => Certainty::Unclear,
             ReferenceForm::Called if !name.contains('-') => Certainty::Command,
             _ => Certainty::Clear,
@@ -192,6 +193,8 @@ enum Certainty {
     Clear,
     /// A word after `/` or `$` in code, which may also be a path or a variable.
     Command,
+    /// A hyphenated name after `/` or `$` in prose.
+    Slash,
     /// It may also be a path, a variable or a compound word.
     Unclear,
     /// A plain word before "skill", which may be any noun or adjective.
@@ -257,21 +260,31 @@ fn is_typing_error(name: &str, meant: &str, certainty: Certainty) -> bool {
     }
     let is_long = match certainty {
         Certainty::Clear => n_letters >= 4,
-        Certainty::Command | Certainty::Unclear => n_letters >= 5,
+        Certainty::Command | Certainty::Slash | Certainty::Unclear => n_letters >= 5,
         Certainty::Word => n_letters >= 6,
     };
     match suggest::slip(name, meant) {
         Some(Slip::Swapped | Slip::Doubled) => true,
-        Some(Slip::BesideKey) if certainty == Certainty::Unclear => {
+        Some(Slip::BesideKey) if matches!(certainty, Certainty::Slash | Certainty::Unclear) => {
             let mut pairs = name.split('-').zip(meant.split('-'));
             pairs.all(|(a, b)| a == b || a.len() >= LONG_PART && a.as_bytes()[0] == b.as_bytes()[0])
         }
         Some(Slip::BesideKey) => is_long,
         Some(Slip::LeftOut) => {
             let is_inside = name.as_bytes()[0] == meant.as_bytes()[0] && !meant.starts_with(name);
-            let may_be_edge =
-                matches!(certainty, Certainty::Clear | Certainty::Command) && n_letters >= 5;
-            !is_other_form(name, meant) && if is_inside { is_long } else { may_be_edge }
+            let is_form = is_other_form(name, meant);
+            let may_be_edge = match certainty {
+                Certainty::Clear | Certainty::Command => n_letters >= 5,
+                Certainty::Slash => meant.starts_with(name) && n_letters >= 5,
+                Certainty::Unclear | Certainty::Word => false,
+            };
+            // With a hyphen, nothing but the skill can be meant.
+            let is_sure = match certainty {
+                Certainty::Clear => name.contains('-'),
+                Certainty::Slash => meant.starts_with(name),
+                Certainty::Command | Certainty::Unclear | Certainty::Word => false,
+            };
+            (is_sure || !is_form) && if is_inside { is_long } else { may_be_edge }
         }
         None => false,
     }

@@ -144,6 +144,9 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
     let path = span.slice(cx.text);
     let (normal, leaves) = normalise(path);
     let extension = normal.rsplit_once('.').map_or("", |(_, it)| it);
+    if leaves {
+        out.extend(misspelled_skill(cx, span, &normal));
+    }
     let is_explicit = path.starts_with("./");
     let may_be_file = is_explicit || IMPORTED.contains(&extension);
     if leaves || normal.is_empty() || !may_be_file {
@@ -178,6 +181,24 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
         let finding = suggest_file(cx, finding, span, path, &normal);
         out.push(offer_file(cx, finding, &normal).about(&importers));
     }
+}
+
+/// Reports an import of a missing SKILL.md beside the skill if a neighboring directory has a similar
+/// name.
+fn misspelled_skill(cx: &Cx<'_>, span: Span, normal: &str) -> Option<Finding> {
+    let dir = normal.strip_suffix("/SKILL.md")?;
+    let (above, name) = dir.rsplit_once('/').filter(|(_, name)| *name != "..")?;
+    let [meant] = suggest::nearest(name, cx.skill_set().directories(), MIN_SIMILARITY)[..] else {
+        return None;
+    };
+    let is_there =
+        matches!(cx.fs.look(&format!("{above}/{meant}/SKILL.md")), Some(PathKind::File { .. }));
+    if !is_there || cx.fs.look(normal) != Some(PathKind::Missing) {
+        return None;
+    }
+    let finding = Finding::new(&BROKEN_PATH, span, format!("`{normal}` does not exist"));
+    let at = span.start + span.slice(cx.text).rfind(name)?;
+    Some(finding.suggest_draft(Span::new(at, at + name.len()), meant))
 }
 
 /// Suggests a file of the worktree with a similar name in the same directory.

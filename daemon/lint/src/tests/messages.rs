@@ -636,6 +636,46 @@ fn file_on_a_deep_path_is_reported_and_not_created() {
 }
 
 #[test]
+fn name_without_its_last_letter_is_misspelled() {
+    let skills = ["db-migrate", "release-notes", "hooks-rules"].map(|name| {
+        format!("//- /w/skills/{name}/SKILL.md\n---\nname: {name}\ndescription: Use when asked.\n---\nb\n")
+    });
+    let check = |line: &str| {
+        let text = body(line);
+        let fixture = format!("//- /w/skills/pdf/SKILL.md\n{text}{}", skills.concat());
+        let found = Fixture::new(&fixture).check();
+        let rules = ["ref/unknown", "body/broken-path"];
+        let found = found.iter().filter(|it| rules.contains(&it.rule.id.as_str()));
+        found.map(|it| it.diagnostic.message.clone()).collect::<Vec<_>>()
+    };
+    for (line, name, meant) in [
+        ("Call Skill(db-migrat).", "db-migrat", "db-migrate"),
+        ("Invoke the `db-migrat` skill.", "db-migrat", "db-migrate"),
+        ("Then run /db-migrat on it.", "db-migrat", "db-migrate"),
+        ("Then run /release-note on it.", "release-note", "release-notes"),
+        ("Use the `release-note` skill.", "release-note", "release-notes"),
+    ] {
+        assert_eq!(
+            check(line),
+            [format!("unknown skill `{name}`; did you mean `{meant}`?")],
+            "{line}"
+        );
+    }
+    assert_eq!(
+        check("Then read @../db-migrat/SKILL.md first."),
+        ["`../db-migrat/SKILL.md` does not exist; did you mean `db-migrate`?"]
+    );
+    for line in [
+        "See the release-note.",
+        "Write a `release-note` for it.",
+        "Then run /hook-rules on it.",
+        "Then read @../db-mig/SKILL.md first.",
+    ] {
+        assert_eq!(check(line), [""; 0], "{line}");
+    }
+}
+
+#[test]
 fn misspelled_skill_name_is_found_in_every_form() {
     let find = |text: &str| {
         let skills = ["competitive-brief", "ship", "review-code", "docs"].map(|name| {
