@@ -431,10 +431,8 @@ fn sarif_output_matches_its_schema() {
         assert!(said("help", "markdown").contains("Problem:"), "{rule}");
         let level = said("defaultConfiguration", "level");
         assert!(["error", "warning", "note"].contains(&&*level), "{rule}");
-        // A missing link is better than a broken one.
-        if let Some(address) = rule.get("helpUri") {
-            assert_link_resolves(address);
-        }
+        // The page is a file of this machine, and the log is read elsewhere.
+        assert_eq!(rule.get("helpUri"), None, "{rule}");
     }
     let results = run["results"].as_array().expect("a list");
     assert!(results.len() > 4);

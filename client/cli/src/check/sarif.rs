@@ -54,7 +54,8 @@ fn rule(rule: &RuleDescription) -> Value {
         "defaultConfiguration": {"level": level(rule.severity)},
         "properties": {"tags": [family]},
     });
-    if let Some(href) = &rule.href {
+    // The log is read elsewhere, where the path of a local page leads nowhere.
+    if let Some(href) = rule.href.as_ref().filter(|it| !it.starts_with("file:")) {
         described["helpUri"] = href.as_str().into();
     }
     described
