@@ -19,6 +19,9 @@ use super::table::ids;
 /// First word of a suppression comment.
 pub(super) const WORD: &str = "skillsd-ignore";
 
+/// Maximum length of a comment behind the row of a table, in bytes.
+const MAX_COMMENT: usize = 512;
+
 #[derive(Debug)]
 pub(super) struct Suppression {
     /// Suppressed rules or families, each with its span.
@@ -70,7 +73,32 @@ pub(super) fn suppressions(cx: &Cx<'_>) -> Vec<Suppression> {
     let mut nodes = Vec::new();
     keys_of(cx.frontmatter().map(|it| it.entries.as_slice()).unwrap_or_default(), &mut nodes);
     let keys = comments.iter().filter_map(|it| in_frontmatter(cx, &nodes, *it));
-    keys.chain(cx.body().comments.iter().filter_map(|it| in_body(cx, *it))).collect()
+    let behind_rows = comments_behind_rows(cx);
+    let in_bodies = cx.body().comments.iter().chain(&behind_rows);
+    keys.chain(in_bodies.filter_map(|it| in_body(cx, *it))).collect()
+}
+
+/// Returns the comments behind the last cell of a table's row, which Markdown drops.
+fn comments_behind_rows(cx: &Cx<'_>) -> Vec<Span> {
+    let (text, body) = (cx.text, cx.body());
+    let start = cx.document.body.start;
+    let words = text[start..].match_indices(WORD).filter_map(|(at, _)| {
+        let line = cx.line(start + at);
+        let before = Span::new(line.start, start + at).slice(text).trim_end();
+        let row = before.strip_suffix("<!--")?;
+        let comment_start = line.start + row.len();
+        // Bounded, because many could begin on one long line.
+        let end = text.floor_char_boundary(line.end.min(comment_start + MAX_COMMENT));
+        let length = Span::new(comment_start, end).slice(text).find("-->")? + "-->".len();
+        row.trim_end().ends_with('|').then(|| Span::new(comment_start, comment_start + length))
+    });
+    let is_known = |it: &Span| {
+        let next = body.comments.partition_point(|comment| comment.end <= it.start);
+        let fence = body.fences.partition_point(|fence| fence.content.end <= it.start);
+        body.comments.get(next).is_some_and(|comment| comment.start <= it.start)
+            || body.fences.get(fence).is_some_and(|fence| fence.open.start <= it.start)
+    };
+    words.filter(|it| !is_known(it)).collect()
 }
 
 /// Removes suppressed findings.

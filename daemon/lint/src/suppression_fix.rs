@@ -42,8 +42,8 @@ pub fn suppression(
     (is_gone && !left.iter().any(is_new)).then(|| Fix { title, edits: vec![edit] })
 }
 
-/// Returns the edit that adds a comment: above the key or item, at the end of a line of the body,
-/// or above a code block. Returns `None` for a code block on the line of a list marker.
+/// Returns the edit that adds a comment: above the key or item, at the end of a line or of a table's
+/// row in the body, or above a code block. Returns `None` for a code block on the line of a list marker.
 fn comment(cx: &Cx<'_>, finding: &Finding) -> Option<Edit> {
     let (rule, at) = (finding.rule.id, finding.diagnostic.span.start);
     let above = |line: Span, prefix: &str, comment: &str| {
@@ -75,7 +75,9 @@ fn comment(cx: &Cx<'_>, finding: &Finding) -> Option<Edit> {
         return is_alone.then(|| above(line, prefix, &in_body));
     }
     let line = cx.line(at);
-    let end = line.start + line.slice(cx.text).trim_end().len();
+    let written = line.slice(cx.text).trim_end();
+    // A comment behind the row of a table is no part of it.
+    let end = line.start + written.strip_suffix('|').unwrap_or(written).trim_end().len();
     (at >= cx.document.body.start)
         .then(|| Edit { span: Span::empty(end), text: format!(" {in_body}") })
 }

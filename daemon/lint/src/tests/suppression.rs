@@ -76,6 +76,31 @@ fn body_comment_suppresses_its_line_or_the_next() {
 }
 
 #[test]
+fn comment_in_or_behind_a_table_row_suppresses_its_row() {
+    let head = front("").replace("Read.\n", "| a | b |\n|---|---|\n");
+    let comment = "<!-- skillsd-ignore body/broken-link -->";
+    for row in [
+        format!("| x | [x](gone.md) | {comment}\n"),
+        format!("| x | [x](gone.md) {comment} |\n"),
+        format!("| x | [x](gone.md) |{comment}  \n"),
+    ] {
+        check(&format!("{head}{row}"), &[]);
+        check(&format!("{head}{row}| y | [y](gone.md) |\n"), &["body/broken-link"]);
+    }
+    let text = format!("{head}| x | [x](gone.md) |\n| y | z |\n");
+    let found = Fixture::new(&text).check();
+    let fix = Fixture::new(&text).suppression(&found[0]).expect("it is offered");
+    assert_eq!(
+        apply(&text, &fix.edits),
+        format!("{head}| x | [x](gone.md) {comment} |\n| y | z |\n")
+    );
+    // In a fence, it is an example.
+    let text =
+        front("").replace("Read.\n", &format!("```md\n| [x](a) | {comment}\n```\n[x](gone.md)\n"));
+    check(&text, &["body/broken-link"]);
+}
+
+#[test]
 fn whole_file_finding_is_suppressed_from_anywhere() {
     let head = "---\nname: pdf\n# skillsd-ignore: description/missing\nlicense: MIT\n---\nRead.\n";
     check(head, &[]);
