@@ -5,6 +5,7 @@ mod index;
 mod patterns;
 mod rules;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use ignore::Match;
@@ -19,7 +20,7 @@ pub(crate) use global::{config_files, excludes_file};
 #[cfg(test)]
 pub(crate) use index::file as index_file;
 pub(crate) use patterns::{Links, patterns};
-pub(crate) use rules::{IgnoreOptions, exclude_file, walk};
+pub(crate) use rules::{IgnoreOptions, exclude_file, git_dirs, walk};
 
 /// Git's ignore rules for one worktree, read on demand.
 pub(crate) struct Git {
@@ -29,9 +30,9 @@ pub(crate) struct Git {
     /// Patterns for the whole worktree, the weakest first.
     exclude: Vec<Gitignore>,
     /// Patterns of each directory's `.gitignore`.
-    files: Vec<(PathBuf, Gitignore)>,
+    files: HashMap<PathBuf, Gitignore>,
     /// Cached results per directory, by the patterns alone.
-    known: Vec<(PathBuf, bool)>,
+    known: HashMap<PathBuf, bool>,
     /// Tracked paths, read when a pattern excludes a directory.
     index: Option<Index>,
 }
@@ -52,7 +53,15 @@ impl Git {
         let exclude = exclude.collect();
         let repository = repository.git_dir(top);
         let top = top.to_path_buf();
-        Self { top, repository, exclude, files: Vec::new(), known: Vec::new(), index: None }
+        let (files, known) = (HashMap::new(), HashMap::new());
+        Self { top, repository, exclude, files, known, index: None }
+    }
+
+    /// Returns true if git ignores a file below the top, or a directory that contains it. A file
+    /// beside a tracked one counts as tracked too.
+    pub(crate) fn ignores_file(&mut self, file: &Path) -> bool {
+        let Some(dir) = file.parent().filter(|it| it.starts_with(&self.top)) else { return false };
+        (self.excludes(dir) || self.names(file, dir, false).is_some()) && !self.tracks(dir)
     }
 
     /// Returns true if git ignores a directory below the top, or a parent of it. Git ignores none
@@ -81,12 +90,12 @@ impl Git {
         if dir == self.top || !dir.starts_with(&self.top) {
             return false;
         }
-        if let Some((_, known)) = self.known.iter().find(|(it, _)| it == dir) {
+        if let Some(known) = self.known.get(dir) {
             return *known;
         }
         let Some(above) = dir.parent().map(Path::to_owned) else { return false };
-        let ignored = self.excludes(&above) || self.names(dir, &above).is_some();
-        self.known.push((dir.to_owned(), ignored));
+        let ignored = self.excludes(&above) || self.names(dir, &above, true).is_some();
+        self.known.insert(dir.to_owned(), ignored);
         ignored
     }
 
@@ -103,7 +112,7 @@ impl Git {
         }
         let above = dir.parent()?;
         self.excluding_line(above).or_else(|| {
-            let glob = self.names(dir, above)?;
+            let glob = self.names(dir, above, true)?;
             let file = glob.from()?.to_owned();
             let number = number_of(&file, glob.original());
             let pattern = glob.original().to_owned();
@@ -111,21 +120,21 @@ impl Git {
         })
     }
 
-    /// Returns the pattern that ignores this directory itself; ignore files nearest to it win.
-    fn names(&mut self, dir: &Path, above: &Path) -> Option<Glob> {
+    /// Returns the pattern that ignores this path itself; ignore files nearest to it win.
+    fn names(&mut self, path: &Path, above: &Path, is_dir: bool) -> Option<Glob> {
         for level in above.ancestors().take_while(|it| it.starts_with(&self.top)) {
-            if !self.files.iter().any(|(it, _)| it == level) {
+            if !self.files.contains_key(level) {
                 let file = patterns(level, &level.join(".gitignore"), Links::Refused);
-                self.files.push((level.to_owned(), file.unwrap_or_else(Gitignore::empty)));
+                self.files.insert(level.to_owned(), file.unwrap_or_else(Gitignore::empty));
             }
-            let file = self.files.iter().find(|(it, _)| it == level);
-            match file.map_or(Match::None, |(_, it)| it.matched(dir, true)) {
+            let file = self.files.get(level);
+            match file.map_or(Match::None, |it| it.matched(path, is_dir)) {
                 Match::Ignore(glob) => return Some(glob.clone()),
                 Match::Whitelist(_) => return None,
                 Match::None => {}
             }
         }
-        let decided = self.exclude.iter().rev().map(|it| it.matched(dir, true));
+        let decided = self.exclude.iter().rev().map(|it| it.matched(path, is_dir));
         match decided.into_iter().find(|it| !it.is_none()) {
             Some(Match::Ignore(glob)) => Some(glob.clone()),
             Some(Match::Whitelist(_) | Match::None) | None => None,

@@ -145,21 +145,26 @@ fn exclude(top: &Path) -> Option<Gitignore> {
 
 /// Returns the path of a repository's `info/exclude`; none if its `.git` cannot be read.
 pub(crate) fn exclude_file(top: &Path) -> Option<PathBuf> {
+    Some(git_dirs(top)?.1.join("info/exclude"))
+}
+
+/// Returns the git directory of a worktree and the common one of its repository; none if its `.git`
+/// cannot be read.
+pub(crate) fn git_dirs(top: &Path) -> Option<(PathBuf, PathBuf)> {
     let git = top.join(".git");
-    let common = if fs::symlink_metadata(&git).ok()?.is_dir() {
-        git
-    } else {
-        // A linked worktree, if the directory that it names links back to it.
-        let line = |file: &Path| Some(text(file, Links::Refused)?.lines().next()?.to_owned());
-        let own = line(&git)?;
-        let own = top.join(own.strip_prefix("gitdir:")?.trim());
-        let back = own.join(line(&own.join("gitdir"))?).canonicalize().ok()?;
-        if back != git.canonicalize().ok()? {
-            return None;
-        }
-        own.join(line(&own.join("commondir"))?)
-    };
-    Some(common.join("info/exclude"))
+    if fs::symlink_metadata(&git).ok()?.is_dir() {
+        return Some((git.clone(), git));
+    }
+    // A linked worktree, if the directory that it names links back to it.
+    let line = |file: &Path| Some(text(file, Links::Refused)?.lines().next()?.to_owned());
+    let own = line(&git)?;
+    let own = top.join(own.strip_prefix("gitdir:")?.trim());
+    let back = own.join(line(&own.join("gitdir"))?).canonicalize().ok()?;
+    if back != git.canonicalize().ok()? {
+        return None;
+    }
+    let common = own.join(line(&own.join("commondir"))?);
+    Some((own, common))
 }
 
 #[cfg(test)]

@@ -1,16 +1,15 @@
 //! [`WorktreeFiles`]: files of the worktree around checked skills, and git's ignore rules for them.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-use ignore::gitignore::Gitignore;
 use skills_discovery::activate::{self, Matcher};
+use skills_discovery::discover::Repository;
 use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use crate::cancel::Cancel;
-use crate::files::ignored::{IgnoreOptions, Links, patterns, walk};
+use crate::files::ignored::{Git, IgnoreOptions, git_dirs, walk};
 
 /// Maximum number of files listed. In a larger worktree globs are not evaluated.
 const MOST_FILES: usize = 100_000;
@@ -55,13 +54,13 @@ impl ListedDirs {
 pub struct WorktreeFiles {
     top: Option<AbsPath>,
     files: OnceLock<Option<Vec<PathBuf>>>,
-    /// Parsed `.gitignore` of each directory.
-    ignores: Mutex<HashMap<PathBuf, Option<Gitignore>>>,
+    /// Git's ignore rules, read on first use; none if the repository is unknown.
+    git: Mutex<Option<Option<Git>>>,
 }
 
 impl WorktreeFiles {
     pub(super) fn new(top: Option<AbsPath>) -> Self {
-        Self { top, files: OnceLock::new(), ignores: Mutex::default() }
+        Self { top, files: OnceLock::new(), git: Mutex::default() }
     }
 
     /// Returns its files that git does not ignore, relative to the top; none if there are too many.
@@ -99,26 +98,21 @@ impl WorktreeFiles {
 
     /// Returns whether git ignores a file of the worktree; none if unknown.
     pub(super) fn ignores(&self, path: &AbsPath) -> Option<bool> {
-        let top = self.top.as_ref()?;
-        if !path.starts_with(&**top) || !top.join(".git").exists() {
-            return None;
-        }
-        // The deepest `.gitignore` with a matching pattern decides.
-        for dir in path.ancestors().skip(1).take_while(|it| it.starts_with(&**top)) {
-            let mut ignores = lock(&self.ignores);
-            let ignore = ignores.entry(dir.to_path_buf()).or_insert_with(|| gitignore_in(&dir));
-            let Some(ignore) = ignore else { continue };
-            let found = ignore.matched_path_or_any_parents(&**path, false);
-            if !found.is_none() {
-                return Some(found.is_ignore());
-            }
-        }
-        Some(false)
+        let top = self.top.as_ref().filter(|it| path.starts_with(&***it))?;
+        let mut git = lock(&self.git);
+        let git = git.get_or_insert_with(|| Some(Git::new(top, &repository(top)?)));
+        Some(git.as_mut()?.ignores_file(path))
     }
 }
 
-fn gitignore_in(dir: &Path) -> Option<Gitignore> {
-    patterns(dir, &dir.join(".gitignore"), Links::Refused)
+/// Returns the repository of a worktree; none if it has none or that is unproven.
+fn repository(top: &AbsPath) -> Option<Repository> {
+    let (git, common) = git_dirs(top)?;
+    if git == common {
+        return Some(Repository::Own);
+    }
+    let real = |it: PathBuf| AbsPath::new(&it.canonicalize().ok()?).ok();
+    Some(Repository::Linked { git: real(git)?, common: real(common)?, main: None })
 }
 
 /// Returns at most `most` directories below `below` that git does not ignore. Blocks on the disk.
@@ -159,4 +153,40 @@ pub(super) fn files_below(
     }
     files.sort();
     Some(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::files::ignored::index_file;
+
+    #[test]
+    fn ignored_files_are_those_of_git() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = AbsPath::new(&temp.path().canonicalize().unwrap()).unwrap();
+        let write = |path: &str, text: &str| {
+            let path = top.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(".git/info/exclude", "/excluded/\n");
+        write(".gitignore", "/build/\n/tracked/\nnotes.md\n");
+        write("build/.gitignore", "!*\n");
+        let files = ["excluded", "build/a", "tracked/a", "kept/a"];
+        for dir in files {
+            write(&format!("{dir}/SKILL.md"), "text\n");
+        }
+        write("kept/b/notes.md", "text\n");
+        let index = index_file(2, 20, &["tracked/a/SKILL.md"], None);
+        fs::write(top.join(".git/index"), index).unwrap();
+        let worktree = WorktreeFiles::new(Some(top.clone()));
+        let is_ignored = |path: &str| worktree.ignores(&AbsPath::new(&top.join(path)).unwrap());
+        assert_eq!(is_ignored("excluded/SKILL.md"), Some(true));
+        assert_eq!(is_ignored("build/a/SKILL.md"), Some(true));
+        assert_eq!(is_ignored("tracked/a/SKILL.md"), Some(false));
+        assert_eq!(is_ignored("kept/a/SKILL.md"), Some(false));
+        assert_eq!(is_ignored("kept/b/notes.md"), Some(true));
+    }
 }
