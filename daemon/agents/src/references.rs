@@ -23,6 +23,7 @@ use skills_syntax::parse::{Document, Value};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{Span, ascii_pair};
 
+use self::cues::without_tags;
 use self::named::SENTENCES;
 use self::reference::{Needle, add};
 use crate::command;
@@ -190,7 +191,8 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     let is_word =
         |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || "-/_".contains(it));
     let behind = text[code.end..].trim_start_matches('`').trim_start();
-    let follows = behind.strip_prefix("skill").is_some_and(|it| !is_word(it.chars().next()));
+    let ends = |it: &str| !is_word(it.chars().next());
+    let follows = behind.strip_prefix("skill").is_some_and(ends) || is_one_of_skills(behind);
     let before = text[..code.start].trim_end_matches('`').trim_end_matches(' ');
     let precedes = before.strip_suffix("skill").is_some_and(|it| !is_word(it.chars().next_back()));
     match (is_called, follows || precedes) {
@@ -200,26 +202,48 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     }
 }
 
+/// Returns whether a text goes on with "skills", after further names in code: `` and `name` skills ``.
+fn is_one_of_skills(behind: &str) -> bool {
+    let mut rest = &behind[..behind.floor_char_boundary(MAX_CALL)];
+    let joins = [", and ", ", or ", ", ", "and ", "or ", "& "];
+    while let Some(next) = joins.iter().find_map(|it| rest.strip_prefix(it)?.strip_prefix('`')) {
+        let Some((name, next)) = next.split_once('`') else { return false };
+        if !is_name(name) {
+            return false;
+        }
+        rest = next.trim_start_matches(' ');
+    }
+    rest.strip_prefix("skills")
+        .is_some_and(|it| !it.starts_with(|it: char| it.is_alphanumeric() || "-/_".contains(it)))
+}
+
 /// Adds `/name` and `$name` surrounded by white space or punctuation: no path, no option, no URL.
 fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
     let written = prose.slice(text);
     for at in ascii_pair(written, b'/', b'$') {
-        let before = text[..prose.start + at].chars().next_back();
-        if before.is_some_and(|it| !it.is_whitespace() && !"(\"'“‘*_[".contains(it)) {
-            continue;
-        }
+        let lead = &text[..prose.start + at];
         let rest = &written[at + 1..];
         let length = rest.find(|it| !is_letter(it) && it != ':').unwrap_or(rest.len());
         let name = rest[..length].trim_end_matches([':', '-', '_']);
         let behind = &rest[name.len()..];
+        let is_tagged = behind.starts_with("</") && without_tags(lead, behind).1 != behind;
+        // `~/name` is a path.
+        let before = lead.strip_suffix("~~").unwrap_or(lead).chars().next_back();
+        let opens = |it: char| it.is_whitespace() || "(\"'“‘«*_[".contains(it);
+        if !is_tagged && !before.is_none_or(opens) {
+            continue;
+        }
         let mut next = behind.chars();
+        let is_marked = |it: &str| lead.ends_with(it) && behind.starts_with(it);
         let ends = match next.next() {
             None => true,
+            Some('_' | '~') => is_marked("_") || is_marked("~~"),
+            Some('<') => is_tagged,
             // The end of a sentence, not a file extension.
             Some('.' | ':') => {
-                next.next().is_none_or(|it| it.is_whitespace() || ")\"'”’*]".contains(it))
+                next.next().is_none_or(|it| it.is_whitespace() || ")\"'”’»*]".contains(it))
             }
-            Some(it) => it.is_whitespace() || ",;!?)\"'”’*]".contains(it),
+            Some(it) => it.is_whitespace() || ",;!?)\"'”’»*]".contains(it),
         };
         if ends {
             let start = prose.start + at + 1;
@@ -227,6 +251,7 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
         }
     }
     word::before_skill(text, prose, found);
+    word::after_skill(text, prose, found);
 }
 
 /// Adds a name after `/` or `$`, unless the words around it say that it is something else.
@@ -323,6 +348,53 @@ mod tests {
                 allowed deploy-app
             "#]],
         );
+    }
+
+    #[test]
+    fn name_in_any_markup_or_list_is_a_reference() {
+        let found = |text: &str| {
+            let found = references(text, &parse(text));
+            found.iter().map(|it| it.span.slice(text).to_owned()).collect::<Vec<_>>()
+        };
+        for text in [
+            "Use the __my-skill__ skill.",
+            "Use __/my-skill__ now.",
+            "Use ~~/my-skill~~ now.",
+            "The <code>my-skill</code> skill does.",
+            "The <b>my-skill</b> skill does.",
+            "Type <kbd>/my-skill</kbd> first.",
+            "You need the my-skill\nskill here.",
+            "> You need the my-skill\n> skill here.",
+            "A skill named my-skill does.",
+            "Load the «my-skill» skill.",
+            "```bash\nclaude \"/my-skill a\"\n```",
+            "```yaml\nskills:\n  - my-skill\n```",
+            "Then load_skill(\"my-skill\").",
+            "Say <skill>my-skill</skill> then.",
+        ] {
+            assert_eq!(found(text), ["my-skill"], "{text}");
+            let text = text.replace("my-skill", "review");
+            if !text.contains("```") {
+                assert_eq!(found(&text), ["review"], "{text}");
+            }
+        }
+        for text in [
+            "the my-skill and do-it skills",
+            "the `my-skill` and `do-it` skills",
+            "```yaml\nskills:\n  - my-skill\n  - do-it\n```",
+        ] {
+            assert_eq!(found(text), ["my-skill", "do-it"], "{text}");
+        }
+        for text in [
+            "Look into ~/review now.",
+            "See <a>/review</b> there.",
+            "```yaml\ntools:\n  - my-skill\n```",
+            "```bash\ncurl \"/my-skill a\"\n```",
+            "You know it.\n\nskill here.",
+            "See </review> there.",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Text around a word ([`Context`]): whether it says that the word is the name of a skill.
 
+use std::ops::Range;
+
 use skills_syntax::text::Span;
 
 use super::reference::{is_letter, is_name};
@@ -25,6 +27,8 @@ pub(super) struct Context<'a> {
     after: &'a str,
     /// True if `before` reaches the start of the line.
     is_whole: bool,
+    /// The start of the next line, without the markers of block quotes.
+    next_line: &'a str,
 }
 
 impl<'a> Context<'a> {
@@ -33,10 +37,14 @@ impl<'a> Context<'a> {
         let to = text.floor_char_boundary((word.end + CONTEXT).min(text.len()));
         let (before, after) = (&text[from..word.start], &text[word.end..to]);
         let line = before.rfind('\n');
+        let (after, next_line) = after.split_once('\n').unwrap_or((after, ""));
+        let before = line.map_or(before, |it| &before[it + 1..]);
+        let (before, after) = without_tags(before, after);
         Self {
-            before: line.map_or(before, |it| &before[it + 1..]),
-            after: after.split('\n').next().unwrap_or_default(),
+            before,
+            after,
             is_whole: line.is_some() || from == 0,
+            next_line: next_line.trim_start_matches([' ', '\t', '>']),
         }
     }
 
@@ -79,7 +87,29 @@ impl<'a> Context<'a> {
         let is_noun = words.next().is_some_and(|it| it.chars().all(char::is_alphabetic));
         let second = words.next().unwrap_or_default();
         let second = second.trim_end_matches(|it: char| !it.is_alphabetic());
-        is_skill(&after) || is_skill(&before) || is_noun && is_skill(second)
+        is_skill(&after)
+            || is_skill(&before)
+            || is_noun && is_skill(second)
+            || self.is_before_skill_in_the_next_line()
+            || self.is_one_of_skills()
+            || is_named_skill(self.before)
+    }
+
+    /// Returns whether the line ends with the name, and the next one goes on with "skill".
+    fn is_before_skill_in_the_next_line(&self) -> bool {
+        let is_last = self.after.trim_end().trim_end_matches(WRAPPERS).is_empty();
+        let word = self.next_line.split(|it: char| !it.is_alphabetic()).next();
+        is_last && word.is_some_and(|it| it == "skill" || it == "skills")
+    }
+
+    /// Returns whether it is the first of two names before "skills": "the name and other skills".
+    fn is_one_of_skills(&self) -> bool {
+        let after = self.after.trim_start_matches(WRAPPERS);
+        let mut words = after.split_whitespace();
+        let joins = words.next().is_some_and(|it| matches!(it, "and" | "or" | "&"));
+        let other = words.next().is_some_and(|it| is_hyphenated(it.trim_matches(WRAPPERS)));
+        let last = words.next().unwrap_or_default();
+        joins && other && last.trim_end_matches(|it: char| !it.is_alphabetic()) == "skills"
     }
 
     /// Returns whether the line is a comment of a program.
@@ -199,6 +229,57 @@ impl<'a> Context<'a> {
     }
 }
 
+/// Returns whether a text ends with "skill named" or "skill called", and markup.
+pub(super) fn is_named_skill(before: &str) -> bool {
+    let before = before.trim_end_matches(WRAPPERS).trim_end();
+    let noun = ["named", "called"].iter().find_map(|it| before.strip_suffix(it)).map(str::trim_end);
+    let noun = noun.and_then(|it| it.strip_suffix("skill"));
+    noun.is_some_and(|it| !it.ends_with(is_letter))
+}
+
+/// Elements of HTML that mark a name.
+const TAGS: [(&str, &str); 6] = [
+    ("<code>", "</code>"),
+    ("<b>", "</b>"),
+    ("<strong>", "</strong>"),
+    ("<em>", "</em>"),
+    ("<i>", "</i>"),
+    ("<kbd>", "</kbd>"),
+];
+
+/// Returns the texts on both sides of a name without the element of HTML that marks it. A `/` or `$`
+/// may precede the name in the element.
+pub(super) fn without_tags<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str) {
+    if !after.starts_with("</") {
+        return (before, after);
+    }
+    let lead = before.strip_suffix(['/', '$']).unwrap_or(before);
+    let found = TAGS.iter().find(|(open, close)| lead.ends_with(open) && after.starts_with(close));
+    let Some((open, close)) = found else { return (before, after) };
+    // The sigil stays before the name.
+    let before = if lead.len() < before.len() { before } else { &lead[..lead.len() - open.len()] };
+    (before, &after[close.len()..])
+}
+
+/// Returns where a text has its last words if an element of HTML that marks them ends it.
+pub(super) fn in_tags(text: &str) -> Option<Range<usize>> {
+    let (open, inner) =
+        TAGS.iter().find_map(|(open, close)| Some((open, text.strip_suffix(close)?)))?;
+    let from = inner.floor_char_boundary(inner.len().saturating_sub(CONTEXT));
+    let start = from + inner[from..].rfind(open)? + open.len();
+    Some(start..inner.len())
+}
+
+/// Returns whether a text ends with an item of a YAML list of skills. Looks at few lines above.
+pub(super) fn is_item_of_skills(before: &str) -> bool {
+    const MAX_ITEMS: usize = 16;
+    let before = &before[before.ceil_char_boundary(before.len().saturating_sub(1024))..];
+    let mut lines = before.rsplit('\n').map(str::trim);
+    let is_item = lines.next().is_some_and(|it| it.trim_end_matches(['"', '\'']).trim() == "-");
+    let mut above = lines.take(MAX_ITEMS).skip_while(|it| it.starts_with("- "));
+    is_item && above.next().is_some_and(|it| it == "skills:" || it.ends_with("_skills:"))
+}
+
 /// Returns whether a word is a skill name of two or more parts, with an optional plugin.
 pub(super) fn is_hyphenated(word: &str) -> bool {
     let last = word.rsplit(':').next().unwrap_or_default();
@@ -227,16 +308,17 @@ fn ends_with_abbreviation(text: &str) -> bool {
 }
 
 /// Characters that may precede a name.
-const OPENERS: &str = "(\"'“‘*_[`|,;—–→>·";
+const OPENERS: &str = "(\"'“‘«*_~[`|,;—–→>·";
 
 /// Characters that may follow a name.
-pub(super) const CLOSERS: &str = ")\"'”’*_]`|,;!?—–→…";
+pub(super) const CLOSERS: &str = ")\"'”’»*_~]`|,;!?—–→…";
 
 /// Quotes and blanks around an item of a list.
 pub(super) const QUOTES: [char; 5] = [' ', '"', '\'', '\n', '\r'];
 
 /// Quotes and markup directly around a name.
-pub(super) const WRAPPERS: [char; 11] = ['*', '_', '"', '\'', '“', '”', '‘', '’', '`', '[', ']'];
+pub(super) const WRAPPERS: [char; 13] =
+    ['*', '_', '"', '\'', '“', '”', '‘', '’', '«', '»', '`', '[', ']'];
 
 /// Arrows and branches of trees.
 pub(super) const ARROWS: [&str; 6] = ["→", "->", "=>", "──", "—", "·"];

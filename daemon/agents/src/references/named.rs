@@ -11,7 +11,9 @@ use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Value, ValueKind};
 use skills_syntax::text::Span;
 
-use super::cues::{ARROWS, CLOSERS, CONTEXT, Context, Place, QUOTES, is_hyphenated};
+use super::cues::{
+    ARROWS, CLOSERS, CONTEXT, Context, Place, QUOTES, is_hyphenated, is_item_of_skills,
+};
 use super::reference::{Needle, Reference, ReferenceForm, add, is_letter, is_name};
 
 /// Adds the names in the frontmatter: in sentences, and in fields that list skills.
@@ -205,9 +207,11 @@ fn add_words(text: &str, region: Span, place: Place, found: &mut Vec<Reference>)
         let rest = &written[hyphen..];
         let end = hyphen + rest.find(|it| !is_letter(it)).unwrap_or(rest.len());
         at = end;
-        // Underscores around a name are markup.
-        let is_marked = end - start > 2 && written[start..end].starts_with('_');
-        let edge = usize::from(is_marked && written[start..end].ends_with('_'));
+        // One or two underscores around a name are markup.
+        let word = &written[start..end];
+        let n_before = word.len() - word.trim_start_matches('_').len();
+        let n_behind = word.len() - word.trim_end_matches('_').len();
+        let edge = n_before.min(n_behind).min(2);
         let span = Span::new(region.start + start + edge, region.start + end - edge);
         if let Some((span, form)) = judge(text, span, place) {
             add(span.slice(text), span.start, form, found);
@@ -241,7 +245,12 @@ fn judge(text: &str, word: Span, place: Place) -> Option<(Span, ReferenceForm)> 
         return Some((span, ReferenceForm::Mentioned));
     }
     let is_meant = match place {
-        Place::Program => context.is_called() || context.is_listed(),
+        Place::Program => {
+            context.is_called()
+                || context.is_listed()
+                || is_item_of_skills(&text[..word.start])
+                || is_prompt(context.before)
+        }
         Place::Text | Place::Unlabelled => {
             prefixed > 0
                 || context.is_called()
@@ -256,6 +265,15 @@ fn judge(text: &str, word: Span, place: Place) -> Option<(Span, ReferenceForm)> 
     let is_long = parts >= 3 && place != Place::Program && !is_command;
     ((is_meant || is_long) && !context.is_other(place)).then_some((span, ReferenceForm::Named))
 }
+
+/// Returns whether a command line starts an agent with the name as its prompt: `claude "/name"`.
+fn is_prompt(before: &str) -> bool {
+    let lead = before.strip_suffix("\"/").or_else(|| before.strip_suffix("'/"));
+    lead.is_some_and(|it| it.split_whitespace().any(|it| AGENTS.contains(&it)))
+}
+
+/// Programs that take a prompt.
+const AGENTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 
 /// Number of [`ARROWS`] between the items of a chain.
 const N_FLOWS: usize = 3;

@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 use skills_syntax::markdown::Body;
 use skills_syntax::text::Span;
 
-use super::cues::{CONTEXT, WRAPPERS};
+use super::cues::{CONTEXT, WRAPPERS, in_tags, is_named_skill};
 use super::reference::{Needle, Reference, ReferenceForm, is_letter, is_name};
 
 /// The meaning of a name after `/` or `$`, by the words around it.
@@ -132,7 +132,27 @@ pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) 
         {
             continue;
         }
-        let Some(before) = written[..at].strip_suffix([' ', '\n']) else { continue };
+        let before = &written[..at];
+        let gap_start = before.floor_char_boundary(at.saturating_sub(MAX_GAP));
+        // The markers of block quotes may follow a line break.
+        let line_break = before[gap_start..].rfind('\n').map(|it| gap_start + it);
+        let is_first = |it: &usize| before[*it..].trim_matches([' ', '>', '\n']).is_empty();
+        let Some(before) = line_break
+            .filter(is_first)
+            .map(|it| &before[..it])
+            .or_else(|| before.strip_suffix(' '))
+        else {
+            continue;
+        };
+        if let Some(inner) = in_tags(before) {
+            let name = &before[inner.clone()];
+            if is_one_word(name) {
+                let span = Span::new(prose.start + inner.start, prose.start + inner.end);
+                let (name, form) = (name.to_owned(), ReferenceForm::Mentioned);
+                found.push(Reference { name, span, form });
+            }
+            continue;
+        }
         let inner = before.trim_end_matches(MARKUP);
         let start = inner.trim_end_matches(|it: char| it.is_ascii_alphanumeric()).len();
         let (name, lead) = (&inner[start..], &inner[..start]);
@@ -152,11 +172,40 @@ pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) 
     }
 }
 
+/// Maximum number of bytes between a name and "skill": a line break with the markers of block quotes.
+const MAX_GAP: usize = 16;
+
+static NAMED: Needle = LazyLock::new(|| Finder::new("skill named "));
+
+static CALLED: Needle = LazyLock::new(|| Finder::new("skill called "));
+
+/// Adds the names of one word in "a skill named name".
+pub(super) fn after_skill(text: &str, prose: Span, found: &mut Vec<Reference>) {
+    let written = prose.slice(text);
+    for needle in [&NAMED, &CALLED] {
+        for at in needle.find_iter(written.as_bytes()) {
+            let rest = &written[at + needle.needle().len()..];
+            let inner = rest.trim_start_matches(MARKUP);
+            let end = inner.find(|it: char| !is_letter(it)).unwrap_or(inner.len());
+            let name = &inner[..end];
+            let start = prose.start + at + needle.needle().len() + (rest.len() - inner.len());
+            let closes =
+                inner[end..].chars().next().is_none_or(|it| !matches!(it, '/' | '(' | '{'));
+            if is_one_word(name) && closes && is_named_skill(&text[prose.start..start]) {
+                let span = Span::new(start, start + name.len());
+                let (name, form) = (name.to_owned(), ReferenceForm::Mentioned);
+                found.push(Reference { name, span, form });
+            }
+        }
+    }
+}
+
 /// Maximum number of bytes between "skill" and its value.
 const MAX_VALUE: usize = 256;
 
 /// Adds the names that a program or a prompt gives as the value of a skill: `skill: "name"`,
-/// `Skill(skill="name")`, `<skill name="name"/>` and `SUB-SKILL: name`.
+/// `Skill(skill="name")`, `load_skill("name")`, `<skill name="name"/>`, `<skill>name</skill>` and
+/// `SUB-SKILL: name`.
 pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
     let written = lines.slice(text);
     let ends = [&SKILL_END, &SKILL_END_UPPER];
@@ -173,8 +222,15 @@ pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
             line.strip_prefix(['"', '\'']).unwrap_or(line)
         };
         let rest = if is_heading { rest.trim_start_matches('*') } else { rest };
-        let Some(value) = rest.trim_start().strip_prefix([':', '=']) else { continue };
-        let value = value.trim_start_matches([' ', '*']);
+        // `load_skill("name")` and `<skill>name</skill>`
+        let is_argument = before.ends_with('_') && rest.starts_with(['(']);
+        let is_content = is_tag && rest.starts_with('>');
+        let value = if is_argument || is_content {
+            &rest[1..]
+        } else {
+            let Some(value) = rest.trim_start().strip_prefix([':', '=']) else { continue };
+            value.trim_start_matches([' ', '*'])
+        };
         let value = if is_heading { value.strip_prefix("Use ").unwrap_or(value) } else { value };
         let value = if is_heading { value.trim_start_matches(['`', '*']) } else { value };
         let name = value.strip_prefix(['"', '\'']).unwrap_or(value);
@@ -184,9 +240,10 @@ pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
         let is_quoted = name.len() < value.len() && behind.starts_with(&value[..1]);
         let is_bare = is_heading && !behind.starts_with(['/', '\\']);
         let name = name[..end].trim_end_matches(':');
-        let is_call = before.ends_with("Skill(");
+        let is_call = before.ends_with("Skill(") || is_argument || is_content;
         let is_name = name.contains('-') && is_name(name) || is_call && is_one_word(name);
-        if is_name && (is_quoted || is_bare) {
+        let is_closed = is_content && behind.starts_with("</skill>");
+        if is_name && (is_quoted || is_bare || is_closed) {
             let span = Span::new(start, start + name.len());
             found.push(Reference { name: name.to_owned(), span, form: ReferenceForm::Allowed });
         }
@@ -251,7 +308,7 @@ pub fn lone_words(text: &str, body: &Body) -> Vec<Reference> {
 const GAPS: &str = ":|(=,";
 
 /// Markup and quotes around a name in prose.
-const MARKUP: [char; 8] = ['*', '_', '"', '\'', '“', '”', '‘', '’'];
+const MARKUP: [char; 10] = ['*', '_', '"', '\'', '“', '”', '‘', '’', '«', '»'];
 
 /// Words that link a name to the word before them.
 const LINKING: [&str; 12] =
