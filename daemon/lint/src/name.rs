@@ -259,7 +259,9 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
 /// mention the old name, the user renames the skill with them.
 fn add_rename(cx: &Cx<'_>, finding: Finding, name: &str, better: String) -> Finding {
     if let Some(other) = find_owner(cx, name, &better) {
-        let help = format!("`{better}` is the name of another skill; choose a name of its own.");
+        let help = format!(
+            "Another skill has or would get the name `{better}`; choose a name of its own."
+        );
         return finding.help(help).related(&other.path, "the other skill");
     }
     let is_mentioned = cx.path.and_then(|_| cx.fs.is_mentioned(name));
