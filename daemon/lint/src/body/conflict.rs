@@ -17,8 +17,7 @@ struct Conflict {
     is_ambiguous: bool,
 }
 
-/// Reports conflicts whose markers are in order at the starts of lines, also if the first or the last
-/// one is missing. A code block that contains a whole conflict shows an example.
+/// Reports conflicts whose markers are in order at the starts of lines, also if others are missing. A code block that contains a whole conflict shows an example.
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if !["<<<<<<< ", ">>>>>>> "].iter().any(|it| cx.text.contains(it)) {
         return;
@@ -63,17 +62,30 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     report_rest(cx, &conflict, None, out);
 }
 
-/// Reports the rest of a conflict that was resolved only in part: the middle and one other marker.
+/// Reports the rest of a conflict that was resolved only in part: one marker, alone or with the
+/// middle.
 fn report_rest(cx: &Cx<'_>, conflict: &Conflict, theirs: Option<Span>, out: &mut Vec<Finding>) {
     let marker = match (conflict.ours, theirs) {
         (Some(ours), None) => ours,
         (None, Some(theirs)) => theirs,
         _ => return,
     };
-    if conflict.middle.is_some() && !is_example(cx, marker, marker) {
+    if (conflict.middle.is_some() || has_label(cx, marker)) && !is_example(cx, marker, marker) {
         let message = "this marker is the rest of a merge conflict; remove the marker lines";
         out.push(Finding::new(&CONFLICT_MARKER, cx.line(marker.start), message));
     }
+}
+
+/// Returns whether a line is a marker as git writes it: with a branch, a file, or a commit and its
+/// subject.
+fn has_label(cx: &Cx<'_>, marker: Span) -> bool {
+    let line = cx.line(marker.start).slice(cx.text);
+    let label = line.trim_start_matches(['<', '>']).trim();
+    let is_commit = label.split_once(" (").is_some_and(|(id, subject)| {
+        subject.ends_with(')') && id.len() >= 7 && id.bytes().all(|it| it.is_ascii_hexdigit())
+    });
+    let is_git_s = ["Updated upstream", "Stashed changes"].contains(&label);
+    !label.is_empty() && !label.contains(' ') || is_commit || is_git_s
 }
 
 /// Returns whether a code block contains the whole conflict.

@@ -381,10 +381,16 @@ fn rest_of_a_merge_conflict_is_reported() {
     for (text, place) in [
         ("a\n=======\nb\n>>>>>>> main\nc", ">>>>>>> main"),
         ("<<<<<<< HEAD\na\n=======\nb", "<<<<<<< HEAD"),
+        ("a\n<<<<<<< HEAD\nb", "<<<<<<< HEAD"),
+        ("a\n>>>>>>> feature/x\nb", ">>>>>>> feature/x"),
+        ("a\n>>>>>>> 1a2b3c4 (Add it)\nb", ">>>>>>> 1a2b3c4 (Add it)"),
     ] {
         finds("body/conflict-marker", &body(text), place, "the rest of a merge conflict");
         let example = body(&format!("```text\n{text}\n```"));
         silent("body/conflict-marker", &Fixture::new(&example).check());
+    }
+    for text in ["<<<<<<< Look at this line", ">>>>>>> a quote in a quote"] {
+        silent("body/conflict-marker", &Fixture::new(&body(text)).check());
     }
 }
 
