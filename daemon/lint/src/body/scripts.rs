@@ -54,8 +54,10 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
         let is_shell = !OTHER_LANGUAGES.contains(&&*info);
         if is_shell && !OF_PROJECT.is_match(fence.content.slice(cx.text)) {
             let mut dir = WorkingDir::Start;
+            let before = Span::new(cx.line(fence.open.start).start, fence.open.start);
+            let n_quotes = before.slice(cx.text).matches('>').count();
             for line in lines(cx, fence.content) {
-                scripts.check(line, true, &mut dir);
+                scripts.check(unquoted(cx, line, n_quotes), true, &mut dir);
             }
         }
     }
@@ -108,6 +110,15 @@ fn lines<'c>(cx: &'c Cx<'_>, content: Span) -> impl Iterator<Item = Span> + 'c {
     })
 }
 
+/// Returns a line without the markers of the block quotes that contain it.
+fn unquoted(cx: &Cx<'_>, line: Span, n_quotes: usize) -> Span {
+    let mut rest = line.slice(cx.text);
+    for _ in 0..n_quotes {
+        rest = rest.trim_start().strip_prefix('>').unwrap_or(rest);
+    }
+    Span::new(line.end - rest.len(), line.end)
+}
+
 /// Search for scripts that a body runs and the skill does not have.
 struct MissingScripts<'c, 'm, 't, 'x> {
     mentions: &'c Mentions<'m, 't>,
@@ -141,14 +152,16 @@ impl MissingScripts<'_, '_, '_, '_> {
             };
             follow(dir, script.start());
             let span = Span::new(command.start + script.start(), command.start + script.end());
-            // Without an interpreter, it may be any program of the project.
-            let has_interpreter = found.get(3).is_none();
+            // Without an interpreter, it may be any program of the project, unless the skill has its
+            // directory.
+            let first = script.as_str().trim_start_matches("./").split_once('/');
+            let is_run = found.get(3).is_none() || first.is_some_and(|(dir, _)| self.has_dir(dir));
             match dir {
                 WorkingDir::InSkill(dir) if in_skill(cx, script.as_str()).is_none() => {
                     self.check_in_dir(dir, span);
                 }
                 WorkingDir::Other if in_skill(cx, script.as_str()).is_none() => {}
-                _ if has_interpreter => self.check_in_skill(command, span, is_shell),
+                _ if is_run => self.check_in_skill(command, span, is_shell),
                 _ => {}
             }
         }

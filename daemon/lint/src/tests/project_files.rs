@@ -191,6 +191,23 @@ fn file_is_not_reported_if_the_directories_above_are_unknown() {
 }
 
 #[test]
+fn script_in_a_directory_of_the_skill_is_looked_for_in_every_command() {
+    let reported = |text: &str| {
+        let file = "/w/.claude/skills/pdf/lib/run.sh";
+        places("body/missing-script", SKILL, &format!("{HEAD}{text}"), &[file])
+    };
+    assert_eq!(reported("```sh\n./lib/gone.sh\n```\n"), ["./lib/gone.sh"]);
+    assert_eq!(reported("> ```sh\n> python lib/gone.py\n> ```\n"), ["lib/gone.py"]);
+    for text in [
+        "```sh\n./lib/run.sh\n```\n",
+        "```sh\n./bin/gone.sh\n```\n",
+        "```sh\necho a\n> python lib/gone.py\n```\n",
+    ] {
+        assert_eq!(reported(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn script_is_looked_for_where_the_command_changes_to() {
     let reported = |commands: &str| {
         let text = format!("{HEAD}```sh\n{commands}\n```\n");
