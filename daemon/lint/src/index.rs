@@ -16,6 +16,7 @@ use skills_syntax::text::{Span, grouped};
 
 use super::affected_agents::{depth_below_root, join_and, names, with_verb};
 use super::finding::Finding;
+use super::fs_context::PathKind;
 use super::rule::{Family, Rule};
 use super::rule_id::RuleId;
 use super::skill_set::{MAX_NAMED, length_in_list};
@@ -390,7 +391,14 @@ fn check_duplicates(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     if cx.skill_set().ranked(path).flat_map(|it| it.skills()).any(is_told) {
         return;
     }
-    let mut siblings = cx.skill_set().siblings(path, &name.text).filter(|it| !cx.is_itself(it));
+    let siblings = cx.skill_set().siblings(path, &name.text).filter(|it| !cx.is_itself(it));
+    let mut siblings = siblings.peekable();
+    // An open document whose directory has been renamed is beside its own file.
+    let is_gone = |it: &str| cx.fs.look(it) == Some(PathKind::Missing);
+    if siblings.peek().is_some() && path.file_name().and_then(|it| it.to_str()).is_some_and(is_gone)
+    {
+        return;
+    }
     for other in siblings.by_ref().take(MAX_NAMED) {
         let dir = other.path.parent_name().unwrap_or_default();
         let message = format!(

@@ -1,6 +1,12 @@
 //! Rules `index/too-deep` and `index/misplaced`, with the agents concerned and the severity.
 
-use crate::testing::Fixture;
+use std::path::Path;
+
+use skills_agents::skill::parse;
+use skills_syntax::path::AbsPath;
+
+use crate::testing::{Fixture, record};
+use crate::{FsContext, PathKind, Settings, SkillSet, Subject};
 
 const TEXT: &str = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\nRead.\n";
 
@@ -96,4 +102,32 @@ fn numbers_of_a_listing_over_its_budget_are_grouped() {
     let finding = found.iter().find(|it| it.rule.id.as_str() == "index/budget").unwrap();
     let help = finding.diagnostic.help.as_deref().unwrap_or_default();
     assert!(help.contains("`pdf` (1,213)"), "{help}");
+}
+
+/// The other files of a fixture, without the skill's own: its directory has been renamed.
+struct Moved(Fixture);
+
+impl FsContext for Moved {
+    fn look(&self, _: &str) -> Option<PathKind> {
+        Some(PathKind::Missing)
+    }
+
+    fn skill_set(&self) -> &SkillSet {
+        self.0.skill_set()
+    }
+}
+
+#[test]
+fn document_whose_directory_was_renamed_is_no_duplicate_of_its_own_file() {
+    let [old, new] = ["old", "new"].map(|it| format!("//- /w/skills/{it}/SKILL.md\n{TEXT}"));
+    let fixture = Fixture::new(&format!("{old}{new}"));
+    let is_duplicate = |it: &crate::Finding| it.rule.id.as_str() == "index/duplicate";
+    assert!(fixture.check().iter().any(is_duplicate));
+    let path = AbsPath::new(Path::new("/w/skills/old/SKILL.md")).unwrap();
+    let (text, record) = record(TEXT);
+    let document = parse(&text);
+    let path = Some(&path);
+    let subject = Subject { text: &text, document: &document, record: &record, path, parts: None };
+    let found = crate::check(&subject, &Settings::default(), &Moved(fixture));
+    assert!(!found.iter().any(is_duplicate), "{found:?}");
 }
