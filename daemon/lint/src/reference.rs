@@ -336,7 +336,8 @@ const ARROWS: [&str; 3] = ["→", "->", "=>"];
 
 /// Returns whether the text around a name, on its line, says that it is another name of a skill.
 fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
-    const WORDS: [&str; 19] = [
+    const WORDS: [&str; 20] = [
+        "anymore",
         "alias",
         "aliases",
         "aliased",
@@ -359,6 +360,8 @@ fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
     ];
     const PREVIOUS: [&str; 6] =
         ["previous", "previously", "old", "earlier", "original", "originally"];
+    const GONE: [(&str, &str); 4] =
+        [("no", "longer"), ("any", "more"), ("not", "exist"), ("was", "removed")];
     const NAMES: [&str; 4] = ["name", "names", "named", "called"];
     // The parts of a hyphenated name are no words.
     let is_part = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
@@ -379,11 +382,18 @@ fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
     if to < line.end {
         after = after.trim_end_matches(is_part);
     }
+    // "There is no `name` skill."
+    let denied = before.trim_end_matches(|it: char| !it.is_alphanumeric());
+    if denied.to_lowercase().ends_with(" no") {
+        return true;
+    }
     [before, after].into_iter().any(|side| {
         let side = side.to_lowercase();
         let words: Vec<&str> =
             side.split(|it: char| !is_part(it)).filter(|it| !it.is_empty()).collect();
         let is_previous = |pair: &[&str]| PREVIOUS.contains(&pair[0]) && NAMES.contains(&pair[1]);
-        words.iter().any(|it| WORDS.contains(it)) || words.windows(2).any(is_previous)
+        let is_gone = |pair: &[&str]| GONE.contains(&(pair[0], pair[1]));
+        words.iter().any(|it| WORDS.contains(it))
+            || words.windows(2).any(|it| is_previous(it) || is_gone(it))
     })
 }
