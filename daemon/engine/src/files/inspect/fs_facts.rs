@@ -16,7 +16,6 @@ use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
-use super::mentioned_names::MentionedNames;
 use super::worktree::{ListedDirs, WorktreeFiles};
 use crate::files::dir_index::Seen;
 use crate::files::disk::{self, Disk as _, RealDisk};
@@ -105,7 +104,7 @@ pub(super) struct FsFacts<'a> {
     file_target: OnceCell<Option<AbsPath>>,
     depth: OnceCell<Option<usize>>,
     fault: Option<&'a Fault>,
-    mentioned: Option<&'a MentionedNames<'a>>,
+    mentioned: Option<&'a dyn Fn(&str) -> bool>,
 }
 
 impl<'a> FsFacts<'a> {
@@ -131,9 +130,9 @@ impl<'a> FsFacts<'a> {
         }
     }
 
-    /// Sets the names that texts mention.
-    pub(super) fn mentioned(mut self, names: &'a MentionedNames<'a>) -> Self {
-        self.mentioned = Some(names);
+    /// Sets the search for texts that mention a name.
+    pub(super) fn mentioned(mut self, is_mentioned: &'a dyn Fn(&str) -> bool) -> Self {
+        self.mentioned = Some(is_mentioned);
         self
     }
 
@@ -193,7 +192,7 @@ impl FsContext for FsFacts<'_> {
     }
 
     fn is_mentioned(&self, name: &str) -> Option<bool> {
-        Some(self.mentioned?.contain(name))
+        Some(self.mentioned?(name))
     }
 
     fn is_git_ignored(&self) -> Option<bool> {

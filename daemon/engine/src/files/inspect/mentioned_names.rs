@@ -3,7 +3,7 @@
 //! A check asks for them only if it would rename a skill; they are then collected once.
 
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use skills_agents::references::{has_names, references_in, without_plugin};
 use skills_agents::skill::parse;
@@ -14,21 +14,24 @@ use super::fenced::Fenced;
 use super::parallel::in_parallel;
 use super::reference_search::{READ_LIMIT, home, texts};
 use super::text_index::TextIndex;
-use super::{CheckInput, InspectedFile};
+use crate::cancel::Cancel;
+use crate::views::view::View;
 
 /// Maximum number of words of a name in a sentence.
 const MAX_WORDS: usize = 6;
 
 /// The mentioned names.
 pub(super) struct MentionedNames<'a> {
-    task: &'a CheckInput,
-    sources: &'a [InspectedFile],
+    views: &'a [Arc<View>],
+    /// The checked files and the skills of all agents.
+    skills: Vec<AbsPath>,
+    cancel: &'a Cancel,
     names: OnceLock<HashSet<String>>,
 }
 
 impl<'a> MentionedNames<'a> {
-    pub(super) fn new(task: &'a CheckInput, sources: &'a [InspectedFile]) -> Self {
-        Self { task, sources, names: OnceLock::new() }
+    pub(super) fn new(views: &'a [Arc<View>], skills: Vec<AbsPath>, cancel: &'a Cancel) -> Self {
+        Self { views, skills, cancel, names: OnceLock::new() }
     }
 
     /// Returns whether a text mentions a name. Blocks on the disk.
@@ -37,18 +40,12 @@ impl<'a> MentionedNames<'a> {
     }
 
     fn collect(&self) -> HashSet<String> {
-        let views = &self.task.views;
-        let candidates = views.iter().chain(&self.task.others).flat_map(|it| {
-            let candidates = it.resolution.candidates.iter();
-            candidates.map(|it| it.path.clone())
-        });
-        let sources = self.sources.iter().map(|it| it.path.clone());
-        let skills: Vec<AbsPath> = sources.chain(candidates).collect();
+        let Self { views, cancel, .. } = *self;
         let top = views.first().map(|it| &it.resolution.worktree);
         let index = TextIndex::new(0);
-        let cancel = &self.task.cancel;
         let home = home(views);
-        let texts = texts(&index, top, skills, home.as_ref(), cancel).unwrap_or_default();
+        let texts =
+            texts(&index, top, self.skills.clone(), home.as_ref(), cancel).unwrap_or_default();
         let texts: Vec<_> = texts.into_iter().filter(|(path, _)| has_names(path)).collect();
         let fenced = Fenced::new(top, views);
         let names = in_parallel(&texts, cancel, |(path, stat)| {

@@ -55,12 +55,12 @@ pub struct WorktreeFiles {
     top: Option<AbsPath>,
     files: OnceLock<Option<Vec<PathBuf>>>,
     /// Git's ignore rules, read on first use; none if the repository is unknown.
-    git: Mutex<Option<Option<Git>>>,
+    git: OnceLock<Option<Mutex<Git>>>,
 }
 
 impl WorktreeFiles {
     pub(super) fn new(top: Option<AbsPath>) -> Self {
-        Self { top, files: OnceLock::new(), git: Mutex::default() }
+        Self { top, files: OnceLock::new(), git: OnceLock::new() }
     }
 
     /// Returns its files that git does not ignore, relative to the top; none if there are too many.
@@ -99,9 +99,9 @@ impl WorktreeFiles {
     /// Returns whether git ignores a file of the worktree; none if unknown.
     pub(super) fn ignores(&self, path: &AbsPath) -> Option<bool> {
         let top = self.top.as_ref().filter(|it| path.starts_with(&***it))?;
-        let mut git = lock(&self.git);
-        let git = git.get_or_insert_with(|| Some(Git::new(top, &repository(top)?)));
-        Some(git.as_mut()?.ignores_file(path))
+        let read = || Some(Mutex::new(Git::new(top, &repository(top)?)));
+        let git = self.git.get_or_init(read).as_ref()?;
+        Some(lock(git).ignores_file(path))
     }
 }
 
