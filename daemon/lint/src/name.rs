@@ -221,7 +221,7 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
         // Further lines of the value can be a text of the author.
         let better = valid_name(cx, name).filter(|_| !is_multiline(cx, span));
         out.push(match better {
-            Some(better) => add_rename(cx, finding, name, better),
+            Some(better) => add_rename(cx, finding, name, &better),
             None => finding,
         });
     };
@@ -257,8 +257,8 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
 
 /// Adds the fix that renames the skill. A name that another skill has is not offered, and if texts
 /// mention the old name, the user renames the skill with them.
-fn add_rename(cx: &Cx<'_>, finding: Finding, name: &str, better: String) -> Finding {
-    if let Some(other) = find_owner(cx, name, &better) {
+fn add_rename(cx: &Cx<'_>, finding: Finding, name: &str, better: &str) -> Finding {
+    if let Some(other) = find_owner(cx, name, better) {
         let help = format!(
             "Another skill has or would get the name `{better}`; choose a name of its own."
         );
@@ -268,9 +268,9 @@ fn add_rename(cx: &Cx<'_>, finding: Finding, name: &str, better: String) -> Find
     if cx.path.is_none() || is_mentioned == Some(false) {
         let title = format!("Rename the skill to `{better}`");
         let span = finding.diagnostic.span;
-        return finding.fix(title, span, quote_unless_text(&better));
+        return finding.fix(title, span, quote_unless_text(better));
     }
-    let mut finding = finding.offer(Offer::RenameSkill(better.clone()));
+    let mut finding = finding.offer(Offer::RenameSkill(better.to_owned()));
     if is_mentioned == Some(true) {
         finding.diagnostic.message += ", and other texts mention it";
         return finding.help(format!(

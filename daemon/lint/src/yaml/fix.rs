@@ -420,7 +420,12 @@ fn fix_indent_below_quotes(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> 
         edits.push(Edit { span, text: String::new() });
         next = after_line_end(cx.text, line.end).max(line.end + 1);
     }
-    Some(IndentFix { title: "Remove the indentation", edits, is_sure: !is_open })
+    let title = if is_open {
+        "Close the quotes and remove the indentation"
+    } else {
+        "Remove the indentation"
+    };
+    Some(IndentFix { title, edits, is_sure: !is_open })
 }
 
 /// Fixes the quotes of a value on one line: a comma after them, quotes inside the value, text after

@@ -80,6 +80,16 @@ fn field_indented_below_a_quoted_name_is_dedented() {
 }
 
 #[test]
+fn field_indented_below_an_unclosed_quote_is_dedented_if_the_user_chooses_so() {
+    let text = "---\nname: \"pdf\n  description: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+    assert_eq!(fix_all(text), text);
+    let found = finding(text, "yaml/syntax");
+    let [crate::Offer::Draft(fix)] = &found.offers[..] else { panic!("{found:?}") };
+    assert_eq!(fix.title, "Close the quotes and remove the indentation");
+    assert_eq!(apply(text, &fix.edits), text.replace("pdf\n  d", "pdf\"\nd"));
+}
+
+#[test]
 fn fixes_of_a_name_keep_the_lines_below_it() {
     let rest = "description: Reads PDF files. Use when asked.\n---\nRead the file.\n";
     for name in [
