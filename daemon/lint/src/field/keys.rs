@@ -33,7 +33,7 @@ pub(crate) static UNKNOWN: Rule = Rule::new(
     RuleId::FieldUnknown,
     Severity::Hint,
     "No agent reads the key.",
-    "The key has no effect. Information for people belongs under `metadata`, which every agent accepts.",
+    "The key has no effect. A line with a colon below the description becomes such a key too. Information for people belongs under `metadata`, which every agent accepts.",
     "Remove the key, or move it under `metadata`.",
 )
 .choosable()
