@@ -70,6 +70,9 @@ pub(crate) struct ConfinedFiles {
     pub(crate) files: Vec<ConfinedFile>,
     /// True if a limit was reached.
     pub(crate) truncated: bool,
+    /// The first path, in order, through which a program could reach files that are not listed: a
+    /// directory of tools, or a link.
+    pub(crate) left_out: Option<PathBuf>,
 }
 
 #[derive(Debug, Default)]
@@ -256,16 +259,31 @@ impl ConfinedDir {
     /// below it as `links` says.
     pub(crate) fn list(&self, links: DirectoryLinks) -> Result<ConfinedFiles, ConfinedDirError> {
         let mut files = Vec::new();
-        let truncated = self.walk(links, |relative, _| files.extend(self.found(relative)))?;
+        let mut left_out = Vec::new();
+        let truncated = self.walk(links, |relative, kind| {
+            let found = match kind {
+                FileType::Directory => None,
+                _ => self.found(relative.clone()),
+            };
+            match found {
+                Some(file) => files.push(file),
+                None => left_out.push(relative),
+            }
+        })?;
         files.sort_unstable_by(|a: &ConfinedFile, b| a.relative.cmp(&b.relative));
-        Ok(ConfinedFiles { files, truncated })
+        Ok(ConfinedFiles { files, truncated, left_out: left_out.into_iter().min() })
     }
 
     /// Lists the same files as with [`DirectoryLinks::Skipped`] by name, without a `stat` of each.
     pub(crate) fn names(&self) -> Result<ConfinedNames, ConfinedDirError> {
         let mut names = Vec::new();
         let truncated = self.walk(DirectoryLinks::Skipped, |relative, kind| {
-            if kind == FileType::RegularFile || self.found(relative.clone()).is_some() {
+            let is_file = match kind {
+                FileType::RegularFile => true,
+                FileType::Directory => false,
+                _ => self.found(relative.clone()).is_some(),
+            };
+            if is_file {
                 names.push(relative);
             }
         })?;
@@ -273,7 +291,8 @@ impl ConfinedDir {
         Ok(ConfinedNames { names, truncated })
     }
 
-    /// Visits the regular files and links in no order. Returns whether a limit was reached.
+    /// Visits the regular files, the links and the directories that are not searched, in no order.
+    /// Returns whether a limit was reached.
     fn walk(
         &self,
         links: DirectoryLinks,
@@ -286,7 +305,10 @@ impl ConfinedDir {
             let mut entries = match self.entries(&directory, links, left + 1) {
                 Ok(entries) => entries,
                 // Removed, swapped or unreadable meanwhile; the others are still listed.
-                Err(_) if !directory.as_os_str().is_empty() => continue,
+                Err(_) if !directory.as_os_str().is_empty() => {
+                    each(directory, FileType::Directory);
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             truncated |= entries.len() > left;
@@ -310,6 +332,8 @@ impl ConfinedDir {
                         {
                             // Last, so that the limit cuts no file of the skill itself.
                             directories.insert(0, relative);
+                        } else {
+                            each(relative, FileType::Directory);
                         }
                     }
                     FileType::Directory if relative.components().count() > MAX_DEPTH => {

@@ -19,7 +19,7 @@ use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
 
 pub(crate) use self::hashes::{HashedFile, HashedUnit, Hashes};
-use self::unit::{MAX_BYTES, hash, listed};
+use self::unit::{MAX_BYTES, UnitFiles, hash, listed};
 pub(crate) use self::unit::{SealError, Unit};
 use crate::access::confined_dir::ConfinedDir;
 
@@ -32,6 +32,7 @@ pub(crate) struct Snapshot {
     unit: Unit,
     files: Vec<SealedFile>,
     content: Content,
+    left_out: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -45,7 +46,7 @@ impl Snapshot {
     /// Reads all files of a unit. Blocks on the disk.
     pub(crate) fn take(unit: Unit) -> Result<Self, SealError> {
         let beneath = ConfinedDir::open(&unit.directory)?;
-        let found = listed(&unit, &beneath)?;
+        let UnitFiles { files: found, left_out } = listed(&unit, &beneath)?;
         let mut room = MAX_BYTES;
         let mut files = Vec::with_capacity(found.len());
         for (relative, executable) in found {
@@ -55,11 +56,16 @@ impl Snapshot {
         }
         let parts = files.iter().map(|it| (&*it.relative, it.executable, content_hash(&it.bytes)));
         let content = Content { path: unit.key()?, hash: hash(parts) };
-        Ok(Self { unit, files, content })
+        Ok(Self { unit, files, content, left_out })
     }
 
     pub(crate) fn content(&self) -> &Content {
         &self.content
+    }
+
+    /// Returns a path in the unit's directory whose files the hash does not cover.
+    pub(crate) fn left_out(&self) -> Option<&Path> {
+        self.left_out.as_deref()
     }
 
     /// Returns the first line of a file below the skill's directory.

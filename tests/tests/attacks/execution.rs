@@ -464,9 +464,7 @@ fn skill_that_is_too_large_to_check_is_not_run() {
     assert_eq!(fixture.try_shell().expect_err("nor its commands").0, -32007);
 }
 
-#[test]
-fn hooks_of_a_changed_skill_are_not_returned() {
-    let text = "//- /.claude/skills/s/SKILL.md
+const SKILL_WITH_HOOK: &str = "//- /.claude/skills/s/SKILL.md
 ---
 name: s
 description: Has hooks.
@@ -481,7 +479,43 @@ Text.
 #!/bin/sh
 echo trusted
 ";
-    let mut fixture = ExecutionFixture::with(text);
+
+#[test]
+fn hooks_beside_files_that_trust_does_not_cover_are_not_returned() {
+    let mut fixture = ExecutionFixture::with(SKILL_WITH_HOOK);
+    for name in ["node_modules/x", ".venv", "a/__pycache__", ".git", "link"] {
+        let wire = &mut fixture.live.wire;
+        let mut load = |session: &str| {
+            let at = json!({"cwd": fixture.top, "profile": "claude-code", "session": session});
+            wire.call("session/open", &at);
+            let loaded =
+                wire.call("skills/load", &json!({"session": session, "name": "s", "by": "user"}));
+            let at = json!({"session": session, "event": "Stop"});
+            let matched = wire.call("hooks/match", &at)["hooks"].clone();
+            (matched.as_array().expect("a list").len(), loaded["warnings"].to_string())
+        };
+        let earlier = format!("{name} earlier");
+        assert_eq!(load(&earlier), (1, "[]".to_owned()), "{name}");
+        let place = fixture.skill.join(name);
+        if name == "link" {
+            symlink("../elsewhere", &place).expect("a link");
+        } else {
+            fs::create_dir_all(&place).expect("a directory");
+            fs::write(place.join("h.sh"), "echo foreign\n").expect("written");
+        }
+        let (n_matched, warnings) = load(&format!("{name} later"));
+        let named = format!("trust does not cover `{}`", name.trim_end_matches("/x"));
+        assert!(n_matched == 0 && warnings.contains(&named), "{warnings}");
+        let at = json!({"session": earlier, "event": "Stop"});
+        assert_eq!(wire.call("hooks/match", &at)["hooks"], json!([]), "{name}");
+        let top = fixture.skill.join(name.split('/').next().expect("a name"));
+        fs::remove_dir_all(&top).or_else(|_| fs::remove_file(&top)).expect("removed");
+    }
+}
+
+#[test]
+fn hooks_of_a_changed_skill_are_not_returned() {
+    let mut fixture = ExecutionFixture::with(SKILL_WITH_HOOK);
     let at = json!({"cwd": fixture.top, "profile": "claude-code", "session": "t"});
     let with = |more: Value| {
         let mut params = at.clone();

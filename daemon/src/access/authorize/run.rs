@@ -330,22 +330,24 @@ pub(crate) async fn withheld_hooks(
             "Its hooks are left out, because `{place}` is not trusted; run `skillsd trust {quoted}` to use them."
         )));
     }
-    let mut contents = vec![content(candidate, loaded).await?];
-    // Unreadable files do not match the trusted ones.
-    let files = match unit(view, candidate) {
-        Some(unit) => files(unit, &candidate.name).await.map(Some),
-        None => Ok(None),
-    };
-    let has_changed = match files {
-        Ok(files) => {
-            contents.extend(files);
-            !unknown(access, contents).await.is_empty()
-        }
-        Err(_) => true,
-    };
-    Ok(has_changed.then(|| {
+    let changed = || {
         format!(
             "Its hooks are left out, because it has changed since `{place}` was trusted; run `skillsd trust {quoted}` again to use them."
         )
-    }))
+    };
+    let mut contents = vec![content(candidate, loaded).await?];
+    if let Some(unit) = unit(view, candidate) {
+        let snapshot = blocking(move || Ok(Snapshot::take(unit))).await?;
+        // Unreadable files do not match the trusted ones.
+        let Ok(snapshot) = snapshot else { return Ok(Some(changed())) };
+        // An agent runs hooks in the real directory, with the files that no hash covers.
+        if let Some(path) = snapshot.left_out() {
+            return Ok(Some(format!(
+                "Its hooks are left out, because trust does not cover `{}` in its directory; remove that, or copy the skill into your own directory.",
+                path.display()
+            )));
+        }
+        contents.push(snapshot.content().clone());
+    }
+    Ok((!unknown(access, contents).await.is_empty()).then(changed))
 }

@@ -14,7 +14,7 @@ use skills_engine::sessions::store::trust::Content;
 use skills_render::count_commands;
 use skills_syntax::text::decode;
 
-use super::unit::{MAX_BYTES, MAX_FILES, SealError, Unit, hash, listed};
+use super::unit::{MAX_BYTES, MAX_FILES, SealError, Unit, UnitFiles, hash, listed};
 use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MAX_SKILL_BYTES};
 
 /// Maximum number of bytes read per call.
@@ -40,6 +40,8 @@ pub(crate) struct HashedUnit {
     /// The content that trust is bound to.
     pub(crate) content: Content,
     pub(crate) files: Vec<HashedFile>,
+    /// A path in the unit's directory whose files the hash does not cover.
+    pub(crate) left_out: Option<PathBuf>,
 }
 
 /// A file of a unit.
@@ -110,7 +112,8 @@ impl<'a> Hashes<'a> {
         }
         let mut room = MAX_BYTES;
         let mut files = Vec::new();
-        for (relative, executable) in found? {
+        let UnitFiles { files: found, left_out } = found?;
+        for (relative, executable) in found {
             let most = room.min(self.bytes_left);
             let (hash, size, commands) = read_file(&beneath, &relative, most)?;
             self.take(size).ok_or(SealError::TooMuch)?;
@@ -118,7 +121,8 @@ impl<'a> Hashes<'a> {
             files.push(HashedFile { relative, executable, commands, hash });
         }
         let parts = files.iter().map(|it| (&*it.relative, it.executable, it.hash));
-        Ok(HashedUnit { content: Content { path: key.to_owned(), hash: hash(parts) }, files })
+        let content = Content { path: key.to_owned(), hash: hash(parts) };
+        Ok(HashedUnit { content, files, left_out })
     }
 }
 

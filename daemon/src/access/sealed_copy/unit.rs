@@ -77,19 +77,26 @@ impl Unit {
     }
 }
 
-/// Returns the relative paths of a unit's files, and whether each is executable.
-pub(super) fn listed(
-    unit: &Unit,
-    beneath: &ConfinedDir,
-) -> Result<Vec<(PathBuf, bool)>, SealError> {
+/// The files of a unit.
+pub(super) struct UnitFiles {
+    /// The relative paths, and whether each file is executable.
+    pub(super) files: Vec<(PathBuf, bool)>,
+    /// A path in the unit's directory whose files are not in the unit.
+    pub(super) left_out: Option<PathBuf>,
+}
+
+/// Lists the files of a unit.
+pub(super) fn listed(unit: &Unit, beneath: &ConfinedDir) -> Result<UnitFiles, SealError> {
     if let Some(name) = &unit.only {
-        return Ok(vec![(name.clone(), beneath.located(name)?.1)]);
+        let files = vec![(name.clone(), beneath.located(name)?.1)];
+        return Ok(UnitFiles { files, left_out: None });
     }
     let listing = beneath.list(DirectoryLinks::Skipped)?;
     if listing.truncated || listing.files.len() > MAX_FILES {
         return Err(SealError::TooMuch);
     }
-    Ok(listing.files.into_iter().map(|it| (it.relative, it.executable)).collect())
+    let files = listing.files.into_iter().map(|it| (it.relative, it.executable)).collect();
+    Ok(UnitFiles { files, left_out: listing.left_out })
 }
 
 /// Returns the hash of files by their paths, executable bits and the hashes of their bytes.

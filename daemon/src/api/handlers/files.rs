@@ -69,7 +69,7 @@ pub(crate) async fn resources(
             beneath.and_then(|it| it.list(links)).map_err(|error| directory_gone(&error))
         }
     });
-    let ConfinedFiles { files, truncated } = listing.await?;
+    let ConfinedFiles { files, truncated, .. } = listing.await?;
     let wanted = |it: &ConfinedFile| match only {
         // SKILL.md itself is not a resource.
         Only::Files => it.relative != Path::new(SKILL_FILE),

@@ -59,8 +59,8 @@ pub(crate) async fn matching(
     })
 }
 
-/// Returns the units whose files are unchanged since they were trusted. Unreadable ones are left
-/// out.
+/// Returns the units whose files are unchanged since they were trusted. Leaves out unreadable ones,
+/// and those that trust does not cover completely.
 async fn unchanged(
     parts: &GuardedParts,
     peer: &Peer,
@@ -72,7 +72,10 @@ async fn unchanged(
     }
     let read = move |cancel: &Cancel| {
         let mut hashes = Hashes::new(cancel);
-        let content = |it: Unit| Some((hashes.unit(&it)?.content.clone(), it));
+        let content = |it: Unit| {
+            let read = hashes.unit(&it).filter(|it| it.left_out.is_none())?;
+            Some((read.content.clone(), it))
+        };
         Ok(units.into_iter().filter_map(content).collect::<Vec<_>>())
     };
     for (content, unit) in parts.heavy.run_for_hooks(peer, read).await? {
