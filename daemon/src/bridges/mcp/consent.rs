@@ -5,16 +5,19 @@
 //! returns the other. If the client cannot ask, the model gets the refusal, which tells it to ask
 //! its user and how the user can approve in a terminal.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationSchema, EnumSchema, InputRequest, InputRequests,
     InputRequiredResult, InputResponses, ServerRequest,
 };
-use rmcp::service::{Peer, RequestContext};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, ServiceError};
 use skills_client::ClientError;
 use skills_protocol::error::{NEEDS_ASKING, RpcError};
-use skills_protocol::wire::{PermissionReplyParams, Reply};
+use skills_protocol::method::PermissionPending;
+use skills_protocol::wire::{PermissionPendingParams, PermissionReplyParams, Reply};
 
 use super::context::{McpContext, refusal};
 
@@ -70,7 +73,16 @@ pub(super) async fn ask_first(
     let Some((id, params)) = refusal(&refused).and_then(question) else { return Err(refused) };
     let said = match user {
         User::Unreachable => None,
-        User::Behind(peer) => ask(&peer, params).await,
+        User::Behind(peer) => {
+            let limit = time_left(mcp, &id).await?;
+            match ask(&peer, params, limit).await {
+                Err(ServiceError::Timeout { .. }) => return Err(unanswered(refused)),
+                said => said.unwrap_or_else(|error| {
+                    tracing::info!(%error, "the client failed to ask the user");
+                    None
+                }),
+            }
+        }
         User::InAnswers(answers) => {
             let name = question_name(&id);
             let answer = answers.as_ref().and_then(|it| it.get(&name)).cloned();
@@ -102,6 +114,24 @@ fn for_the_model(refused: ClientError, id: &str) -> ClientError {
     }
 }
 
+/// Returns the refusal for a question that expired before the user answered.
+fn unanswered(refused: ClientError) -> ClientError {
+    match refused {
+        ClientError::Rpc(error) => ClientError::Rpc(error.with_hint(
+            "The user did not answer in time, so it is refused. Continue without it, or ask the user what to do.",
+        )),
+        other => other,
+    }
+}
+
+/// Returns how long the daemon waits for the answer to a question; nothing if it has expired.
+async fn time_left(mcp: &McpContext, id: &str) -> Result<Duration, ClientError> {
+    let pending = mcp.call::<PermissionPending>(&PermissionPendingParams::default()).await?;
+    let expires = pending.requests.into_iter().find(|it| it.id == id).map_or(0, |it| it.expires);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(Duration::from_millis(expires).saturating_sub(now))
+}
+
 /// Returns the daemon's question with its id, if the refusal is one.
 fn question(refused: &RpcError) -> Option<(String, ElicitRequestParams)> {
     let id = refused.data.as_ref().filter(|_| refused.code == NEEDS_ASKING)?.request_id.clone()?;
@@ -117,16 +147,19 @@ fn question(refused: &RpcError) -> Option<(String, ElicitRequestParams)> {
     Some((id, params))
 }
 
-async fn ask(peer: &Peer<RoleServer>, params: ElicitRequestParams) -> Option<ElicitResult> {
+/// Asks the user; after the time limit, tells the client that the question is withdrawn.
+async fn ask(
+    peer: &Peer<RoleServer>,
+    params: ElicitRequestParams,
+    limit: Duration,
+) -> Result<Option<ElicitResult>, ServiceError> {
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
-    match peer.send_request(request).await {
-        Ok(ClientResult::ElicitResult(said)) => Some(said),
-        Ok(_) => None,
-        Err(error) => {
-            tracing::info!(%error, "the client failed to ask the user");
-            None
-        }
-    }
+    let options = PeerRequestOptions::with_timeout(limit);
+    let asked = peer.send_request_with_option(request, options).await?;
+    Ok(match asked.await_response().await? {
+        ClientResult::ElicitResult(said) => Some(said),
+        _ => None,
+    })
 }
 
 /// Returns the user's answer; none if the user dismissed the question.

@@ -6,7 +6,7 @@ use rmcp::model::{ElicitResult, ElicitationAction, Reference};
 use serde_json::json;
 use skills_testkit::{Home, fixture};
 
-use super::client::{Agent, ToolOutput};
+use super::client::{self, Agent, ToolOutput};
 use super::{SHOP, skill_enum, wait_until_listed};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,6 +109,31 @@ async fn mcp_elicitation_asks_before_a_skill_is_loaded() {
         }
         agent.end().await;
     }
+}
+
+#[test]
+fn mcp_elicitation_without_an_answer_in_time_is_refused() {
+    let home = Home::new();
+    crate::configuration::configure(
+        &home,
+        "[permission]\ntimeout = 1\n[permission.skill]\npdf = \"ask\"\n",
+    );
+    let top = home.worktree("shop", SHOP);
+    let mut command = home.command(crate::support::exe());
+    command.arg("mcp").current_dir(&top);
+    let input = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"skill","arguments":{"name":"pdf"}}}"#,
+        "\n",
+    );
+    // The greeting, the question, its withdrawal and the refusal.
+    let output = client::talk(command, input, 4);
+    assert!(output.contains("elicitation/create"), "{output}");
+    assert!(output.contains("notifications/cancelled"), "{output}");
+    assert!(output.contains("The user did not answer in time"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
