@@ -15,7 +15,8 @@ skills_params! {
     SessionOpenParams {
         /// True to count files that are written below the session's directory as touched, whichever
         /// program writes them, except in directories that git ignores. Skills of a worktree are
-        /// activated this way only if the user trusts it. Unchanged if absent.
+        /// activated this way only if the user trusts it. A later call may not include them for a
+        /// moment after the write, whatever its freshness. Unchanged if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         auto: Option<bool>,
     }
