@@ -156,13 +156,15 @@ pub(crate) fn remove_stale(directory: &Path) {
     }
 }
 
+/// Advice for a skill that exceeds the limits.
+pub(crate) const MOVE_OUT: &str =
+    "Move large, generated or deeply nested files out of the skill's directory.";
+
 pub(crate) fn refused(error: &SealError, name: &str) -> RpcError {
     match error {
         SealError::TooMuch => {
             RpcError::too_large(format!("skillsd runs nothing of `{name}`: {error}"), MAX_BYTES)
-                .with_hint(
-                    "Move large, generated or deeply nested files out of the skill's directory.",
-                )
+                .with_hint(MOVE_OUT)
         }
         SealError::Unread(_) | SealError::Copy(_) => {
             RpcError::internal(format!("failed to read the files of `{name}`: {error}"))

@@ -20,7 +20,7 @@ use super::{Asking, Permit, permission, place_of_trust, untrusted};
 use crate::access::Access;
 use crate::access::programs::UntrustedDirs;
 use crate::access::sealed_copy;
-use crate::access::sealed_copy::{SealError, SealedCopy, Snapshot, Unit};
+use crate::access::sealed_copy::{MOVE_OUT, SealError, SealedCopy, Snapshot, Unit};
 use crate::api::to_wire;
 use crate::rpc::blocking::blocking;
 
@@ -338,8 +338,15 @@ pub(crate) async fn withheld_hooks(
     let mut contents = vec![content(candidate, loaded).await?];
     if let Some(unit) = unit(view, candidate) {
         let snapshot = blocking(move || Ok(Snapshot::take(unit))).await?;
-        // Unreadable files do not match the trusted ones.
-        let Ok(snapshot) = snapshot else { return Ok(Some(changed())) };
+        let snapshot = match snapshot {
+            Ok(snapshot) => snapshot,
+            // To trust it again would not help.
+            Err(error @ SealError::TooMuch) => {
+                return Ok(Some(format!("Its hooks are left out, because {error}. {MOVE_OUT}")));
+            }
+            // Unreadable files do not match the trusted ones.
+            Err(_) => return Ok(Some(changed())),
+        };
         // An agent runs hooks in the real directory, with the files that no hash covers.
         if let Some(path) = snapshot.left_out() {
             return Ok(Some(format!(

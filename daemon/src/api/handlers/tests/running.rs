@@ -97,6 +97,26 @@ async fn trust_check_uses_the_text_that_was_read() {
 }
 
 #[tokio::test]
+async fn hooks_of_a_skill_over_the_limits_are_left_out_for_that_reason() {
+    let mut rig = Rig::new(&[]);
+    for name in ["deep", "flat"] {
+        let hooks = "hooks:\n  Stop:\n    - hooks:\n        - {type: command, command: echo}\n";
+        let text = format!("---\nname: {name}\ndescription: d\n{hooks}---\nx\n");
+        rig.write(&format!("w/.claude/skills/{name}/SKILL.md"), &text);
+    }
+    rig.write("w/.claude/skills/deep/1/2/3/4/5/6/7/8/9/10/11/file", "x");
+    let trusted = json!({"dir": rig.path("w"), "trusted": true});
+    assert_eq!(rig.call("trust/set", trusted).await["skills"], 1);
+    let mut warnings = async |name: &str| {
+        let params = json!({"name": name, "profile": "claude-code", "by": "user"});
+        rig.call("skills/load", params).await["warnings"].to_string()
+    };
+    let said = warnings("deep").await;
+    assert!(said.contains("levels of directories. Move large"), "{said}");
+    assert_eq!(warnings("flat").await, "[]");
+}
+
+#[tokio::test]
 async fn changed_or_new_scripts_need_approval() {
     let mut rig = project("true");
     rig.write("config.toml", "[run]\nscripts = true\n");

@@ -40,9 +40,10 @@ impl Covered {
             // A file that is missing or unreadable is not a skill.
             let Some(content) = hashes.file(&file) else { continue };
             contents.insert(content.path, content.hash);
-            n_skills += 1;
             plugins.extend(plugins_of(&file, dir));
             let unit = Unit::of(&file, None);
+            // Nothing runs of a skill that exceeds the limits.
+            n_skills += u64::from(hashes.unit(&unit).is_some());
             shown.push((file, unit));
         }
         // A plugin runs with all of its files, whichever of its skills runs.
