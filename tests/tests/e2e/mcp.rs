@@ -314,6 +314,49 @@ fn mcp_stdout_carries_only_protocol_messages() {
     });
 }
 
+/// The messages that begin a conversation.
+const GREETING: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":"greeting","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+    "\n",
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    "\n",
+);
+
+/// Sends lines after the greeting, and returns the answers to them.
+fn answers(lines: &[String]) -> Vec<Value> {
+    let home = Home::new();
+    let top = home.worktree("shop", SHOP);
+    let mut command = home.command(crate::support::exe());
+    command.arg("mcp").current_dir(&top);
+    let input = format!("{GREETING}{}\n", lines.join("\n"));
+    let output = client::talk(command, &input, lines.len() + 1);
+    let all = output.lines().map(|it| serde_json::from_str::<Value>(it).expect("a message"));
+    all.filter(|it| it["id"] != "greeting" && it.get("method").is_none()).collect()
+}
+
+#[test]
+fn mcp_parameters_of_a_wrong_form_are_refused_as_such() {
+    let requests = [
+        ("tools/call", json!({"arguments": {}})),
+        ("tools/call", json!({"name": "skill", "arguments": "x"})),
+        ("prompts/get", json!({})),
+        ("resources/read", json!({"uri": 5})),
+        ("completion/complete", json!({})),
+        ("initialize", json!({})),
+        ("tools/unknown", json!({})),
+    ];
+    let request = |(id, (method, params)): (usize, &(&str, Value))| {
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+    };
+    let lines: Vec<_> = requests.iter().enumerate().map(request).collect();
+    let found = answers(&lines);
+    assert_eq!(found.len(), requests.len());
+    for answer in found {
+        let expected = if answer["id"] == requests.len() - 1 { -32601 } else { -32602 };
+        assert_eq!(answer["error"]["code"], expected, "{answer}");
+    }
+}
+
 #[test]
 fn mcp_without_a_client_or_with_all_profiles_exits() {
     let home = Home::new();

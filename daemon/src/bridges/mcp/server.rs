@@ -12,6 +12,8 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use skills_client::ClientError;
 
 use super::consent::User;
@@ -79,8 +81,14 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        // The library passes requests of known methods here if it cannot read their parameters.
+        if let Some(why) = misfit(&method, params.unwrap_or_else(|| json!({}))) {
+            let text = format!("the parameters of `{method}` cannot be read: {why}");
+            return Err(ErrorData::invalid_params(text, None));
+        }
         // The library's message is only the method name.
-        let text = format!("unknown method `{}`", request.method);
+        let text = format!("unknown method `{method}`");
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
@@ -202,6 +210,29 @@ impl ServerHandler for Server {
             () = context.cancelled() => {}
         }
         Ok(())
+    }
+}
+
+/// Returns why the parameters of a known method cannot be read; none if the method is unknown.
+fn misfit(method: &str, params: Value) -> Option<String> {
+    fn read<P: DeserializeOwned>(params: Value) -> String {
+        serde_json::from_value::<P>(params)
+            .err()
+            .map_or("another form is expected".into(), |it| it.to_string())
+    }
+    match method {
+        "initialize" => Some(read::<InitializeRequestParams>(params)),
+        "tools/call" => Some(read::<CallToolRequestParams>(params)),
+        "prompts/get" => Some(read::<GetPromptRequestParams>(params)),
+        "resources/read" => Some(read::<ReadResourceRequestParams>(params)),
+        "completion/complete" => Some(read::<CompleteRequestParams>(params)),
+        "skills/get" => Some(read::<GetSkillRequestParams>(params)),
+        "tools/list"
+        | "prompts/list"
+        | "resources/list"
+        | "resources/templates/list"
+        | "skills/list" => Some(read::<PaginatedRequestParams>(params)),
+        _ => None,
     }
 }
 
