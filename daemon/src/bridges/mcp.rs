@@ -11,6 +11,7 @@ mod complete;
 mod consent;
 mod context;
 mod extension;
+mod input;
 mod names;
 mod place;
 mod prompts;
@@ -40,6 +41,7 @@ use crate::lifecycle::log;
 use crate::lifecycle::log::LogTarget;
 use crate::lifecycle::settings::Settings;
 use context::McpContext;
+use input::StdioTransport;
 use place::ClientPlace;
 use server::{Server, VERSION};
 
@@ -120,7 +122,7 @@ fn clients(global: &GlobalArgs, own: &Arc<FallbackServer>) -> Result<[Client; 2]
 async fn serve(mcp: McpContext) -> Exit {
     let mcp = Arc::new(mcp);
     let following = tokio::spawn(changes::follow(Arc::clone(&mcp)));
-    let exit = match Server::new(mcp).serve(rmcp::transport::stdio()).await {
+    let exit = match Server::new(mcp).serve(StdioTransport::start()).await {
         Ok(running) => match running.waiting().await {
             Ok(_) => Exit::Fine,
             Err(error) => {

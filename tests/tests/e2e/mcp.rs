@@ -358,6 +358,23 @@ fn mcp_parameters_of_a_wrong_form_are_refused_as_such() {
 }
 
 #[test]
+fn mcp_lines_that_are_no_messages_and_unknown_cursors_are_refused() {
+    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "x".repeat(17 << 20));
+    let cursor =
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"cursor": "zz"}});
+    let lines =
+        ["{bad".to_owned(), r#"{"id":3,"method":"ping"}"#.to_owned(), long, cursor.to_string()];
+    let mut found: Vec<_> = answers(&lines)
+        .into_iter()
+        .map(|it| (it["id"].clone(), it["error"]["code"].as_i64().expect("an error")))
+        .collect();
+    found.sort_by_key(|it| it.0.to_string());
+    let expected =
+        [(json!(2), -32602), (json!(3), -32600), (Value::Null, -32700), (Value::Null, -32600)];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn mcp_without_a_client_or_with_all_profiles_exits() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);

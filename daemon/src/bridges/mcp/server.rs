@@ -15,6 +15,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use skills_client::ClientError;
+use skills_protocol::error::shortened;
 
 use super::consent::User;
 use super::context::{McpContext, error_text};
@@ -94,9 +95,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        require_first_page(request.as_ref())?;
         let listed = tools::list(&self.mcp).await;
         listed.map(ListToolsResult::with_all_items).map_err(|error| unavailable(&error))
     }
@@ -116,18 +118,20 @@ impl ServerHandler for Server {
 
     async fn list_resources(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        require_first_page(request.as_ref())?;
         let listed = resources::list(&self.mcp).await;
         listed.map(ListResourcesResult::with_all_items).map_err(|error| unavailable(&error))
     }
 
     async fn list_resource_templates(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        require_first_page(request.as_ref())?;
         Ok(ListResourceTemplatesResult::with_all_items(vec![resources::template()]))
     }
 
@@ -146,9 +150,10 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        require_first_page(request.as_ref())?;
         let listed = prompts::list(&self.mcp).await;
         listed.map(ListPromptsResult::with_all_items).map_err(|error| unavailable(&error))
     }
@@ -175,9 +180,10 @@ impl ServerHandler for Server {
 
     async fn list_skills(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
+        require_first_page(request.as_ref())?;
         let listed = extension::list(&self.mcp).await;
         listed.map(ListSkillsResult::with_all_items).map_err(|error| unavailable(&error))
     }
@@ -210,6 +216,18 @@ impl ServerHandler for Server {
             () = context.cancelled() => {}
         }
         Ok(())
+    }
+}
+
+/// Refuses a cursor: each list is one page, so no result has a cursor.
+fn require_first_page(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|it| it.cursor.as_ref()) {
+        None => Ok(()),
+        Some(cursor) => {
+            let cursor = shortened(cursor);
+            let text = format!("there is no page `{cursor}`: lists of this server have one page");
+            Err(ErrorData::invalid_params(text, None))
+        }
     }
 }
 
