@@ -64,6 +64,8 @@ pub(crate) enum InterpreterError {
     Expanded,
     #[error("is longer than {MAX_LINE} bytes")]
     TooLong,
+    #[error("ends with a carriage return")]
+    CarriageReturn,
     #[error(transparent)]
     Io(io::Error),
 }
@@ -104,6 +106,10 @@ impl UntrustedDirs {
         cwd: &Path,
     ) -> Result<Option<Interpreter>, InterpreterError> {
         let Some(line) = line.strip_prefix(b"#!") else { return Ok(None) };
+        // Linux takes it for a part of the name or the argument.
+        if line.ends_with(b"\r") {
+            return Err(InterpreterError::CarriageReturn);
+        }
         let line = line.trim_ascii();
         let end = line.iter().position(|it| b" \t\0".contains(it)).unwrap_or(line.len());
         let (name, argument) = line.split_at(end);
@@ -195,7 +201,7 @@ mod tests {
     fn interpreter_is_resolved_and_its_argument_is_one() {
         let (_top, home) = home();
         symlink(home.join("bin/program"), home.join("bin/link")).unwrap();
-        let line = format!("#! \t{}/bin/link -a  b \r", home.display());
+        let line = format!("#! \t{}/bin/link -a  b \t", home.display());
         let expected = Interpreter {
             program: home.join("bin/program"),
             name: home.join("bin/link").into(),
@@ -204,6 +210,16 @@ mod tests {
         assert_eq!(taken(&home, &line).unwrap(), Some(expected));
         assert_eq!(taken(&home, "echo").unwrap(), None);
         assert_eq!(taken(&home, "#!").unwrap(), None);
+    }
+
+    #[test]
+    fn line_with_a_carriage_return_is_refused() {
+        let (_top, home) = home();
+        let line = |end: &str| format!("#!{}/bin/program{end}", home.display());
+        assert!(taken(&home, &line("")).is_ok());
+        for end in ["\r", " -a\r", " \r"] {
+            assert!(matches!(taken(&home, &line(end)), Err(InterpreterError::CarriageReturn)));
+        }
     }
 
     #[test]

@@ -259,11 +259,20 @@ fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u
     })
 }
 
+const CARRIAGE_RETURN: &str = "its first line ends with a carriage return";
+
+const UNIX_LINE_ENDS: &str =
+    "Save the file with Unix line ends (LF), for example with `sed -i 's/\\r$//'`.";
+
 fn no_interpreter(error: &InterpreterError, shown: &str) -> RpcError {
     match error {
         InterpreterError::Unchecked | InterpreterError::Expanded | InterpreterError::TooLong => {
             RpcError::not_allowed(format!("the first line of `{shown}` {error}"))
                 .with_hint("Use a system program, for example `/usr/bin/env python3`.")
+        }
+        InterpreterError::CarriageReturn => {
+            let message = format!("failed to run `{shown}`: {CARRIAGE_RETURN}");
+            RpcError::new(CANNOT_START, message).with_hint(UNIX_LINE_ENDS)
         }
         InterpreterError::Io(error) => cannot_start(shown, error, None),
     }
@@ -292,10 +301,9 @@ fn cannot_start(shown: &str, error: &io::Error, script: Option<&Path>) -> RpcErr
             "it has no interpreter line".to_owned(),
             "Begin the file with a line such as `#!/bin/sh` or `#!/usr/bin/env python3`.",
         ),
-        io::ErrorKind::NotFound if line.ends_with(b"\r") => (
-            "its first line ends with a carriage return".to_owned(),
-            "Save the file with Unix line ends (LF), for example with `sed -i 's/\\r$//'`.",
-        ),
+        io::ErrorKind::NotFound if line.ends_with(b"\r") => {
+            (CARRIAGE_RETURN.to_owned(), UNIX_LINE_ENDS)
+        }
         io::ErrorKind::NotFound => match named {
             Some(named) => (format!("there is no interpreter `{named}`"), INSTALL),
             None => ("its interpreter does not exist".to_owned(), INSTALL),

@@ -192,10 +192,6 @@ async fn script_that_cannot_start_has_its_own_error_with_advice() {
         let (bare, gone) = ("interpreter line", "`/no/such/program`");
         let gone = if skill == "p" { "does not exist" } else { gone };
         for (name, why) in [("bare", bare), ("gone", gone), ("crlf", "carriage return")] {
-            // A copy of a project's script starts by the line without its carriage return.
-            if (name, skill) == ("crlf", "p") {
-                continue;
-            }
             let error = rig.try_call("skills/run", run(name)).await.unwrap_err();
             assert_eq!(error["code"], -32012, "{name}: {error}");
             assert!(error["message"].as_str().unwrap().contains(why), "{error}");
