@@ -407,6 +407,8 @@ async fn worktree_is_pinned_and_unpinned() {
     );
     let listed = rig.call("worktree/list", json!({})).await;
     assert_eq!(listed["worktrees"][0]["path"], json!(rig.path("w")));
+    // Pinned again, it still has one pin.
+    rig.call("worktree/open", json!({})).await;
     let closed = rig.call("worktree/close", json!({"cwd": rig.path("w/.agents")})).await;
     assert_eq!(closed, json!({"closed": true, "path": rig.path("w")}));
     assert_eq!(rig.call("worktree/close", json!({})).await["closed"], false);

@@ -221,7 +221,7 @@ impl EngineState {
             WorktreeStatus {
                 path: top.clone(),
                 views: views.count(),
-                pinned: worktree.pins > 0,
+                pinned: worktree.is_pinned,
                 skills: latest.map(counts).unwrap_or_default(),
                 profiles,
                 health,

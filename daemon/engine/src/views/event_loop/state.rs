@@ -105,7 +105,7 @@ pub(crate) struct EngineState {
 #[derive(Default)]
 pub(crate) struct WorktreeViews {
     pub(super) number: u32,
-    pub(super) pins: u32,
+    pub(super) is_pinned: bool,
     /// Sequence number of the last pin.
     pub(super) last_pin: u64,
     /// The most recently used view.

@@ -234,31 +234,30 @@ impl EngineState {
     }
 
     pub(super) fn pin(&mut self, top: &AbsPath) {
-        let pinned = self.worktrees.iter().filter(|(it, worktree)| worktree.pins > 0 && *it != top);
+        let pinned =
+            self.worktrees.iter().filter(|(it, worktree)| worktree.is_pinned && *it != top);
         if pinned.clone().count() >= MAX_PINNED
             && let Some((oldest, _)) = pinned.min_by_key(|(_, worktree)| worktree.last_pin)
         {
             let oldest = oldest.clone();
             tracing::warn!(path = ?oldest, "closed the oldest of too many open worktrees");
-            while self.unpin(&oldest) {}
+            self.unpin(&oldest);
         }
         self.n_pins += 1;
         let worktree = self.worktrees.entry(top.clone()).or_default();
-        worktree.pins += 1;
+        worktree.is_pinned = true;
         worktree.last_pin = self.n_pins;
     }
 
     pub(super) fn unpin(&mut self, top: &AbsPath) -> bool {
-        let Some(worktree) = self.worktrees.get_mut(top).filter(|it| it.pins > 0) else {
+        let Some(worktree) = self.worktrees.get_mut(top).filter(|it| it.is_pinned) else {
             return false;
         };
-        worktree.pins -= 1;
-        if worktree.pins == 0 {
-            let leases = &self.leases;
-            self.views.retain(|key, it| it.view.resolution.worktree != *top || leases.has(key));
-            self.may_have_unused_nodes = true;
-            self.publish();
-        }
+        worktree.is_pinned = false;
+        let leases = &self.leases;
+        self.views.retain(|key, it| it.view.resolution.worktree != *top || leases.has(key));
+        self.may_have_unused_nodes = true;
+        self.publish();
         true
     }
 
@@ -273,7 +272,7 @@ impl EngineState {
         idle.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
         // The most recently used view of a pinned worktree stays and keeps its watches.
         let mut kept = BTreeSet::new();
-        let pinned = |top: &AbsPath| self.worktrees.get(top).is_some_and(|it| it.pins > 0);
+        let pinned = |top: &AbsPath| self.worktrees.get(top).is_some_and(|it| it.is_pinned);
         idle.retain(|(_, key, top)| {
             !(self.leases.has(key) || pinned(top) && kept.insert(top.clone()))
         });
@@ -297,7 +296,7 @@ impl EngineState {
             self.scanner.retain(&used);
             let live: BTreeSet<_> =
                 self.views.values().map(|it| it.view.resolution.worktree.clone()).collect();
-            self.worktrees.retain(|top, it| it.pins > 0 || live.contains(top));
+            self.worktrees.retain(|top, it| it.is_pinned || live.contains(top));
             // A `status` event is answered before this change.
             self.status_version.fetch_add(1, Ordering::Release);
         }
