@@ -187,7 +187,7 @@ requests! {
     SkillsExplain, "skills/explain", ExplainParams => ExplainResult, AGAIN,
     "Explains why a skill is listed or not: each root considered, each candidate found, each rule applied with the agent and version it is taken from, and the suggested action. With a profile in the context, steps about other agents are left out. Without a name or path it explains the working directory: the roots and their number of skills.";
     SkillsResources, "skills/resources", ResourcesParams => ResourcesResult, AGAIN,
-    "Lists the files of a skill except its SKILL.md, sorted by relative path.";
+    "Lists the files of a skill, sorted by relative path, except its SKILL.md and those in directories of tools: `.git`, `node_modules`, `__pycache__` and `.venv`. `truncated` is about the others.";
     SkillsRead, "skills/read", ReadParams => ReadResult, AGAIN,
     "Reads a file in a skill's directory, or a part of it; a path that leads outside is refused. If loading the skill needs approval, reading its first file needs it too, unless the session's agent has loaded the skill, or the user has approved it before in the same session, or without a session on the same connection.";
     SkillsCheck, "skills/check", CheckParams => CheckResult, AGAIN,
