@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -24,6 +25,10 @@ const VERSION: i64 = 3;
 
 /// Timeout for another daemon of the same user to release the file.
 const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Number of looks at an empty file before it counts as truncated, and the pause between them.
+const EMPTY_LOOKS: u32 = 20;
+const EMPTY_PAUSE: Duration = Duration::from_millis(25);
 
 const TABLES: &str = "
 CREATE TABLE session (
@@ -247,11 +252,38 @@ pub(super) fn open_file(path: &Path) -> Result<(Connection, FileIdentity), Refus
     }
     // SQLite creates its other files with the mode of this one.
     let mut options = fs::OpenOptions::new();
-    let file =
-        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    options.read(true).write(true).mode(0o600);
+    let (file, is_new) = match options.clone().create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (options.open(path)?, false),
+        made => (made?, true),
+    };
     if file.metadata()?.permissions().mode() & 0o077 != 0 {
         file.set_permissions(fs::Permissions::from_mode(0o600))?;
     }
+    if !is_new && stays_empty(&file)? {
+        return Err(Refusal::Damaged("it has 0 bytes".to_owned()));
+    }
+    let opened = connect(path, file);
+    if is_new && opened.is_err() && fs::metadata(path).is_ok_and(|it| it.len() == 0) {
+        // The next attempt would take it for a truncated one.
+        let _ = fs::remove_file(path);
+    }
+    opened
+}
+
+/// Returns whether a file remains empty. Another process writes to the file that it has just created.
+fn stays_empty(file: &fs::File) -> io::Result<bool> {
+    for _ in 0..EMPTY_LOOKS {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.len() > 0 {
+            return Ok(false);
+        }
+        thread::sleep(EMPTY_PAUSE);
+    }
+    Ok(true)
+}
+
+fn connect(path: &Path, file: fs::File) -> Result<(Connection, FileIdentity), Refusal> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(TIMEOUT)?;
@@ -330,6 +362,17 @@ fn date(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn empty_file_is_set_aside_and_a_missing_one_is_not_reported() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("sessions.db");
+        assert!(open(Some(&path)).health.is_none());
+        fs::write(&path, "").expect("truncated");
+        let said = open(Some(&path)).health.expect("it is reported");
+        assert!(said.message.contains("was damaged (it has 0 bytes) and is set aside"), "{said:?}");
+        assert!(open(Some(&path)).health.is_none());
+    }
 
     #[test]
     fn file_of_an_older_version_is_upgraded_with_its_sessions() {
