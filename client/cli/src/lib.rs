@@ -210,7 +210,8 @@ pub enum Command {
     ///
     /// Reads the hook's JSON from standard input and touches the files that it names, including
     /// those in shell commands and searches. Answers in the agent's format with the skills that
-    /// became available. On any error it exits with 0 and prints nothing, so the agent goes on.
+    /// became available. On any error it exits with 0 and prints nothing to
+    /// standard output, so the agent goes on.
     Hook(hook::HookArgs),
     /// Print a completion script for a shell
     ///

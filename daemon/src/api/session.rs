@@ -376,6 +376,7 @@ fn find_activated(
 fn session_id(context: &Context) -> Result<String, RpcError> {
     let refused = |what: &str| {
         RpcError::invalid_params(format!("`session` is {what}"))
+            .with_param("params.session")
             .with_hint("Send the id of the agent's session.")
     };
     match context.session.as_deref() {

@@ -3,6 +3,7 @@
 //! Each error has a message and, if the caller can do something, a hint. Handlers define their own
 //! errors.
 
+use skills_engine::Health;
 use skills_protocol::error::{NEEDS_ASKING, PARSE_ERROR, RpcError};
 use skills_protocol::frame::FrameError;
 
@@ -18,6 +19,17 @@ pub(crate) fn needs_consent(call: &str) -> RpcError {
     RpcError::new(NEEDS_ASKING, message).with_hint(
         "Ask the user to run `skillsd trust` or `skillsd permission reply` in a terminal; editors connect to `v1-consent.sock`.",
     )
+}
+
+/// Returns the error for a decision of the user that cannot be saved, with the advice of the health
+/// that has the same cause.
+pub(crate) fn not_kept(what: &str, error: &impl ToString, health: &[Health]) -> RpcError {
+    let cause = error.to_string();
+    let refused = RpcError::not_kept(format!("{what}: {cause}"));
+    match health.iter().find(|it| it.message == cause) {
+        Some(known) => refused.with_hint(known.hint),
+        None => refused,
+    }
 }
 
 /// Returns the error for an answer from the connection that asked.

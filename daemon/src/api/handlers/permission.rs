@@ -113,8 +113,9 @@ pub(crate) async fn reply(
     }
     let may = |it: &String| question.always.contains(it) || question.suggestions.contains(it);
     if let Some(other) = always.iter().find(|it| !may(it)) {
-        let all: Vec<_> = question.always.iter().chain(&question.suggestions).collect();
-        let all: Vec<_> = all.into_iter().map(|it| format!("`{it}`")).collect();
+        let suggested = question.suggestions.iter().filter(|it| !question.always.contains(it));
+        let all = question.always.iter().chain(suggested).map(|it| format!("`{it}`"));
+        let all: Vec<_> = all.collect();
         let hint = if all.is_empty() {
             "Leave `always` out: this request is about one text, which the reply `always` trusts."
                 .to_owned()
@@ -124,6 +125,7 @@ pub(crate) async fn reply(
         return Err(RpcError::invalid_params(format!(
             "`{other}` is not a pattern of this request"
         ))
+        .with_param("params.always")
         .with_hint(hint));
     }
     let said = UserReply { reply: Some(reply), message };
@@ -202,7 +204,8 @@ pub(crate) async fn revoke(
     let store = parts.resolver.sessions.store();
     let revoked = store.revoke(&view.resolution.worktree, grant).await;
     let revoked = revoked.map_err(|error| {
-        RpcError::not_kept(format!("failed to revoke the grant, which stays in effect: {error}"))
+        let what = "failed to revoke the grant, which stays in effect";
+        refusal::not_kept(what, &error, &store.health())
     })?;
     let health = to_wire::health(&parts.resolver.health_of(&view));
     Answer::new(&PermissionRevokeResult { revoked, health })

@@ -415,6 +415,19 @@ async fn worktree_is_pinned_and_unpinned() {
 }
 
 #[tokio::test]
+async fn refused_parameter_is_named() {
+    let mut rig = tree();
+    for (method, params, name) in [
+        ("session/touch", json!({"paths": ["/a"]}), "params.session"),
+        ("worktree/open", json!({"cwd": "/nonexistent"}), "params.cwd"),
+        ("trust/set", json!({"dir": "/nonexistent", "trusted": true}), "params.dir"),
+    ] {
+        let error = rig.try_call(method, params).await.unwrap_err();
+        assert_eq!((&error["code"], &error["data"]["path"]), (&json!(-32602), &json!(name)));
+    }
+}
+
+#[tokio::test]
 async fn status_reports_the_daemon() {
     let mut rig = tree();
     rig.list(json!({})).await;

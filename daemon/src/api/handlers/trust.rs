@@ -141,12 +141,10 @@ pub(crate) async fn set(
         Some(false) => TrustChange::Distrust,
         None => TrustChange::Remove,
     };
-    let kept = parts.resolver.sessions.store().set_trust(&dir, change).await;
-    kept.map_err(|error| {
-        RpcError::not_kept(format!(
-            "failed to store the trust decision on `{}`: {error}",
-            dir.display()
-        ))
+    let store = parts.resolver.sessions.store();
+    store.set_trust(&dir, change).await.map_err(|error| {
+        let what = format!("failed to store the trust decision on `{}`", dir.display());
+        refusal::not_kept(&what, &error, &store.health())
     })?;
     parts.resolver.trusts.reload().await;
     let path_encoding = encoding_of([&*dir]);
@@ -172,6 +170,7 @@ async fn require_trustable(dir: &AbsPath) -> Result<(), RpcError> {
             return Ok(());
         }
         Err(RpcError::invalid_params(format!("`{}` is not a directory", dir.display()))
+            .with_param("params.dir")
             .with_hint("Trust the directory of a worktree."))
     })
     .await

@@ -29,6 +29,7 @@ pub(crate) async fn open(
     if !here.resolution.cwd_exists {
         let message = format!("there is no directory `{}`", asked.key.cwd.display());
         return Err(RpcError::invalid_params(message)
+            .with_param("params.cwd")
             .with_hint("Open a worktree by a directory in it that exists."));
     }
     let view = resolver

@@ -211,8 +211,10 @@ impl Writer<'_> {
                 StoreJob::Read(read) => self.is_damaged |= read(&self.connection),
                 // An acknowledged change must be there after a restart.
                 StoreJob::Once(work) if self.is_in_memory => {
-                    let why = "the file cannot be opened";
-                    callbacks.push(work(Err(StoreError::Failed(why.to_owned()))));
+                    let opening = lock(self.problems).opening.clone();
+                    let why = opening
+                        .map_or_else(|| "the file cannot be opened".to_owned(), |it| it.message);
+                    callbacks.push(work(Err(StoreError::Failed(why))));
                 }
                 StoreJob::Once(work) => {
                     callbacks.push(work(transaction.connection()));

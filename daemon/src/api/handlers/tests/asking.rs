@@ -84,6 +84,17 @@ async fn permission_request_with_zero_timeout_asks_no_user() {
 }
 
 #[tokio::test]
+async fn refused_pattern_of_a_reply_names_each_possible_one_once() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
+    let asked = rig.try_call("skills/load", json!({"name": "p"})).await.unwrap_err();
+    let reply = json!({"id": asked["data"]["requestId"], "reply": "always", "always": ["x"]});
+    let error = rig.try_call("permission/reply", reply).await.unwrap_err();
+    assert_eq!(error["data"]["path"], "params.always", "{error}");
+    assert_eq!(error["data"]["hint"].as_str().unwrap().matches("`p`").count(), 1, "{error}");
+}
+
+#[tokio::test]
 async fn rejected_load_reports_the_rule_that_asked() {
     let mut rig = project("true");
     rig.write("w/.claude/skills/c/SKILL.md", "---\ndescription: d\nhooks: {}\n---\nb\n");

@@ -40,6 +40,30 @@ async fn last_of_concurrent_trust_decisions_applies() {
 }
 
 #[tokio::test]
+async fn trust_that_a_newer_store_refuses_has_its_reason_and_hint() {
+    let mut rig = Rig::new(&[("w/.agents/skills/a/SKILL.md", &skill("a", ""))]);
+    // An empty SQLite database of one page; bytes 60 to 63 are its `user_version`.
+    let mut page = [0; 4096];
+    page[..16].copy_from_slice(b"SQLite format 3\0");
+    for (at, byte) in [(16, 16), (18, 1), (19, 1), (21, 64), (22, 32), (23, 32), (27, 1), (31, 1)] {
+        page[at] = byte;
+    }
+    for (at, byte) in [(47, 4), (59, 1), (63, 99), (95, 1), (100, 13), (105, 16)] {
+        page[at] = byte;
+    }
+    std::fs::create_dir_all(rig.path("state")).unwrap();
+    std::fs::write(rig.path("state/sessions.db"), page).unwrap();
+    let trusted = json!({"dir": rig.path("w"), "trusted": true});
+    let error = rig.try_call("trust/set", trusted).await.unwrap_err();
+    assert_eq!(error["code"], -32011, "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("a newer skillsd wrote the file"),
+        "{error}"
+    );
+    assert!(error["data"]["hint"].as_str().unwrap().starts_with("Update skillsd"), "{error}");
+}
+
+#[tokio::test]
 async fn grant_calls_report_a_damaged_store() {
     let mut rig = Rig::new(&[("w/.agents/skills/a/SKILL.md", &skill("a", ""))]);
     rig.write("state/sessions.db", &"damaged ".repeat(1024));
