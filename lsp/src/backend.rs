@@ -101,8 +101,8 @@ pub trait Backend: Send + Sync + 'static {
         on_change: OnChange,
     ) -> Answer<WatchHandle>;
 
-    /// Watches the targets before it returns: calls `on_change` whenever one of them may have changed
-    /// since, until the returned value is dropped. Must be called within a tokio runtime.
+    /// Watches the targets before it returns: calls `on_change` whenever one of them may have
+    /// changed since, until the returned value is dropped. Must be called within a tokio runtime.
     fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Answer<WatchHandle>;
 
     /// Watches the texts in which [`Self::references`] searches for a root, before it returns. Calls

@@ -216,8 +216,8 @@ impl Document {
         }
     }
 
-    /// Calls `with` on the findings. Editors ask for actions at each move of the cursor, so the last
-    /// findings are kept; a second caller waits for the first one's check.
+    /// Calls `with` on the findings. Editors ask for actions at each move of the cursor, so the
+    /// last findings are kept; a second caller waits for the first one's check.
     fn with_findings<R>(
         &self,
         analysis: &AnalysisContext,
@@ -268,8 +268,8 @@ impl Document {
         self.as_subject(|it| skills_lint::check_for_fixing(it, &analysis.settings(), analysis))
     }
 
-    /// Returns the findings to show in the editor. Very many have no fixes until the editor asks for
-    /// them, so that no letter waits for their verification.
+    /// Returns the findings to show in the editor. Very many have no fixes until the editor asks
+    /// for them, so that no letter waits for their verification.
     pub(crate) fn shown_findings(&self, analysis: &AnalysisContext) -> Vec<Finding> {
         let found = self.with_findings(analysis, |it| {
             if it.n_fixable() <= MAX_PUBLISHED_FIXES {

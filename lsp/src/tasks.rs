@@ -33,8 +33,8 @@ const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The minimum time between two refresh requests while fetches continue.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The pause without tasks before the files that open documents depend on are watched: many documents
-/// may be opened one after the other.
+/// The pause without tasks before the files that open documents depend on are watched: many
+/// documents may be opened one after the other.
 const WATCH_DELAY: Duration = Duration::from_millis(100);
 
 /// The delay after which a fetch is shown as progress.

@@ -15,31 +15,33 @@ keyword_enum! {
     Fence {
         /// skillsd's own parser, from the first line on.
         FirstLine = "first-line",
-        /// The first line and a later one are `---` with optional white space around it, with at least
-        /// one line between them (Codex, read in its source).
+        /// The first line and a later one are `---` with optional white space around it, with at
+        /// least one line between them (Codex, read in its source).
         TrimmedLines = "trimmed-lines",
-        /// Claude Code 2.1.330: `---` with only white space up to the line end opens; the next `---`,
-        /// wherever it is, closes. The agent also leaves out the white space before the body.
+        /// Claude Code 2.1.330: `---` with only white space up to the line end opens; the next
+        /// `---`, wherever it is, closes. The agent also leaves out the white space before the
+        /// body.
         Anywhere = "anywhere",
         /// gray-matter 4: `---` opens, optionally followed by the name of a language; the next line
         /// that begins with `---` closes, or else the end of the file (opencode).
         GrayMatter = "gray-matter",
-        /// The first line is exactly `---`; the next line that begins with `---` closes (Gemini CLI,
-        /// read in its source).
+        /// The first line is exactly `---`; the next line that begins with `---` closes (Gemini
+        /// CLI, read in its source).
         Prefix = "prefix",
         /// `---` and a line feed, twice, with content between them (opencode-agent-skills, read in its
         /// source).
         Exact = "exact",
-        /// Lines of `---` with only white space behind it; the text between them may be empty (Copilot
-        /// CLI, measured).
+        /// Lines of `---` with only white space behind it; the text between them may be empty
+        /// (Copilot CLI, measured).
         Alone = "alone",
-        /// Lines of exactly `---`, with at least one line between them (Qwen Code, read in its source).
+        /// Lines of exactly `---`, with at least one line between them (Qwen Code, read in its
+        /// source).
         BareLines = "bare-lines",
-        /// Lines of three or more dashes with only white space behind them; blank lines may come first
-        /// (Mistral Vibe, read in its source).
+        /// Lines of three or more dashes with only white space behind them; blank lines may come
+        /// first (Mistral Vibe, read in its source).
         DashRuns = "dash-runs",
-        /// As `prefix`, but the body begins right behind the closing dashes (Factory Droid, read in its
-        /// program; Cline, read in its source).
+        /// As `prefix`, but the body begins right behind the closing dashes (Factory Droid, read in
+        /// its program; Cline, read in its source).
         PrefixRest = "prefix-rest",
         /// The first two lines of `---` with only white space behind them, whatever comes before
         /// (Continue, read in its source).
@@ -47,11 +49,11 @@ keyword_enum! {
         /// Three dashes open, whatever the next character is; the next line that begins with `---`
         /// closes (pi, read in its source).
         AnyOpening = "any-opening",
-        /// As `trimmed-lines`, without the white space before the first key, so that the other keys may
-        /// not be indented (Kimi Code, read in its source).
+        /// As `trimmed-lines`, without the white space before the first key, so that the other keys
+        /// may not be indented (Kimi Code, read in its source).
         TrimmedText = "trimmed-text",
-        /// Three dashes open, whatever follows; a line of three dashes with only white space behind it
-        /// and a line end closes (Hermes Agent, read in its source).
+        /// Three dashes open, whatever follows; a line of three dashes with only white space behind
+        /// it and a line end closes (Hermes Agent, read in its source).
         BlankClosed = "blank-closed",
     }
 }
@@ -120,8 +122,8 @@ impl Fence {
     }
 }
 
-/// Returns the text up to the end of the longest frontmatter that any agent recognises, and at least
-/// up to `end`. It ends with a whole line.
+/// Returns the text up to the end of the longest frontmatter that any agent recognises, and at
+/// least up to `end`. It ends with a whole line.
 pub(crate) fn longest_head(text: &str, end: usize) -> &str {
     let rules = Fence::KEYWORDS.iter().map(|it| it.1).filter(|it| *it != Fence::BlankClosed);
     let ends = rules.filter_map(|it| it.find(text).ok()).map(|it| it.body);

@@ -202,7 +202,8 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     }
 }
 
-/// Returns whether a text goes on with "skills", after further names in code: `` and `name` skills ``.
+/// Returns whether a text goes on with "skills", after further names in code: `` and `name` skills
+/// ``.
 fn is_one_of_skills(behind: &str) -> bool {
     let mut rest = &behind[..behind.floor_char_boundary(MAX_CALL)];
     let joins = [", and ", ", or ", ", ", "and ", "or ", "& "];

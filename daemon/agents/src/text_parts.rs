@@ -11,8 +11,8 @@ use crate::references::{
     Link, Reference, links_at, links_in, links_near, reference_at, references_in, references_near,
 };
 
-/// The body, the possible references and the links of one text, each searched on first use. The text
-/// and its tree must be the same in every call.
+/// The body, the possible references and the links of one text, each searched on first use. The
+/// text and its tree must be the same in every call.
 #[derive(Clone, Debug, Default)]
 pub struct TextParts {
     body: OnceLock<Body>,
@@ -54,8 +54,8 @@ impl TextParts {
         })
     }
 
-    /// Returns the reference at an offset, as [`reference_at`] does. Searches only the parts around the
-    /// offset unless the whole text was searched before.
+    /// Returns the reference at an offset, as [`reference_at`] does. Searches only the parts around
+    /// the offset unless the whole text was searched before.
     pub fn reference_at(
         &self,
         text: &str,
@@ -71,8 +71,8 @@ impl TextParts {
         reference_at(&found, offset).cloned()
     }
 
-    /// Returns the links at an offset, as [`links_at`] does. Searches only the parts around the offset
-    /// unless the whole text was searched before.
+    /// Returns the links at an offset, as [`links_at`] does. Searches only the parts around the
+    /// offset unless the whole text was searched before.
     pub fn links_at(&self, text: &str, document: &Document, offset: usize) -> Vec<Link> {
         if let Some(known) = self.links.get() {
             return links_at(known, offset);

@@ -311,7 +311,8 @@ fn check_file_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     out.push(finding.related(target, "the link's target"));
 }
 
-/// Returns the name of the nearest directory above a skill that begins with a dot, such as `.agents`.
+/// Returns the name of the nearest directory above a skill that begins with a dot, such as
+/// `.agents`.
 fn agent_directory(skill: &AbsPath) -> Option<OsString> {
     let names = skill.ancestors().filter_map(|it| it.file_name().map(OsStr::to_owned));
     names.skip(1).find(|it| it.as_encoded_bytes().starts_with(b"."))
@@ -417,7 +418,8 @@ fn check_duplicates(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     }
 }
 
-/// Reports a listing over its budget once for each agent, at the project's skill with the longest entry.
+/// Reports a listing over its budget once for each agent, at the project's skill with the longest
+/// entry.
 fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
     for place in cx.skill_set().ranked(path) {

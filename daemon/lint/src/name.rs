@@ -270,14 +270,10 @@ fn add_rename(cx: &Cx<'_>, finding: Finding, name: &str, better: &str) -> Findin
         let span = finding.diagnostic.span;
         return finding.fix(title, span, quote_unless_text(better));
     }
-    let mut finding = finding.offer(Offer::RenameSkill(better.to_owned()));
-    if is_mentioned == Some(true) {
-        finding.diagnostic.message += ", and other texts mention it";
-        return finding.help(format!(
-            "Rename the skill to `{better}` in an editor, which also changes the mentions, or change both by hand."
-        ));
-    }
-    finding
+    let finding = finding.offer(Offer::RenameSkill(better.to_owned()));
+    finding.help(format!(
+        "Other texts may mention the old name. An editor's rename to `{better}` changes them too."
+    ))
 }
 
 /// Returns another skill that has a name, or would get it by the same fix. Copies of a skill keep

@@ -302,8 +302,8 @@ fn is_other_form(name: &str, meant: &str) -> bool {
 /// Minimum length of a name that may have two typing errors.
 const LONG_NAME_LEN: usize = 12;
 
-/// Returns whether a short name differs by a letter more or less or by swapped letters. With another
-/// letter, it is another word: `docx` and `docs`.
+/// Returns whether a short name differs by a letter more or less or by swapped letters. With
+/// another letter, it is another word: `docx` and `docs`.
 fn is_other_length_or_swap(name: &str, meant: &str) -> bool {
     let sorted = |it: &str| {
         let mut letters: Vec<_> = it.bytes().collect();

@@ -42,8 +42,9 @@ pub fn suppression(
     (is_gone && !left.iter().any(is_new)).then(|| Fix { title, edits: vec![edit] })
 }
 
-/// Returns the edit that adds a comment: above the key or item, at the end of a line or of a table's
-/// row in the body, or above a code block. Returns `None` for a code block on the line of a list marker.
+/// Returns the edit that adds a comment: above the key or item, at the end of a line or of a
+/// table's row in the body, or above a code block. Returns `None` for a code block on the line of a
+/// list marker.
 fn comment(cx: &Cx<'_>, finding: &Finding) -> Option<Edit> {
     let (rule, at) = (finding.rule.id, finding.diagnostic.span.start);
     let above = |line: Span, prefix: &str, comment: &str| {

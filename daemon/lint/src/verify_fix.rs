@@ -1,9 +1,9 @@
 //! Fix verification: applies each fix to the text, parses the result and discards fixes that fail.
 //!
-//! A fix of the frontmatter must not change the meaning of other entries, remove words of the author
-//! elsewhere, add parser errors or leave its finding in place. Fixes in the body need no verification, because they change nothing
-//! that is parsed. Findings uncovered in a frontmatter that agents could not see before do not
-//! count against a fix.
+//! A fix of the frontmatter must not change the meaning of other entries, remove words of the
+//! author elsewhere, add parser errors or leave its finding in place. Fixes in the body need no
+//! verification, because they change nothing that is parsed. Findings uncovered in a frontmatter
+//! that agents could not see before do not count against a fix.
 //!
 //! Verifying a fix parses the whole frontmatter. Fixes of shown findings are verified one by one
 //! within a limit; if all fixes are applied at once, those of very many findings are verified

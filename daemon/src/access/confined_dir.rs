@@ -255,8 +255,8 @@ impl ConfinedDir {
         Ok((path, regular_stat(stat)?.st_mode & 0o111 != 0))
     }
 
-    /// Lists the regular files. Follows links to files below the directory, and those to directories
-    /// below it as `links` says.
+    /// Lists the regular files. Follows links to files below the directory, and those to
+    /// directories below it as `links` says.
     pub(crate) fn list(&self, links: DirectoryLinks) -> Result<ConfinedFiles, ConfinedDirError> {
         let mut files = Vec::new();
         let mut left_out = Vec::new();

@@ -1,9 +1,9 @@
 //! Logging: destination, format and level of the daemon's log.
 //!
-//! The log goes to standard error, which is a terminal or the journal. A daemon started by a client,
-//! or without standard error, logs to files in the state directory once it listens: one a day, seven
-//! kept, each of bounded size. Lines contain methods, durations and counts, never the text of messages or skills nor
-//! values of environment variables.
+//! The log goes to standard error, which is a terminal or the journal. A daemon started by a
+//! client, or without standard error, logs to files in the state directory once it listens: one a
+//! day, seven kept, each of bounded size. Lines contain methods, durations and counts, never the
+//! text of messages or skills nor values of environment variables.
 
 use std::env;
 use std::error::Error;

@@ -17,8 +17,8 @@ use crate::to_proto;
 /// definition is found for every path and name.
 const MAX_LINKS: usize = 500;
 
-/// Returns the links of a document, at most [`MAX_LINKS`]. A path outside Markdown links becomes a link if its file
-/// exists; a plain word with slashes, only if it leads into a skill.
+/// Returns the links of a document, at most [`MAX_LINKS`]. A path outside Markdown links becomes a
+/// link if its file exists; a plain word with slashes, only if it leads into a skill.
 pub(crate) fn document_link(
     document: &Document,
     analysis: &AnalysisContext,

@@ -58,8 +58,8 @@ fn stand_in(found: char) -> char {
     char::from_u32(STAND_INS as u32 + found as u32).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// Returns the text to which JavaScript converts a value. `item` returns the type and the text of an
-/// item in a list.
+/// Returns the text to which JavaScript converts a value. `item` returns the type and the text of
+/// an item in a list.
 pub(super) fn converted(
     frontmatter: &Frontmatter,
     (kind, value): (YamlType, &Value),

@@ -48,8 +48,8 @@ pub(super) enum LineValue {
 }
 
 /// Returns name and description of the `colon-lines` strategy: the text before a line's first colon
-/// is the key, the last line of a key wins, and lines below a key without a value are skipped if two
-/// spaces indent them.
+/// is the key, the last line of a key wins, and lines below a key without a value are skipped if
+/// two spaces indent them.
 pub(super) fn colon_lines(content: &str) -> (Option<LineValue>, Option<LineValue>) {
     let (mut name, mut description) = (None, None);
     let is_text = |it: &&str| !it.trim().is_empty() && !it.trim().starts_with('#');
@@ -81,8 +81,8 @@ pub(super) fn colon_lines(content: &str) -> (Option<LineValue>, Option<LineValue
     (name, description)
 }
 
-/// Returns the values of the `any-lines` strategy for some keys, without quotes around them: the text
-/// before a line's first colon is the key, and the last line of a key wins.
+/// Returns the values of the `any-lines` strategy for some keys, without quotes around them: the
+/// text before a line's first colon is the key, and the last line of a key wins.
 pub(super) fn any_lines<'a, const N: usize>(
     content: &'a str,
     keys: [&str; N],

@@ -670,13 +670,10 @@ fn content() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn repairs_are_idempotent_and_touch_only_values(content in content()) {
-        let quotings =
-            [Quoting::ClaudeCode, Quoting::Codex, Quoting::ClientGuide, Quoting::Description];
-        for quoting in quotings.map(Some).into_iter().chain([None]) {
-            let edits_of = |content: &str| match quoting {
-                Some(quoting) => quoting_edits(content, quoting),
-                None => block_edits(content),
-            };
+        use Quoting::{ClaudeCode, ClientGuide, Codex, Description};
+        for quoting in [Some(ClaudeCode), Some(Codex), Some(ClientGuide), Some(Description), None] {
+            let edits_of =
+                |it: &str| quoting.map_or_else(|| block_edits(it), |by| quoting_edits(it, by));
             let edits = edits_of(&content);
             let repaired = apply(&content, &edits);
             prop_assert_eq!(edits_of(&repaired), [], "{:?}", repaired);

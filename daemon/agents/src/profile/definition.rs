@@ -39,8 +39,8 @@ pub struct Profile {
     pub base: Option<Arc<Profile>>,
     /// The differences from the base, in the order of [`RULES`](super::RULES).
     pub differences: Vec<RuleDifference>,
-    /// The points in which skillsd does not follow the agent, on purpose: rows of a Markdown table with
-    /// the agent's behaviour, the one here, and the reason.
+    /// The points in which skillsd does not follow the agent, on purpose: rows of a Markdown table
+    /// with the agent's behaviour, the one here, and the reason.
     pub deviations: &'static str,
     /// Distinguishes profiles with the same id; zero for an unchanged built-in row.
     pub revision: u64,
@@ -251,8 +251,8 @@ keyword_enum! {
     /// Policy for a nested skill whose name another skill has.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     NestedConflict {
-        /// The skill is listed as `dir:name`; `dir` is the directory that contains its root, relative
-        /// to the working directory.
+        /// The skill is listed as `dir:name`; `dir` is the directory that contains its root,
+        /// relative to the working directory.
         Prefixed = "prefixed",
         /// The nested skill wins the name.
         Wins = "wins",

@@ -114,16 +114,16 @@ keyword_enum! {
         WorktreeTop = "worktree-top",
         /// The working directory, and the top of the git worktree without the directories between.
         CwdAndTop = "cwd-and-worktree-top",
-        /// The last directory below the user's home directory, which is not part of a project; outside
-        /// home, the file system's root.
+        /// The last directory below the user's home directory, which is not part of a project;
+        /// outside home, the file system's root.
         Home = "home",
         /// The top of the git worktree; outside git, the file system's root.
         WorktreeElseFilesystem = "worktree-else-filesystem",
-        /// As [`Self::WorktreeElseFilesystem`], but the last directory below the user's home directory
-        /// if that one is on the way.
+        /// As [`Self::WorktreeElseFilesystem`], but the last directory below the user's home
+        /// directory if that one is on the way.
         WorktreeBelowHome = "worktree-below-home",
-        /// The top of the git worktree; outside git, the user's home directory if it is on the way, else
-        /// the file system's root.
+        /// The top of the git worktree; outside git, the user's home directory if it is on the way,
+        /// else the file system's root.
         WorktreeElseHome = "worktree-else-home",
         /// As [`Self::WorktreeElseHome`], but the home directory itself is left out.
         WorktreeElseBelowHome = "worktree-else-below-home",
@@ -208,8 +208,8 @@ pub struct WalkRule {
     pub directory_links: LinkPolicy,
     /// True if a SKILL.md may be a symbolic link. If not, only a regular file of that name is one.
     pub file_links: bool,
-    /// True if a link in the worktree (outside git, in the working directory) that leads out of it is
-    /// not followed, nor a root that does.
+    /// True if a link in the worktree (outside git, in the working directory) that leads out of it
+    /// is not followed, nor a root that does.
     pub confined: bool,
     /// True if the entries of a directory are walked from the last name to the first.
     pub reversed: bool,

@@ -247,8 +247,8 @@ const TAGS: [(&str, &str); 6] = [
     ("<kbd>", "</kbd>"),
 ];
 
-/// Returns the texts on both sides of a name without the element of HTML that marks it. A `/` or `$`
-/// may precede the name in the element.
+/// Returns the texts on both sides of a name without the element of HTML that marks it. A `/` or
+/// `$` may precede the name in the element.
 pub(super) fn without_tags<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str) {
     if !after.starts_with("</") {
         return (before, after);

@@ -1,4 +1,5 @@
-//! Finds hyphenated names of skills that stand alone: in prose, tables, lists, code and frontmatter.
+//! Finds hyphenated names of skills that stand alone: in prose, tables, lists, code and
+//! frontmatter.
 //!
 //! A hyphenated word may also be an adjective, a package or a program. A name is followed by
 //! punctuation or a function word, an adjective by its noun; two parts also need a cue before them.

@@ -1,8 +1,8 @@
 //! Judges names by the words around them, and finds names of one word.
 //!
 //! A name of one word is often a route, a variable or a plain word: `GET /review`, `$review`, "the
-//! review". It means a skill for certain only where the text says so. Every look is bounded, so that
-//! long lines cost no more than short ones.
+//! review". It means a skill for certain only where the text says so. Every look is bounded, so
+//! that long lines cost no more than short ones.
 
 use std::sync::LazyLock;
 
@@ -122,8 +122,8 @@ static SKILL_END: Needle = LazyLock::new(|| Finder::new("kill"));
 
 static SKILL_END_UPPER: Needle = LazyLock::new(|| Finder::new("KILL"));
 
-/// Adds the names of one word before "skill" in prose: "the name skill", "use name skill", and a name
-/// in markup or quotes.
+/// Adds the names of one word before "skill" in prose: "the name skill", "use name skill", and a
+/// name in markup or quotes.
 pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) {
     let written = prose.slice(text);
     for at in SKILL.find_iter(written.as_bytes()) {
@@ -172,7 +172,8 @@ pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) 
     }
 }
 
-/// Maximum number of bytes between a name and "skill": a line break with the markers of block quotes.
+/// Maximum number of bytes between a name and "skill": a line break with the markers of block
+/// quotes.
 const MAX_GAP: usize = 16;
 
 static NAMED: Needle = LazyLock::new(|| Finder::new("skill named "));
@@ -250,8 +251,9 @@ pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
     }
 }
 
-/// Returns the names of one word that stand alone, in text order: in code, at the head of a list item
-/// and in a table cell. Each may be any word, so they are no references; a rename asks about them.
+/// Returns the names of one word that stand alone, in text order: in code, at the head of a list
+/// item and in a table cell. Each may be any word, so they are no references; a rename asks about
+/// them.
 pub fn lone_words(text: &str, body: &Body) -> Vec<Reference> {
     let mut found = Vec::new();
     let mut add = |start: usize, name: &str| {

@@ -6,7 +6,7 @@
 
 mod fenced;
 mod fs_facts;
-mod mentioned_names;
+mod mention_search;
 mod parallel;
 mod reference_search;
 mod text_index;
@@ -40,7 +40,7 @@ use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 use crate::views::view::View;
 use fenced::Fenced;
 use fs_facts::FsFacts;
-use mentioned_names::MentionedNames;
+use mention_search::MentionSearch;
 use parallel::in_parallel;
 
 pub use fenced::read_fenced;
@@ -176,11 +176,10 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let settings = Settings { profiles, levels: task.levels.clone() };
     let listed = task.views.iter().chain(&task.others).flat_map(|it| &it.resolution.candidates);
     let skills = sources.iter().map(|it| &it.path).chain(listed.map(|it| &it.path)).cloned();
-    let mentioned = MentionedNames::new(&task.views, skills.collect(), &task.cancel);
-    let is_mentioned = |name: &str| mentioned.contain(name);
+    let mentions = MentionSearch::new(&task.views, skills.collect(), &task.cancel);
     let found = in_parallel(&sources, &task.cancel, |source| {
         let beside = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());
-        let beside = beside.mentioned(&is_mentioned);
+        let beside = beside.mentions(&mentions);
         let findings = skills_lint::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
         (skills_lint::shown(findings, &source.subject(), &settings, &beside), mended)

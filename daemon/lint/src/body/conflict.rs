@@ -17,7 +17,8 @@ struct Conflict {
     is_ambiguous: bool,
 }
 
-/// Reports conflicts whose markers are in order at the starts of lines, also if others are missing. A code block that contains a whole conflict shows an example.
+/// Reports conflicts whose markers are in order at the starts of lines, also if others are missing.
+/// A code block that contains a whole conflict shows an example.
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if !["<<<<<<< ", ">>>>>>> "].iter().any(|it| cx.text.contains(it)) {
         return;
@@ -84,8 +85,8 @@ fn has_label(cx: &Cx<'_>, marker: Span) -> bool {
     let is_commit = label.split_once(" (").is_some_and(|(id, subject)| {
         subject.ends_with(')') && id.len() >= 7 && id.bytes().all(|it| it.is_ascii_hexdigit())
     });
-    let is_git_s = ["Updated upstream", "Stashed changes"].contains(&label);
-    !label.is_empty() && !label.contains(' ') || is_commit || is_git_s
+    let is_stash = ["Updated upstream", "Stashed changes"].contains(&label);
+    !label.is_empty() && !label.contains(' ') || is_commit || is_stash
 }
 
 /// Returns whether a code block contains the whole conflict.

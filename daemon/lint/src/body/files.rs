@@ -183,8 +183,8 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
     }
 }
 
-/// Reports an import of a missing SKILL.md beside the skill if a neighboring directory has a similar
-/// name.
+/// Reports an import of a missing SKILL.md beside the skill if a neighboring directory has a
+/// similar name.
 fn misspelled_skill(cx: &Cx<'_>, span: Span, normal: &str) -> Option<Finding> {
     let dir = normal.strip_suffix("/SKILL.md")?;
     let (above, name) = dir.rsplit_once('/').filter(|(_, name)| *name != "..")?;

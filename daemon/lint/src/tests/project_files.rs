@@ -1,5 +1,5 @@
-//! Findings that depend on files outside the skill: imports, agents, working directories of commands,
-//! and files in directories above.
+//! Findings that depend on files outside the skill: imports, agents, working directories of
+//! commands, and files in directories above.
 
 use skills_agents::profile;
 use skills_syntax::diagnostic::Severity;

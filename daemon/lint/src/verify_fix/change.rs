@@ -108,8 +108,8 @@ impl<'a> FixedText<'a> {
         left.count <= most_new
     }
 
-    /// Returns whether no edit removes a word of the frontmatter outside the values that the findings
-    /// are about. A guessed value ends with its first line: the rest may be other fields.
+    /// Returns whether no edit removes a word of the frontmatter outside the values that the
+    /// findings are about. A guessed value ends with its first line: the rest may be other fields.
     pub(super) fn keeps_words(&self, before: &Document, edits: &[Edit]) -> bool {
         let Some(frontmatter) = &before.frontmatter else { return true };
         // A conflict concerns all lines between its markers.

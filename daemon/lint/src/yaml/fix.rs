@@ -389,7 +389,9 @@ fn fix_indent_below_quotes(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> 
     let key_line = if is_key_line {
         line
     } else {
-        cx.line(line.start.checked_sub(1).filter(|it| *it >= frontmatter.content.start)?)
+        let above = frontmatter.content.start..line.start;
+        let above = cx.text.get(above)?.strip_suffix('\n')?;
+        cx.line(frontmatter.content.start + above.strip_suffix('\r').unwrap_or(above).len())
     };
     let (key, value) = key_line.slice(cx.text).trim_end().split_once(": ")?;
     let value = value.trim();

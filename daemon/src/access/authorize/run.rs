@@ -55,8 +55,8 @@ pub(crate) fn is_shell_possible(
     has_run(access, view, candidate)
 }
 
-/// Checks again the trust and the agent's settings about its shell, which may have changed while the
-/// call waited for the user or for a slot. The caller checks the configuration again.
+/// Checks again the trust and the agent's settings about its shell, which may have changed while
+/// the call waited for the user or for a slot. The caller checks the configuration again.
 pub(crate) async fn recheck(
     access: &Access,
     view: &View,

@@ -88,8 +88,8 @@ pub(crate) async fn get(
 /// The digest and contents that trust in a directory would cover.
 type ShownContents = (String, Vec<CoveredFiles>);
 
-/// Returns the skills of a view that ask for trust, and what trust in a directory would cover. Blocks
-/// on the disk.
+/// Returns the skills of a view that ask for trust, and what trust in a directory would cover.
+/// Blocks on the disk.
 fn read(
     view: Option<Arc<View>>,
     shown: Option<AbsPath>,

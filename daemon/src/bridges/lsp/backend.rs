@@ -1,5 +1,5 @@
-//! [`LspBackend`]: the language server's backend. Calls the daemon or a server in this process over the
-//! protocol, and reads a few facts from the disk directly.
+//! [`LspBackend`]: the language server's backend. Calls the daemon or a server in this process over
+//! the protocol, and reads a few facts from the disk directly.
 //!
 //! Both servers give the same answers, so an editor works the same without a daemon. If the daemon
 //! restarts, the next call reconnects and subscriptions are renewed.

@@ -16,6 +16,7 @@ use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
+use super::mention_search::MentionSearch;
 use super::worktree::{ListedDirs, WorktreeFiles};
 use crate::files::dir_index::Seen;
 use crate::files::disk::{self, Disk as _, RealDisk};
@@ -104,7 +105,7 @@ pub(super) struct FsFacts<'a> {
     file_target: OnceCell<Option<AbsPath>>,
     depth: OnceCell<Option<usize>>,
     fault: Option<&'a Fault>,
-    mentioned: Option<&'a dyn Fn(&str) -> bool>,
+    mentions: Option<&'a MentionSearch<'a>>,
 }
 
 impl<'a> FsFacts<'a> {
@@ -126,13 +127,13 @@ impl<'a> FsFacts<'a> {
             file_target: OnceCell::new(),
             depth: OnceCell::new(),
             fault: None,
-            mentioned: None,
+            mentions: None,
         }
     }
 
     /// Sets the search for texts that mention a name.
-    pub(super) fn mentioned(mut self, is_mentioned: &'a dyn Fn(&str) -> bool) -> Self {
-        self.mentioned = Some(is_mentioned);
+    pub(super) fn mentions(mut self, mentions: &'a MentionSearch<'a>) -> Self {
+        self.mentions = Some(mentions);
         self
     }
 
@@ -192,7 +193,7 @@ impl FsContext for FsFacts<'_> {
     }
 
     fn is_mentioned(&self, name: &str) -> Option<bool> {
-        Some(self.mentioned?(name))
+        Some(self.mentions?.is_mentioned(name))
     }
 
     fn is_git_ignored(&self) -> Option<bool> {

@@ -149,8 +149,8 @@ pub fn search(mut search: TextSearch, index: &TextIndex) -> Vec<AbsPath> {
     found.into_iter().flatten().collect()
 }
 
-/// Returns the texts that may refer to skills with their metadata, sorted by path, each once: in the
-/// worktree, in these skills, and in the user's instructions for agents. None if cancelled.
+/// Returns the texts that may refer to skills with their metadata, sorted by path, each once: in
+/// the worktree, in these skills, and in the user's instructions for agents. None if cancelled.
 pub(super) fn texts(
     index: &TextIndex,
     top: Option<&AbsPath>,

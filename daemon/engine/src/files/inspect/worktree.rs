@@ -105,9 +105,12 @@ impl WorktreeFiles {
     }
 }
 
-/// Returns the repository of a worktree; none if it has none or that is unproven.
+/// Returns the repository of a worktree; none if it has none. Of an unproven one, such as that of a
+/// submodule, neither the index nor the exclude file is read.
 fn repository(top: &AbsPath) -> Option<Repository> {
-    let (git, common) = git_dirs(top)?;
+    let Some((git, common)) = git_dirs(top) else {
+        return top.join(".git").exists().then_some(Repository::None);
+    };
     if git == common {
         return Some(Repository::Own);
     }
@@ -131,7 +134,8 @@ pub fn directories(top: &AbsPath, below: &str, most: usize) -> Vec<PathBuf> {
 }
 
 /// Returns the files below a directory that git does not ignore, relative to it; none if there are
-/// too many or the call is cancelled. Adds the directories that were listed, with their whole paths.
+/// too many or the call is cancelled. Adds the directories that were listed, with their whole
+/// paths.
 pub(super) fn files_below(
     top: &AbsPath,
     dirs: &mut ListedDirs,
@@ -188,5 +192,13 @@ mod tests {
         assert_eq!(is_ignored("tracked/a/SKILL.md"), Some(false));
         assert_eq!(is_ignored("kept/a/SKILL.md"), Some(false));
         assert_eq!(is_ignored("kept/b/notes.md"), Some(true));
+        // The repository of a submodule does not name its worktree.
+        fs::remove_dir_all(top.join(".git")).unwrap();
+        assert_eq!(WorktreeFiles::new(Some(top.clone())).ignores(&top.child("notes.md")), None);
+        write(".git", "gitdir: ../.git/modules/sub\n");
+        let worktree = WorktreeFiles::new(Some(top.clone()));
+        let is_ignored = |path: &str| worktree.ignores(&AbsPath::new(&top.join(path)).unwrap());
+        assert_eq!(is_ignored("build/a/SKILL.md"), Some(true));
+        assert_eq!(is_ignored("kept/a/SKILL.md"), Some(false));
     }
 }

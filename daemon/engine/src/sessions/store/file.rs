@@ -271,7 +271,8 @@ pub(super) fn open_file(path: &Path) -> Result<(Connection, FileIdentity), Refus
     opened
 }
 
-/// Returns whether a file remains empty. Another process writes to the file that it has just created.
+/// Returns whether a file remains empty. Another process writes to the file that it has just
+/// created.
 fn stays_empty(file: &fs::File) -> io::Result<bool> {
     for _ in 0..EMPTY_LOOKS {
         let metadata = file.metadata()?;

@@ -4,8 +4,8 @@
 //! Pending changes are executed again before any new job and in the same transaction, so that
 //! changes keep their order and reads see all of them, saved or not. They are retried with every
 //! batch and every few seconds otherwise. A file that could not be opened is retried likewise;
-//! until then an in-memory database replaces it. Both are retried a last time at exit. The number of
-//! pending changes is bounded, and dropped ones are reported.
+//! until then an in-memory database replaces it. Both are retried a last time at exit. The number
+//! of pending changes is bounded, and dropped ones are reported.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
