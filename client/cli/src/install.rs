@@ -60,7 +60,9 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
         steps.extend(targets.into_iter().map(Step::Put));
     }
     let mut manager = if has_units { Manager::find(&environment, &mut left_out) } else { None };
-    if let Some(socket) = units::packaged_socket(&environment).filter(|_| has_units) {
+    let packaged = units::packaged_socket(&environment).filter(|_| has_units);
+    let is_packaged = packaged.is_some();
+    if let Some(socket) = packaged {
         let hiding = units::hiding_units(&environment, &record, &mut left_out);
         manager = manager.filter(|it| !hiding.is_empty() || !it.is_enabled());
         let enable = manager.as_ref().map(|_| Step::Enable(socket));
@@ -71,24 +73,32 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
     agreed.refused = failed;
     let n_shown = left_out.len();
     if agreed.written {
-        let manager = manager.filter(|_| !agreed.declined.contains(&InstallPart::Units));
-        let is_removed = |it: &PlannedChange| {
-            it.part == InstallPart::Units && it.action == InstallAction::Remove
+        let enables = if is_packaged {
+            agreed.changes.iter().any(PlannedChange::is_switch)
+        } else {
+            !agreed.declined.contains(&InstallPart::Units)
         };
-        if let Some(manager) = manager.as_ref().filter(|_| agreed.changes.iter().any(is_removed)) {
+        let removes = agreed
+            .changes
+            .iter()
+            .any(|it| it.part == InstallPart::Units && it.action == InstallAction::Remove);
+        if let Some(manager) = manager.as_ref().filter(|_| removes) {
             // systemd enables no unit over the link to one that was removed. If this fails, `enable`
             // reports it.
-            let _ = manager.disable();
+            let disabled = manager.disable();
+            failed |= !enables && note_disabling(disabled, &mut left_out);
         }
         let changes = &mut agreed.changes;
         failed |= apply_changes(changes, &mut record, &environment.state, &mut left_out)?;
-        if let Some(manager) = manager {
+        if let Some(manager) = manager.as_ref().filter(|_| enables) {
             stop_daemon();
             if let Err(why) = manager.enable() {
                 failed = true;
                 left_out.push(format!("The units are not enabled: {why}."));
                 forget_switch(&mut agreed, &mut record, &environment.state)?;
             }
+        } else if let Some(manager) = manager.filter(|_| removes) {
+            note_reload(manager.reload(), &mut left_out);
         }
     }
     show::print_result(cx, args, &agreed, &left_out, n_shown)?;
@@ -153,23 +163,31 @@ pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<E
     let manager = if has_units { Manager::find(&environment, &mut Vec::new()) } else { None };
     let (n_shown, mut failed) = (left_out.len(), false);
     if agreed.written {
-        let mut report = |done: Result<(), String>| {
-            if let Err(why) = done {
-                failed = true;
-                left_out.push(format!("The units may still be active: {why}."));
-            }
-        };
         if let Some(manager) = &manager {
-            report(manager.disable());
+            failed |= note_disabling(manager.disable(), &mut left_out);
         }
         let changes = &mut agreed.changes;
         failed |= apply_changes(changes, &mut record, &environment.state, &mut left_out)?;
-        if let Some(Err(why)) = manager.map(|it| it.reload()) {
-            left_out.push(format!("systemd was not reloaded: {why}."));
+        if let Some(manager) = manager {
+            note_reload(manager.reload(), &mut left_out);
         }
     }
     show::print_result(cx, args, &agreed, &left_out, n_shown)?;
     Ok(exit(&agreed.changes, failed))
+}
+
+/// Adds to `left_out` why the units were not disabled, and returns whether that failed.
+fn note_disabling(disabled: Result<(), String>, left_out: &mut Vec<String>) -> bool {
+    let Err(why) = disabled else { return false };
+    left_out.push(format!("The units may still be active: {why}."));
+    true
+}
+
+/// Adds to `left_out` why systemd was not reloaded.
+fn note_reload(reloaded: Result<(), String>, left_out: &mut Vec<String>) {
+    if let Err(why) = reloaded {
+        left_out.push(format!("systemd was not reloaded: {why}."));
+    }
 }
 
 fn read_record(state: &Path) -> Result<Record, CommandError> {

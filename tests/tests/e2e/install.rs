@@ -5,6 +5,7 @@
 mod units;
 
 use std::collections::BTreeMap;
+use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -527,7 +528,8 @@ fn install_registers_the_launcher_of_npm_and_refuses_a_cache() {
     let before = fixture.all();
     for args in [&["install", "--yes"][..], &["install", "--dry-run"]] {
         let said = stderr(&fixture.run(args, 2));
-        assert!(said.contains("is in a cache") && said.contains("npm install --global"), "{said}");
+        assert!(said.contains("is in a cache"), "{said}");
+        assert!(said.contains("Install skillsd outside of a cache"), "{said}");
     }
     assert_eq!(fixture.all(), before);
     fixture.run(&["uninstall", "--yes"], 0);
@@ -540,6 +542,25 @@ fn install_registers_the_launcher_of_npm_and_refuses_a_cache() {
     assert!(hooks.contains("\"command\": \"skillsd hook codex || true\""), "{hooks}");
     let service = fixture.read(".config/systemd/user/skillsd.service");
     assert!(service.contains(&format!("ExecStart={} serve\n", program.display())), "{service}");
+
+    // `npx` in a project puts the project's own launcher in PATH, and agents do not.
+    let (launcher, program) = npm("project");
+    let npx_bin = fixture.home.path().join("project/node_modules/.bin");
+    fs::create_dir(&npx_bin).unwrap();
+    symlink(launcher, npx_bin.join("skillsd")).unwrap();
+    fs::remove_file(&on_path).unwrap();
+    let path = env::join_paths([&npx_bin, &fixture.bin]).unwrap();
+    let npx = |args: &[&str]| {
+        let mut command = fixture.home.command(npx_bin.join("skillsd"));
+        let output = command.args(args).env("PATH", &path).output().unwrap();
+        (output.status.code(), stdout(&output))
+    };
+    assert_eq!(npx(&["install", "--yes"]).0, Some(0));
+    let hooks = fixture.read(".codex/hooks.json");
+    let line = format!("\"command\": \"{} hook codex || true\"", program.display());
+    assert!(hooks.contains(&line), "{hooks}");
+    let found = npx(&["doctor", "--json"]).1;
+    assert!(!found.contains("path-shadowed"), "{found}");
 }
 
 #[test]

@@ -146,11 +146,14 @@ fn unselected_file_is_reported() {
 }
 
 /// Returns the lines that install `skillsd` by name from a registry, where the name is not ours.
+/// Among them are those that tell to install skillsd with a command without its name.
 fn installs_by_name(text: &str) -> Vec<&str> {
-    let install =
-        r"\b(cargo b?install|(npm|pnpm|yarn|pipx?|uv|uv tool|uv pip|brew) (i|add|install)|npx|uvx)";
-    let by_name = Regex::new(&format!("{install}( -[-a-z]+)* skillsd\\b")).expect("a pattern");
-    text.lines().filter(|it| by_name.is_match(it)).collect()
+    let install = r"cargo b?install|(npm|pnpm|yarn|pipx?|uv|uv tool|uv pip|brew) (i|add|install)";
+    let options = "( -[-a-z]+)*";
+    let by_name = format!(r"\b({install}|npx|uvx){options} skillsd\b");
+    let hint = format!("(?i:install) skillsd.*`({install}){options}`");
+    let pattern = Regex::new(&format!("{by_name}|{hint}")).expect("a pattern");
+    text.lines().filter(|it| pattern.is_match(it)).collect()
 }
 
 #[test]
@@ -166,9 +169,21 @@ fn no_text_installs_skillsd_by_name() {
 
 #[test]
 fn installation_by_name_is_reported() {
-    let commands = ["cargo install --locked skillsd", "npm i skillsd", "uvx skillsd list"];
+    let commands = [
+        "cargo install --locked skillsd",
+        "npm i skillsd",
+        "uvx skillsd list",
+        "Install skillsd for good, for example with `npm install --global`.",
+        "Install skillsd with `uv tool install`, then run `skillsd install`.",
+    ];
     for command in commands {
         assert_eq!(installs_by_name(command), [command]);
     }
-    assert!(installs_by_name("cargo install --path daemon\nskillsd install").is_empty());
+    let others = [
+        "cargo install --path daemon",
+        "skillsd install",
+        "Install skillsd outside of a cache, then run `skillsd install`.",
+        "The extension of skillsd needs `npm install` once.",
+    ];
+    assert!(installs_by_name(&others.join("\n")).is_empty());
 }

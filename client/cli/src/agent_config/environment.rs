@@ -1,6 +1,7 @@
 //! Environment of the installation ([`InstallEnvironment`]): the program's path, home, and agents'
 //! directories. All reads of the environment are here.
 
+use std::borrow::Cow;
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +21,7 @@ pub(crate) struct InstallEnvironment {
     pub(crate) config: PathBuf,
     pub(crate) state: PathBuf,
     pub(crate) program: PathBuf,
-    /// True if `skillsd` in PATH is this program.
+    /// True if `skillsd` in the PATH of agents is this program.
     pub(crate) on_path: bool,
     pub(crate) claude: Option<PathBuf>,
     pub(crate) codex: PathBuf,
@@ -54,7 +55,7 @@ impl InstallEnvironment {
             path,
         };
         // If another program comes first in PATH, the absolute path has to be used.
-        let Some(first) = found.which("skillsd") else { return Ok(found) };
+        let Some(first) = found.first_in_path() else { return Ok(found) };
         let (ours, target) = (found.program.canonicalize().ok(), first.canonicalize().ok());
         if target == ours {
             found.on_path = true;
@@ -77,9 +78,8 @@ impl InstallEnvironment {
             "`{}` is in a cache, so agents cannot rely on it and nothing was changed",
             self.program.display()
         );
-        Err(CommandError::usage(message).with_hint(
-            "Install skillsd for good, for example with `npm install --global` or `uv tool install`, then run `skillsd install`.",
-        ))
+        Err(CommandError::usage(message)
+            .with_hint("Install skillsd outside of a cache, then run `skillsd install`."))
     }
 
     /// Returns the directory of Claude Code.
@@ -101,11 +101,21 @@ impl InstallEnvironment {
 
     /// Returns the path of a program in PATH.
     pub(crate) fn which(&self, name: &str) -> Option<PathBuf> {
+        self.find(name, |_| true)
+    }
+
+    /// Returns the path of the `skillsd` that agents start. A project's `node_modules/.bin` does not
+    /// count: only `npx` and scripts of npm have it in PATH.
+    pub(crate) fn first_in_path(&self) -> Option<PathBuf> {
+        self.find("skillsd", |dir| !dir.ends_with("node_modules/.bin"))
+    }
+
+    fn find(&self, name: &str, counts: impl Fn(&Path) -> bool) -> Option<PathBuf> {
         let is_program = |path: &PathBuf| {
             path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
         };
         env::split_paths(&self.path)
-            .filter(|dir| dir.is_absolute())
+            .filter(|dir| dir.is_absolute() && counts(dir))
             .map(|dir| dir.join(name))
             .find(is_program)
     }
@@ -131,10 +141,20 @@ fn is_npm_launcher(file: &Path, program: &Path) -> bool {
 }
 
 /// Returns whether a path is in the cache of a program that runs packages without installing them,
-/// such as `npx`, `bunx`, `pnpm dlx`, `uvx` and `pipx run`.
+/// such as `npx`, `bunx`, `pnpm dlx`, `yarn dlx`, `uvx` and `pipx run`.
 fn is_cached(program: &Path) -> bool {
-    let mut names = program.components().map(|it| it.as_os_str().to_string_lossy());
-    names.any(|it| it == "_npx" || it == ".cache" || it == "Caches" || it.starts_with("bunx-"))
+    let names: Vec<_> = program.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+    // The names alone are no caches: `uv` and `pipx` also keep installed programs in such directories.
+    let is_runner = |pair: &[Cow<'_, str>]| {
+        matches!(
+            (&*pair[0], &*pair[1]),
+            (".cache" | "Caches", "uv" | "pipx") | ("pipx", ".cache") | ("pnpm", "dlx")
+        )
+    };
+    let starts = ["bunx-", "dlx-", "archive-v"];
+    let is_fetched =
+        |it: &Cow<'_, str>| it == "_npx" || starts.iter().any(|start| it.starts_with(start));
+    names.iter().any(is_fetched) || names.windows(2).any(is_runner)
 }
 
 fn directory(variable: &str) -> Option<PathBuf> {
@@ -168,13 +188,20 @@ mod tests {
             "/home/me/.cache/uv/archive-v0/x/bin/skillsd",
             "/home/me/.cache/pnpm/dlx/x/node_modules/@skillsd/linux-x64/bin/skillsd",
             "/tmp/bunx-1000-skillsd@latest/node_modules/@skillsd/linux-x64/bin/skillsd",
+            "/tmp/xfs-1/dlx-2/node_modules/@skillsd/linux-x64/bin/skillsd",
+            "/data/uv/archive-v0/x/bin/skillsd",
+            "/home/me/.local/pipx/.cache/x/bin/skillsd",
             "/Users/me/Library/Caches/pipx/x/bin/skillsd",
         ] {
             assert!(is_cached(Path::new(program)), "{program}");
         }
-        for program in
-            ["/home/me/.cargo/bin/skillsd", "/usr/lib/node_modules/@skillsd/linux-x64/bin/skillsd"]
-        {
+        for program in [
+            "/home/me/.cargo/bin/skillsd",
+            "/home/me/.cache/cargo/bin/skillsd",
+            "/home/me/.local/share/uv/tools/skillsd/bin/skillsd",
+            "/home/me/.local/share/pipx/venvs/skillsd/bin/skillsd",
+            "/usr/lib/node_modules/@skillsd/linux-x64/bin/skillsd",
+        ] {
             assert!(!is_cached(Path::new(program)), "{program}");
         }
     }

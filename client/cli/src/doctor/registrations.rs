@@ -33,7 +33,7 @@ pub(super) fn check(findings: &mut Vec<DoctorProblem>) -> Vec<Registration> {
 
 /// Reports a program of the same name that comes first in PATH.
 fn other_program(environment: &InstallEnvironment) -> Option<DoctorProblem> {
-    let first = environment.which("skillsd").filter(|_| !environment.on_path)?;
+    let first = environment.first_in_path().filter(|_| !environment.on_path)?;
     let file = |path: &Path| path.metadata().map(|it| (it.dev(), it.ino())).ok();
     if file(&first) == file(&environment.program) {
         return None;

@@ -316,3 +316,17 @@ const OPENCODE: HookAgent = HookAgent {
     has_tool_object: false,
     reply: ReplyFormat::Plain,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_without_start_event_are_named_where_replacement_is_described() {
+        let text = include_str!("../../../../docs/troubleshooting.md");
+        let row = text.lines().find(|it| it.starts_with("| `version` |")).expect("a row");
+        for it in names().into_iter().filter_map(agent).filter(|it| !it.reports_starts()) {
+            assert!(row.to_lowercase().contains(it.name), "{}", it.name);
+        }
+    }
+}

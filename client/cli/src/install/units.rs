@@ -44,7 +44,7 @@ pub(super) fn target_files(
     left_out: &mut Vec<String>,
 ) -> Result<Vec<TargetFile>, String> {
     if has_launchd(environment) {
-        check_path(environment, "launchd", char::is_control)?;
+        check_path(environment, "launchd", "a control character", char::is_control)?;
         return Ok(vec![launchd::target_file(environment)]);
     }
     if environment.which("systemctl").is_none() {
@@ -58,7 +58,8 @@ pub(super) fn target_files(
         return Ok(Vec::new());
     }
     // In quotes or not, it refuses these in the path of an executable.
-    check_path(environment, OWNER, |c| c.is_control() || "\"'\\".contains(c))?;
+    let refused = "a quote, a backslash, a control character";
+    check_path(environment, OWNER, refused, |c| c.is_control() || "\"'\\".contains(c))?;
     let unit = |name: &str, text: String| TargetFile {
         part: InstallPart::Units,
         owner: OWNER,
@@ -70,10 +71,12 @@ pub(super) fn target_files(
     Ok(vec![unit(SOCKET_UNIT, SOCKET.to_owned()), unit(SERVICE_UNIT, service)])
 }
 
-/// Fails if the program's path is no text, or has a character that a manager refuses.
+/// Fails if the program's path is no text, or has a character that a manager refuses; `refused` lists
+/// these characters.
 fn check_path(
     environment: &InstallEnvironment,
     manager: &str,
+    refused: &str,
     is_refused: fn(char) -> bool,
 ) -> Result<(), String> {
     let program = &environment.program;
@@ -81,7 +84,7 @@ fn check_path(
         return Ok(());
     }
     Err(format!(
-        "{manager} cannot start `{}`: the path has a quote, a backslash or an unusual character. Move skillsd to another directory.",
+        "{manager} cannot start `{}`: the path has {refused} or invalid UTF-8. Move skillsd to another directory.",
         program.display()
     ))
 }

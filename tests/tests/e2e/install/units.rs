@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use skills_testkit::Screen;
+
 use super::InstallFixture;
 use crate::support::{exe, stderr, stdout};
 
@@ -164,6 +166,61 @@ fn units_of_an_earlier_program_make_room_for_those_of_the_package() {
 }
 
 #[test]
+fn declined_changes_of_packaged_units_are_not_made() {
+    let stop =
+        "--user disable --now skillsd.socket\n--user stop skillsd.service\n--user daemon-reload\n";
+    let start = "--user daemon-reload\n--user enable --now skillsd.socket\n";
+    // Answers about our service, our socket and the package's units; the calls, whether our service
+    // stays, whether the units are recorded as enabled, and the summary.
+    for (answers, expected, is_kept, is_recorded, end) in [
+        ("n\rn\ry\r", start, true, true, "1 change made"),
+        ("y\ry\rn\r", stop, false, false, "2 files changed"),
+        ("n\rn\rn\r", "", true, false, "Nothing was changed."),
+    ] {
+        let fixture = InstallFixture::new("");
+        let program = with_package(&fixture);
+        fixture.run(&["install", "--yes", "--only", "units"], 0);
+        fs::remove_file(fixture.bin.join("skillsd")).unwrap();
+        let before = fixture.asked();
+        let mut command = fixture.home.command(&program);
+        command.args(["install", "--only", "units"]).env("PATH", &fixture.bin);
+        let mut screen = Screen::start(&command, 100, 100);
+        screen.wait_for("Change this file? [y]es, [N]o, [a]ll, [q]uit:");
+        screen.type_in(answers);
+        assert!(screen.wait().success());
+        screen.wait_for(end);
+        let asked = fixture.asked();
+        let asked = asked.strip_prefix(&before).unwrap();
+        let asked = asked.split_inclusive('\n').filter(|it| !it.contains("show-environment"));
+        assert_eq!(asked.collect::<String>(), expected, "{answers:?}");
+        let unit = fixture.home.path().join(".config/systemd/user/skillsd.service");
+        assert_eq!(unit.exists(), is_kept, "{answers:?}");
+        let record = fixture.home.state_dir().join("skillsd/installed.json");
+        let record = fs::read_to_string(record).unwrap_or_default();
+        assert_eq!(record.contains("root/usr/lib"), is_recorded, "{answers:?}: {record}");
+    }
+}
+
+#[test]
+fn path_that_launchd_cannot_start_is_named_with_its_own_reason() {
+    for (dir, is_started) in [("a'b", true), ("a\tb", false)] {
+        let fixture = InstallFixture::new("").with_fake("launchctl", 0);
+        let program = fixture.home.path().join(dir).join("skillsd");
+        fs::create_dir(program.parent().unwrap()).unwrap();
+        fs::hard_link(exe(), &program).or_else(|_| fs::copy(exe(), &program).map(drop)).unwrap();
+        fs::remove_file(fixture.bin.join("skillsd")).unwrap();
+        let mut command = fixture.home.command(&program);
+        command.args(["install", "--yes", "--only", "units"]).env("PATH", &fixture.bin);
+        let output = command.output().unwrap();
+        let shown = stdout(&output);
+        assert_eq!(output.status.success(), is_started, "{shown}");
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let reason = "the path has a control character or invalid UTF-8. Move";
+        assert_eq!(shown.contains(reason), !is_started, "{shown}");
+    }
+}
+
+#[test]
 fn units_name_only_a_path_that_systemd_can_start() {
     // Directory of the program, and its path in the unit; without one, systemd refuses the path.
     for (dir, written) in [
@@ -192,7 +249,9 @@ fn units_name_only_a_path_that_systemd_can_start() {
             assert!(output.status.success(), "{shown}");
         } else {
             assert_eq!(output.status.code(), Some(1), "{shown}");
+            let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(shown.contains("systemd cannot start `"), "{shown}");
+            assert!(shown.contains("has a quote, a backslash, a control character or"), "{shown}");
             assert!(!shown.contains("nothing to change"), "{shown}");
             assert!(!unit.exists() && !fixture.asked().contains("enable"), "{dir}");
         }
