@@ -77,7 +77,7 @@ fn fix_renames_no_skill_that_texts_mention() {
         skill("Fill Form", "Fill the form."),
     );
     let top = home.worktree("w", &tree);
-    let output = stdout(&run(&home, &top, &["--no-daemon", "check", "--fix"]));
+    let output = stdout(&run(&home, &top, &["--no-daemon", "--json", "check", "--fix"]));
     assert!(output.contains("may mention the old name"), "{output}");
     let read =
         |dir: &str| fs::read_to_string(top.join(".claude/skills").join(dir).join("SKILL.md"));

@@ -177,9 +177,10 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let listed = task.views.iter().chain(&task.others).flat_map(|it| &it.resolution.candidates);
     let skills = sources.iter().map(|it| &it.path).chain(listed.map(|it| &it.path)).cloned();
     let mentions = MentionSearch::new(&task.views, skills.collect(), &task.cancel);
+    let is_mentioned = |name: &str| mentions.is_mentioned(name);
     let found = in_parallel(&sources, &task.cancel, |source| {
         let beside = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());
-        let beside = beside.mentions(&mentions);
+        let beside = beside.mentioned(&is_mentioned);
         let findings = skills_lint::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
         (skills_lint::shown(findings, &source.subject(), &settings, &beside), mended)

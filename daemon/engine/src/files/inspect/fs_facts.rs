@@ -16,7 +16,6 @@ use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
-use super::mention_search::MentionSearch;
 use super::worktree::{ListedDirs, WorktreeFiles};
 use crate::files::dir_index::Seen;
 use crate::files::disk::{self, Disk as _, RealDisk};
@@ -105,7 +104,7 @@ pub(super) struct FsFacts<'a> {
     file_target: OnceCell<Option<AbsPath>>,
     depth: OnceCell<Option<usize>>,
     fault: Option<&'a Fault>,
-    mentions: Option<&'a MentionSearch<'a>>,
+    is_mentioned: Option<&'a dyn Fn(&str) -> bool>,
 }
 
 impl<'a> FsFacts<'a> {
@@ -127,13 +126,13 @@ impl<'a> FsFacts<'a> {
             file_target: OnceCell::new(),
             depth: OnceCell::new(),
             fault: None,
-            mentions: None,
+            is_mentioned: None,
         }
     }
 
     /// Sets the search for texts that mention a name.
-    pub(super) fn mentions(mut self, mentions: &'a MentionSearch<'a>) -> Self {
-        self.mentions = Some(mentions);
+    pub(super) fn mentioned(mut self, is_mentioned: &'a dyn Fn(&str) -> bool) -> Self {
+        self.is_mentioned = Some(is_mentioned);
         self
     }
 
@@ -193,7 +192,7 @@ impl FsContext for FsFacts<'_> {
     }
 
     fn is_mentioned(&self, name: &str) -> Option<bool> {
-        Some(self.mentions?.is_mentioned(name))
+        Some(self.is_mentioned?(name))
     }
 
     fn is_git_ignored(&self) -> Option<bool> {

@@ -53,7 +53,7 @@ impl<'a> MentionSearch<'a> {
 }
 
 /// Returns whether a text mentions a name, also one that no agent allows. A single word without
-/// digits or marks may mean something else, and counts only where a skill is meant.
+/// digits or marks can have another meaning; it counts only as a reference to a skill.
 fn mentions(text: &str, name: &str) -> bool {
     if !has_word(text, name) {
         return false;

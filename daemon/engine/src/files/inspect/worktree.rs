@@ -105,8 +105,8 @@ impl WorktreeFiles {
     }
 }
 
-/// Returns the repository of a worktree; none if it has none. Of an unproven one, such as that of a
-/// submodule, neither the index nor the exclude file is read.
+/// Returns the repository of a worktree; none if it has none. For an unproven repository, such as
+/// that of a submodule, `Git` reads neither the index nor the exclude file.
 fn repository(top: &AbsPath) -> Option<Repository> {
     let Some((git, common)) = git_dirs(top) else {
         return top.join(".git").exists().then_some(Repository::None);

@@ -198,8 +198,7 @@ pub(super) fn open(path: Option<&Path>) -> OpenedFile {
         ))),
         Err(refusal) => {
             let message = format!("changes of sessions are not saved yet: {}", refusal.reason());
-            let hint =
-                "Fix the cause. Until then changes are in memory only, and lost if skillsd exits.";
+            let hint = "Free disk space, or make the state directory usable. Until then, changes are lost if skillsd exits.";
             OpenedFile { may_retry: true, ..in_memory(Some(health(message, hint))) }
         }
     }
