@@ -11,10 +11,7 @@ use skills_testkit::fixture::skill_text;
 use crate::soak_state::{Dice, SoakState};
 
 const ROOTS: [&str; 5] = [
-    ".agents/skills",
-    ".claude/skills",
-    ".opencode/skill",
-    "pkg/.agents/skills",
+    ".agents/skills", ".claude/skills", ".opencode/skill", "pkg/.agents/skills",
     "pkg/.claude/skills",
 ];
 const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];

@@ -315,23 +315,9 @@ mod tests {
         program.build();
         let mut found = Vec::new();
         for line in [
-            "explain ",
-            "show ",
-            "load ",
-            "enable ",
-            "disable ",
-            "link ",
-            "unlink ",
-            "touch --session ",
-            "session get ",
-            "check --explain ",
-            "list --profile ",
-            "list --cwd ",
-            "trust ",
-            "permission check ",
-            "hook ",
-            "new ",
-            "search ",
+            "explain ", "show ", "load ", "enable ", "disable ", "link ", "unlink ",
+            "touch --session ", "session get ", "check --explain ", "list --profile ",
+            "list --cwd ", "trust ", "permission check ", "hook ", "new ", "search ",
             "session list ",
         ] {
             let words: Vec<String> =

@@ -235,23 +235,8 @@ mod tests {
             assert!(is_name(name), "{name:?}");
         }
         let refused = [
-            "a<b",
-            "a>",
-            "a\tb",
-            "a\u{200B}b",
-            "x: y",
-            "x:",
-            "x :y",
-            ":x",
-            " a",
-            "a ",
-            "a  b",
-            "",
-            "a\u{A0}b",
-            "a\u{2003}b",
-            "\u{2800}x",
-            "a\u{FE0F}b",
-            "::",
+            "a<b", "a>", "a\tb", "a\u{200B}b", "x: y", "x:", "x :y", ":x", " a", "a ", "a  b", "",
+            "a\u{A0}b", "a\u{2003}b", "\u{2800}x", "a\u{FE0F}b", "::",
         ];
         for name in refused {
             assert!(!is_name(name), "{name:?}");

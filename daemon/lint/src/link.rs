@@ -68,25 +68,9 @@ pub(super) fn is_illustration(text: &str, target: Span, path: &str) -> bool {
 /// Returns whether the file name is a placeholder.
 pub(super) fn is_placeholder(path: &str) -> bool {
     const NAMES: [&str; 19] = [
-        "example",
-        "filename",
-        "file-name",
-        "file_name",
-        "file",
-        "name",
-        "script",
-        "script_name",
-        "script-name",
-        "my-script",
-        "my_script",
-        "your-script",
-        "your_script",
-        "foo",
-        "bar",
-        "xxx",
-        "guide",
-        "something",
-        "whatever",
+        "example", "filename", "file-name", "file_name", "file", "name", "script", "script_name",
+        "script-name", "my-script", "my_script", "your-script", "your_script", "foo", "bar", "xxx",
+        "guide", "something", "whatever",
     ];
     let stem = file_stem(path);
     NAMES.contains(&&*stem)

@@ -337,26 +337,9 @@ const ARROWS: [&str; 3] = ["→", "->", "=>"];
 /// Returns whether the text around a name, on its line, says that it is another name of a skill.
 fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
     const WORDS: [&str; 20] = [
-        "anymore",
-        "alias",
-        "aliases",
-        "aliased",
-        "deprecate",
-        "deprecated",
-        "deprecates",
-        "deprecation",
-        "former",
-        "formerly",
-        "rename",
-        "renamed",
-        "renames",
-        "renaming",
-        "legacy",
-        "typo",
-        "typos",
-        "misspelled",
-        "misspelling",
-        "misspelt",
+        "anymore", "alias", "aliases", "aliased", "deprecate", "deprecated", "deprecates",
+        "deprecation", "former", "formerly", "rename", "renamed", "renames", "renaming", "legacy",
+        "typo", "typos", "misspelled", "misspelling", "misspelt",
     ];
     const PREVIOUS: [&str; 6] =
         ["previous", "previously", "old", "earlier", "original", "originally"];

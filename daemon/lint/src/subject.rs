@@ -52,11 +52,7 @@ impl<'a> Subject<'a> {
 /// placeholder as its name.
 fn is_template(subject: &Subject<'_>) -> bool {
     const NAMES: [&str; 6] = [
-        "template-skill",
-        "skill-template",
-        "your-skill",
-        "your-skill-name",
-        "skill-name",
+        "template-skill", "skill-template", "your-skill", "your-skill-name", "skill-name",
         "my-skill-name",
     ];
     const MAX_UP: usize = 4;

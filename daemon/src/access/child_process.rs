@@ -25,19 +25,8 @@ use tokio::task::spawn_blocking;
 
 /// Environment variables passed to programs; all others, which may be secret, are removed.
 const PASSED_VARIABLES: [&str; 13] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TERM",
-    "TMPDIR",
-    "XDG_RUNTIME_DIR",
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ",
+    "TERM", "TMPDIR", "XDG_RUNTIME_DIR",
 ];
 
 /// Maximum length of one argument in bytes: Linux allows 32 pages including the terminator.

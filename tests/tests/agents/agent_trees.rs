@@ -79,22 +79,8 @@ const DIRS: [&str; 13] =
     ["a", "b", "c", "d", "Up", "é", "e\u{301}", ".h", "a b", "node_modules", "_x", "a.b", "x-1"];
 
 const NAMES: [&str; 16] = [
-    "a",
-    "b",
-    "c",
-    "d",
-    "Up",
-    "é",
-    "e\u{301}",
-    "e\u{301}a",
-    "fb",
-    "ea",
-    "two words",
-    "x:y",
-    "under_score",
-    "n-1",
-    "'quoted'",
-    "\"a\"",
+    "a", "b", "c", "d", "Up", "é", "e\u{301}", "e\u{301}a", "fb", "ea", "two words", "x:y",
+    "under_score", "n-1", "'quoted'", "\"a\"",
 ];
 
 struct Builder<'a> {

@@ -228,34 +228,9 @@ fn cases() -> Vec<String> {
 
 fn pattern(random: &mut Random) -> String {
     const PARTS: [&str; 28] = [
-        "src",
-        "apps",
-        "web",
-        "a",
-        "b",
-        "x",
-        "docs",
-        "SRC",
-        "**",
-        "**",
-        "*",
-        "*.ts",
-        "*.rs",
-        "*.d.ts",
-        "*.md",
-        "a.*",
-        "a.ts",
-        "{a,b}",
-        "{src,apps}",
-        "*.{ts,md}",
-        "[ab]*",
-        "[!a]*",
-        "?",
-        "a?",
-        "**a",
-        "s*c",
-        "\\a",
-        ".*",
+        "src", "apps", "web", "a", "b", "x", "docs", "SRC", "**", "**", "*", "*.ts", "*.rs",
+        "*.d.ts", "*.md", "a.*", "a.ts", "{a,b}", "{src,apps}", "*.{ts,md}", "[ab]*", "[!a]*", "?",
+        "a?", "**a", "s*c", "\\a", ".*",
     ];
     let parts: Vec<_> = (0..=random.below(4)).map(|_| random.pick(&PARTS)).collect();
     let negation = if random.chance(5) { "!" } else { "" };

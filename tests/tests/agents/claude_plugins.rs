@@ -104,18 +104,9 @@ fn marketplace() -> Tree {
     }
     entries.extend(
         [
-            "one/skills/a",
-            "one/skills/b",
-            "two/skills/a",
-            "two/more/m",
-            "three/skills/x",
-            "three/skills/y",
-            "three/skills/z",
-            "four/skills/f",
-            "five/extra/e",
-            "five/skills/s",
-            "twelve/skills/t",
-            "seventeen/more/x",
+            "one/skills/a", "one/skills/b", "two/skills/a", "two/more/m", "three/skills/x",
+            "three/skills/y", "three/skills/z", "four/skills/f", "five/extra/e", "five/skills/s",
+            "twelve/skills/t", "seventeen/more/x",
         ]
         .map(skill),
     );

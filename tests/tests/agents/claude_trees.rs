@@ -28,23 +28,8 @@ const PLUGIN_MANIFEST: &str = "/.claude-plugin/plugin.json";
 const FIRST_OWN: &str = "agents";
 
 const NAMES: [&str; 17] = [
-    "a",
-    "b",
-    "c",
-    "a",
-    "b",
-    "Up",
-    "é",
-    ".h",
-    "a b",
-    "synced",
-    "Synced",
-    "node_modules",
-    "x:a",
-    "_x",
-    "dup",
-    "a<b",
-    "x: y",
+    "a", "b", "c", "a", "b", "Up", "é", ".h", "a b", "synced", "Synced", "node_modules", "x:a",
+    "_x", "dup", "a<b", "x: y",
 ];
 
 const LABELS: [&str; 10] =

@@ -252,20 +252,8 @@ fn hidden_characters_are_found_in_every_field() {
     let home = Home::new();
     let top = home.worktree("w", "");
     let hidden = [
-        "\u{e0041}",
-        "\u{e0101}",
-        "\u{fe01}",
-        "\u{115f}",
-        "\u{1160}",
-        "\u{3164}",
-        "\u{ffa0}",
-        "\u{2800}",
-        "\u{ad}",
-        "\u{34f}",
-        "\u{fff9}",
-        "\u{202e}",
-        "\u{200f}",
-        "\u{200b}",
+        "\u{e0041}", "\u{e0101}", "\u{fe01}", "\u{115f}", "\u{1160}", "\u{3164}", "\u{ffa0}",
+        "\u{2800}", "\u{ad}", "\u{34f}", "\u{fff9}", "\u{202e}", "\u{200f}", "\u{200b}",
     ];
     let fields =
         ["name", "description", "when_to_use", "argument-hint", "allowed-tools", "compatibility"];

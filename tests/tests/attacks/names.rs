@@ -146,17 +146,8 @@ fn every_plugin_key_that_is_a_path_is_refused_with_its_line() {
     let absolute = format!("p@{}", vendor.display());
     let climbing = format!("{}/p", fixture.path_with_parents(4));
     let keys = [
-        "p@..",
-        "p@.",
-        "p@",
-        "..@m",
-        "../p@m",
-        "p@a/b",
-        "p@a\\b",
-        "p/../../x@m",
-        "p@a\0b",
-        &climbing,
-        &absolute,
+        "p@..", "p@.", "p@", "..@m", "../p@m", "p@a/b", "p@a\\b", "p/../../x@m", "p@a\0b",
+        &climbing, &absolute,
     ];
     let lines: Vec<_> = keys.iter().map(|it| format!("{}: true", json!(it))).collect();
     let text = format!("{{\"enabledPlugins\": {{\n{}\n}}}}", lines.join(",\n"));

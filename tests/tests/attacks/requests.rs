@@ -49,15 +49,8 @@ fn cwd_beyond_path_max_is_refused_in_every_method() {
     for length in [4097, 20_000, 800_000] {
         let cwd = format!("/{}", "a".repeat(length - 1));
         for method in [
-            "skills/list",
-            "skills/check",
-            "skills/load",
-            "skills/explain",
-            "skills/references",
-            "index/snapshot",
-            "session/open",
-            "worktree/open",
-            "events/subscribe",
+            "skills/list", "skills/check", "skills/load", "skills/explain", "skills/references",
+            "index/snapshot", "session/open", "worktree/open", "events/subscribe",
             "catalog/render",
         ] {
             assert_limit_refused(

@@ -31,17 +31,8 @@ const HOME_ROOTS: &[&str] = &[
 
 /// Search roots below every directory of the worktree and above it.
 const PROJECT_ROOTS: &[&str] = &[
-    ".claude/skills",
-    ".agents/skills",
-    ".opencode/skills",
-    ".opencode/skill",
-    ".codex/skills",
-    ".gemini/skills",
-    ".agent/skills",
-    "skills",
-    "skill",
-    ".github/skills",
-    ".cursor/skills",
+    ".claude/skills", ".agents/skills", ".opencode/skills", ".opencode/skill", ".codex/skills",
+    ".gemini/skills", ".agent/skills", "skills", "skill", ".github/skills", ".cursor/skills",
 ];
 
 /// Directories with project roots, and the prefix of their skills' names.

@@ -14,12 +14,7 @@ use crate::{documents, top};
 
 /// Parts of the checkout that the documents use.
 const CHECKOUT: [&str; 7] = [
-    "README.md",
-    "tests/samples",
-    "systemd",
-    "packaging",
-    "editors/agents",
-    "editors/neovim",
+    "README.md", "tests/samples", "systemd", "packaging", "editors/agents", "editors/neovim",
     "docs",
 ];
 

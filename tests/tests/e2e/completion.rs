@@ -19,15 +19,8 @@ use crate::support::{exe, run, stderr, stdout};
 
 /// Names that a shell could take for more than a word.
 const HOSTILE: [&str; 9] = [
-    "$(touch pwned)",
-    "`touch pwned`",
-    "a; touch pwned",
-    "ann's",
-    "say \"hi\"",
-    "star*",
-    "two words",
-    "with:colon",
-    "~root",
+    "$(touch pwned)", "`touch pwned`", "a; touch pwned", "ann's", "say \"hi\"", "star*",
+    "two words", "with:colon", "~root",
 ];
 
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];

@@ -15,14 +15,7 @@ use skills_testkit::{Framing, Home, Wire};
 use crate::support::{exe, stderr, stdout};
 
 const AGENTS: [&str; 9] = [
-    "claude-code",
-    "codex",
-    "gemini-cli",
-    "opencode",
-    "cline",
-    "copilot-cli",
-    "droid",
-    "kilo",
+    "claude-code", "codex", "gemini-cli", "opencode", "cline", "copilot-cli", "droid", "kilo",
     "qwen-code",
 ];
 const TREE: &str = include_str!("../../golden/agents/touched.txt");

@@ -139,10 +139,7 @@ const AGENTS: &[HookAgent] = &[
         ],
         has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&[
-            "SessionStart",
-            "PreToolUse",
-            "PostToolUse",
-            "PostToolUseFailure",
+            "SessionStart", "PreToolUse", "PostToolUse", "PostToolUseFailure",
         ]),
     },
     HookAgent {
@@ -150,12 +147,7 @@ const AGENTS: &[HookAgent] = &[
         profile: None,
         started_in: None,
         events: &[
-            SESSION_START,
-            SESSION_END,
-            PRE_TOOL_USE,
-            POST_TOOL_USE,
-            PRE_COMPACT,
-            POST_COMPACT,
+            SESSION_START, SESSION_END, PRE_TOOL_USE, POST_TOOL_USE, PRE_COMPACT, POST_COMPACT,
             SUBAGENT_STOP,
         ],
         tools: &[

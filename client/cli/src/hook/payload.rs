@@ -42,21 +42,8 @@ pub(super) struct Payload {
 
 /// Input fields that contain paths, for unknown tools.
 const PATHS: &[&str] = &[
-    "file_path",
-    "filePath",
-    "path",
-    "paths",
-    "file",
-    "files",
-    "filename",
-    "absolute_path",
-    "relative_path",
-    "notebook_path",
-    "dir_path",
-    "directory",
-    "uri",
-    "source",
-    "destination",
+    "file_path", "filePath", "path", "paths", "file", "files", "filename", "absolute_path",
+    "relative_path", "notebook_path", "dir_path", "directory", "uri", "source", "destination",
 ];
 
 /// Words in the names of tools that run shell commands.

@@ -95,17 +95,8 @@ pub static NAME: Field = Field {
     misspellings: &["Name"],
     examples: &["pdf-processing", "code-review"],
     sources: &[
-        &SPECIFICATION,
-        &CLAUDE_SKILLS,
-        &CLAUDE_CHANGES,
-        &OPENCODE,
-        &PLUGIN,
-        &CODEX,
-        &GEMINI,
-        &VS_CODE,
-        &COPILOT,
-        &QWEN,
-        &KILO,
+        &SPECIFICATION, &CLAUDE_SKILLS, &CLAUDE_CHANGES, &OPENCODE, &PLUGIN, &CODEX, &GEMINI,
+        &VS_CODE, &COPILOT, &QWEN, &KILO,
     ],
     ..Field::USUAL
 };
@@ -160,17 +151,8 @@ pub static DESCRIPTION: Field = Field {
     safety: Safety::Safe,
     examples: &["Extracts text and tables from PDF files. Use when a user mentions PDFs or forms."],
     sources: &[
-        &SPECIFICATION,
-        &CLAUDE_SKILLS,
-        &CLAUDE_CHANGES,
-        &OPENCODE,
-        &PLUGIN,
-        &CODEX,
-        &GEMINI,
-        &VS_CODE,
-        &COPILOT,
-        &QWEN,
-        &KILO,
+        &SPECIFICATION, &CLAUDE_SKILLS, &CLAUDE_CHANGES, &OPENCODE, &PLUGIN, &CODEX, &GEMINI,
+        &VS_CODE, &COPILOT, &QWEN, &KILO,
     ],
     ..Field::USUAL
 };

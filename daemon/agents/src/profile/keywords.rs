@@ -53,15 +53,8 @@ keywords! {
 
 /// The keywords of [`RuleValueKind::Check`](super::RuleValueKind::Check) besides `at-most-N`.
 pub const CHECKS: [&str; 9] = [
-    "any",
-    "lower-case",
-    "standard-warn",
-    "visible",
-    "ascii-label",
-    "word",
-    "standard",
-    "ascii-lower-case",
-    "standard-directory",
+    "any", "lower-case", "standard-warn", "visible", "ascii-label", "word", "standard",
+    "ascii-lower-case", "standard-directory",
 ];
 
 pub(super) fn check_word(check: NameCheck) -> String {

@@ -21,14 +21,8 @@ use crate::yaml_library::YamlLibrary;
 
 /// Directories that the cross-client profile searches at each project level.
 const PROJECT_ROOTS: [&str; 8] = [
-    ".agents/skills",
-    ".claude/skills",
-    ".opencode/skills",
-    ".opencode/skill",
-    ".codex/skills",
-    ".gemini/skills",
-    ".github/skills",
-    ".cursor/skills",
+    ".agents/skills", ".claude/skills", ".opencode/skills", ".opencode/skill", ".codex/skills",
+    ".gemini/skills", ".github/skills", ".cursor/skills",
 ];
 
 /// Returns all rows, the default first.

@@ -86,27 +86,8 @@ mod tests {
     #[test]
     fn ambiguous_file_name_is_refused() {
         for path in [
-            "",
-            "/etc/passwd",
-            "..",
-            "../x",
-            "a/../b",
-            "a/./b",
-            "a//b",
-            "a/",
-            "a\\b",
-            "a\0b",
-            "a\nb",
-            "c:x",
-            "nul",
-            "NUL.txt",
-            "a/com1.log",
-            "lpt¹",
-            "a.",
-            "a ",
-            " a",
-            "a*",
-            "a|b",
+            "", "/etc/passwd", "..", "../x", "a/../b", "a/./b", "a//b", "a/", "a\\b", "a\0b",
+            "a\nb", "c:x", "nul", "NUL.txt", "a/com1.log", "lpt¹", "a.", "a ", " a", "a*", "a|b",
         ] {
             assert!(check_file(path).is_err(), "{path:?}");
         }

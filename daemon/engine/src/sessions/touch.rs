@@ -139,14 +139,8 @@ mod tests {
     use crate::files::disk::{Directory, File, ReadError, Stat};
 
     const PLACES: [&str; 8] = [
-        ".agents/skills",
-        ".claude/skills",
-        ".opencode/skills",
-        ".opencode/skill",
-        ".codex/skills",
-        ".gemini/skills",
-        ".github/skills",
-        ".cursor/skills",
+        ".agents/skills", ".claude/skills", ".opencode/skills", ".opencode/skill", ".codex/skills",
+        ".gemini/skills", ".github/skills", ".cursor/skills",
     ];
 
     /// Disk that counts its calls.

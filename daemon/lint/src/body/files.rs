@@ -40,16 +40,8 @@ static PATHS_IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Files of a skill for people or tools, not for models.
 const FOR_PEOPLE: [&str; 10] = [
-    "LICENSE",
-    "LICENCE",
-    "README",
-    "NOTICE",
-    "CHANGELOG",
-    "CONTRIBUTING",
-    "package",
-    "requirements",
-    "pyproject",
-    "agents/openai",
+    "LICENSE", "LICENCE", "README", "NOTICE", "CHANGELOG", "CONTRIBUTING", "package",
+    "requirements", "pyproject", "agents/openai",
 ];
 
 /// Extensions of files that texts import.

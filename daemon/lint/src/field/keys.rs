@@ -204,11 +204,9 @@ fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
 pub(super) fn add_removal_fixes(cx: &Cx<'_>, finding: Finding, entry: &Entry) -> Finding {
     let removed = cx.removal(entry);
     match under_metadata(cx, entry) {
-        Some(edits) => finding.fix_all("Move the key under `metadata`", edits).fix(
-            "Remove the key",
-            removed,
-            "",
-        ),
+        Some(edits) => finding
+            .fix_all("Move the key under `metadata`", edits)
+            .fix("Remove the key", removed, ""),
         None => finding.draft("Remove the key", removed, ""),
     }
 }

@@ -4,25 +4,9 @@ use super::{Document, Keys, parse_with};
 
 /// Fields of the Agent Skills standard and of some agents, including misspellings.
 const FIELDS: [&str; 19] = [
-    "name",
-    "Name",
-    "description",
-    "when_to_use",
-    "license",
-    "compatibility",
-    "metadata",
-    "allowed-tools",
-    "allowed_tools",
-    "allowedTools",
-    "argument-hint",
-    "arguments",
-    "model",
-    "context",
-    "agent",
-    "paths",
-    "hooks",
-    "version",
-    "tags",
+    "name", "Name", "description", "when_to_use", "license", "compatibility", "metadata",
+    "allowed-tools", "allowed_tools", "allowedTools", "argument-hint", "arguments", "model",
+    "context", "agent", "paths", "hooks", "version", "tags",
 ];
 
 pub(super) const TEST_KEYS: Keys = Keys {

@@ -47,14 +47,8 @@ pub fn listed(agent: &str, location: &AgentLocation) -> Vec<Listed> {
 /// `node_modules`; follows links, one per real target; requires name and description.
 fn agentskills(location: &AgentLocation) -> Vec<Listed> {
     let clients = [
-        ".agents/skills",
-        ".claude/skills",
-        ".opencode/skills",
-        ".opencode/skill",
-        ".codex/skills",
-        ".gemini/skills",
-        ".github/skills",
-        ".cursor/skills",
+        ".agents/skills", ".claude/skills", ".opencode/skills", ".opencode/skill", ".codex/skills",
+        ".gemini/skills", ".github/skills", ".cursor/skills",
     ];
     let mut roots: Vec<PathBuf> = Vec::new();
     for dir in location.up_to_worktree().iter().chain([&location.home]) {

@@ -10,14 +10,8 @@ use super::skill::Skill;
 
 /// Roots below each directory from the working directory up, and below HOME, in this order.
 const ROOTS: [&str; 8] = [
-    ".agents/skills",
-    ".claude/skills",
-    ".opencode/skills",
-    ".opencode/skill",
-    ".codex/skills",
-    ".gemini/skills",
-    ".github/skills",
-    ".cursor/skills",
+    ".agents/skills", ".claude/skills", ".opencode/skills", ".opencode/skill", ".codex/skills",
+    ".gemini/skills", ".github/skills", ".cursor/skills",
 ];
 
 /// Further roots below HOME, after [`ROOTS`].

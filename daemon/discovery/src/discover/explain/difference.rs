@@ -16,21 +16,9 @@ use crate::activate::is_restriction;
 /// Rules for reading a file. For `description` and the `name_…` rules the changed value decides
 /// which one matters.
 const READING: &[&str] = &[
-    "name_source",
-    "name_scalars",
-    "name_empty",
-    "name_form",
-    "name_check",
-    "description",
-    "one_line",
-    "requires",
-    "fence",
-    "yaml_library",
-    "repairs",
-    "unreadable_yaml",
-    "invalid_utf8",
-    "byte_order_mark",
-    "crlf",
+    "name_source", "name_scalars", "name_empty", "name_form", "name_check", "description",
+    "one_line", "requires", "fence", "yaml_library", "repairs", "unreadable_yaml", "invalid_utf8",
+    "byte_order_mark", "crlf",
 ];
 
 /// Rules that decide which of several files wins.

@@ -28,14 +28,7 @@ enum Shape {
 }
 
 const MODES: &[&str] = &[
-    "acceptEdits",
-    "auto",
-    "bypassPermissions",
-    "default",
-    "delegate",
-    "dontAsk",
-    "manual",
-    "plan",
+    "acceptEdits", "auto", "bypassPermissions", "default", "delegate", "dontAsk", "manual", "plan",
 ];
 
 const KEYS: &[(&[&str], Shape)] = &[

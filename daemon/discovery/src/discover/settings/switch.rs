@@ -338,14 +338,7 @@ fn apply_override(
 
 /// Agents whose settings `skillsd enable` edits.
 const EDITED: [&str; 9] = [
-    "claude-code",
-    "codex",
-    "copilot-cli",
-    "droid",
-    "gemini-cli",
-    "kilo",
-    "opencode",
-    "qoder",
+    "claude-code", "codex", "copilot-cli", "droid", "gemini-cli", "kilo", "opencode", "qoder",
     "qwen-code",
 ];
 

@@ -19,19 +19,8 @@ use crate::sources::mcp_client::meter::{Meter, Metered};
 
 /// Environment variables passed to every server.
 const VARIABLES: [&str; 13] = [
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "TMPDIR",
-    "TZ",
-    "USER",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
+    "HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 ];
 
 /// Time for a server to end after its input is closed, and again after SIGTERM.
