@@ -129,6 +129,13 @@ struct InspectedFile {
 }
 
 impl InspectedFile {
+    /// Returns the name in the frontmatter, if the open standard does not allow its characters.
+    fn unusual_name(&self) -> Option<String> {
+        let name = self.document.frontmatter.as_ref()?.get("name")?.value.as_str()?;
+        let is_usual = |it: char| matches!(it, 'a'..='z' | '0'..='9' | '-');
+        (!name.is_empty() && !name.chars().all(is_usual)).then(|| name.to_owned())
+    }
+
     fn new(path: AbsPath, text: String, facts: FileFacts, origin: DecodeFacts) -> Self {
         let document = parse(&text);
         let record = SkillRecord::from_document(&text, &document, facts, origin);
@@ -176,7 +183,8 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let settings = Settings { profiles, levels: task.levels.clone() };
     let listed = task.views.iter().chain(&task.others).flat_map(|it| &it.resolution.candidates);
     let skills = sources.iter().map(|it| &it.path).chain(listed.map(|it| &it.path)).cloned();
-    let mentions = MentionSearch::new(&task.views, skills.collect(), &task.cancel);
+    let names = sources.iter().filter_map(InspectedFile::unusual_name).collect();
+    let mentions = MentionSearch::new(&task.views, skills.collect(), names, &task.cancel);
     let is_mentioned = |name: &str| mentions.is_mentioned(name);
     let found = in_parallel(&sources, &task.cancel, |source| {
         let beside = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());

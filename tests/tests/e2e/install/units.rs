@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use skills_testkit::Screen;
 
@@ -201,17 +202,22 @@ fn declined_changes_of_packaged_units_are_not_made() {
     }
 }
 
+/// Installs the units of a program in this directory, and returns its path and the output.
+fn install_units_from(fixture: &InstallFixture, dir: &str) -> (PathBuf, Output) {
+    let program = fixture.home.path().join(dir).join("skillsd");
+    fs::create_dir(program.parent().unwrap()).unwrap();
+    fs::hard_link(exe(), &program).or_else(|_| fs::copy(exe(), &program).map(drop)).unwrap();
+    fs::remove_file(fixture.bin.join("skillsd")).unwrap();
+    let mut command = fixture.home.command(&program);
+    command.args(["install", "--yes", "--only", "units"]).env("PATH", &fixture.bin);
+    (program, command.output().unwrap())
+}
+
 #[test]
 fn path_that_launchd_cannot_start_is_named_with_its_own_reason() {
     for (dir, is_started) in [("a'b", true), ("a\tb", false)] {
         let fixture = InstallFixture::new("").with_fake("launchctl", 0);
-        let program = fixture.home.path().join(dir).join("skillsd");
-        fs::create_dir(program.parent().unwrap()).unwrap();
-        fs::hard_link(exe(), &program).or_else(|_| fs::copy(exe(), &program).map(drop)).unwrap();
-        fs::remove_file(fixture.bin.join("skillsd")).unwrap();
-        let mut command = fixture.home.command(&program);
-        command.args(["install", "--yes", "--only", "units"]).env("PATH", &fixture.bin);
-        let output = command.output().unwrap();
+        let (_, output) = install_units_from(&fixture, dir);
         let shown = stdout(&output);
         assert_eq!(output.status.success(), is_started, "{shown}");
         let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -233,13 +239,7 @@ fn units_name_only_a_path_that_systemd_can_start() {
         ("a\tb", None),
     ] {
         let fixture = InstallFixture::new("").with_manager(0);
-        let program = fixture.home.path().join(dir).join("skillsd");
-        fs::create_dir(program.parent().unwrap()).unwrap();
-        fs::hard_link(exe(), &program).or_else(|_| fs::copy(exe(), &program).map(drop)).unwrap();
-        fs::remove_file(fixture.bin.join("skillsd")).unwrap();
-        let mut command = fixture.home.command(&program);
-        command.args(["install", "--yes", "--only", "units"]).env("PATH", &fixture.bin);
-        let output = command.output().unwrap();
+        let (program, output) = install_units_from(&fixture, dir);
         let shown = stdout(&output);
         let unit = fixture.home.path().join(".config/systemd/user/skillsd.service");
         if let Some(written) = written {

@@ -2,8 +2,11 @@
 //!
 //! A check asks only about a skill that it would rename; the texts are then read once.
 
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use aho_corasick::AhoCorasick;
 use skills_agents::references::{has_names, references_in, without_plugin};
 use skills_agents::skill::parse;
 use skills_syntax::markdown::Body;
@@ -21,18 +24,52 @@ pub(super) struct MentionSearch<'a> {
     views: &'a [Arc<View>],
     /// The checked files and the skills of all agents.
     skills: Vec<AbsPath>,
+    /// The names that a check may change. All are searched at once; others one by one.
+    names: Vec<String>,
     cancel: &'a Cancel,
-    texts: OnceLock<Vec<Arc<str>>>,
+    found: OnceLock<Found>,
+}
+
+struct Found {
+    texts: Vec<Arc<str>>,
+    /// The searched names that a text mentions.
+    mentioned: HashSet<String>,
 }
 
 impl<'a> MentionSearch<'a> {
-    pub(super) fn new(views: &'a [Arc<View>], skills: Vec<AbsPath>, cancel: &'a Cancel) -> Self {
-        Self { views, skills, cancel, texts: OnceLock::new() }
+    pub(super) fn new(
+        views: &'a [Arc<View>],
+        skills: Vec<AbsPath>,
+        names: Vec<String>,
+        cancel: &'a Cancel,
+    ) -> Self {
+        Self { views, skills, names, cancel, found: OnceLock::new() }
     }
 
     /// Returns whether a text mentions a name, except a skill of that name. Blocks on the disk.
     pub(super) fn is_mentioned(&self, name: &str) -> bool {
-        self.texts.get_or_init(|| self.read()).iter().any(|it| mentions(it, name))
+        let found = self.found.get_or_init(|| self.search());
+        if self.names.iter().any(|it| it == name) {
+            return found.mentioned.contains(name);
+        }
+        found.texts.iter().any(|text| mentions(text, name))
+    }
+
+    fn search(&self) -> Found {
+        let texts = self.read();
+        // Too many names for one automaton count as mentioned, and are not changed.
+        let Ok(automaton) = AhoCorasick::new(&self.names) else {
+            return Found { texts, mentioned: self.names.iter().cloned().collect() };
+        };
+        let names = in_parallel(&texts, self.cancel, |text| {
+            let matches = automaton.find_overlapping_iter(&**text);
+            let words = matches.filter(|it| is_word(text, it.range()));
+            let words = words.map(|it| &*self.names[it.pattern()]).collect();
+            Some(mentioned(text, words))
+        });
+        let names = names.unwrap_or_default().into_iter().flatten().flatten();
+        let mentioned = names.map(str::to_owned).collect();
+        Found { texts, mentioned }
     }
 
     fn read(&self) -> Vec<Arc<str>> {
@@ -51,35 +88,41 @@ impl<'a> MentionSearch<'a> {
         texts.unwrap_or_default().into_iter().flatten().collect()
     }
 }
-
-/// Returns whether a text mentions a name, also one that no agent allows. A single word without
-/// digits or marks can have another meaning; it counts only as a reference to a skill.
+/// Returns whether a text mentions one name.
 fn mentions(text: &str, name: &str) -> bool {
-    if !has_word(text, name) {
-        return false;
+    let is_there = text.match_indices(name).any(|(at, _)| is_word(text, at..at + name.len()));
+    !mentioned(text, is_there.then_some(name).into_iter().collect()).is_empty()
+}
+
+/// Returns the words of a text that mention skills, also by names that no agent allows. A word of
+/// letters alone can have another meaning; it counts only as a reference to a skill.
+fn mentioned<'n>(text: &str, mut words: BTreeSet<&'n str>) -> BTreeSet<&'n str> {
+    if words.is_empty() {
+        return words;
     }
     let document = parse(text);
     let own = document.frontmatter.as_ref().and_then(|it| it.get("name"));
-    if own.is_some_and(|it| it.value.as_str() == Some(name)) {
+    if let Some(own) = own.and_then(|it| it.value.as_str()) {
         // The skill itself, or a copy of it.
-        return false;
+        words.remove(own);
     }
-    if !name.chars().all(char::is_alphabetic) {
-        return true;
+    let is_plain = |it: &str| it.chars().all(char::is_alphabetic);
+    if !words.iter().any(|it| is_plain(it)) {
+        return words;
     }
     let body = Body::new(text, document.body);
-    let is_code = |it: &str| it.trim_start_matches(['/', '$']) == name;
     let references = references_in(text, &document, &body);
-    references.iter().any(|it| it.name == name || without_plugin(&it.name) == Some(name))
-        || body.codes.iter().any(|it| is_code(it.slice(text)))
+    let names = references.iter().flat_map(|it| [Some(&*it.name), without_plugin(&it.name)]);
+    let codes = body.codes.iter().map(|it| it.slice(text).trim_start_matches(['/', '$']));
+    let meant: HashSet<&str> = names.flatten().chain(codes).collect();
+    words.retain(|it| !is_plain(it) || meant.contains(it));
+    words
 }
 
-/// Returns whether a text contains a name between other characters than those of names.
-fn has_word(text: &str, name: &str) -> bool {
+/// Returns whether a part of a text stands between other characters than those of names.
+fn is_word(text: &str, part: Range<usize>) -> bool {
     let is_part = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
-    text.match_indices(name).any(|(at, _)| {
-        !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part)
-    })
+    !text[..part.start].ends_with(is_part) && !text[part.end..].starts_with(is_part)
 }
 
 #[cfg(test)]
