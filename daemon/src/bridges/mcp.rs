@@ -1,30 +1,11 @@
 //! `skillsd mcp`: a Model Context Protocol server for skills.
 //!
-//! For agents that speak MCP but do not support skills, or not these. It is an ordinary client of
-//! the daemon and has no rules of its own: `skills/list` and `skills/load` decide what a model sees
-//! and may load. Supports both the revisions with `initialize` and the one without (2026-07-28).
-//! Standard output carries the protocol only; the log goes to files in the state directory.
-//! Commands in skills never run here, whatever the configuration says.
-
-mod changes;
-mod complete;
-mod consent;
-mod context;
-mod extension;
-mod input;
-mod names;
-mod place;
-mod prompts;
-mod resources;
-mod roots;
-mod server;
-mod tools;
+//! The server is the crate `skills-mcp`. Standard output carries the protocol only; the log goes to
+//! files in the state directory.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use rmcp::ServiceExt as _;
-use rmcp::service::ServerInitializeError;
 use skills_cli::GlobalArgs;
 use skills_cli::exit::Exit;
 use skills_client::ClientError;
@@ -33,6 +14,7 @@ use skills_client::environment::{config_file, socket_location};
 use skills_client::fallback::Fallback;
 use skills_client::spawn::StartOptions;
 use skills_config::Config;
+use skills_mcp::{ClientPlace, Clients, ServeError};
 use skills_protocol::wire::Shell;
 use tokio::runtime;
 
@@ -40,10 +22,6 @@ use crate::lifecycle::in_process::FallbackServer;
 use crate::lifecycle::log;
 use crate::lifecycle::log::LogTarget;
 use crate::lifecycle::settings::Settings;
-use context::McpContext;
-use input::StdioTransport;
-use place::ClientPlace;
-use server::{Server, VERSION};
 
 /// Default log filter. `rmcp` is limited to errors because its log lines quote messages.
 const DEFAULT_LEVEL: &str = "info,rmcp=error,notify=error";
@@ -83,10 +61,8 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
     };
     let own = Arc::<FallbackServer>::default();
     let exit = match clients(global, &own) {
-        Ok([client, consent]) => {
-            let [client, consent] =
-                [client, consent].map(|it| it.with_name("skillsd-mcp", VERSION));
-            runtime.block_on(serve(McpContext::new(client, consent, place, options.shell)))
+        Ok(clients) => {
+            exit_of(runtime.block_on(skills_mcp::serve(clients, place, options.shell)))
         }
         Err(error) => {
             log::print_error(&error, error.hint().as_deref());
@@ -99,11 +75,11 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
     exit.into()
 }
 
-/// Returns the client for ordinary calls and the one that sends the user's approvals.
-fn clients(global: &GlobalArgs, own: &Arc<FallbackServer>) -> Result<[Client; 2], ClientError> {
+/// Returns connections to the daemon, or to the server in this process with `--no-daemon`.
+fn clients(global: &GlobalArgs, own: &Arc<FallbackServer>) -> Result<Clients, ClientError> {
     if global.no_daemon {
         let over = |own: Arc<FallbackServer>| Client::over(move || own.connect());
-        return Ok([over(Arc::clone(own)), over(Arc::clone(own))]);
+        return Ok(Clients { calls: over(Arc::clone(own)), consent: over(Arc::clone(own)) });
     }
     // Answers while the daemon hangs.
     let in_process = Arc::clone(own);
@@ -115,39 +91,26 @@ fn clients(global: &GlobalArgs, own: &Arc<FallbackServer>) -> Result<[Client; 2]
     for health in skills_cli::replace_older_daemon(global, &options) {
         tracing::warn!("{}", health.message);
     }
-    let clients = [Client::new(options.clone()), Client::for_consent(options)];
-    Ok(clients.map(|it| it.with_fallback(Arc::clone(&fallback))))
+    Ok(Clients {
+        calls: Client::new(options.clone()).with_fallback(Arc::clone(&fallback)),
+        consent: Client::for_consent(options).with_fallback(fallback),
+    })
 }
 
-async fn serve(mcp: McpContext) -> Exit {
-    let mcp = Arc::new(mcp);
-    let following = tokio::spawn(changes::follow(Arc::clone(&mcp)));
-    let exit = match Server::new(mcp).serve(StdioTransport::start()).await {
-        Ok(running) => match running.waiting().await {
-            Ok(_) => Exit::Fine,
-            Err(error) => {
-                tracing::error!(%error, "the MCP server ended");
-                Exit::Bug
-            }
-        },
-        // The client disconnected before the handshake.
-        Err(ServerInitializeError::ConnectionClosed(_)) => Exit::Fine,
-        Err(error) => {
-            tracing::warn!("standard input is not Model Context Protocol");
-            tracing::debug!(%error);
-            log::print_error(&NotMcp, Some(NotMcp::HINT));
+/// Prints why the server ended early, and returns the exit code.
+fn exit_of(served: Result<(), ServeError>) -> Exit {
+    match served {
+        Ok(()) => Exit::Fine,
+        Err(error @ ServeError::Ended(_)) => {
+            tracing::error!("{error}");
+            Exit::Bug
+        }
+        Err(error @ ServeError::NotMcp) => {
+            tracing::warn!("{error}");
+            log::print_error(&error, Some(NOT_MCP_HINT));
             Exit::Usage
         }
-    };
-    following.abort();
-    exit
+    }
 }
 
-/// Error for input that is not MCP.
-#[derive(Debug, thiserror::Error)]
-#[error("standard input is not Model Context Protocol")]
-struct NotMcp;
-
-impl NotMcp {
-    const HINT: &str = "Agents start this command. See the README for how to register it.";
-}
+const NOT_MCP_HINT: &str = "Agents start this command. See the README for how to register it.";

@@ -33,6 +33,13 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("skills-client", &["skills-platform", "skills-protocol"]),
     ("skills-cli", &["skills-client", "skills-platform", "skills-protocol"]),
     (
+        "skills-mcp",
+        &[
+            "skills-syntax", "skills-agents", "skills-discovery", "skills-render",
+            "skills-platform", "skills-protocol", "skills-client", "skills-cli",
+        ],
+    ),
+    (
         "skills-lsp",
         &[
             "skills-syntax", "skills-agents", "skills-discovery", "skills-config", "skills-lint",
@@ -44,7 +51,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
         &[
             "skills-syntax", "skills-agents", "skills-discovery", "skills-config", "skills-render",
             "skills-lint", "skills-platform", "skills-protocol", "skills-engine", "skills-client",
-            "skills-cli", "skills-lsp",
+            "skills-cli", "skills-mcp", "skills-lsp",
         ],
     ),
     ("skills-testkit", &[]),
@@ -68,6 +75,7 @@ const HOLDERS: &[(&str, &[&str])] = &[
     ("clap", &["skills-cli", "skillsd"]),
     ("tower-lsp-server", &["skills-lsp"]),
     ("jsonrpsee", &["skills-protocol", "skillsd"]),
+    ("rmcp", &["skills-engine", "skills-mcp"]),
     ("listenfd", &["skillsd"]),
     ("sd-notify", &["skillsd"]),
 ];

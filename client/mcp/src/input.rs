@@ -33,7 +33,7 @@ type Refused = (ErrorData, Option<RequestId>);
 type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// The transport of the server.
-pub(super) struct StdioTransport {
+pub(crate) struct StdioTransport {
     lines: mpsc::Receiver<Result<Message, Refused>>,
     output: Arc<Mutex<Stdout>>,
     /// The answer to a line that was not a message. The library may drop a call of `receive`
@@ -43,7 +43,7 @@ pub(super) struct StdioTransport {
 
 impl StdioTransport {
     /// Begins to read standard input.
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let (sender, lines) = mpsc::channel(AHEAD);
         tokio::spawn(async move {
             let mut input = BufReader::new(tokio::io::stdin());

@@ -8,8 +8,8 @@ use skills_protocol::method::{CatalogTool, SkillsLoad};
 use skills_protocol::wire::{By, LoadParams, LoadResult, ShellCommand, ToolParams};
 
 use super::definition::{arguments, object, tool as plain_tool};
-use crate::bridges::mcp::consent::{User, ask_first};
-use crate::bridges::mcp::context::{McpContext, error_text};
+use crate::consent::{User, ask_first};
+use crate::context::{McpContext, error_text};
 
 pub(super) const SKILL: &str = "skill";
 
@@ -74,7 +74,7 @@ pub(super) async fn load(
 }
 
 /// Calls `skills/load`. Commands in the skill never run.
-pub(in crate::bridges::mcp) async fn load_skill(
+pub(crate) async fn load_skill(
     mcp: &McpContext,
     name: String,
     args: Option<String>,
@@ -87,7 +87,7 @@ pub(in crate::bridges::mcp) async fn load_skill(
 }
 
 /// Returns notes for the model: warnings, and commands that did not run.
-pub(in crate::bridges::mcp) fn notes(loaded: &LoadResult) -> Option<String> {
+pub(crate) fn notes(loaded: &LoadResult) -> Option<String> {
     let mut notes = loaded.warnings.clone();
     if !loaded.commands.is_empty() {
         let commands: Vec<_> = loaded.commands.iter().map(command).collect();
@@ -105,7 +105,7 @@ fn command(command: &ShellCommand) -> String {
 }
 
 /// Returns the fields that a capable client may apply: tools, model, hooks, commands.
-pub(in crate::bridges::mcp) fn meta(loaded: &LoadResult) -> MetaObject {
+pub(crate) fn meta(loaded: &LoadResult) -> MetaObject {
     let mut meta = MetaObject::new();
     let LoadResult { format, metadata, commands, warnings, hash, .. } = loaded;
     let rest = json!({

@@ -20,14 +20,14 @@ use skills_discovery::discover::{PROMPT_ARGUMENT, PROMPT_REQUIRED};
 use skills_protocol::error::SKILL_NOT_FOUND;
 use skills_protocol::wire::{By, Entry, Include};
 
-use super::context::{AT_ONCE, McpContext, error_text, refusal};
-use super::tools::{load_skill, meta, notes};
+use crate::context::{AT_ONCE, McpContext, error_text, refusal};
+use crate::tools::{load_skill, meta, notes};
 
 /// Name of the prompt argument that holds all arguments as one text.
-pub(super) const ARGUMENTS: &str = "arguments";
+pub(crate) const ARGUMENTS: &str = "arguments";
 
 /// Lists the skills that a user may invoke.
-pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Prompt>, ClientError> {
+pub(crate) async fn list(mcp: &McpContext) -> Result<Vec<Prompt>, ClientError> {
     let mut entries = mcp.listed(&[Include::Hidden]).await?;
     mcp.note_listed();
     let mut seen = BTreeSet::new();
@@ -66,7 +66,7 @@ fn is_required(frontmatter: &Map<String, Value>, name: &str) -> bool {
 }
 
 /// Returns a skill's argument names, from a list or a string separated by whitespace.
-pub(super) fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
+pub(crate) fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
     match frontmatter.get("arguments") {
         Some(Value::String(text)) => words(text),
@@ -77,7 +77,7 @@ pub(super) fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
     }
 }
 
-pub(super) async fn get(
+pub(crate) async fn get(
     mcp: &McpContext,
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
@@ -132,7 +132,7 @@ fn quote(value: &str) -> String {
     if is_plain { value.to_owned() } else { format!("'{}'", value.replace('\'', "'\\''")) }
 }
 
-pub(super) fn prompt_error(error: &ClientError) -> ErrorData {
+pub(crate) fn prompt_error(error: &ClientError) -> ErrorData {
     match refusal(error) {
         Some(it) => {
             let data = it.data.as_ref().filter(|_| it.code == SKILL_NOT_FOUND);

@@ -14,14 +14,14 @@ use rmcp::model::{
 use rmcp::service::Peer;
 use tokio::time::timeout;
 
-use super::context::McpContext;
-use super::place::PATIENCE;
+use crate::context::McpContext;
+use crate::place::PATIENCE;
 
 /// Key of the question among the input requests.
 const QUESTION: &str = "roots";
 
 /// Requests the roots of a client that sent `initialize`, if it has any.
-pub(super) async fn request(mcp: &McpContext, peer: &Peer<RoleServer>) {
+pub(crate) async fn request(mcp: &McpContext, peer: &Peer<RoleServer>) {
     let roots = match peer.peer_info() {
         Some(info) if info.capabilities.roots.is_some() => {
             match timeout(PATIENCE, peer.list_roots()).await {
@@ -43,7 +43,7 @@ pub(super) async fn request(mcp: &McpContext, peer: &Peer<RoleServer>) {
 
 /// Returns the input request for roots, if the client supports them and has not been asked. The
 /// client repeats the call with its answer.
-pub(super) fn question(
+pub(crate) fn question(
     mcp: &McpContext,
     meta: &RequestMetaObject,
     said: Option<&InputResponses>,

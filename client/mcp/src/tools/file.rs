@@ -7,9 +7,9 @@ use skills_protocol::method::{SkillsRead, SkillsResources};
 use skills_protocol::wire::{By, ReadParams, ReadResult, ResourcesParams};
 
 use super::definition::{ToolResult, arguments, object, text};
-use crate::bridges::mcp::consent::{User, ask_first};
-use crate::bridges::mcp::context::{McpContext, error_text};
-use crate::bridges::mcp::names::{media_type, uri};
+use crate::consent::{User, ask_first};
+use crate::context::{McpContext, error_text};
+use crate::names::{media_type, uri};
 
 pub(super) const READ: &str = "Reads a file that belongs to a skill, such as a reference or a script, by its path relative to the skill's directory. Without a path it lists the skill's files.";
 

@@ -13,7 +13,7 @@ use skills_protocol::wire::{
 use skills_render::escape;
 
 use super::definition::{ToolResult, arguments, object, text};
-use crate::bridges::mcp::context::{McpContext, error_text};
+use crate::context::{McpContext, error_text};
 
 pub(super) const SEARCH: &str = "Finds skills by name and description, best match first. Use it when no skill in the description of the tool `skill` clearly fits, or when that list is shortened.";
 

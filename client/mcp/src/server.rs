@@ -17,23 +17,23 @@ use serde_json::{Value, json};
 use skills_client::ClientError;
 use skills_protocol::error::shortened;
 
-use super::consent::User;
-use super::context::{McpContext, error_text};
-use super::{changes, complete, extension, prompts, resources, roots, tools};
+use crate::consent::User;
+use crate::context::{McpContext, error_text};
+use crate::{changes, complete, extension, prompts, resources, roots, tools};
 
 const NAME: &str = "skillsd";
 
-pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Instructions that a client may pass on to its model.
 const INSTRUCTIONS: &str = "Skills are instructions for kinds of tasks, kept as files on this machine. Before you begin a task that matches the description of a skill, load it with the tool `skill` and follow it; `read_skill_file` reads the files that it names. If no listed skill fits, use `search_skills`.";
 
-pub(super) struct Server {
+pub(crate) struct Server {
     mcp: Arc<McpContext>,
 }
 
 impl Server {
-    pub(super) fn new(mcp: Arc<McpContext>) -> Self {
+    pub(crate) fn new(mcp: Arc<McpContext>) -> Self {
         Self { mcp }
     }
 }

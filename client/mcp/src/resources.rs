@@ -15,15 +15,15 @@ use skills_protocol::error::{INVALID_PARAMS, SKILL_NOT_FOUND};
 use skills_protocol::method::SkillsRead;
 use skills_protocol::wire::{By, Entry, ReadParams, Scope};
 
-use super::consent::{User, ask_first};
-use super::context::{McpContext, error_text, refusal};
-use super::names::{SKILL_FILE, TEMPLATE, media_type, parse_uri, uri};
+use crate::consent::{User, ask_first};
+use crate::context::{McpContext, error_text, refusal};
+use crate::names::{SKILL_FILE, TEMPLATE, media_type, parse_uri, uri};
 
 /// Maximum size of a file read as one resource.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Lists the skills, each as its SKILL.md.
-pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Resource>, ClientError> {
+pub(crate) async fn list(mcp: &McpContext) -> Result<Vec<Resource>, ClientError> {
     let listed = mcp.listed(&[]).await?;
     mcp.note_listed();
     let mut seen = BTreeSet::new();
@@ -42,14 +42,14 @@ fn resource(entry: &Entry) -> Resource {
         .with_mime_type("text/markdown")
 }
 
-pub(super) fn template() -> ResourceTemplate {
+pub(crate) fn template() -> ResourceTemplate {
     ResourceTemplate::new(TEMPLATE, "skill file")
         .with_title("A file of a skill")
         .with_description("A file by its path relative to the skill's directory.")
 }
 
 /// Reads a file of a skill; asks the user first if that needs approval.
-pub(super) async fn read(
+pub(crate) async fn read(
     mcp: &McpContext,
     uri: &str,
     user: User,

@@ -14,13 +14,13 @@ use skills_client::subscription::{Subscription, SubscriptionEvent};
 use skills_protocol::wire::{Contextual as _, EventKind, SubscribeParams};
 use tokio::sync::watch;
 
-use super::context::McpContext;
+use crate::context::McpContext;
 
 /// Pause before subscribing again.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// Counts changes as long as the server runs.
-pub(super) async fn follow(mcp: Arc<McpContext>) {
+pub(crate) async fn follow(mcp: Arc<McpContext>) {
     loop {
         let mut moves = mcp.place.moves();
         let context = mcp.place.context_and_mark(&mut moves).await;
@@ -52,7 +52,7 @@ pub(super) async fn follow(mcp: Arc<McpContext>) {
 }
 
 /// Notifies a client that sent `initialize`, until it disconnects.
-pub(super) async fn tell(peer: Peer<RoleServer>, mut changes: watch::Receiver<u64>) {
+pub(crate) async fn tell(peer: Peer<RoleServer>, mut changes: watch::Receiver<u64>) {
     while changes.changed().await.is_ok() {
         if let Err(error) = tell_once(&peer).await {
             tracing::debug!(%error, "the client is gone");
@@ -68,7 +68,7 @@ async fn tell_once(peer: &Peer<RoleServer>) -> Result<(), ServiceError> {
 }
 
 /// Sends a `subscriptions/listen` client the notifications that it accepted.
-pub(super) async fn tell_listener(
+pub(crate) async fn tell_listener(
     sink: &SubscriptionSink,
     mut changes: watch::Receiver<u64>,
 ) -> Result<(), SubscriptionSendError> {
@@ -88,7 +88,7 @@ pub(super) async fn tell_listener(
 }
 
 /// Returns the supported part of a requested filter.
-pub(super) fn supported_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
+pub(crate) fn supported_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut filter = requested.clone();
     filter.resource_subscriptions = None;
     filter

@@ -19,35 +19,35 @@ use skills_protocol::wire::{
 };
 use tokio::sync::watch;
 
-use super::place::ClientPlace;
+use crate::place::ClientPlace;
 
 /// Pauses before a call is repeated after its connection broke.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(20), Duration::from_millis(80), Duration::from_millis(320)];
 
 /// Number of concurrent calls for skills; the daemon accepts twice as many.
-pub(super) const AT_ONCE: usize = 16;
+pub(crate) const AT_ONCE: usize = 16;
 
 /// State shared by all requests of the client.
-pub(super) struct McpContext {
-    pub(super) client: Client,
+pub(crate) struct McpContext {
+    pub(crate) client: Client,
     /// Sends the user's approvals to the daemon.
     consent: Client,
-    pub(super) place: ClientPlace,
-    pub(super) shell: Shell,
+    pub(crate) place: ClientPlace,
+    pub(crate) shell: Shell,
     /// Counts changes of the listed skills.
-    pub(super) changes: watch::Sender<u64>,
+    pub(crate) changes: watch::Sender<u64>,
     has_listed: AtomicBool,
 }
 
 impl McpContext {
-    pub(super) fn new(client: Client, consent: Client, place: ClientPlace, shell: Shell) -> Self {
+    pub(crate) fn new(client: Client, consent: Client, place: ClientPlace, shell: Shell) -> Self {
         let changes = watch::Sender::new(0);
         Self { client, consent, place, shell, changes, has_listed: AtomicBool::new(false) }
     }
 
     /// Calls the daemon in the client's context.
-    pub(super) async fn ask<M: Request>(
+    pub(crate) async fn ask<M: Request>(
         &self,
         mut params: M::Params,
     ) -> Result<M::Result, ClientError>
@@ -59,7 +59,7 @@ impl McpContext {
     }
 
     /// Calls the daemon with a path given by the client, encoded like the other paths of the call.
-    pub(super) async fn ask_about<M: Request>(
+    pub(crate) async fn ask_about<M: Request>(
         &self,
         path: &str,
         params: impl FnOnce(String) -> M::Params,
@@ -74,12 +74,12 @@ impl McpContext {
     }
 
     /// Sends the user's answer to a question to the daemon.
-    pub(super) async fn answer(&self, params: &PermissionReplyParams) -> Result<(), ClientError> {
+    pub(crate) async fn answer(&self, params: &PermissionReplyParams) -> Result<(), ClientError> {
         self.consent.call::<PermissionReply>(params).await.map(drop)
     }
 
     /// Calls the daemon without setting a context.
-    pub(super) async fn call<M: Request>(
+    pub(crate) async fn call<M: Request>(
         &self,
         params: &M::Params,
     ) -> Result<M::Result, ClientError> {
@@ -96,7 +96,7 @@ impl McpContext {
 
     /// Lists the skills that the model sees, and those in the other states in `include`. Leaves out
     /// skills built into the profile's agent, which only that agent can load.
-    pub(super) async fn listed(&self, include: &[Include]) -> Result<Vec<Entry>, ClientError> {
+    pub(crate) async fn listed(&self, include: &[Include]) -> Result<Vec<Entry>, ClientError> {
         let mut params = ListParams { include: include.to_vec(), ..ListParams::default() };
         params.set_context(self.place.context().await);
         let mut skills = fetch_all(&self.client, &params).await?.skills;
@@ -104,18 +104,18 @@ impl McpContext {
         Ok(skills)
     }
 
-    pub(super) async fn frontmatter(&self, name: &str) -> Result<Map<String, Value>, ClientError> {
+    pub(crate) async fn frontmatter(&self, name: &str) -> Result<Map<String, Value>, ClientError> {
         let params = GetParams { name: Some(name.to_owned()), ..GetParams::default() };
         Ok(self.ask::<SkillsGet>(params).await?.frontmatter)
     }
 
     /// Records that the client has received a list.
-    pub(super) fn note_listed(&self) {
+    pub(crate) fn note_listed(&self) {
         self.has_listed.store(true, Ordering::Relaxed);
     }
 
     /// Records a change of the listed skills, if the client has received a list.
-    pub(super) fn note_change(&self) {
+    pub(crate) fn note_change(&self) {
         if self.has_listed.load(Ordering::Relaxed) {
             self.changes.send_modify(|nth| *nth += 1);
         }
@@ -123,7 +123,7 @@ impl McpContext {
 }
 
 /// Returns the error message with its hint, for the model.
-pub(super) fn error_text(error: &ClientError) -> String {
+pub(crate) fn error_text(error: &ClientError) -> String {
     let mut text = error.to_string();
     if let Some(hint) = error.hint() {
         text = format!("{text}. {hint}");
@@ -131,7 +131,7 @@ pub(super) fn error_text(error: &ClientError) -> String {
     text
 }
 
-pub(super) fn refusal(error: &ClientError) -> Option<&RpcError> {
+pub(crate) fn refusal(error: &ClientError) -> Option<&RpcError> {
     match error {
         ClientError::Rpc(error) => Some(error),
         _ => None,

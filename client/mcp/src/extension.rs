@@ -15,11 +15,11 @@ use serde_json::{Map, Value};
 use skills_client::ClientError;
 use skills_protocol::wire::Scope;
 
-use super::context::{AT_ONCE, McpContext, error_text};
-use super::names::{SKILL_FILE, parse_uri, uri};
+use crate::context::{AT_ONCE, McpContext, error_text};
+use crate::names::{SKILL_FILE, parse_uri, uri};
 
 /// Lists the skills that a host can load as files.
-pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Skill>, ClientError> {
+pub(crate) async fn list(mcp: &McpContext) -> Result<Vec<Skill>, ClientError> {
     let listed = mcp.listed(&[]).await?;
     let mut seen = BTreeSet::new();
     let names: Vec<_> = listed
@@ -48,7 +48,7 @@ pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Skill>, ClientError> {
 }
 
 /// Returns one skill by the URI of its SKILL.md.
-pub(super) async fn get(mcp: &McpContext, of: &str) -> Result<GetSkillResult, ErrorData> {
+pub(crate) async fn get(mcp: &McpContext, of: &str) -> Result<GetSkillResult, ErrorData> {
     let missing = |why: String| ErrorData::invalid_params(why, None);
     let Some((name, _)) = parse_uri(of).filter(|(_, path)| path == SKILL_FILE) else {
         return Err(missing(format!("`{of}` is not the URI of a skill's {SKILL_FILE}")));

@@ -16,10 +16,10 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// Maximum wait for a client to send its roots.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The client's current working directory.
-pub(super) struct ClientPlace {
+pub struct ClientPlace {
     global: GlobalArgs,
     session: Option<String>,
     start: Context,
@@ -31,14 +31,14 @@ pub(super) struct ClientPlace {
 
 impl ClientPlace {
     /// Returns the directory given on the command line.
-    pub(super) fn new(global: GlobalArgs, session: Option<String>) -> Result<Self, CommandError> {
+    pub fn new(global: GlobalArgs, session: Option<String>) -> Result<Self, CommandError> {
         let start = Context { session: session.clone(), ..skills_cli::context(&global)? };
         let current = watch::Sender::new(Some(start.clone()));
         Ok(Self { global, session, start, current, has_roots_answer: AtomicBool::new(false) })
     }
 
     /// Makes calls wait until the client has sent its roots.
-    pub(super) fn await_roots(&self) {
+    pub(crate) fn await_roots(&self) {
         if self.global.cwd.is_none() {
             self.current.send_replace(None);
         }
@@ -46,7 +46,7 @@ impl ClientPlace {
 
     /// Applies the client's roots: the first one that is a directory becomes the working directory,
     /// the others additional directories. `roots` is none if the client sent none.
-    pub(super) fn apply_roots(&self, roots: Option<&[String]>) {
+    pub(crate) fn apply_roots(&self, roots: Option<&[String]>) {
         self.has_roots_answer.store(true, Ordering::Relaxed);
         if self.global.cwd.is_some() {
             return;
@@ -61,7 +61,7 @@ impl ClientPlace {
     }
 
     /// Returns whether the client must be asked for its roots.
-    pub(super) fn needs_roots(&self) -> bool {
+    pub(crate) fn needs_roots(&self) -> bool {
         self.global.cwd.is_none() && !self.has_roots_answer.load(Ordering::Relaxed)
     }
 
@@ -85,12 +85,12 @@ impl ClientPlace {
     }
 
     /// Returns the context of calls; waits while the client is asked for its roots.
-    pub(super) async fn context(&self) -> Context {
+    pub(crate) async fn context(&self) -> Context {
         self.context_and_mark(&mut self.current.subscribe()).await
     }
 
     /// Like [`Self::context`]; afterwards `moves` reports only later changes.
-    pub(super) async fn context_and_mark(
+    pub(crate) async fn context_and_mark(
         &self,
         moves: &mut watch::Receiver<Option<Context>>,
     ) -> Context {
@@ -102,7 +102,7 @@ impl ClientPlace {
         }
     }
 
-    pub(super) fn moves(&self) -> watch::Receiver<Option<Context>> {
+    pub(crate) fn moves(&self) -> watch::Receiver<Option<Context>> {
         self.current.subscribe()
     }
 }

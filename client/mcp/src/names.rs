@@ -11,18 +11,18 @@ use skills_protocol::path::{PathEncoding, decode};
 /// URI scheme with its separator.
 const SCHEME: &str = "skill://";
 
-pub(super) const SKILL_FILE: &str = "SKILL.md";
+pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
 /// URI template (RFC 6570) of all skill files.
-pub(super) const TEMPLATE: &str = "skill://{name}/{+path}";
+pub(crate) const TEMPLATE: &str = "skill://{name}/{+path}";
 
-pub(super) fn uri(name: &str, relative: &str) -> String {
+pub(crate) fn uri(name: &str, relative: &str) -> String {
     let name = utf8_percent_encode(name, UNRESERVED);
     format!("{SCHEME}{name}/{}", utf8_percent_encode(relative, PATH))
 }
 
 /// Parses a URI into the skill's name and the file's path.
-pub(super) fn parse_uri(uri: &str) -> Option<(String, String)> {
+pub(crate) fn parse_uri(uri: &str) -> Option<(String, String)> {
     let (name, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
     let plain = |text: &str| {
         let path = decode(text, Some(PathEncoding::Percent)).ok()?;
@@ -38,7 +38,7 @@ const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove
 const PATH: &AsciiSet = &UNRESERVED.remove(b'/');
 
 /// Returns the media type for a file name extension, if known.
-pub(super) fn media_type(path: &str) -> Option<&'static str> {
+pub(crate) fn media_type(path: &str) -> Option<&'static str> {
     let extension = Path::new(path).extension()?.to_str()?.to_ascii_lowercase();
     Some(match extension.as_str() {
         "md" | "markdown" => "text/markdown",

@@ -19,7 +19,7 @@ use skills_protocol::error::{NEEDS_ASKING, RpcError};
 use skills_protocol::method::PermissionPending;
 use skills_protocol::wire::{PermissionPendingParams, PermissionReplyParams, Reply};
 
-use super::context::{McpContext, refusal};
+use crate::context::{McpContext, refusal};
 
 /// Returns the key of a question among the input requests. It has the request's id: an answer
 /// counts for that request alone.
@@ -31,7 +31,7 @@ fn question_name(id: &str) -> String {
 const ANSWER: &str = "answer";
 
 /// Ways to ask the user behind a client.
-pub(super) enum User {
+pub(crate) enum User {
     /// The client cannot ask.
     Unreachable,
     /// By a request to a client that sent `initialize`.
@@ -42,7 +42,7 @@ pub(super) enum User {
 
 impl User {
     /// Returns how to ask the user behind a call.
-    pub(super) fn of(context: &RequestContext<RoleServer>, said: Option<&InputResponses>) -> Self {
+    pub(crate) fn of(context: &RequestContext<RoleServer>, said: Option<&InputResponses>) -> Self {
         if let Some(capabilities) = context.meta.client_capabilities() {
             // In the revision without `initialize`, each call carries the client's capabilities.
             if !has_forms(&capabilities) {
@@ -65,7 +65,7 @@ fn has_forms(capabilities: &ClientCapabilities) -> bool {
 /// Asks the user if a refusal needs approval. Returns none once the user has answered and the call
 /// can be repeated; otherwise the question for the client, or the refusal for the model as an
 /// error.
-pub(super) async fn ask_first(
+pub(crate) async fn ask_first(
     mcp: &McpContext,
     user: User,
     refused: ClientError,

@@ -12,12 +12,12 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Tool};
 use skills_client::ClientError;
 
-use super::consent::User;
-use super::context::McpContext;
+use crate::consent::User;
+use crate::context::McpContext;
 use definition::tool;
 use load::SKILL;
 
-pub(super) use load::{load_skill, meta, notes};
+pub(crate) use load::{load_skill, meta, notes};
 
 const SEARCH: &str = "search_skills";
 
@@ -26,7 +26,7 @@ const READ: &str = "read_skill_file";
 const EXPLAIN: &str = "explain_skill";
 
 /// Lists the tools, with the current skills.
-pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Tool>, ClientError> {
+pub(crate) async fn list(mcp: &McpContext) -> Result<Vec<Tool>, ClientError> {
     let skill = load::tool(mcp).await?;
     mcp.note_listed();
     Ok(vec![
@@ -37,7 +37,7 @@ pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Tool>, ClientError> {
     ])
 }
 
-pub(super) async fn call(
+pub(crate) async fn call(
     mcp: &McpContext,
     request: CallToolRequestParams,
     user: User,

@@ -15,12 +15,12 @@ use skills_client::ClientError;
 use skills_protocol::method::{SkillsResources, SkillsUsage};
 use skills_protocol::wire::{ResourcesParams, Scope, UsageParams};
 
-use super::context::{McpContext, error_text};
-use super::names::{SKILL_FILE, TEMPLATE};
-use super::prompts::{ARGUMENTS, names, prompt_error};
+use crate::context::{McpContext, error_text};
+use crate::names::{SKILL_FILE, TEMPLATE};
+use crate::prompts::{ARGUMENTS, names, prompt_error};
 
 /// Returns the matching values in list order.
-pub(super) async fn complete(
+pub(crate) async fn complete(
     mcp: &McpContext,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
