@@ -2,7 +2,6 @@
 //! turns of heavy calls.
 
 pub(crate) mod answer;
-pub(crate) mod blocking;
 pub(crate) mod connection;
 pub(crate) mod dispatch;
 pub(crate) mod events;
@@ -14,3 +13,4 @@ pub(crate) mod peer;
 pub(crate) mod refusal;
 pub(crate) mod server;
 pub(crate) mod socket;
+pub(crate) mod tasks;

@@ -21,7 +21,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use skills_platform::lock::lock;
 use skills_platform::process::end_of_child;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::task::spawn_blocking;
+
+use crate::rpc::tasks::unblock;
 
 /// Environment variables passed to programs; all others, which may be secret, are removed.
 const PASSED_VARIABLES: [&str; 13] = [
@@ -127,7 +128,7 @@ pub(crate) async fn run(job: Job, place: RunSlot) -> io::Result<Ran> {
         drop(place);
         ran
     };
-    let ran = spawn_blocking(supervise).await;
+    let ran = unblock(supervise).await;
     ran.unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 

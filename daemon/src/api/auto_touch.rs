@@ -14,9 +14,9 @@ use skills_engine::sessions::session::Session;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
-use tokio::task::spawn_blocking;
 
 use crate::api::session::{SessionCalls, SessionContext, TouchScope};
+use crate::rpc::tasks::unblock;
 
 /// Maximum number of views opened at startup for automatic sessions. Each costs a first read of its
 /// skills.
@@ -40,7 +40,7 @@ pub(crate) async fn run(calls: Arc<SessionCalls>) {
             Some(written) => reader.files(written),
             None => reader.compare(),
         };
-        let files = spawn_blocking(read).await.unwrap_or_default();
+        let files = unblock(read).await.unwrap_or_default();
         for session in sessions {
             if let Err(error) = calls.touch_written(&session, &files).await {
                 tracing::warn!(

@@ -26,9 +26,9 @@ use crate::api::from_wire::ViewRequest;
 use crate::api::present_agents::present_agents;
 use crate::lifecycle::settings::{ConfigChange, Settings, source_config};
 use crate::lifecycle::shutdown::Shutdown;
-use crate::rpc::blocking::blocking;
 use crate::rpc::events::{Bus, EventSubject};
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 /// Limits on the wait for sources that are fetched or started for the first time.
 const SOURCE_TIMEOUTS: SourceTimeouts =

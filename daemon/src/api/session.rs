@@ -21,13 +21,12 @@ use skills_engine::{Engine, Freshness, View};
 use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
-use tokio::task::spawn_blocking;
 
 use crate::api::counters::Counters;
 use crate::api::from_wire::ViewRequest;
 use crate::api::request::{CallStart, DecodedCall, Resolver, TouchBase};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::{blocking, unblock};
 
 pub(crate) struct SessionCalls {
     pub(crate) resolver: Arc<Resolver>,
@@ -297,7 +296,7 @@ impl SessionCalls {
         let levels = self.levels.clone();
         let cwd = asked.key.cwd.clone();
         let search = Search { cwd, worktree, repository, relative, known, touched, levels };
-        let found = spawn_blocking(move || touch::discover(&search)).await;
+        let found = unblock(move || touch::discover(&search)).await;
         found.map_err(|error| {
             tracing::error!(%error, "failed to process a touch");
             RpcError::internal("failed to process the touched paths")

@@ -61,9 +61,7 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
     };
     let own = Arc::<FallbackServer>::default();
     let exit = match clients(global, &own) {
-        Ok(clients) => {
-            exit_of(runtime.block_on(skills_mcp::serve(clients, place, options.shell)))
-        }
+        Ok(clients) => exit_of(runtime.block_on(skills_mcp::serve(clients, place, options.shell))),
         Err(error) => {
             log::print_error(&error, error.hint().as_deref());
             Exit::NoDaemon

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use crate::api::request::Resolver;
+use crate::rpc::tasks::unblock;
 
 /// Debounce interval: one commit causes several writes, most of them our own.
 const DEBOUNCE: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ pub(crate) async fn run(resolver: Arc<Resolver>) {
             let Some(mut next) = watch.subscribe() else { return };
             let all = files.clone();
             // A home directory on a network file system may never answer.
-            let follow = spawn_blocking(move || {
+            let follow = unblock(move || {
                 for file in &all {
                     next.follow(file);
                 }

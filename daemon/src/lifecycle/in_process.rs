@@ -14,12 +14,13 @@ use std::thread::{self, JoinHandle};
 use skills_client::blocking::Stream;
 use skills_client::directory;
 use skills_client::environment::{config_file, socket_location};
-use tokio::runtime::{self, Handle};
+use tokio::runtime;
 
 use crate::lifecycle::config_notify;
 use crate::lifecycle::daemon::{Daemon, SHUTDOWN_TIMEOUT, boot_id, own_environment};
 use crate::lifecycle::settings::Settings;
 use crate::rpc::server::Server;
+use crate::rpc::tasks::spawn;
 
 /// Starts a daemon in this process. Watches for changes if there is a directory for the watcher's
 /// cookies.
@@ -114,9 +115,9 @@ impl InProcessServer {
         let (ours, theirs) = UnixStream::pair()?;
         theirs.set_nonblocking(true)?;
         let theirs = tokio::net::UnixStream::from_std(theirs)?;
-        Handle::current().spawn(self.server.serve_consent(theirs));
+        spawn(self.server.serve_consent(theirs));
         if !self.is_followed.swap(true, Ordering::Relaxed) {
-            Handle::current().spawn(config_notify::run(Arc::clone(&self.daemon.parts.resolver)));
+            spawn(config_notify::run(Arc::clone(&self.daemon.parts.resolver)));
         }
         Ok(ours)
     }

@@ -38,6 +38,7 @@ use crate::lifecycle::shutdown_monitor::ShutdownMonitor;
 use crate::lifecycle::watchdog;
 use crate::rpc::server::{Rights, drain};
 use crate::rpc::socket::{ClaimError, Endpoint, HandedOver, Listeners};
+use crate::rpc::tasks::spawn;
 
 /// Size of the blocking pool, for disk access and child processes. With the threads of heavy calls,
 /// the engine and the store, the daemon has at most 32.
@@ -199,13 +200,20 @@ impl Life<'_> {
             socket_identity: endpoint.socket_identity(),
             spawned: self.spawned,
         };
-        tokio::spawn(monitor.run());
-        tokio::spawn(auto_touch::run(Arc::clone(sessions)));
-        tokio::spawn(config_notify::run(Arc::clone(resolver)));
-        let editors = editors.map(|it| tokio::spawn(it.serve(self.daemon.clone())));
+        spawn(monitor.run());
+        spawn(auto_touch::run(Arc::clone(sessions)));
+        spawn(config_notify::run(Arc::clone(resolver)));
+        let editors = editors.map(|it| {
+            let serving = it.serve(self.daemon.clone());
+            spawn(async move {
+                if let Err(error) = serving.await {
+                    tracing::warn!(%error, "cannot serve editors");
+                }
+            })
+        });
         self.tell_ready();
         if let Some(limit) = sd_notify::watchdog_enabled() {
-            tokio::spawn(watchdog::run(Arc::clone(resolver), limit));
+            spawn(watchdog::run(Arc::clone(resolver), limit));
         }
         let (asking, granting) = tokio::join!(
             server.accept(&listener, Rights::Ask),
@@ -256,7 +264,7 @@ fn watch_signals(closing: CancellationToken, spawned: bool) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hang_up = signal(SignalKind::hangup())?;
-    tokio::spawn(async move {
+    spawn(async move {
         loop {
             tokio::select! {
                 _ = terminate.recv() => break,

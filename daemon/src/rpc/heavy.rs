@@ -132,7 +132,8 @@ impl HeavyCalls {
         let turn = self.turn(caller).await?;
         let cancel = on_drop.cancel.clone();
         let (reply, answer) = oneshot::channel();
-        let run = move || {
+        // One type for all closures, so that starting a thread is compiled once.
+        let run: Box<dyn FnOnce() + Send> = Box::new(move || {
             // Fails where the system has no such thing; then it runs as any other.
             let _ = rustix::process::setpriority_process(None, NICE);
             // Unwind safety: nothing of the work is used after a panic.
@@ -140,7 +141,7 @@ impl HeavyCalls {
             drop(turn);
             // The caller may be gone.
             let _ = reply.send(result.unwrap_or_else(|_| Err(refusal::panicked())));
-        };
+        });
         if let Err(error) = thread::Builder::new().name("heavy".to_owned()).spawn(run) {
             tracing::warn!(%error, "no thread for a heavy call");
             return Err(RpcError::internal(format!("no thread can be started: {error}"))

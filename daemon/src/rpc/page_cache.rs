@@ -22,6 +22,7 @@ use tokio::time::sleep;
 use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::paging::{Cursor, PAGE, PageRange};
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::spawn;
 
 /// Time after the last page request for which a result stays cached.
 const KEPT: Duration = Duration::from_secs(30);
@@ -176,7 +177,7 @@ impl PageCache {
         kept.answers.push((query_key, Instant::now(), Arc::clone(found)));
         if !std::mem::replace(&mut kept.is_tidied, true) {
             let cache = Arc::downgrade(self);
-            tokio::spawn(async move {
+            spawn(async move {
                 loop {
                     sleep(KEPT).await;
                     let Some(cache) = cache.upgrade() else { return };

@@ -142,7 +142,7 @@ impl Server {
         // Leaves room for the user's answers when agents hold every connection.
         let own = if rights == Rights::Grant { 2 * SPARE } else { 0 };
         if open < limit + own {
-            tasks.spawn(self.serve_with(stream, self.methods.clone(), rights));
+            tasks.spawn(self.serve_with(stream, self.methods.clone(), rights).boxed());
             return;
         }
         tracing::warn!(limit, "connection over the limit refused");
@@ -151,9 +151,9 @@ impl Server {
             let methods = refusing(&self.methods, &SPARE_METHODS, &error);
             let serving = self.serve_with(stream, methods, Rights::Ask);
             // The client has its error; the slot is needed for others.
-            tasks.spawn(async move { drop(timeout(SPARE_TIME, serving).await) });
+            tasks.spawn(async move { drop(timeout(SPARE_TIME, serving).await) }.boxed());
         } else {
-            tasks.spawn(refuse(stream, error));
+            tasks.spawn(refuse(stream, error).boxed());
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::access::programs::UntrustedDirs;
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{MOVE_OUT, SealError, SealedCopy, Snapshot, Unit};
 use crate::api::to_wire;
-use crate::rpc::blocking::blocking;
+use crate::rpc::tasks::blocking;
 
 /// Checks that the configuration allows a kind of execution.
 fn is_on(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {

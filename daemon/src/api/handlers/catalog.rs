@@ -34,8 +34,8 @@ use crate::api::session::{SessionCalls, Uses, score};
 use crate::api::to_wire;
 use crate::api::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 pub(crate) async fn render(
     parts: Arc<QueryParts>,

@@ -18,8 +18,8 @@ use crate::api::request::RequestContext;
 use crate::api::session::Uses;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 pub(crate) async fn explain(
     parts: Arc<QueryParts>,

@@ -27,8 +27,8 @@ use crate::api::handlers::get::{Files, files, find};
 use crate::api::parts::GuardedParts;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 /// Maximum number of bytes read per call. Encoded as JSON they may take six times as much, which
 /// still fits one message.

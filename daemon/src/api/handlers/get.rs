@@ -8,14 +8,13 @@ use skills_discovery::discover::{Candidate, Resolution};
 use skills_engine::{Engine, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};
-use tokio::task::spawn_blocking;
 
 use crate::api::from_wire::{SkillTarget, target};
 use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::{blocking, unblock};
 
 /// Maximum number of similar names suggested for an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
@@ -141,7 +140,7 @@ pub(crate) async fn files(
 /// Extracts the files of the bundled skills, which are otherwise only in the program.
 pub(crate) async fn extract(engine: &Engine) -> Result<(), RpcError> {
     let engine = engine.clone();
-    let extracted = spawn_blocking(move || engine.extract_bundled()).await;
+    let extracted = unblock(move || engine.extract_bundled()).await;
     let extracted = extracted.map_err(|_| crate::rpc::refusal::panicked())?;
     extracted.map_err(|error| {
         RpcError::internal(format!("failed to write the files of the bundled skills: {error}"))

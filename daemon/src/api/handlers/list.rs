@@ -19,10 +19,10 @@ use skills_protocol::wire::{
 use crate::api::request::{ProfileSource, RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PAGE, PageRange};
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 pub(crate) async fn list(
     resolver: Arc<Resolver>,

@@ -30,9 +30,9 @@ use crate::api::parts::GuardedParts;
 use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 use crate::rpc::refusal;
+use crate::rpc::tasks::blocking;
 
 /// Maximum lookups for a skill that changes between listing and reading.
 const TRIES: usize = 4;

@@ -12,8 +12,8 @@ use crate::api::parts::QueryParts;
 use crate::api::to_wire;
 use crate::bridges::rules_page;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 /// Minimum similarity of a rule id suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.6;

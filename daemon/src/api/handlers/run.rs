@@ -30,8 +30,8 @@ use crate::api::handlers::get::find;
 use crate::api::parts::GuardedParts;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 /// The system's `ENOEXEC`: a file without an interpreter line that is no program.
 const NO_FORMAT: i32 = rustix::io::Errno::NOEXEC.raw_os_error();

@@ -20,8 +20,8 @@ use crate::api::request::RequestContext;
 use crate::api::session::{SessionCalls, Uses, score};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 const DEFAULT_LIMIT: u32 = 10;
 

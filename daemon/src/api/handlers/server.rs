@@ -22,8 +22,8 @@ use crate::api::request::RequestContext;
 use crate::api::{from_wire, to_wire};
 use crate::lifecycle::resident_memory;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 const NAME: &str = "skillsd";
 

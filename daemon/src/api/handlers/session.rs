@@ -23,8 +23,8 @@ use crate::api::from_wire;
 use crate::api::session::{SessionCalls, SessionContext, TouchScope, Touched};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::tasks::blocking;
 
 /// Maximum number of paths in one touch.
 const MAX_PATHS: usize = 10_000;

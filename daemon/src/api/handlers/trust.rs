@@ -25,9 +25,9 @@ use crate::api::parts::GuardedParts;
 use crate::api::request::Resolver;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 use crate::rpc::refusal;
+use crate::rpc::tasks::blocking;
 
 pub(crate) async fn get(
     parts: Arc<GuardedParts>,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use rustix::process::Pid;
 use skills_agents::profile::DEFAULT_PROFILES;
 use skills_agents::references::TextSearch;
@@ -34,12 +35,12 @@ use skills_protocol::wire::{
 };
 use skills_syntax::path::AbsPath;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::bridges::lsp::backend_calls::{BackendCalls, BackendMode, follow_events, with_context};
 use crate::bridges::lsp::dependency_watcher::DependencyWatcher;
 use crate::bridges::rules_page;
+use crate::rpc::tasks::{spawn, unblock};
 
 /// Maximum size of a file that is read; larger ones are not edited by hand.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -71,7 +72,7 @@ impl LspBackend {
 fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> Option<T> + Send + 'static,
 ) -> Answer<T> {
-    Box::pin(async move { spawn_blocking(work).await.ok()? })
+    Box::pin(async move { unblock(work).await.ok()? })
 }
 
 impl Backend for LspBackend {
@@ -98,14 +99,14 @@ impl Backend for LspBackend {
         let calls = Arc::clone(&self.0);
         // Closed once each subscription has begun or failed.
         let (beginning, mut begun) = mpsc::channel(1);
-        let task = tokio::spawn(async move {
+        let task = spawn(async move {
             let mut following = tokio::task::JoinSet::new();
             for profiles in profiles.chunks(Limits::default().subscriptions as usize) {
                 let caller = calls.connect().await;
                 for profile in profiles {
                     let (caller, on_change) = (caller.clone(), Arc::clone(&on_change));
                     let (params, beginning) = (params(profile.clone()), beginning.clone());
-                    following.spawn(follow_events(caller, params, beginning, on_change));
+                    following.spawn(follow_events(caller, params, beginning, on_change).boxed());
                 }
             }
             drop(beginning);
@@ -126,7 +127,7 @@ impl Backend for LspBackend {
         };
         Box::pin(async move {
             let watch = watcher.arm().await?;
-            let task = tokio::spawn(watcher.watch(watch, on_change));
+            let task = spawn(watcher.watch(watch, on_change));
             Some(WatchHandle::new(task.abort_handle()))
         })
     }
@@ -140,8 +141,8 @@ impl Backend for LspBackend {
                 let top = inspect::worktree_top(&place).unwrap_or(place);
                 inspect::watch_texts(&mut watch, &top, home.as_ref()).then_some(watch)
             };
-            let mut watch = spawn_blocking(arm).await.ok()??;
-            let task = tokio::spawn(async move {
+            let mut watch = unblock(arm).await.ok()??;
+            let task = spawn(async move {
                 watch.changed().await;
                 on_change();
             });
@@ -216,7 +217,7 @@ impl Backend for LspBackend {
 
     fn rules_page(&self) -> Answer<String> {
         // A home directory that does not answer must not block the editor.
-        let put = timeout(PAGE_TIMEOUT, spawn_blocking(rules_page::put));
+        let put = timeout(PAGE_TIMEOUT, unblock(rules_page::put));
         Box::pin(async move { put.await.ok()?.ok()? })
     }
 

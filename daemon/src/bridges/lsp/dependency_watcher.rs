@@ -16,8 +16,9 @@ use skills_engine::watch::service::WatchService;
 use skills_engine::watch::subscription::Subscription;
 use skills_lsp::{OnChange, WatchTarget};
 use skills_syntax::path::AbsPath;
-use tokio::task::spawn_blocking;
 use tokio::time::sleep;
+
+use crate::rpc::tasks::unblock;
 
 /// Debounce interval before the callback runs.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -41,7 +42,7 @@ impl DependencyWatcher {
         };
         let (targets, file) = (self.targets.clone(), self.configuration.clone());
         // A directory on a network file system may not answer.
-        spawn_blocking(move || arm(watch, &targets, file.as_deref())).await.ok()
+        unblock(move || arm(watch, &targets, file.as_deref())).await.ok()
     }
 
     /// Calls `on_change` after every change. Runs until it is aborted.

@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use skills_engine::watch::service::WatchService;
 use skills_lsp::Backend;
 use skills_protocol::socket::SocketLocation;
@@ -90,7 +91,7 @@ impl LspSocket {
                     let open = Open::count(&daemon.parts.server.open);
                     let closing = daemon.closing().clone();
                     let (server, watch) = (Arc::clone(&server), watch.clone());
-                    tasks.spawn(serve_editor(stream, server, watch, closing, open));
+                    tasks.spawn(serve_editor(stream, server, watch, closing, open).boxed());
                 }
                 Ok(_) => {}
                 Err(error) => {

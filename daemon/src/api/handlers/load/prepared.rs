@@ -29,7 +29,7 @@ use crate::api::handlers::run::ORIGINAL;
 use crate::api::parts::GuardedParts;
 use crate::api::to_wire;
 use crate::api::to_wire::rendered;
-use crate::rpc::blocking::blocking;
+use crate::rpc::tasks::blocking;
 
 /// A load after its skill was read.
 #[derive(Clone)]
