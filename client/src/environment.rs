@@ -27,9 +27,9 @@ pub fn socket_location() -> Result<SocketLocation, SocketError> {
     })
 }
 
-/// Returns the variables that discovery and the choice of the profile depend on, without those that are unset, and without
-/// values that the daemon refuses for their length: a whole configuration in a variable must not
-/// make every call fail.
+/// Returns the variables that discovery and the choice of the profile depend on, without those that
+/// are unset, and without values that the daemon refuses for their length: a whole configuration in
+/// a variable must not make every call fail.
 pub fn discovery() -> Vec<(&'static str, OsString)> {
     DISCOVERY.iter().chain([&PATH]).filter_map(|name| Some((*name, value(name)?))).collect()
 }

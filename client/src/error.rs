@@ -206,6 +206,7 @@ fn process(pid: Option<i32>) -> String {
 fn within(waited: Option<Duration>) -> String {
     waited.map_or_else(|| "in time".to_owned(), |it| format!("within {} s", it.as_secs_f64()))
 }
+
 /// Parses the result of a call.
 pub fn parse<M: Request>(result: &RawValue) -> Result<M::Result, ClientError> {
     M::parse_result(result).map_err(|source| ClientError::Form { method: M::METHOD, source })

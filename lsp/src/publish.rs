@@ -34,8 +34,8 @@ pub(crate) async fn run(session: Arc<Session>, client: Client) {
     }
 }
 
-/// Returns the notification to send; `None` for documents that are not checked, if nothing has changed
-/// since the last one, and if a newer version is pending.
+/// Returns the notification to send; `None` for documents that are not checked, if nothing has
+/// changed since the last one, and if a newer version is pending.
 async fn params(
     session: &Session,
     pending: PendingDiagnostics,

@@ -447,8 +447,8 @@ impl Server {
     }
 }
 
-/// Returns `ServerCancelled` for a pull that a newer one replaces. The client is asked not to repeat
-/// it: repeated, the older would in turn end the newer.
+/// Returns `ServerCancelled` for a pull that a newer one replaces. The client is asked not to
+/// repeat it: repeated, the older would in turn end the newer.
 fn superseded() -> Error {
     const SERVER_CANCELLED: ErrorCode = ErrorCode::ServerError(-32802);
     let data = json!(DiagnosticServerCancellationData { retrigger_request: false });

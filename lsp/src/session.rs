@@ -283,8 +283,8 @@ impl Session {
         self.request_rescan();
     }
 
-    /// Closes a document with a change that cannot be read, and tells the user: its text would differ
-    /// from the editor's.
+    /// Closes a document with a change that cannot be read, and tells the user: its text would
+    /// differ from the editor's.
     pub(crate) fn close_out_of_sync(&self, uri: &Uri) {
         if let Some(document) = self.document(uri.as_str()) {
             let name = document.path().map_or(uri.as_str().into(), |it| it.display().to_string());

@@ -187,8 +187,8 @@ impl ResolvedSkill {
         is_within(text) || !is_within(&self.skill.path)
     }
 
-    /// Returns whether the document at a path is written for people, so that only a rename looks for
-    /// the skill's name in it.
+    /// Returns whether the document at a path is written for people, so that only a rename looks
+    /// for the skill's name in it.
     fn is_document_for_people(&self, text: &AbsPath) -> bool {
         !has_names(text) && has_paths(text) && self.is_visible_in(text)
     }
@@ -325,8 +325,8 @@ impl Texts<'_> {
         Some(found.iter().filter(|it| !it.is_own).flat_map(|it| it.locations(encoding)).collect())
     }
 
-    /// Returns the files that mention a skill, sorted by path. The disk is searched again only after
-    /// a reported change.
+    /// Returns the files that mention a skill, sorted by path. The disk is searched again only
+    /// after a reported change.
     pub(crate) async fn mentions(self, resolved: &ResolvedSkill) -> Option<Vec<ReferencingFile>> {
         let closed = match self.session.cached_referrers(&resolved.skill) {
             Some(known) => known,
@@ -335,8 +335,8 @@ impl Texts<'_> {
         Some(self.mentions_in(closed, resolved, HardLinks::Each).await)
     }
 
-    /// Like [`Self::mentions`], for edits, in those of the texts found that contain one of the skill's
-    /// names.
+    /// Like [`Self::mentions`], for edits, in those of the texts found that contain one of the
+    /// skill's names.
     pub(crate) async fn referencing_files(
         self,
         resolved: &ResolvedSkill,
@@ -361,10 +361,10 @@ impl Texts<'_> {
         files
     }
 
-    /// Returns the texts on the disk that contain one of the names, and those below the directories,
-    /// for each root with this skill, or for every root; `None` if the backend cannot answer. Texts
-    /// that are not open are read again: not every text is watched, a missed file would keep the old
-    /// name, and an edit of stale text would hit the wrong place.
+    /// Returns the texts on the disk that contain one of the names, and those below the
+    /// directories, for each root with this skill, or for every root; `None` if the backend cannot
+    /// answer. Texts that are not open are read again: not every text is watched, a missed file
+    /// would keep the old name, and an edit of stale text would hit the wrong place.
     pub(crate) async fn search(
         self,
         skill: Option<&AbsPath>,
@@ -428,9 +428,9 @@ impl Texts<'_> {
         referencing_files
     }
 
-    /// Searches the disk for the files that mention a skill or contain a path into its directory, and
-    /// returns them with the skill's own file; `None` if the backend cannot answer. Caches them if
-    /// changes are reported or the skill is open.
+    /// Searches the disk for the files that mention a skill or contain a path into its directory,
+    /// and returns them with the skill's own file; `None` if the backend cannot answer. Caches them
+    /// if changes are reported or the skill is open.
     async fn closed_referrers(self, resolved: &ResolvedSkill) -> Option<Arc<[Arc<Document>]>> {
         let skill = &resolved.skill;
         let is_watched = self.session.watch_texts(&self.roots(resolved)).await;

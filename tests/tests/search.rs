@@ -2,8 +2,8 @@
 //! three.
 //!
 //! The queries and their answers are in `search/queries.tsv` and `search/everyday.tsv`, written
-//! from the descriptions before the ranker was tuned. The corpus is not part of the repository: without `SKILLSD_CORPUS` the test
-//! is skipped with a message; if `CI` is set it fails.
+//! from the descriptions before the ranker was tuned. The corpus is not part of the repository:
+//! without `SKILLSD_CORPUS` the test is skipped with a message; if `CI` is set it fails.
 
 #![expect(clippy::unwrap_used, reason = "a failing step of a test is its result")]
 

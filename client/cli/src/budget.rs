@@ -1,5 +1,5 @@
-//! `skillsd budget`: the cost of each skill in the agents' prompt listings, the skills that are cut,
-//! and those to shorten first.
+//! `skillsd budget`: the cost of each skill in the agents' prompt listings, the skills that are
+//! cut, and those to shorten first.
 
 use std::fmt::Write as _;
 

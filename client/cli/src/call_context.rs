@@ -94,8 +94,8 @@ impl CallContext {
         params
     }
 
-    /// Sets the context of a call's parameters, and returns the name of a skill, or else its path in
-    /// their path encoding.
+    /// Sets the context of a call's parameters, and returns the name of a skill, or else its path
+    /// in their path encoding.
     pub(super) fn fill_target(
         &self,
         params: &mut impl Contextual,
@@ -248,9 +248,9 @@ impl CallContext {
 
     /// Returns whether an argument is a path or a name. A bare word is a name, even if a file has
     /// this name. An argument with a slash is a path if it exists or is clearly written as one,
-    /// because names may contain slashes too. An argument that is not UTF-8 is a path, and so is the
-    /// address of a skill without a file. `~/` is the home directory, because a shell does not expand
-    /// it within quotes.
+    /// because names may contain slashes too. An argument that is not UTF-8 is a path, and so is
+    /// the address of a skill without a file. `~/` is the home directory, because a shell does not
+    /// expand it within quotes.
     pub(super) fn target(&self, argument: &OsStr) -> SkillArgument {
         let given = Path::new(argument);
         if is_address(given) {

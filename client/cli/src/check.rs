@@ -40,8 +40,8 @@ use skills_client::blocking::TIMEOUT;
 
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// Skills, commands, instruction files such as CLAUDE.md, subagents, or directories that contain
-    /// them [default: the current directory]
+    /// Skills, commands, instruction files such as CLAUDE.md, subagents, or directories that
+    /// contain them [default: the current directory]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Apply the fixes that have exactly one right result

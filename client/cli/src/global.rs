@@ -12,8 +12,8 @@ use skills_protocol::PROFILES;
 /// used ones and the user's own.
 pub(crate) const ALL_PROFILES: &str = "all";
 
-/// The value of `--profile` that selects every agent's current profile, those present first, and the
-/// user's own profiles.
+/// The value of `--profile` that selects every agent's current profile, those present first, and
+/// the user's own profiles.
 pub(crate) const EVERY_PROFILE: &str = "every";
 
 /// Separator of the names in `--profile`.
@@ -34,13 +34,14 @@ pub struct GlobalArgs {
     /// Apply the rules of this agent, of several (`a,b`) or of `all` [default: detected]
     ///
     /// For example `claude-code`. With several agents, `list` and `explain` show them side by side,
-    /// `budget` one after the other, and `check` applies the rules of each. `all` takes the agents that
-    /// are present and the widely used ones, `every` all that have a profile. Both leave out variants
-    /// such as `claude-code@founding`; name them. The default is, in this order: the variable
-    /// SKILLSD_PROFILE, `profile` in the worktree's `.skillsd.toml` unless an agent runs the command,
-    /// `profile` in `config.toml`, the agent that runs the command, the agents that are installed or that the worktree is set up
-    /// for, `agentskills`. With several such agents, `list`, `explain`, `check` and `budget` answer
-    /// for each; the other commands take the first, and say so.
+    /// `budget` one after the other, and `check` applies the rules of each. `all` takes the agents
+    /// that are present and the widely used ones, `every` all that have a profile. Both leave out
+    /// variants such as `claude-code@founding`; name them. The default is, in this order: the
+    /// variable SKILLSD_PROFILE, `profile` in the worktree's `.skillsd.toml` unless an agent runs
+    /// the command, `profile` in `config.toml`, the agent that runs the command, the agents that
+    /// are installed or that the worktree is set up for, `agentskills`. With several such agents,
+    /// `list`, `explain`, `check` and `budget` answer for each; the other commands take the first,
+    /// and say so.
     #[arg(
         long,
         global = true,

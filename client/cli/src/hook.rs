@@ -38,7 +38,8 @@ const LONGEST: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug, Clone, Args)]
 pub struct HookArgs {
-    /// The agent: claude-code, codex, gemini-cli, opencode, cline, copilot-cli, droid, kilo or qwen-code
+    /// The agent: claude-code, codex, gemini-cli, opencode, cline, copilot-cli, droid, kilo or
+    /// qwen-code
     // No list of values for the parser: an error of it would end with 2, which to some agents means
     // that the tool must not run.
     #[arg(value_name = "AGENT", required = false, default_value = "", hide_default_value = true)]

@@ -83,8 +83,8 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
             .iter()
             .any(|it| it.part == InstallPart::Units && it.action == InstallAction::Remove);
         if let Some(manager) = manager.as_ref().filter(|_| removes) {
-            // systemd enables no unit over the link to one that was removed. If this fails, `enable`
-            // reports it.
+            // systemd enables no unit over the link to one that was removed. If this fails,
+            // `enable` reports it.
             let disabled = manager.disable();
             failed |= !enables && note_disabling(disabled, &mut left_out);
         }

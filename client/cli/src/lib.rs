@@ -120,8 +120,8 @@ pub enum Command {
     ///
     /// Checks every SKILL.md below the working directory, or the given paths, by the rules of
     /// docs/rules.md. Exits with 1 if there are errors or warnings. Asks a running daemon and does
-    /// not start one. Without `--profile` and `check.profiles` it applies the rules of the agent that
-    /// runs it, else of the agents that are present, else of the widely used ones.
+    /// not start one. Without `--profile` and `check.profiles` it applies the rules of the agent
+    /// that runs it, else of the agents that are present, else of the widely used ones.
     Check(check::CheckArgs),
     /// Write a page about a worktree's skills
     ///
@@ -201,8 +201,8 @@ pub enum Command {
     /// Register skillsd with systemd and with installed agents
     ///
     /// Shows the change of each file as a diff and asks before it writes: units of systemd's user
-    /// manager, and hooks of the agents that have them; with `--only mcp` the MCP server. Keeps a copy
-    /// of each changed file beside it.
+    /// manager, and hooks of the agents that have them; with `--only mcp` the MCP server. Keeps a
+    /// copy of each changed file beside it.
     Install(install::InstallArgs),
     /// Remove what `install` added
     Uninstall(install::InstallArgs),

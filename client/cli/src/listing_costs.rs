@@ -39,7 +39,7 @@ pub(crate) fn budget_params(context: &CallContext, scope: CostScope) -> BudgetPa
 
 /// Returns the caveat for costs of a listing that is not known.
 pub(crate) fn assumed_listing(agent: &str) -> String {
-    format!("How {} lists skills is not known: the numbers are estimates.", plain(agent))
+    format!("skillsd does not know how {} lists skills; the numbers are estimates.", plain(agent))
 }
 
 /// Costs of skills by path and name.

@@ -21,7 +21,7 @@ use skills_client::environment::{socket_location, state_directory};
 use skills_client::logs::files;
 use skills_client::peer::is_spawned;
 
-/// Command that shows the log of a daemon of systemd.
+/// Command that shows the log of a daemon that systemd runs.
 const JOURNAL: &str = "journalctl --user -u skillsd";
 
 /// Interval between checks for new lines.
@@ -45,7 +45,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LogsArgs) -> Result<Exit, Comm
     };
     if let Some(pid) = daemon_logging_elsewhere() {
         cx.terminal.print_notes(&[format!(
-            "the running daemon (process {pid}) logs to its standard error, not here; for one of systemd, run `{JOURNAL}`"
+            "the running daemon (process {pid}) logs to its standard error, not here; if systemd runs it, use `{JOURNAL}`"
         )]);
     }
     let mut tail = Tail::default();
@@ -80,13 +80,15 @@ fn unreadable(directory: &Path, error: &io::Error) -> CommandError {
 }
 
 fn none(directory: &Path) -> CommandError {
-    CommandError::finding(format!("there is no log in `{}`", directory.display())).with_hint(format!(
-        "Only a daemon that a command started logs there. For a daemon of systemd, run `{JOURNAL}`."
-    ))
+    CommandError::finding(format!("there is no log in `{}`", directory.display())).with_hint(
+        format!(
+            "Only a daemon that a command started logs there. If systemd runs it, use `{JOURNAL}`."
+        ),
+    )
 }
 
 /// Returns the running daemon if it logs to standard error, without connecting to it: that would
-/// start a daemon of systemd.
+/// start a daemon under systemd.
 fn daemon_logging_elsewhere() -> Option<u32> {
     let location = socket_location().ok()?;
     holders(&location.daemon_lock()).into_iter().find(|it| logs_elsewhere(*it))

@@ -84,8 +84,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &NewArgs) -> Result<Exit, Comma
     Ok(Exit::Fine)
 }
 
-/// Returns the directory of the worktree in which the agent looks for skills; the user's if the agent
-/// looks in no worktree.
+/// Returns the directory of the worktree in which the agent looks for skills; the user's if the
+/// agent looks in no worktree.
 fn agent_directory(
     cx: &CommandContext<'_>,
     context: &CallContext,

@@ -284,7 +284,8 @@ impl Terminal {
 }
 
 /// Returns a sentence with `alone` for a directory, and `above` before the paths below it, for
-/// example `~` and `~/`. Paths in single quotes are kept, because a shell does not expand `~` there.
+/// example `~` and `~/`. Paths in single quotes are kept, because a shell does not expand `~`
+/// there.
 fn with_short_paths(text: &str, dir: &str, alone: &str, above: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;

@@ -99,8 +99,8 @@ fn list_flags_become_call_parameters() {
     assert_eq!(asked(&["--cwd", dir, "list", "--json"])["cwd"], dir);
 }
 
-/// Answers `profiles/detect` and `catalog/budget`, and every other call with this result. If it is a
-/// list, `skills/explain` has no steps.
+/// Answers `profiles/detect` and `catalog/budget`, and every other call with this result. If it is
+/// a list, `skills/explain` has no steps.
 fn answer_list(message: &Value, list: &Value) -> Value {
     let detected = json!({"profile": "agentskills", "agent": "Agent Skills standard",
         "reason": "by default"});

@@ -148,7 +148,7 @@ struct Envelope {
 }
 
 fn refused(line: &[u8], error: &serde_json::Error) -> Option<Refused> {
-    let invalid = format!("the message is not one of MCP: {error}");
+    let invalid = format!("the message is not a valid MCP message: {error}");
     match serde_json::from_slice::<Envelope>(line) {
         // A notification of another protocol.
         Ok(Envelope { id: None, method: Some(_) }) => {

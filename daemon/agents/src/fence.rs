@@ -28,8 +28,8 @@ keyword_enum! {
         /// The first line is exactly `---`; the next line that begins with `---` closes (Gemini
         /// CLI, read in its source).
         Prefix = "prefix",
-        /// `---` and a line feed, twice, with content between them (opencode-agent-skills, read in its
-        /// source).
+        /// `---` and a line feed, twice, with content between them (opencode-agent-skills, read in
+        /// its source).
         Exact = "exact",
         /// Lines of `---` with only white space behind it; the text between them may be empty
         /// (Copilot CLI, measured).

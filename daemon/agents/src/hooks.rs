@@ -1,8 +1,8 @@
 //! Reads the hooks that a skill registers, and selects those that an event triggers.
 //!
 //! The agent runs hooks; this module only selects them. Matchers follow Claude Code: an empty
-//! matcher and `*` match everything, words between `|` or commas match exactly, and any other matcher is an
-//! unanchored JavaScript regular expression, with lookaround.
+//! matcher and `*` match everything, words between `|` or commas match exactly, and any other
+//! matcher is an unanchored JavaScript regular expression, with lookaround.
 
 mod matcher;
 

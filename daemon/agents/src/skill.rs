@@ -122,8 +122,8 @@ pub struct SkillRecord {
     pub user_invocable: bool,
     /// The first line after `head` that is not blank, trimmed.
     pub first_body_line: Option<Box<str>>,
-    /// The first lines of the body that are neither blank nor headings, if `description` is missing or
-    /// empty; see [`DescriptionRule::ElseBodyLines`](crate::profile::DescriptionRule).
+    /// The first lines of the body that are neither blank nor headings, if `description` is missing
+    /// or empty; see [`DescriptionRule::ElseBodyLines`](crate::profile::DescriptionRule).
     pub body_lines: Option<Box<str>>,
     /// The text of the first heading of the body.
     pub first_heading: Option<Box<str>>,
@@ -205,8 +205,8 @@ impl SkillRecord {
         parse(&self.head)
     }
 
-    /// Returns the position of a key in the frontmatter; with `inner`, that of the key in its map or
-    /// of the item in its list (from 1), if it is there.
+    /// Returns the position of a key in the frontmatter; with `inner`, that of the key in its map
+    /// or of the item in its list (from 1), if it is there.
     pub fn key_position(&self, key: &str, inner: Option<&str>) -> Option<LineColumn> {
         let frontmatter = self.document().frontmatter?;
         let entry = find(&frontmatter.entries, key)?;

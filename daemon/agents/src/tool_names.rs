@@ -73,8 +73,8 @@ impl ToolNames {
         }
     }
 
-    /// Adds the agent that a file defines; one without a name is none, and neither is one whose name
-    /// could end a pattern or a line.
+    /// Adds the agent that a file defines; one without a name is none, and neither is one whose
+    /// name could end a pattern or a line.
     pub fn add_agent(&mut self, text: &str) {
         let document = parse(text);
         let Some(fields) = document.frontmatter.as_ref().map(|it| Fields::new(it, text)) else {
@@ -91,8 +91,8 @@ impl ToolNames {
         self.agents.entry(name.to_owned()).or_insert(line);
     }
 
-    /// Returns the servers (`mcp__server`) and the tools (`mcp__server__tool`) that are not refused,
-    /// sorted by name.
+    /// Returns the servers (`mcp__server`) and the tools (`mcp__server__tool`) that are not
+    /// refused, sorted by name.
     pub fn mcp(&self) -> impl Iterator<Item = String> + '_ {
         let is_refused = |name: &str| self.refused.contains(name);
         let servers = self.servers.iter().filter(move |it| !is_refused(it));

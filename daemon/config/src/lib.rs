@@ -1,7 +1,8 @@
 //! Configuration keys: one table defines each key with its type, default and documentation.
 //!
 //! The table generates [`Config`], the reader ([`read()`]), and in a test of the tree the reference
-//! page and the JSON Schemas. Every key in the table is used. The daemon locates the files and reloads them.
+//! page and the JSON Schemas. Every key in the table is used. The daemon locates the files and
+//! reloads them.
 
 mod key;
 mod level_rows;

@@ -117,8 +117,8 @@ config! {
     ///
     /// The repository's value has precedence over the user's, but does not count for a command that
     /// an agent runs: it must not replace that agent's rules. `--profile` and the variable
-    /// `SKILLSD_PROFILE` have precedence over both. Without a value, the agent that runs the command is detected,
-    /// or else the agents that are present; `agentskills` applies without one.
+    /// `SKILLSD_PROFILE` have precedence over both. Without a value, the agent that runs the
+    /// command is detected, or else the agents that are present; `agentskills` applies without one.
     profile: Option<String> = None,
         "profile", ValueKind::Profile, None, "\"claude-code\"", REPOSITORY, NextCall;
     /// Custom profiles, and changes to built-in ones.

@@ -332,7 +332,7 @@ impl Engine {
 
     /// Sets the user's policy for skills; applies to every later request.
     pub fn set_policy(&self, policy: Policy) {
-        // As above.
+        // The event loop may have ended.
         let _ = self.events.send(Event::Policy(policy));
     }
 
@@ -459,6 +459,7 @@ impl Engine {
         answer.await.map_err(|_| EngineError::Stopped)
     }
 }
+
 /// Starts watching the disk. Failure is not an error: the engine then reads the disk at every
 /// request.
 fn start_watching(start: StartWatch, queue: &HintQueue) -> WatchService {

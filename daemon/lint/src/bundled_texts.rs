@@ -30,8 +30,8 @@ pub struct BundledTexts {
     pub anchors: BTreeMap<String, Anchors>,
     /// Links of each Markdown file that was read whose targets are none of the skill's files.
     pub links: BTreeMap<String, Vec<BundledLink>>,
-    /// Links of each Markdown file that was read to headings that a file of the skill does not have,
-    /// and to any heading of its SKILL.md, up to `MAX_ANCHOR_LINKS`.
+    /// Links of each Markdown file that was read to headings that a file of the skill does not
+    /// have, and to any heading of its SKILL.md, up to `MAX_ANCHOR_LINKS`.
     pub anchor_links: BTreeMap<String, Vec<AnchorLink>>,
 }
 

@@ -2,8 +2,8 @@
 
 use regex::Regex;
 
-/// Compiles a pattern whose `\b`, `\d`, `\w` and `\W` mean ASCII. With Unicode's, an expression takes
-/// several times as long to compile and to run.
+/// Compiles a pattern whose `\b`, `\d`, `\w` and `\W` mean ASCII. With Unicode's, an expression
+/// takes several times as long to compile and to run.
 ///
 /// # Panics
 ///

@@ -1,4 +1,5 @@
-//! Targets of links in a skill's texts: normalised paths, and targets that are no file of the skill.
+//! Targets of links in a skill's texts: normalised paths, and targets that are no file of the
+//! skill.
 
 use std::sync::LazyLock;
 

@@ -146,7 +146,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             if what != YamlType::Text && !is_filled_in {
                 out.push(field::not_text(cx, &TYPE, entry, what, &[LoadRule::NameRequired]));
             }
-            // A guessed value of several lines may contain other fields; it has a finding of its own.
+            // A guessed value of several lines may contain other fields; it has a finding of its
+            // own.
             let is_guess = entry.recovered && is_multiline(cx, entry.value.span);
             if let Some(name) = value.as_str().filter(|_| !is_guess) {
                 check_value(cx, entry.value.span, name.trim(), out);

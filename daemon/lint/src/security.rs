@@ -142,9 +142,9 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
 }
 
-/// Returns whether a run is one zero-width space in a formula, as texts copied from web pages contain
-/// them: `f(x)` with spaces around its single letters. Elsewhere it can split a word or an operator
-/// that a filter looks for.
+/// Returns whether a run is one zero-width space in a formula, as texts copied from web pages
+/// contain them: `f(x)` with spaces around its single letters. Elsewhere it can split a word or an
+/// operator that a filter looks for.
 fn is_space_of_formula(text: &str, run: &Run) -> bool {
     let (before, after) = (&text[..run.bytes.start], &text[run.bytes.end..]);
     let (mut before, mut after) = (before.chars().rev(), after.chars());
@@ -263,8 +263,8 @@ const SECRETS: [SecretForm; 16] = [
     ),
 ];
 
-/// `{"sub":"1234567890",` and `{"sub":"1234567890"}` in a JSON Web Token, the claim of widely copied
-/// samples. The last two characters encode the closing quote and the start of the next byte.
+/// `{"sub":"1234567890",` and `{"sub":"1234567890"}` in a JSON Web Token, the claim of widely
+/// copied samples. The last two characters encode the closing quote and the start of the next byte.
 const SAMPLE_CLAIMS: [&str; 2] = ["eyJzdWIiOiIxMjM0NTY3ODkwIi", "eyJzdWIiOiIxMjM0NTY3ODkwIn"];
 
 /// Number of characters of a secret that a message shows; they are the prefix of its kind.

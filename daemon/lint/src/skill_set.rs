@@ -128,9 +128,9 @@ impl SkillSet {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// Returns the other names that differ from a name at most by case, by the order of letters, and
-    /// by one ASCII letter more or less, in order and each once. Takes the same time for any number
-    /// of skills.
+    /// Returns the other names that differ from a name at most by case, by the order of letters,
+    /// and by one ASCII letter more or less, in order and each once. Takes the same time for any
+    /// number of skills.
     pub(super) fn similar_names(&self, name: &str) -> Vec<&str> {
         let by_letters = self.by_letters.get_or_init(|| {
             let mut all: HashMap<u64, Vec<String>> = HashMap::new();

@@ -48,8 +48,8 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Returns whether a skill is a template: by its directory or one above it in the same tree, or by a
-/// placeholder as its name.
+/// Returns whether a skill is a template: by its directory or one above it in the same tree, or by
+/// a placeholder as its name.
 fn is_template(subject: &Subject<'_>) -> bool {
     const NAMES: [&str; 6] = [
         "template-skill", "skill-template", "your-skill", "your-skill-name", "skill-name",
@@ -90,7 +90,8 @@ pub(super) struct Cx<'a> {
     affected: Vec<&'a Profile>,
     /// True if the skill is a template by its directory or its name.
     pub(super) is_template: bool,
-    /// True if the skill is a template outside every agent's directories, so that no agent drops it.
+    /// True if the skill is a template outside every agent's directories, so that no agent drops
+    /// it.
     is_unlisted: bool,
     /// Name of the directory, also for a command.
     own_directory: &'a str,
@@ -271,8 +272,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns the profiles that drop the file because it violates one of these rules. No agent drops
-    /// a template that none lists.
+    /// Returns the profiles that drop the file because it violates one of these rules. No agent
+    /// drops a template that none lists.
     pub(super) fn profiles_that_drop(&self, rules: &[LoadRule]) -> Vec<&'a Profile> {
         self.profiles_where(|_, reading| {
             if self.is_unlisted {

@@ -1,6 +1,7 @@
 //! Tests of the rules on whole texts.
 //!
-//! `examples` checks the examples of each rule; the other modules check cases that distinguish rules.
+//! `examples` checks the examples of each rule; the other modules check cases that distinguish
+//! rules.
 
 mod arguments;
 mod attribution;

@@ -2,10 +2,10 @@
 //! without links ([`open_without_links`]).
 //!
 //! Linux resolves such a path in the kernel, by `openat2`. The portable implementation, also used
-//! where a kernel or sandbox has no such call, opens one component after the other with `O_NOFOLLOW` and follows links itself, so a component that is
-//! swapped for a link meanwhile is either refused or resolved like any other link. It differs in
-//! one point: it opens directories for reading, so it needs permission to read each directory on
-//! the way, not only to search it.
+//! where a kernel or sandbox has no such call, opens one component after the other with
+//! `O_NOFOLLOW` and follows links itself, so a component that is swapped for a link meanwhile is
+//! either refused or resolved like any other link. It differs in one point: it opens directories
+//! for reading, so it needs permission to read each directory on the way, not only to search it.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};

@@ -16,7 +16,8 @@ pub const PARSE_ERROR: i32 = -32700;
 pub const INVALID_REQUEST: i32 = -32600;
 /// The method does not exist.
 pub const METHOD_NOT_FOUND: i32 = -32601;
-/// The parameters are invalid. `data`: `path` of the parameter, and `limit` if it is over its limit.
+/// The parameters are invalid. `data`: `path` of the parameter, and `limit` if it is over its
+/// limit.
 pub const INVALID_PARAMS: i32 = -32602;
 /// The daemon failed because of a bug or a fault of the machine.
 pub const INTERNAL_ERROR: i32 = -32603;

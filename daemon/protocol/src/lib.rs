@@ -4,8 +4,8 @@
 //! types and the framing codec. Server and client both use this crate, and the protocol reference
 //! is generated from [`method::METHODS`]. It opens no socket or file and reads no environment
 //! variable; values that depend on the machine are passed in. Invariant: names are added, never
-//! reused with another meaning; a client ignores fields that it does not know, and the server refuses
-//! parameters that it does not know.
+//! reused with another meaning; a client ignores fields that it does not know, and the server
+//! refuses parameters that it does not know.
 
 pub mod bounds;
 pub mod env;
@@ -33,8 +33,8 @@ pub const PROTOCOL_VERSION: &str = "1.0";
 /// Profile of a call that names none.
 pub const DEFAULT_PROFILE: &str = "agentskills";
 
-/// The profiles that are compared with `--profile all`, besides those of the agents that are present
-/// and the user's own.
+/// The profiles that are compared with `--profile all`, besides those of the agents that are
+/// present and the user's own.
 pub const WIDELY_USED: [&str; 6] =
     [DEFAULT_PROFILE, "claude-code", "opencode", "opencode-agent-skills", "codex", "gemini-cli"];
 

@@ -110,7 +110,7 @@ fn unknown_parameter(path: &[String], names: &[&str]) -> RpcError {
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    // No name of ours is longer, so more letters cannot bring it nearer.
+    // Every parameter name is shorter; comparing more letters cannot help.
     for (i, x) in a.to_lowercase().chars().take(64).enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], i + 1);
         for (j, y) in b.iter().enumerate() {

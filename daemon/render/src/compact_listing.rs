@@ -175,7 +175,8 @@ mod tests {
     use super::super::prompt_listing::{ListedSkill, ListingBudget, ListingFormat, write_listing};
     use super::*;
 
-    /// Lengths and notes of the agent's own function, run with the same skills. The texts were equal.
+    /// Lengths and notes of the agent's own function, run with the same skills. The texts were
+    /// equal.
     #[test]
     fn list_over_the_limit_is_cut_as_openclaw_cuts_it() {
         let profile = profile::find("openclaw").unwrap();

@@ -166,8 +166,9 @@ impl Access {
         let found = subject.decide(self, permission, patterns).await;
         let is_decided = match found.action {
             Action::Deny => true,
-            // No rule allows content that has changed since it was trusted, or another text than the
-            // one that was asked about. While a settings file cannot be read, its rules are unknown.
+            // No rule allows content that has changed since it was trusted, or another text than
+            // the one that was asked about. While a settings file cannot be read, its rules are
+            // unknown.
             Action::Allow => {
                 let all = &view.resolution.candidates;
                 let is_asked = |it: &&Candidate| Some(&it.path) == question.path.as_ref();

@@ -31,8 +31,8 @@ pub(crate) struct ViewRequest {
 }
 
 /// Decodes the parameters common to all calls about skills; the session has those that are missing.
-/// `default_environment` is used if the call sends none, and `own` supplies variables that clients do
-/// not send.
+/// `default_environment` is used if the call sends none, and `own` supplies variables that clients
+/// do not send.
 pub(crate) fn view_request(
     context: Context,
     session: Option<&Session>,

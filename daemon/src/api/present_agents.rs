@@ -20,9 +20,9 @@ use crate::api::to_wire;
 const SHARED: [&str; 2] = ["skills", "skill"];
 
 /// Returns the agents that are present, the most likely one first: installed with files in the
-/// worktree, installed, others; among equals in the order of the profiles. Agents whose rules are only documented come last, and only if they
-/// are installed, because a repository may have files for agents that the user does not run. Blocks
-/// on the disk.
+/// worktree, installed, others; among equals in the order of the profiles. Agents whose rules are
+/// only documented come last, and only if they are installed, because a repository may have files
+/// for agents that the user does not run. Blocks on the disk.
 pub(super) fn present_agents(environment: &Environment, cwd: &Path) -> Vec<PresentAgent> {
     let worktree = cwd.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
     let home = absolute(environment, HOME);

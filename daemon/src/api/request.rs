@@ -388,8 +388,8 @@ impl Resolver {
         }
     }
 
-    /// Returns the health of a view without the health of the configuration, with that and the
-    /// health of the session store.
+    /// Returns the health of a view, the configuration, the session store and the followed
+    /// directories.
     pub(crate) fn full_health(&self, view: &View) -> Vec<Health> {
         let config = self.settings.health(Some(&view.resolution.worktree));
         let store = self.sessions.store().health();

@@ -215,8 +215,8 @@ impl SessionCalls {
         Ok(Touched { session, view, new })
     }
 
-    /// Finds the additions of a touch in a view, and resolves the view with them, which checks them.
-    /// `base` may be older than the call.
+    /// Finds the additions of a touch in a view, and resolves the view with them, which checks
+    /// them. `base` may be older than the call.
     async fn find_additions(
         &self,
         session: &Session,
@@ -225,7 +225,8 @@ impl SessionCalls {
         paths: Vec<AbsPath>,
     ) -> Result<Additions, RpcError> {
         let TouchBase { mut view, mut is_current } = base;
-        // The additions themselves may hide a skill from the view, so this ends after one repetition.
+        // The additions themselves may hide a skill from the view, so this ends after one
+        // repetition.
         let mut may_repeat = !is_current;
         loop {
             let found = self.discover_touched(&view, asked, session, paths.clone()).await?;

@@ -1,5 +1,5 @@
-//! [`RulesPageLocations`]: location of the rules' pages, for links from editor diagnostics and check
-//! results.
+//! [`RulesPageLocations`]: location of the rules' pages, for links from editor diagnostics and
+//! check results.
 //!
 //! The build may set an address (`SKILLSD_RULES_PAGE`). Otherwise it is a directory with a page for
 //! each rule of this version, which LSP servers write to the cache directory, or the page of all

@@ -1,12 +1,12 @@
 //! [`Settings`]: the current configuration, from the user's file and one at the top of each
 //! worktree.
 //!
-//! A file is checked with one `stat` whenever a call depends on it (none if the watch
-//! service has no event), and read again when it has changed, so the first call after an edit uses the
-//! edit. After an edit with mistakes the last valid configuration stays in use and health reports
-//! the mistakes. If no valid one was read before, the correct parts apply: a mistake in one line
-//! must not disable the rules in the others. The last configuration also stays in use if the file
-//! system does not answer. `skills_config` defines the keys.
+//! A file is checked with one `stat` whenever a call depends on it (none if the watch service has
+//! no event), and read again when it has changed, so the first call after an edit uses the edit.
+//! After an edit with mistakes the last valid configuration stays in use and health reports the
+//! mistakes. If no valid one was read before, the correct parts apply: a mistake in one line must
+//! not disable the rules in the others. The last configuration also stays in use if the file system
+//! does not answer. `skills_config` defines the keys.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -66,8 +66,8 @@ pub(crate) struct ConfigChange {
 struct CachedFile {
     version: FileVersion,
     guard: RemoteFsGuard,
-    /// True if another change could give the same version, because the file was very young when read,
-    /// or if the read failed for a reason that may pass without a change of the file.
+    /// True if another change could give the same version, because the file was very young when
+    /// read, or if the read failed for a reason that may pass without a change of the file.
     fresh: bool,
     /// Stamp of the last check that found the version unchanged.
     stamp: Stamp,

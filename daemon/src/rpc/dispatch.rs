@@ -141,7 +141,7 @@ pub(crate) fn read(message: &[u8]) -> Message<'_> {
             Err(error) => Message::Malformed(Reply::error(None, error)),
         },
         Ok(Envelope { id: None, method, params, .. }) if method == CancelRequest::METHOD => {
-            // Other parameters do not keep a call from being cancelled.
+            // Parameters without an id cancel nothing.
             match serde_json::from_str(params.map_or("null", RawValue::get)) {
                 Ok(CancelParams { id }) => Message::Cancel(id),
                 Err(_) => Message::Notification(method),

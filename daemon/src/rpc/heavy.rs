@@ -134,7 +134,7 @@ impl HeavyCalls {
         let (reply, answer) = oneshot::channel();
         // One type for all closures, so that starting a thread is compiled once.
         let run: Box<dyn FnOnce() + Send> = Box::new(move || {
-            // Fails where the system has no such thing; then it runs as any other.
+            // Not supported everywhere; the thread then keeps its priority.
             let _ = rustix::process::setpriority_process(None, NICE);
             // Unwind safety: nothing of the work is used after a panic.
             let result = catch_unwind(AssertUnwindSafe(|| work(&cancel)));
@@ -152,7 +152,7 @@ impl HeavyCalls {
         result
     }
 
-    /// Returns how many there were and are.
+    /// Returns the numbers of running, waiting, begun and cancelled calls.
     pub(crate) fn counts(&self) -> HeavyCallCounts {
         let queue = lock(&self.0);
         let waiting = queue.waiting.iter().flat_map(|it| &it.1);

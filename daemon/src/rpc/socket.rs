@@ -1,9 +1,9 @@
 //! [`Endpoint`]: the socket files of the daemon, claimed by one process and removed at its end.
 //!
-//! A claim checks the directory, takes the lock and then examines the socket; only the holder of the
-//! lock does so. A stale socket file is removed only after a connection to it was refused. The lock is
-//! held until the process ends. Its file is never removed, since another process may wait on it.
-//! `skills_protocol::socket` decides the paths.
+//! A claim checks the directory, takes the lock and then examines the socket; only the holder of
+//! the lock does so. A stale socket file is removed only after a connection to it was refused. The
+//! lock is held until the process ends. Its file is never removed, since another process may wait
+//! on it. `skills_protocol::socket` decides the paths.
 
 use std::fs::{self, File, Permissions};
 use std::io;

@@ -169,7 +169,8 @@ pub fn parse_with(text: &str, keys: Keys) -> Document {
     Document { frontmatter: Some(frontmatter), body: delims.body, diagnostics, n_left_out }
 }
 
-/// Returns the content of the frontmatter, without reading it, and the body, as [`parse_with`] does.
+/// Returns the content of the frontmatter, without reading it, and the body, as [`parse_with`]
+/// does.
 pub fn split_with(text: &str, keys: Keys) -> (Option<Span>, Span) {
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     match delimiters::find(text, start, keys) {

@@ -55,7 +55,8 @@ pub fn differs_in_form(word: &str, meant: &str) -> bool {
     plain(word) == plain(meant)
 }
 
-/// Returns whether two words differ only by two neighbouring letters in the other order, or in form.
+/// Returns whether two words differ only by two neighbouring letters in the other order, or in
+/// form.
 pub fn is_swapped(word: &str, meant: &str) -> bool {
     let sorted = |it: &str| {
         let mut letters: Vec<_> = it.chars().collect();

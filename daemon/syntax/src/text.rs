@@ -298,7 +298,8 @@ pub fn occurrences<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usi
     memmem::find_iter(text.as_bytes(), word)
 }
 
-/// Returns the offsets of two ASCII characters in a text, several times faster than `match_indices`.
+/// Returns the offsets of two ASCII characters in a text, several times faster than
+/// `match_indices`.
 pub fn ascii_pair(text: &str, first: u8, second: u8) -> impl Iterator<Item = usize> + '_ {
     debug_assert!(first.is_ascii() && second.is_ascii());
     memchr2_iter(first, second, text.as_bytes())

@@ -29,8 +29,8 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// Returns the spans of its name: in the declaration, and after `$` in the body. Empty without a
-    /// declaration.
+    /// Returns the spans of its name: in the declaration, and after `$` in the body. Empty without
+    /// a declaration.
     pub fn names(&self, text: &str) -> Vec<Span> {
         let Some(declared) = self.declared else { return Vec::new() };
         let name = declared.slice(text).trim_matches(['"', '\'']);
@@ -64,8 +64,8 @@ pub fn argument_name_obstacle(
     is_taken.then(|| format!("the skill already has an argument `{new}`"))
 }
 
-/// Returns the argument declared or used at `offset`, with Claude Code's numbering. Takes the parsed
-/// body.
+/// Returns the argument declared or used at `offset`, with Claude Code's numbering. Takes the
+/// parsed body.
 pub fn argument(text: &str, document: &Document, body: &Body, offset: usize) -> Option<Argument> {
     let is_body = offset >= document.body.start;
     if is_body && !has_mark(text, offset) {

@@ -1,5 +1,5 @@
-//! Renames a skill in configuration files of agents: permission rules and switches, and paths in the
-//! manifests of plugins.
+//! Renames a skill in configuration files of agents: permission rules and switches, and paths in
+//! the manifests of plugins.
 //!
 //! A rule that keeps the old name would forbid nothing, so these edits are certain. The rest of the
 //! text stays as it is. This module does not read files; the caller does.
@@ -175,8 +175,8 @@ fn broken(path: &AbsPath, what: &str, error: &SyntaxError) -> String {
     format!("`{path}:{line}:{column}` may name {what} but is {message}; correct it first")
 }
 
-/// Returns the changes of the plugin manifest at `path` that keep its paths valid. An error says why
-/// the file cannot be edited.
+/// Returns the changes of the plugin manifest at `path` that keep its paths valid. An error says
+/// why the file cannot be edited.
 pub fn manifest_changes(
     moves: &Moves,
     path: &AbsPath,
@@ -226,8 +226,8 @@ pub fn manifest_changes(
     Ok(ConfigChanges { edits, notes: Vec::new() })
 }
 
-/// Returns the new form of a path below a base directory; none if it stays the same, or leads out of
-/// that directory.
+/// Returns the new form of a path below a base directory; none if it stays the same, or leads out
+/// of that directory.
 fn moved_path(moves: &Moves, base: &AbsPath, written: &str) -> Option<String> {
     let old = base.join_lexically(written);
     let new = moves.new_path(&old)?;
@@ -255,8 +255,8 @@ struct ConfigEdits<'a> {
 }
 
 impl ConfigEdits<'_> {
-    /// Returns the span to rename in a text that is an old name, or `/` and one. The name of a plugin
-    /// before the skill's stays; that of another plugin is another skill's.
+    /// Returns the span to rename in a text that is an old name, or `/` and one. The name of a
+    /// plugin before the skill's stays; that of another plugin is another skill's.
     fn name_in(&self, written: &str) -> Option<Span> {
         let name = written.strip_prefix('/').unwrap_or(written);
         self.names.iter().find(|it| **it == name)?;
@@ -539,8 +539,8 @@ mod tests {
         // Paths of another plugin, here or elsewhere.
         let others = "{\"plugins\": [{\"source\": \"./p/one\", \"skills\": [\"./skills\"]}, {\"source\": {\"source\": \"github\"}, \"skills\": [\"./skills\"]}]}";
         check(market, &[("/w/skills", "/w/all")], others, others);
-        // A path that leads out of the plugin is none, and a command that becomes a skill is no path
-        // of `commands`.
+        // A path that leads out of the plugin is none, and a command that becomes a skill is no
+        // path of `commands`.
         for other in [("/w/skills", "/v/skills"), ("/w/skills/a.md", "/w/skills/a/SKILL.md")] {
             let text = "{\"skills\": \"./skills/\", \"commands\": \"./skills/a.md\"}";
             check(plugin, &[other], text, text);

@@ -6,8 +6,8 @@ use skills_syntax::invisible_chars;
 
 /// Returns a text as one line of Markdown without links, images, HTML and headings.
 ///
-/// Invisible and control characters are shown by their code points. Only characters that could have a
-/// meaning are escaped, because some editors show the source.
+/// Invisible and control characters are shown by their code points. Only characters that could have
+/// a meaning are escaped, because some editors show the source.
 pub fn escape(text: &str) -> String {
     let text = text.trim();
     let mut hidden = invisible_chars::runs(text).into_iter().peekable();

@@ -17,8 +17,9 @@ pub struct TypedName {
     pub close: &'static str,
 }
 
-/// Returns the name being typed where a skill may be mentioned: after `/` or `$` in the body outside
-/// fences, as an item of `skills:`, or in `Skill(…)` of a list of tools. Takes the parsed body.
+/// Returns the name being typed where a skill may be mentioned: after `/` or `$` in the body
+/// outside fences, as an item of `skills:`, or in `Skill(…)` of a list of tools. Takes the parsed
+/// body.
 pub fn name_at(text: &str, document: &Document, body: &Body, offset: usize) -> Option<TypedName> {
     let offset = text.floor_char_boundary(offset);
     let is_name = |it: char| is_letter(it) || it == ':';

@@ -74,8 +74,8 @@ const PATHS: [(&str, &str); 5] = [
     ("//tmp/**", "absolute paths start with two slashes"),
 ];
 
-/// Returns the agents, each with its description: the user's own, then those that the agent has. One's
-/// own replaces another with its name.
+/// Returns the agents, each with its description: the user's own, then those that the agent has.
+/// One's own replaces another with its name.
 pub(super) fn agents(names: &ToolNames) -> Vec<(String, String)> {
     let own = names.agents.iter().map(|(name, about)| (name.clone(), about.clone()));
     let known = AGENT.values.iter().filter(|it| !names.agents.contains_key(it.name));

@@ -26,8 +26,8 @@ pub struct Change {
 }
 
 impl<'a> Refactoring<'a> {
-    /// Creates an offer. Editors request all offers at each move of the cursor, so `change` is called
-    /// only for the chosen one.
+    /// Creates an offer. Editors request all offers at each move of the cursor, so `change` is
+    /// called only for the chosen one.
     pub(super) fn new(
         title: String,
         kind: RefactorKind,

@@ -47,8 +47,8 @@ fn skill_word(document: &Document, offset: usize) -> Option<TypedName> {
 }
 
 /// Returns the completions at a position: skill names, and in a skill also fields, values and
-/// paths. `used` are the skills that were loaded, in the order in which they are offered; `names` are
-/// the tools and agents that are known in the root.
+/// paths. `used` are the skills that were loaded, in the order in which they are offered; `names`
+/// are the tools and agents that are known in the root.
 pub(crate) fn completion(
     document: &Document,
     position: Position,

@@ -55,8 +55,8 @@ pub(super) fn argument(document: &Document, offset: usize) -> Option<Argument> {
     skills_ide::argument(document.text(), document.parsed(), document.body(), offset)
 }
 
-/// Returns all uses of the argument, or all mentions of the skill at a position, with its declaration
-/// or its own name if the context asks for it.
+/// Returns all uses of the argument, or all mentions of the skill at a position, with its
+/// declaration or its own name if the context asks for it.
 pub(crate) async fn references(
     document: &Document,
     position: Position,

@@ -183,8 +183,8 @@ pub(super) fn operation(
     Some(DocumentChangeOperation::Edit(TextDocumentEdit { text_document, edits }))
 }
 
-/// Returns the edits of all files that moves and renamed skills concern; `None` if the backend cannot
-/// answer.
+/// Returns the edits of all files that moves and renamed skills concern; `None` if the backend
+/// cannot answer.
 pub(super) async fn collect_edits(
     moves: &Moves,
     named: &[(&Renaming<'_>, &ResolvedSkill)],
@@ -247,8 +247,8 @@ pub(super) async fn manifest_operations(
     edit_configuration(manifests(moves, &tops), changes, name.as_deref(), texts).await
 }
 
-/// Returns the operations that make the `changes` of configuration files. Warns of those that cannot
-/// be edited and may contain `name`, if there is one.
+/// Returns the operations that make the `changes` of configuration files. Warns of those that
+/// cannot be edited and may contain `name`, if there is one.
 async fn edit_configuration(
     paths: Vec<AbsPath>,
     changes: impl Fn(&AbsPath, &str) -> Result<ConfigChanges, String>,

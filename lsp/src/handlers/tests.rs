@@ -85,8 +85,8 @@ fn refactoring_asks_for_no_path_if_the_files_are_known() {
     assert_eq!(titles(&["references/a.md"]), ["Extract `A` to `references/a-2.md`"]);
 }
 
-/// Returns a document with this many unknown keys, each with a value of this length and a fix, and a
-/// context whose findings are cached.
+/// Returns a document with this many unknown keys, each with a value of this length and a fix, and
+/// a context whose findings are cached.
 fn unknown_keys(n_keys: usize, value_len: usize) -> (Document, AnalysisContext) {
     let value = "x".repeat(value_len);
     let keys: Vec<String> = (0..n_keys).map(|it| format!("unknown-{it}: {value}\n")).collect();

@@ -92,8 +92,8 @@ fn add_edits(
     }
 }
 
-/// Adds an operation. Edits of a file that has some already join those: all are positions in the text
-/// before the rename.
+/// Adds an operation. Edits of a file that has some already join those: all are positions in the
+/// text before the rename.
 fn add_edit(operations: &mut Vec<DocumentChangeOperation>, added: DocumentChangeOperation) {
     if let DocumentChangeOperation::Edit(added) = &added {
         for known in operations.iter_mut() {

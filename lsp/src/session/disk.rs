@@ -149,8 +149,8 @@ impl Session {
         used.ok().flatten().unwrap_or_default()
     }
 
-    /// Returns the MCP tools and the agents that are known in a document's root; none if the backend
-    /// does not answer in time.
+    /// Returns the MCP tools and the agents that are known in a document's root; none if the
+    /// backend does not answer in time.
     pub(crate) async fn tool_names(&self, document: &Document) -> ToolNames {
         let Some(root) = self.with_analysis(document, |it| it.root.clone()) else {
             return ToolNames::default();
@@ -247,9 +247,9 @@ impl Session {
         self.disk().invalidations
     }
 
-    /// Watches the texts of roots, so that cached files that mention a skill are dropped once one of
-    /// these texts may have changed. Returns false if a worktree cannot be watched; texts outside
-    /// of worktrees are watched in part.
+    /// Watches the texts of roots, so that cached files that mention a skill are dropped once one
+    /// of these texts may have changed. Returns false if a worktree cannot be watched; texts
+    /// outside of worktrees are watched in part.
     pub(crate) async fn watch_texts(self: &Arc<Self>, roots: &[AbsPath]) -> bool {
         for root in roots {
             if self.disk().text_watches.contains_key(root) {
@@ -520,8 +520,8 @@ impl Session {
         self.take_touch()
     }
 
-    /// Returns a task for the touched files of one root. It is one call, because a new snapshot follows
-    /// each touch.
+    /// Returns a task for the touched files of one root. It is one call, because a new snapshot
+    /// follows each touch.
     fn take_touch(&self) -> Option<Task> {
         let mut touched = std::mem::take(&mut self.lock().touched);
         touched.sort();

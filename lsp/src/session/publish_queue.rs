@@ -4,8 +4,8 @@ use std::collections::{HashSet, VecDeque};
 
 use tower_lsp::ls_types::Uri;
 
-/// Documents to publish, each once. Changed documents come before their dependents, so that a letter
-/// does not wait for all open documents.
+/// Documents to publish, each once. Changed documents come before their dependents, so that a
+/// letter does not wait for all open documents.
 #[derive(Debug, Default)]
 pub(super) struct PublishQueue {
     changed: UriQueue,

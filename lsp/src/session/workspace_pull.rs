@@ -84,8 +84,8 @@ impl WorkspacePull<'_> {
         self.changes.borrow().is_ended
     }
 
-    /// Returns true for the first request of the session, which is answered even if there is nothing
-    /// to tell.
+    /// Returns true for the first request of the session, which is answered even if there is
+    /// nothing to tell.
     pub(crate) fn is_first(&self) -> bool {
         self.number == 1
     }

@@ -1,6 +1,6 @@
 //! Work of the language server, in its own process. The floor of a figure is the same work on a
-//! quarter of the size, and the bar limits the larger one: what grows faster than its input shows as
-//! a ratio above four.
+//! quarter of the size, and the bar limits the larger one: what grows faster than its input shows
+//! as a ratio above four.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -115,8 +115,8 @@ fn text(keys: &str, body: &str) -> String {
     format!("---\nname: skill-0000\ndescription: {description}\n{keys}---\n\n{body}")
 }
 
-/// A text with sections, and with links and mentions on one line of ten, as in a long real skill; the
-/// other lines are prose.
+/// A text with sections, and with links and mentions on one line of ten, as in a long real skill;
+/// the other lines are prose.
 fn long_body(n_bytes: usize) -> String {
     let mut body = String::new();
     for section in 0.. {

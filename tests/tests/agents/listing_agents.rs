@@ -36,8 +36,8 @@ pub(crate) struct ListingAgent {
     pub(crate) profile: &'static str,
     /// The program below `SKILLSD_MORE_AGENTS`; empty if a script runs it.
     program: &'static str,
-    /// The directory of skills in a project that is the agent's own; with a slash before it, another
-    /// one below the top of the tree.
+    /// The directory of skills in a project that is the agent's own; with a slash before it,
+    /// another one below the top of the tree.
     pub(crate) own: &'static str,
     /// Directories of skills below home and in a project, for random trees.
     pub(crate) home: &'static [&'static str],

@@ -1,4 +1,5 @@
-//! Recorded lists: discovery finds what each agent listed on the common fixture and on random trees.
+//! Recorded lists: discovery finds what each agent listed on the common fixture and on random
+//! trees.
 //!
 //! A recording is a file with one tree on each line and the agent's list of it. The recordings are
 //! compared everywhere. With `SKILLSD_MORE_AGENTS`, the directory of an installation by
@@ -18,8 +19,8 @@ use crate::fixture_tree;
 use crate::listing_agents::{ListingAgent, list, scripted};
 
 /// Skills that an agent lists otherwise than we do, on purpose: pi reads `.gitignore`, for Droid a
-/// dropped skill may shadow another one, OpenHands reads other types and byte order marks otherwise,
-/// and Hermes Agent reads 4,000 characters of a file and takes a list for a description.
+/// dropped skill may shadow another one, OpenHands reads other types and byte order marks
+/// otherwise, and Hermes Agent reads 4,000 characters of a file and takes a list for a description.
 const LISTED_OTHERWISE: &[(&str, &str)] = &[
     ("pi", "/ignored/SKILL.md"),
     ("pi@0.74", "/ignored/SKILL.md"),

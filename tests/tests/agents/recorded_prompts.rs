@@ -104,8 +104,8 @@ fn skill(name: &str, fields: &str, body: &str) -> String {
     format!("---\nname: {name}\n{fields}---\n{body}")
 }
 
-/// Returns the trees of an agent's recording, or else new ones. The working directory is `w`, HOME is
-/// `h`. Only a skill that is loaded has files.
+/// Returns the trees of an agent's recording, or else new ones. The working directory is `w`, HOME
+/// is `h`. Only a skill that is loaded has files.
 fn trees(agent: &ListingAgent, loading: &Loading) -> Vec<Tree> {
     if let Ok(recorded) = fs::read_to_string(recording(agent)) {
         return recorded

@@ -1,5 +1,5 @@
-//! The form in which the model sees skills: descriptions that do not fit the agent's listing are marked in
-//! `list`, `explain`, `catalog` and `budget`, and `check` reports them once per agent.
+//! The form in which the model sees skills: descriptions that do not fit the agent's listing are
+//! marked in `list`, `explain`, `catalog` and `budget`, and `check` reports them once per agent.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

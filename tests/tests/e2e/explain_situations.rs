@@ -1,9 +1,10 @@
 //! Situations in which a skill is not shown: verdict, reason and next step of `explain`, and that
 //! the next step, carried out, shows the skill.
 //!
-//! `explain_situations.txt` holds the situations. Each begins with a line `== name`, then come lines
-//! `key: value`, then its files as fixture text: `//- ~/path` is in the home directory, and a line
-//! `SKILL` stands for a small valid skill named after its directory; `LONG` are 1,300 characters.
+//! `explain_situations.txt` holds the situations. Each begins with a line `== name`, then come
+//! lines `key: value`, then its files as fixture text: `//- ~/path` is in the home directory, and a
+//! line `SKILL` stands for a small valid skill named after its directory; `LONG` are 1,300
+//! characters.
 
 mod carry_out;
 

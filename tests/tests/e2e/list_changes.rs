@@ -1,5 +1,5 @@
-//! Reports of `skillsd hook` on changes of an agent's list of skills: one for each change, unless the
-//! agent lists it by itself.
+//! Reports of `skillsd hook` on changes of an agent's list of skills: one for each change, unless
+//! the agent lists it by itself.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 

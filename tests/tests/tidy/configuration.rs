@@ -104,8 +104,8 @@ fn levels(profile: &Profile) -> &'static str {
     }
 }
 
-/// Returns the directory of a user's own skills, by its variable, the base below home without it and
-/// the path below the base: the one in the agent's directory, or else the first.
+/// Returns the directory of a user's own skills, by its variable, the base below home without it
+/// and the path below the base: the one in the agent's directory, or else the first.
 fn user_directory(profile: &Profile) -> (&str, &str, &str) {
     let roots = profile.roots.iter().filter(|it| it.scope == Scope::User);
     let all = roots.flat_map(|root| {

@@ -185,8 +185,9 @@ fn page_faults(page: &str, crates: &BTreeSet<String>) -> Vec<String> {
 /// Returns whether `allowed` licences satisfy a licence expression.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let expression = expression.replace(['(', ')'], "").replace('/', " OR ");
-    // `AND` binds tighter than `OR`, and the expressions of real crates need no more than that, except
-    // `(A OR B) AND C`, where reading it as `A OR (B AND C)` would be too lenient: hence each `AND` first.
+    // `AND` binds tighter than `OR`, and the expressions of real crates need no more than that,
+    // except `(A OR B) AND C`, where reading it as `A OR (B AND C)` would be too lenient: hence
+    // each `AND` first.
     expression.split(" AND ").all(|part| part.split(" OR ").any(|one| allowed.contains(one.trim())))
 }
 

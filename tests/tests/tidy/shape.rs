@@ -28,9 +28,7 @@ fn larger_than(limit: usize, sources: &[Source]) -> Vec<String> {
     let lines =
         |source: &Source| (source.path.clone(), lines_beside_tests(&code_only(&source.text)));
     let large = sources.iter().map(lines).filter(|(_, n_lines)| *n_lines > limit);
-    large
-        .map(|(path, n_lines)| format!("{path}: {n_lines} lines; is there a second room in it?"))
-        .collect()
+    large.map(|(path, n_lines)| format!("{path}: {n_lines} lines; split it")).collect()
 }
 
 fn badly_named(sources: &[Source]) -> Vec<String> {

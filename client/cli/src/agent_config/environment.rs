@@ -92,8 +92,8 @@ impl InstallEnvironment {
         directory(variable).unwrap_or_else(|| self.home.join(below_home))
     }
 
-    /// Returns the directory of the user's skills that are an agent's own; `None` if it has no skills
-    /// of the user.
+    /// Returns the directory of the user's skills that are an agent's own; `None` if it has no
+    /// skills of the user.
     pub(crate) fn user_directory(&self, own: &OwnDirectory) -> Option<PathBuf> {
         let base = self.directory_of(own.variable, own.below_home);
         (!own.user.is_empty()).then(|| base.join(own.user))
@@ -104,8 +104,8 @@ impl InstallEnvironment {
         self.find(name, |_| true)
     }
 
-    /// Returns the path of the `skillsd` that agents start. A project's `node_modules/.bin` does not
-    /// count: only `npx` and scripts of npm have it in PATH.
+    /// Returns the path of the `skillsd` that agents start. A project's `node_modules/.bin` does
+    /// not count: only `npx` and scripts of npm have it in PATH.
     pub(crate) fn first_in_path(&self) -> Option<PathBuf> {
         self.find("skillsd", |dir| !dir.ends_with("node_modules/.bin"))
     }
@@ -144,7 +144,8 @@ fn is_npm_launcher(file: &Path, program: &Path) -> bool {
 /// such as `npx`, `bunx`, `pnpm dlx`, `yarn dlx`, `uvx` and `pipx run`.
 fn is_cached(program: &Path) -> bool {
     let names: Vec<_> = program.components().map(|it| it.as_os_str().to_string_lossy()).collect();
-    // The names alone are no caches: `uv` and `pipx` also keep installed programs in such directories.
+    // The names alone are no caches: `uv` and `pipx` also keep installed programs in such
+    // directories.
     let is_runner = |pair: &[Cow<'_, str>]| {
         matches!(
             (&*pair[0], &*pair[1]),

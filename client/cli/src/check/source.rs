@@ -27,7 +27,10 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_at_most(path, MOST)?.ok_or_else(|| io::Error::other(too_large))
 }
 
-/// Reads a regular file; `None` if it is none, or larger than `most` bytes. A file replaced by a link in the meantime counts as another file.
+/// Reads a file; `None` if it is not a regular file, or larger than `most` bytes.
+///
+/// # Errors
+/// If it cannot be opened. A link is not followed.
 pub(crate) fn read_at_most(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let flags =
         OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;

@@ -96,8 +96,8 @@ fn install(registration: &Registration) -> String {
     format!("`skillsd install --agent {}{only}`", registration.profile)
 }
 
-/// Writes a line for each registration. Agents with skills need no MCP server, so one that is missing
-/// or not known is left out.
+/// Writes a line for each registration. Agents with skills need no MCP server, so one that is
+/// missing or not known is left out.
 pub(super) fn push(registrations: &[Registration], terminal: &Terminal, text: &mut String) {
     for it in registrations {
         let path = terminal.path(&it.path, it.path_encoding);
@@ -118,9 +118,10 @@ pub(super) fn push(registrations: &[Registration], terminal: &Terminal, text: &m
                 paint(style::GOOD, "●"),
                 format!("registered, in a form of your own: {what} in {path}"),
             ),
-            RegistrationState::Unreadable => {
-                (paint(style::BAD, "●"), format!("not known, unreadable: {what} in {path}"))
-            }
+            RegistrationState::Unreadable => (
+                paint(style::BAD, "●"),
+                format!("cannot tell whether {what} is set up: {path} is unreadable"),
+            ),
             RegistrationState::Broken | RegistrationState::Incomplete => {
                 (paint(style::BAD, "●"), format!("registered, but {}: {what} in {path}", it.state))
             }

@@ -33,8 +33,8 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 /// Session of a hook event, with its directories.
 pub(super) struct AgentSession {
     agent: Option<String>,
-    /// False if the agent drops the answer to this event, or if a subagent, whose skills are those of
-    /// its start, gets it.
+    /// False if the agent drops the answer to this event, or if a subagent, whose skills are those
+    /// of its start, gets it.
     takes_news: bool,
     own_profile: &'static str,
     /// Call context of the session, in the directory that it started in.

@@ -180,7 +180,8 @@ const OTHERS: [OtherAgent; 10] = [
         place: |it| it.directory_of("CLINE_DIR", ".cline"),
         files: &["data/settings/cline_mcp_settings.json"],
         form: ServerForm::Transport,
-        // A script for each event; other extensions leave the user's own scripts of the event alone.
+        // A script for each event; other extensions leave the user's own scripts of the event
+        // alone.
         hooks: Some(|environment, place| {
             let command = format!("{} hook ", environment.shell_word());
             let content = TargetContent::Whole(CLINE_HOOK.replace(LINE, &command));

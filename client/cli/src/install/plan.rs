@@ -126,7 +126,7 @@ fn put_whole(
         return unchanged(&trace, path, before);
     }
     if !is_ours {
-        let note = "The file differs from what `skillsd install` writes and is kept; remove it to install ours.";
+        let note = "The file differs from what `skillsd install` writes and is kept; remove it to install the file of skillsd.";
         return PlannedChange { notes: vec![note.to_owned()], ..unchanged(&trace, path, before) };
     }
     let action = action(before.as_deref());
@@ -172,7 +172,7 @@ fn put_items(
         }
     }
     if n_others > 0 {
-        notes.push(format!("{n_others} of our entries exist in another form and are kept."));
+        notes.push(format!("{n_others} entries of skillsd exist in another form and are kept."));
     }
     if !is_changed {
         return Ok(PlannedChange { notes, ..unchanged(&trace, &target.path, before) });
@@ -220,7 +220,7 @@ fn take_items(
     let mut notes = Vec::new();
     if n_left > 0 {
         notes.push(format!(
-            "{n_left} of our entries changed after the installation and are kept as they are."
+            "{n_left} entries of skillsd changed after the installation and are kept as they are."
         ));
     }
     let is_removed = trace.created && document.is_empty();

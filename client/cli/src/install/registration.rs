@@ -1,5 +1,5 @@
-//! Registrations of skillsd with agents, as `doctor` shows them ([`Registration`]): whether each file
-//! has our entries, and whether the program in them exists.
+//! Registrations of skillsd with agents, as `doctor` shows them ([`Registration`]): whether each
+//! file has our entries, and whether the program in them exists.
 
 use std::path::{Path, PathBuf};
 

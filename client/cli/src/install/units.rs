@@ -71,8 +71,8 @@ pub(super) fn target_files(
     Ok(vec![unit(SOCKET_UNIT, SOCKET.to_owned()), unit(SERVICE_UNIT, service)])
 }
 
-/// Fails if the program's path is no text, or has a character that a manager refuses; `refused` lists
-/// these characters.
+/// Fails if the program's path is no text, or has a character that a manager refuses; `refused`
+/// lists these characters.
 fn check_path(
     environment: &InstallEnvironment,
     manager: &str,
@@ -108,8 +108,8 @@ pub(super) fn packaged_socket(environment: &InstallEnvironment) -> Option<PathBu
     Some(dir.join(SOCKET_UNIT))
 }
 
-/// Returns the units of ours that hide those of the package, as recorded, and adds to `left_out` the
-/// files of others that do.
+/// Returns the units of ours that hide those of the package, as recorded, and adds to `left_out`
+/// the files of others that do.
 pub(super) fn hiding_units(
     environment: &InstallEnvironment,
     record: &Record,
@@ -165,8 +165,8 @@ fn service_program(service: &str, home: &Path) -> Option<String> {
     Some(program)
 }
 
-// systemd expands `%` specifiers, and splits at spaces outside of quotes. It expands no variables in
-// the path of an executable, and keeps `$$` there.
+// systemd expands `%` specifiers, and splits at spaces outside of quotes. It expands no variables
+// in the path of an executable, and keeps `$$` there.
 fn unit_word(environment: &InstallEnvironment) -> String {
     if environment.program == environment.home.join(".cargo/bin/skillsd") {
         return PROGRAM.to_owned();

@@ -86,7 +86,8 @@ struct Layout {
     after_names: usize,
     /// Columns of a number of tokens; none without such numbers.
     tokens: Option<usize>,
-    /// True if the terminal is too narrow for a number for each list: only the largest one is shown.
+    /// True if the terminal is too narrow for a number for each list: only the largest one is
+    /// shown.
     only_largest: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The page of a report: HTML from its facts, without I/O.
 //!
-//! The templates escape every text for HTML. Styles and the script are part of the page and named in
-//! its content security policy by their hashes, which forbids everything else: another script, a
+//! The templates escape every text for HTML. Styles and the script are part of the page and named
+//! in its content security policy by their hashes, which forbids everything else: another script, a
 //! style, a request. No text of a repository becomes an address or an identifier, and none an
 //! attribute but the names in `data-key`, by which the script sorts.
 

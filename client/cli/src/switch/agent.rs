@@ -108,7 +108,7 @@ impl SwitchAgent {
         matches!(self, Self::Opencode | Self::Kilo)
     }
 
-    /// Returns true if a skill is off that one of several files switches off.
+    /// Returns true if one file is enough to switch a skill off, whatever the others say.
     pub(super) fn adds_up(self) -> bool {
         matches!(self, Self::GeminiCli | Self::Droid | Self::Qoder | Self::QwenCode)
     }
@@ -263,8 +263,8 @@ fn words(name: &str) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// A list of names that are off, such as `"skills": {"disabled": ["NAME"]}` of Gemini CLI. Names with
-/// the same `form` are equal.
+/// A list of names that are off, such as `"skills": {"disabled": ["NAME"]}` of Gemini CLI. Names
+/// with the same `form` are equal.
 fn edit_disabled(
     document: &mut dyn ConfigDocument,
     at: &[&str],
@@ -314,8 +314,8 @@ fn edit_config(
     Ok(())
 }
 
-/// opencode and Kilo: `"permission": {"skill": {"NAME": "deny"}}`. The last matching pattern counts, so the
-/// entry comes last.
+/// opencode and Kilo: `"permission": {"skill": {"NAME": "deny"}}`. The last matching pattern
+/// counts, so the entry comes last.
 fn edit_permission(
     document: &mut dyn ConfigDocument,
     name: &str,

@@ -20,7 +20,7 @@ pub struct Mapping {
     /// The parsed text: the content between two `---` lines.
     pub(super) text: String,
     pub(super) frontmatter: Option<Frontmatter>,
-    /// True if characters in the text stand for others, see [`bun::stand_in_edit`].
+    /// True if the text contains stand-in characters, see [`bun::stand_in_edit`].
     pub(super) has_stand_ins: bool,
 }
 
@@ -88,7 +88,8 @@ impl Mapping {
         Some(self.typed_value(find(value.entries()?, inner)?))
     }
 
-    /// Looks a key up in the mapping merged by `<<: *anchor`, which js-yaml, PyYAML and Bun support.
+    /// Looks a key up in the mapping merged by `<<: *anchor`, which js-yaml, PyYAML and Bun
+    /// support.
     fn merged(&self, key: &str) -> Option<&Entry> {
         use YamlLibrary::{Bun, JsYaml3, JsYaml4, PyYaml};
         if !matches!(self.library, JsYaml3 | JsYaml4 | PyYaml | Bun) {
@@ -151,8 +152,8 @@ impl Mapping {
         json
     }
 
-    /// Adds a value as JSON. A list may contain an alias of itself, so values below `depth` levels and
-    /// after the maximum length are `null`.
+    /// Adds a value as JSON. A list may contain an alias of itself, so values below `depth` levels
+    /// and after the maximum length are `null`.
     fn push_json(&self, value: &Value, depth: usize, json: &mut String) {
         let value = self.frontmatter.as_ref().map_or(value, |it| it.resolve(value));
         let is_too_much = depth == 0 || json.len() > MOST_JSON_BYTES;

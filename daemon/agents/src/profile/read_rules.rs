@@ -24,8 +24,8 @@ keyword_enum! {
         Field = "field",
         /// The `name` field, or else the directory's name.
         FieldElseDirectory = "field-else-directory",
-        /// The `name` field; only if there is no such key, the directory's name, which the check and
-        /// the form then apply to. Any other value than text drops the skill.
+        /// The `name` field; only if there is no such key, the directory's name, which the check
+        /// and the form then apply to. Any other value than text drops the skill.
         FieldIfPresent = "field-if-present",
         /// Always the directory's name; the field is a label.
         Directory = "directory",
@@ -71,15 +71,17 @@ pub enum NameCheck {
     /// ASCII lower-case letters, digits and hyphens, and not hyphens alone; skills with other names
     /// are dropped.
     AsciiLowerCase,
-    /// Claude Code's: no invisible characters, `<`, `>` or stray blanks; skills with other names are
-    /// dropped.
+    /// Claude Code's: no invisible characters, `<`, `>` or stray blanks; skills with other names
+    /// are dropped.
     Visible,
     /// At most 64 ASCII letters, digits, `-`, `_`, `.` and `:`, the first a letter or digit; skills
     /// with other names are dropped.
     AsciiLabel,
-    /// Letters and digits of any script, `-`, `_`, `.` and `:`; skills with other names are dropped.
+    /// Letters and digits of any script, `-`, `_`, `.` and `:`; skills with other names are
+    /// dropped.
     Word,
-    /// The open standard's form, whatever the directory's name; skills with other names are dropped.
+    /// The open standard's form, whatever the directory's name; skills with other names are
+    /// dropped.
     Standard,
     /// As [`Self::Standard`], and the directory's name; skills with other names are dropped.
     StandardDirectory,
@@ -107,11 +109,11 @@ keyword_enum! {
         BlankElseFirstBodyLine = "blank-else-first-body-line",
         /// Missing or empty: the first heading of the body, else the name.
         ElseFirstHeading = "else-first-heading",
-        /// Missing: the first three lines of the body that are neither blank nor headings, joined with
-        /// blanks, at most 1,024 characters. A null, number, list or map drops the skill.
+        /// Missing: the first three lines of the body that are neither blank nor headings, joined
+        /// with blanks, at most 1,024 characters. A null, number, list or map drops the skill.
         ElseBodyLines = "else-body-lines",
-        /// Missing, null or empty: the first line of the body that is neither blank nor a heading. A
-        /// blank one is kept; a number, list or map drops the skill.
+        /// Missing, null or empty: the first line of the body that is neither blank nor a heading.
+        /// A blank one is kept; a number, list or map drops the skill.
         ElseBodyLine = "else-body-line",
     }
 }
@@ -159,8 +161,8 @@ keyword_enum! {
         TextOrNull = "text-or-null",
         /// `true` or `false`.
         Flag = "flag",
-        /// Null, `true` or `false`; `true` hides the skill. The first field with a flag decides among
-        /// those that switch a skill.
+        /// Null, `true` or `false`; `true` hides the skill. The first field with a flag decides
+        /// among those that switch a skill.
         OffIfTrue = "off-if-true",
         /// As [`Self::OffIfTrue`], but `false` hides the skill.
         OffIfFalse = "off-if-false",
@@ -193,8 +195,8 @@ pub enum LoadStrategy {
     InvalidLines,
     /// Each line with a colon is a key and its value (Qwen Code, read in its source).
     ColonLines,
-    /// Each line with a colon is a key and its value, also if it is indented; quotes around the value
-    /// are taken off (Factory Droid, read in its program).
+    /// Each line with a colon is a key and its value, also if it is indented; quotes around the
+    /// value are taken off (Factory Droid, read in its program).
     AnyLines,
     /// Each top-level key is parsed separately.
     PerKey,
@@ -233,8 +235,8 @@ keyword_enum! {
         FirstWins = "first-wins",
         /// The last in scan order wins.
         LastWins = "last-wins",
-        /// The last in scan order wins by design; the agent reads files concurrently, so in fact the
-        /// file read last wins.
+        /// The last in scan order wins by design; the agent reads files concurrently, so in fact
+        /// the file read last wins.
         LastWinsByRace = "last-wins-by-race",
         /// All are listed.
         KeepAll = "keep-all",
@@ -254,8 +256,8 @@ keyword_enum! {
     PathIdentity {
         /// The path by which discovery reached it.
         AsReached = "as-reached",
-        /// The path by which discovery reached it first: a path that is reached again keeps its first
-        /// place in the scan order.
+        /// The path by which discovery reached it first: a path that is reached again keeps its
+        /// first place in the scan order.
         AsFirstReached = "as-first-reached",
         /// As [`Self::AsReached`], but of several paths of one file the first in scan order counts,
         /// also if the last skill of a name wins.

@@ -213,8 +213,8 @@ pub struct WalkRule {
     pub confined: bool,
     /// True if the entries of a directory are walked from the last name to the first.
     pub reversed: bool,
-    /// True if the files of a root are in the order of their whole paths, so that `a-b/` comes before
-    /// `a/`; otherwise each directory's names are in order.
+    /// True if the files of a root are in the order of their whole paths, so that `a-b/` comes
+    /// before `a/`; otherwise each directory's names are in order.
     pub by_path: bool,
     /// True if the skills directly in a directory come before those further below it.
     pub level_first: bool,
@@ -229,7 +229,8 @@ pub struct WalkRule {
     /// The maximum number of directories that the agent reads in one root; `None` for no limit.
     /// skillsd lists skills beyond the limit too, and `explain` reports it.
     pub most_directories: Option<usize>,
-    /// The maximum number of directory entries that the agent reads in one root, likewise.
+    /// The maximum number of directory entries that the agent reads in one root; `None` for no
+    /// limit. skillsd lists skills beyond it too, and `explain` reports it.
     pub most_entries: Option<usize>,
     /// skillsd's own limits on one root, in addition to the agent's.
     pub budget: WalkBudget,

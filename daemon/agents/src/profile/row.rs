@@ -66,8 +66,8 @@ pub(super) fn yes_switch(variable: &'static str, relative: Option<&'static str>)
 }
 
 /// The signs of an agent: its user's directory (a variable, the base below home without it, and the
-/// path below the base), its program, empty if another one has the same name, and its own files in a
-/// worktree.
+/// path below the base), its program, empty if another one has the same name, and its own files in
+/// a worktree.
 pub(super) fn present(
     (variable, below_home, directory): (&'static str, &'static str, &'static str),
     program: &'static str,

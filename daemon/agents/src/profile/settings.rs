@@ -33,8 +33,9 @@ fn rule(
 }
 
 /// Later files override earlier ones: the user's own, `$OPENCODE_CONFIG`, the worktree's from the
-/// outermost down, then those in the configuration directories with the agents in Markdown there, the
-/// text in `$OPENCODE_CONFIG_CONTENT`, the machine's, and the permissions in `$OPENCODE_PERMISSION`.
+/// outermost down, then those in the configuration directories with the agents in Markdown there,
+/// the text in `$OPENCODE_CONFIG_CONTENT`, the machine's, and the permissions in
+/// `$OPENCODE_PERMISSION`.
 pub(super) fn opencode() -> Vec<SettingsRule> {
     let reads = [SettingsItem::SkillPaths, SettingsItem::SkillUrls, SettingsItem::PermissionMap];
     // Source: comments and trailing commas are accepted; any other error prevents the start.
@@ -163,8 +164,8 @@ pub(super) fn qoder() -> Vec<SettingsRule> {
     disabled_skills(variable("QODER_CONFIG_DIR", ".qoder"), &project)
 }
 
-/// The user's `settings.json` and the files of the working directory; a skill disabled in one of them
-/// is disabled.
+/// The user's `settings.json` and the files of the working directory; a skill disabled in one of
+/// them is disabled.
 fn disabled_skills(user: RootBase, project: &[&'static str]) -> Vec<SettingsRule> {
     let rule = |base, files: &[&'static str]| {
         rule(base, files, Syntax::JsonWithComments, &[SettingsItem::DisabledSkills])
@@ -173,8 +174,8 @@ fn disabled_skills(user: RootBase, project: &[&'static str]) -> Vec<SettingsRule
     vec![rule(user, &["settings.json"]), rule(cwd, project)]
 }
 
-/// Measured: the user's file, and the nearest one from the working directory up to home or the top of
-/// the file system.
+/// Measured: the user's file, and the nearest one from the working directory up to home or the top
+/// of the file system.
 pub(super) fn mistral_vibe() -> Vec<SettingsRule> {
     let rule = |base, file| SettingsRule {
         broken: OnBrokenSettings::Refuses,

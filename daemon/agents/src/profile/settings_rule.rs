@@ -78,13 +78,13 @@ pub enum SettingsItem {
     DisabledSkills,
     /// `disabledSkills`: names, from all files.
     DisabledNames,
-    /// `disabledSkills`: names as lower-case words joined by hyphens, from all directories. The list
-    /// of a later file of one directory replaces that of an earlier one.
+    /// `disabledSkills`: names as lower-case words joined by hyphens, from all directories. The
+    /// list of a later file of one directory replaces that of an earlier one.
     DisabledSlugs,
     /// `skills.disabled`: names as written, in a list or alone.
     DisabledExactly,
-    /// `enabled_skills` and `disabled_skills`: patterns of names, from all files together; the second
-    /// counts only if the first is empty.
+    /// `enabled_skills` and `disabled_skills`: patterns of names, from all files together; the
+    /// second counts only if the first is empty.
     SkillPatterns,
     /// `skillDirectories`: additional directories; the last file's list applies.
     SkillDirectories,

@@ -213,8 +213,8 @@ fn claude_code() -> Profile {
             taken: NestedConflict::Prefixed,
         },
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
-        // Measured: added and changed skills are in the next request, or in one after the next prompt
-        // if the session began without a directory of skills; nothing reports removed ones.
+        // Measured: added and changed skills are in the next request, or in one after the next
+        // prompt if the session began without a directory of skills; nothing reports removed ones.
         lists_changes: true,
         // Documented: the files after `@` become part of the prompt.
         imports: true,

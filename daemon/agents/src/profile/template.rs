@@ -33,8 +33,8 @@ pub struct ListingTemplate {
     /// The text after the last skill.
     pub tail: &'static str,
     pub order: ListingOrder,
-    /// The line before the skills of a scope, with `{scope}`, or of a category, with `{category}`; empty
-    /// if they are not grouped.
+    /// The line before the skills of a scope, with `{scope}`, or of a category, with `{category}`;
+    /// empty if they are not grouped.
     pub heading: &'static str,
     /// The agent's words for scopes.
     pub scopes: &'static [(Scope, &'static str)],
@@ -48,8 +48,8 @@ pub struct ListingTemplate {
     pub blanks: BlanksRule,
     /// True if a path below the home directory begins with `~`.
     pub tilde: bool,
-    /// The longest description, in UTF-16 units, and the end of a longer one that is cut to it. An end
-    /// with `{path}` is a note in the middle of the description instead.
+    /// The longest description, in UTF-16 units, and the end of a longer one that is cut to it. An
+    /// end with `{path}` is a note in the middle of the description instead.
     pub longest: Option<(usize, &'static str)>,
     /// The limit of the whole list.
     pub limit: Option<ListingLimit>,
@@ -82,9 +82,9 @@ pub enum ListingOrder {
     AsFound,
     /// By name, with JavaScript's `localeCompare`.
     ByName,
-    /// By category, then by name, both by their bytes. The category is the path from the search root to
-    /// the directory that contains the skill's, or the skill's directory if that is the root; `general`
-    /// for a skill in the root itself.
+    /// By category, then by name, both by their bytes. The category is the path from the search
+    /// root to the directory that contains the skill's, or the skill's directory if that is the
+    /// root; `general` for a skill in the root itself.
     ByCategory,
 }
 
@@ -179,8 +179,8 @@ pub struct CompactListing {
 pub struct LoadTemplate {
     /// The text: `{name}`, `{description}`, `{scope}`, `{dir}`, `{place}`, `{path}`, `{below}`,
     /// `{body}`, `{text}`, `{files}` and `{arguments}`. The place is the directory, relative to the
-    /// working directory if it is below; `{below}` is the path relative to the search root, `{text}`
-    /// the whole file.
+    /// working directory if it is below; `{below}` is the path relative to the search root,
+    /// `{text}` the whole file.
     pub text: &'static str,
     /// The agent's words for scopes.
     pub scopes: &'static [(Scope, &'static str)],
@@ -228,7 +228,8 @@ pub struct FilesTemplate {
     /// The number of files, if it is limited.
     pub most: Option<usize>,
     pub order: ListingOrder,
-    /// The directories whose files are listed, each with its own list; `None` if all are listed in one.
+    /// The directories whose files are listed, each with its own list; `None` if all are listed in
+    /// one.
     pub groups: Option<&'static FileGroups>,
     /// The text if there are no files to list.
     pub none: &'static str,

@@ -39,7 +39,7 @@ struct TrieNode {
     one: u32,
     /// End of its range in `globs`; the range starts at the end of the node before.
     globs: u32,
-    /// End of its range in `ends`, likewise.
+    /// End of its range in `ends`.
     ends: u32,
     /// True if it stays active for any number of names (`**`).
     stays: bool,

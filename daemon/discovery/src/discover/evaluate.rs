@@ -100,8 +100,8 @@ pub(super) fn hide_undescribed(root: &SearchRoot, candidate: &mut Candidate) {
     }
 }
 
-/// Ignores a skill that a field of its own switches off. Until names are resolved it is hidden, because
-/// it claims its name (Cline 3.0.65 and Factory Droid 0.215.0, measured).
+/// Ignores a skill that a field of its own switches off. Until names are resolved it is hidden,
+/// because it claims its name (Cline 3.0.65 and Factory Droid 0.215.0, measured).
 pub(super) fn switch_off(candidate: &mut Candidate) {
     let is_off =
         candidate.reason.as_ref().is_some_and(|it| it.rule == ReasonRule::Load(LoadRule::FieldOff));

@@ -177,8 +177,8 @@ pub struct SearchRoot {
     /// True if the agent or the user requires trust and the root is not trusted, so that none of
     /// its content is returned.
     pub is_held_back: bool,
-    /// True if it is held back because the user requires trust, so that not even descriptions of its
-    /// skills are returned.
+    /// True if it is held back because the user requires trust, so that not even descriptions of
+    /// its skills are returned.
     pub withholds_text: bool,
 }
 

@@ -122,7 +122,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Sets the allowed link targets for the root that is walked next; see `LinkRule::link_targets`.
+    /// Sets the allowed link targets for the root that is walked next; see
+    /// `LinkRule::link_targets`.
     pub(super) fn set_link_targets(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
         self.link_targets = self.links.link_targets(root, is_own, base);
     }

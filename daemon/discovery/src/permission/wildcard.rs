@@ -13,9 +13,9 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     whole(&pattern, &text) || shorter.is_some_and(|it| whole(it, &text))
 }
 
-/// Returns true if a Claude Code rule without parentheses names a tool: by its name, or by a pattern
-/// with stars that matches the whole name. Measured with Claude Code 2.1.330; such patterns count
-/// in rules that deny or ask.
+/// Returns true if a Claude Code rule without parentheses names a tool: by its name, or by a
+/// pattern with stars that matches the whole name. Measured with Claude Code 2.1.330; such patterns
+/// count in rules that deny or ask.
 pub(crate) fn names_tool(rule: &str, tool: &str) -> bool {
     let is_bare = !rule.contains(['(', '?', '\\']);
     rule == tool || (is_bare && rule.contains('*') && matches(rule, tool))

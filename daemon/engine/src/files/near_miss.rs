@@ -117,12 +117,12 @@ pub fn skill_files(
     found
 }
 
-/// Identity of a file that links lead to: its device and number, and its real path if it has several
-/// hard links.
+/// Identity of a file that links lead to: its device and number, and its real path if it has
+/// several hard links.
 type FileKey = (u64, u64, Option<PathBuf>);
 
-/// Returns true if the number of links of a directory shows that it contains no other directory. Only
-/// for local file systems: others report 2 for each. btrfs reports 1, which tells nothing.
+/// Returns true if the number of links of a directory shows that it contains no other directory.
+/// Only for local file systems: others report 2 for each. btrfs reports 1, which tells nothing.
 fn has_no_subdirectory(dir: &Path) -> bool {
     fs::symlink_metadata(dir).is_ok_and(|it| it.is_dir() && it.nlink() == 2)
 }

@@ -14,8 +14,8 @@ use skills_discovery::discover::{Candidate, Overlay};
 use skills_syntax::path::AbsPath;
 
 /// Maximum number of skill directories per session; beyond it the least recently touched one is
-/// dropped, and discovered again by a later touch near it. A limit per worktree would let one agent's
-/// touches evict directories of others.
+/// dropped, and discovered again by a later touch near it. A limit per worktree would let one
+/// agent's touches evict directories of others.
 pub const MOST_NESTED: usize = 64;
 
 /// Maximum number of subagents with loaded skills per session; beyond it the one whose latest load

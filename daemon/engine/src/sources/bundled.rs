@@ -96,7 +96,7 @@ pub(crate) fn extract(cache: &Path) -> io::Result<()> {
         fs::rename(&staged, &directory)
     });
     if result.is_err() {
-        // As above.
+        // What remains is removed with the cache.
         let _ = fs::remove_dir_all(&staged);
         // Another process may have extracted them first.
         return if is_whole(&directory) { Ok(()) } else { result };

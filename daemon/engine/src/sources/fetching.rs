@@ -1,4 +1,5 @@
-//! [`Fetching`]: sources that are being fetched for the first time, and limits on the wait for them.
+//! [`Fetching`]: sources that are being fetched for the first time, and limits on the wait for
+//! them.
 
 use std::time::Duration;
 

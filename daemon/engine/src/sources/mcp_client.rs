@@ -99,7 +99,7 @@ impl Mcp {
             return;
         }
         if let Some((orders, _)) = &self.keeper {
-            // As above.
+            // Its task may have ended.
             let _ = orders.send(KeeperOrder::Want);
         }
         self.shared.notifier.tell();

@@ -20,8 +20,8 @@ pub(crate) struct DiscoveryRun {
 }
 
 impl DiscoveryInput {
-    /// Runs discovery once. After `limit` visits, the tree answers nothing more, and the result is of
-    /// no use.
+    /// Runs discovery once. After `limit` visits, the tree answers nothing more, and the result is
+    /// of no use.
     pub(crate) fn run(&self, ctx: &DiscoveryContext, limit: usize) -> DiscoveryRun {
         let tree = TrackedTree::new(self, limit);
         let resolution = discover(ctx, &tree);

@@ -57,8 +57,8 @@ pub(crate) enum Event {
 
 impl Event {
     /// Returns true if the event always changes the status. For other events
-    /// `EngineState::update_status_version` checks the outcome, so that reads alone do not invalidate the
-    /// cached status.
+    /// `EngineState::update_status_version` checks the outcome, so that reads alone do not
+    /// invalidate the cached status.
     pub(super) fn changes_status(&self) -> bool {
         match self {
             Self::Hints

@@ -1,8 +1,8 @@
 //! Cookies: files of the daemon whose creation proves that earlier events have been delivered.
 //!
 //! Creating a file in the daemon's own directory queues an event behind the events of all earlier
-//! changes. One ticket is pending at a time. Each ticket has a file of its own, so that a late event
-//! is never mistaken for a later ticket; some systems report one change several times.
+//! changes. One ticket is pending at a time. Each ticket has a file of its own, so that a late
+//! event is never mistaken for a later ticket; some systems report one change several times.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};

@@ -38,8 +38,8 @@ impl Hints {
     }
 }
 
-/// Receiver of the backend's events: queues hints for the event loop, and passes the events of single
-/// files to their subscriptions. Cheap to clone.
+/// Receiver of the backend's events: queues hints for the event loop, and passes the events of
+/// single files to their subscriptions. Cheap to clone.
 #[derive(Clone)]
 pub struct HintQueue {
     shared: Arc<Mutex<Shared>>,

@@ -3,9 +3,9 @@
 //! For systems without inotify; Linux uses [`crate::watch::inotify`], and the tests run both. One
 //! watcher, directories only. Relevant behaviour of `notify` 8.2 on Linux: it reports opens and
 //! closes, including our own (dropped here); on an event that a path was deleted or renamed it
-//! forgets the watches at and below that path (such an event becomes a [`HintQueue::replaced`] hint,
-//! and the engine renews the watches); it reports a directory under the name it had when it was armed
-//! (so event paths are hints only).
+//! forgets the watches at and below that path (such an event becomes a [`HintQueue::replaced`]
+//! hint, and the engine renews the watches); it reports a directory under the name it had when it
+//! was armed (so event paths are hints only).
 //!
 //! On macOS it uses FSEvents: watches belong to paths, so they are never renewed; and each added or
 //! removed path restarts the stream, which may lose events (so hints count as lost then).

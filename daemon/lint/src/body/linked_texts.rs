@@ -20,8 +20,8 @@ use super::rules::{BROKEN_ANCHOR, BROKEN_LINK};
 /// Maximum number of links in the skill's other files that are looked up.
 const MAX_LINKS: usize = 256;
 
-/// Reports missing files and headings that a file of the skill links to, where the body links to that
-/// file.
+/// Reports missing files and headings that a file of the skill links to, where the body links to
+/// that file.
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let mentioned = mentioned_texts(cx);
     if mentioned.is_empty() {
@@ -105,8 +105,8 @@ fn related_to(cx: &Cx<'_>, finding: Finding, file: &str, line: usize) -> Finding
     }
 }
 
-/// Returns the Markdown files of the skill that the body links to, or has the paths of as code, each
-/// with its first place.
+/// Returns the Markdown files of the skill that the body links to, or has the paths of as code,
+/// each with its first place.
 fn mentioned_texts<'c>(cx: &'c Cx<'_>) -> BTreeMap<&'c str, Span> {
     let files = cx.fs.files().unwrap_or_default();
     if !files.iter().any(|it| is_markdown(it)) {

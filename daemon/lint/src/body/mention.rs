@@ -116,7 +116,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
         self.n_examined.get() <= MAX_EXAMINED && matches!(self.above(path), Above::Found(_))
     }
 
-    /// Returns whether the sentence allows that the file is missing, or is about another repository.
+    /// Returns whether the sentence allows that the file is missing, or is about another
+    /// repository.
     fn is_optional(&self, span: Span, line: Span, before: &str) -> bool {
         let to = line.end.min(self.cx.text.floor_char_boundary(span.end + NEAR));
         let after = Span::new(span.end, to.max(span.end)).slice(self.cx.text);
@@ -126,8 +127,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
         is_conditional || ELSEWHERE.is_match(before) || OPTIONAL.is_match(after)
     }
 
-    /// Returns whether a line belongs to a list below a line that announces examples, or to a table of
-    /// examples or conventions.
+    /// Returns whether a line belongs to a list below a line that announces examples, or to a table
+    /// of examples or conventions.
     fn is_in_examples(&self, line: Span) -> bool {
         let is_row = |it: &str| it.starts_with('|');
         let is_item =

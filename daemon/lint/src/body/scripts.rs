@@ -129,8 +129,8 @@ struct MissingScripts<'c, 'm, 't, 'x> {
 }
 
 impl MissingScripts<'_, '_, '_, '_> {
-    /// Checks the scripts of a command that runs in `dir`, and follows its changes of the directory.
-    /// `is_shell` is set for a line of a code block.
+    /// Checks the scripts of a command that runs in `dir`, and follows its changes of the
+    /// directory. `is_shell` is set for a line of a code block.
     fn check(&mut self, command: Span, is_shell: bool, dir: &mut WorkingDir) {
         let cx = self.cx;
         let written = command.slice(cx.text);
@@ -152,8 +152,8 @@ impl MissingScripts<'_, '_, '_, '_> {
             };
             follow(dir, script.start());
             let span = Span::new(command.start + script.start(), command.start + script.end());
-            // Without an interpreter, it may be any program of the project, unless the skill has its
-            // directory.
+            // Without an interpreter, it may be any program of the project, unless the skill has
+            // its directory.
             let first = script.as_str().trim_start_matches("./").split_once('/');
             let is_run = found.get(3).is_none() || first.is_some_and(|(dir, _)| self.has_dir(dir));
             match dir {

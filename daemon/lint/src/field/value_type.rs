@@ -78,8 +78,8 @@ pub(super) fn check_types(
     }
 }
 
-/// Returns true for Claude Code and `user-invocable`, of which it reads every value but a true one as
-/// `false`.
+/// Returns true for Claude Code and `user-invocable`, of which it reads every value but a true one
+/// as `false`.
 fn reads_untrue_as_false(profile: &Profile, field: &Field) -> bool {
     let reader = profile.reader.and_then(|it| field.reader(it));
     field.key == USER_INVOCABLE.key && reader.is_some_and(|it| matches!(it.reads, Coercion::Switch))

@@ -39,8 +39,8 @@ const MIN_SIMILARITY: f64 = 0.75;
 /// Subject of a message about a matcher of tools.
 const NO_TOOL: &str = "no tool";
 
-/// Reports the names in a matcher that nearly equal a tool's, permission rules, and expressions that
-/// match tools only in another case.
+/// Reports the names in a matcher that nearly equal a tool's, permission rules, and expressions
+/// that match tools only in another case.
 pub(super) fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
     let text = matcher.text.as_str();
     check_mcp(cx, matcher, out);

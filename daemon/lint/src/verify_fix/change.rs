@@ -62,7 +62,8 @@ impl<'a> FixedText<'a> {
         if promises.iter().any(|holds| holds(before) && !holds(after)) {
             return false;
         }
-        // If the YAML is invalid or has no entries, they are guessed, and a fix may reveal better ones.
+        // If the YAML is invalid or has no entries, they are guessed, and a fix may reveal better
+        // ones.
         let is_read = before.strict.is_ok() && !before.entries.is_empty();
         let most_new = if is_read { self.findings.len() } else { usize::MAX };
         let (old, new) = (&before.entries, &after.entries);

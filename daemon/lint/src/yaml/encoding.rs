@@ -62,8 +62,8 @@ fn check_bom(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 const MARK: char = '\u{FEFF}';
 
-/// Returns whether the file starts with more than one byte order mark. Most callers remove the first
-/// one, so that the text is shorter than the file.
+/// Returns whether the file starts with more than one byte order mark. Most callers remove the
+/// first one, so that the text is shorter than the file.
 fn has_several_marks(cx: &Cx<'_>) -> bool {
     let is_removed = cx.record.facts.size > cx.text.len() as u64;
     let in_text = cx.text.chars().take_while(|it| *it == MARK).count();

@@ -172,8 +172,8 @@ pub struct SkillCost {
     pub whole_characters: u64,
     /// Tokens of its entry as shown.
     pub tokens: u64,
-    /// Tokens that its text adds when it is loaded, a quarter of its bytes; absent if only the agent
-    /// has the text.
+    /// Tokens that its text adds when it is loaded, a quarter of its bytes; absent if only the
+    /// agent has the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded_tokens: Option<u64>,
 }

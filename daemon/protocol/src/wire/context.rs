@@ -27,7 +27,8 @@ pub enum Freshness {
 pub struct Context {
     /// Working directory of the agent, absolute; determines the worktree.
     pub cwd: Option<String>,
-    /// Profile whose rules apply, for example `claude-code`; if absent, the one that `profiles/detect` returns.
+    /// Profile whose rules apply, for example `claude-code`; if absent, the one that
+    /// `profiles/detect` returns.
     pub profile: Option<String>,
     /// Id of the agent's session; its directory and profile are inherited.
     pub session: Option<String>,
@@ -62,7 +63,8 @@ macro_rules! skills_params {
             /// Working directory of the agent, absolute; determines the worktree.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub cwd: Option<String>,
-            /// Profile whose rules apply, for example `claude-code`; if absent, the one that `profiles/detect` returns.
+            /// Profile whose rules apply, for example `claude-code`; if absent, the one that
+            /// `profiles/detect` returns.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub profile: Option<String>,
             /// Id of the agent's session; its directory and profile are inherited.

@@ -14,8 +14,8 @@ pub struct Entry {
     /// Name as the agent reads it; for an `invalid` skill as skillsd reads it, or else the
     /// directory's name.
     pub name: String,
-    /// Description as the agent reads it; null if none, or if `require_trust` is set and the skill is
-    /// not trusted. Its `paths` and `namespace` are empty then.
+    /// Description as the agent reads it; null if none, or if `require_trust` is set and the skill
+    /// is not trusted. Its `paths` and `namespace` are empty then.
     pub description: Option<String>,
     /// The SKILL.md, absolute, as reached.
     pub path: String,

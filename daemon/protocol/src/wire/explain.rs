@@ -25,7 +25,8 @@ skills_params! {
         /// A SKILL.md or a skill's directory, absolute; it may be outside every root.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// True for a `candidate` step without `root` for each skill file of the worktree that the agent does not find, if neither `name` nor `path` is given.
+        /// True for a `candidate` step without `root` for each skill file of the worktree that the
+        /// agent does not find, if neither `name` nor `path` is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         near_misses: Option<bool>,
     }

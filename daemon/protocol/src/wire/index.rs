@@ -55,8 +55,8 @@ pub struct SnapshotResult {
     pub skills: Vec<SnapshotSkill>,
     /// The skills of each profile, in the order requested; every profile is on every page.
     pub profiles: Vec<SnapshotProfile>,
-    /// Profiles of further agents whose skills are in `skills`, because a name may mean them. Only in
-    /// a snapshot that names no profiles; empty on a later page.
+    /// Profiles of further agents whose skills are in `skills`, because a name may mean them. Only
+    /// in a snapshot that names no profiles; empty on a later page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
     /// The user's own profiles and changes of built-in ones, as TOML with the table `profiles`;

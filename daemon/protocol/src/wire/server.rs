@@ -167,9 +167,9 @@ pub struct Actions {
 }
 
 /// Counts of heavy calls: checks, references, snapshots, prompt listings, pattern matches, first
-/// searches, and reads of files for trust and hooks. At most two run at a time, for different connections; the others
-/// wait, with connections taking turns. Calls on the consent socket wait only for each other, and
-/// so do calls of `hooks/match`.
+/// searches, and reads of files for trust and hooks. At most two run at a time, for different
+/// connections; the others wait, with connections taking turns. Calls on the consent socket wait
+/// only for each other, and so do calls of `hooks/match`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HeavyCallCounts {

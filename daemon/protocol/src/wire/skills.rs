@@ -92,8 +92,8 @@ pub struct ListResult<E = Entry> {
     #[serde(default = "Vec::new")]
     pub removed: Vec<Removed>,
     /// Position of each of `skills` in the complete list, from 0; absent if `fresh` and if there
-    /// are none. To update a list, first remove the entries of `removed` and `skills` by `path`, then insert each of
-    /// `skills` at its position, in order.
+    /// are none. To update a list, first remove the entries of `removed` and `skills` by `path`,
+    /// then insert each of `skills` at its position, in order.
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<u32>,
 }

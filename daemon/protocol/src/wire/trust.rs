@@ -19,8 +19,8 @@ skills_params! {
         /// True to examine which skills there need trust; false if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waiting: Option<bool>,
-        /// True to return everything that trust in the directory would cover, with its digest; false
-        /// if absent. Only the consent socket answers it.
+        /// True to return everything that trust in the directory would cover, with its digest;
+        /// false if absent. Only the consent socket answers it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         contents: Option<bool>,
     }
@@ -156,8 +156,8 @@ skills_params! {
         /// True to trust it, false to distrust it, null to remove the decision.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trusted: Option<bool>,
-        /// Digest from `trust/get`. Trust is refused if the skills in the directory now have another
-        /// digest; without one they are trusted as they are.
+        /// Digest from `trust/get`. Trust is refused if the skills in the directory now have
+        /// another digest; without one they are trusted as they are.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<String>,
     }

@@ -200,7 +200,8 @@ fn share(characters: usize, factor: f64) -> usize {
 }
 
 /// Returns the current listing. If it exceeds the budget, the most used skills keep their
-/// descriptions, then earlier ones before later ones; each that still fits is kept. Every name stays.
+/// descriptions, then earlier ones before later ones; each that still fits is kept. Every name
+/// stays.
 pub(super) fn current<'a>(
     skills: &'a [ListedSkill<'a>],
     room: &ListingBudget,

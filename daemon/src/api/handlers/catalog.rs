@@ -190,7 +190,8 @@ fn query(text: &str) -> Result<SkillQuery, RpcError> {
     })
 }
 
-/// Formats the search results of opencode-agent-skills, with the skills' scripts. Blocks on the disk.
+/// Formats the search results of opencode-agent-skills, with the skills' scripts. Blocks on the
+/// disk.
 fn found(view: &View, shown: &[ListedSkill<'_>], cancel: &Cancel) -> PromptListing {
     let dirs = shown.iter().map(|it| it.path.parent()).take_while(|_| !cancel.is_cancelled());
     let scripts: Vec<_> = dirs.map(scripts).collect();

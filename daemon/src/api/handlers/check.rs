@@ -98,8 +98,8 @@ pub(super) struct Active {
 }
 
 /// Returns the inputs of the rules for a directory: for the given profiles or, if there are none,
-/// for the profile of the call, else `check.profiles`, else the agent that runs the caller, else the
-/// agents that are present, else those in wide use.
+/// for the profile of the call, else `check.profiles`, else the agent that runs the caller, else
+/// the agents that are present, else those in wide use.
 pub(super) async fn active(
     resolver: &Resolver,
     peer: &Arc<Peer>,
@@ -154,8 +154,8 @@ pub(super) async fn active(
     Ok(Active { views, others, reason, top, rows: skills_config::level_rows(files), config })
 }
 
-/// Returns the profiles that are checked by default, and the reason. `profile` is that of the running
-/// agent, if `source` is its variable.
+/// Returns the profiles that are checked by default, and the reason. `profile` is that of the
+/// running agent, if `source` is its variable.
 fn detected(profile: String, source: ProfileSource) -> (Vec<String>, Option<String>) {
     match source {
         ProfileSource::Variable(_) => (vec![profile], source.reason()),

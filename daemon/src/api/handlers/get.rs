@@ -95,7 +95,8 @@ fn qualified(view: &View, name: &str) -> Option<usize> {
 pub(crate) enum Files {
     /// A directory, whose files all belong to the skill.
     In(PathBuf),
-    /// A command's file. The others in its directory are other commands, or none of skillsd's concern.
+    /// A command's file. The others in its directory are other commands, or none of skillsd's
+    /// concern.
     Single(PathBuf),
     None {
         why: String,

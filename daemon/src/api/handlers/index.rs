@@ -1,8 +1,8 @@
 //! `index/snapshot`, `paths/match` and `skills/references`: data for an editor's own analysis.
 //!
 //! A snapshot is made from views alone; its file index is built once for all pages. `paths/match`
-//! walks the worktree, and the walk is cached for some seconds; `skills/references` searches the text
-//! index. All run on the blocking pool.
+//! walks the worktree, and the walk is cached for some seconds; `skills/references` searches the
+//! text index. All run on the blocking pool.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;

@@ -109,8 +109,8 @@ pub(crate) async fn touch(
     })
 }
 
-/// Decodes touched paths, with `..` resolved as it is written: the path may not exist. Returns those
-/// that cannot be used, with the reason.
+/// Decodes touched paths, with `..` resolved as it is written: the path may not exist. Returns
+/// those that cannot be used, with the reason.
 fn touched(
     paths: &[String],
     encoding: Option<PathEncoding>,

@@ -1,5 +1,5 @@
-//! [`BackendCalls`]: connections of the language server to the daemon or to a server in this process,
-//! and the context of its calls.
+//! [`BackendCalls`]: connections of the language server to the daemon or to a server in this
+//! process, and the context of its calls.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -294,8 +294,8 @@ fn log_failure<T>(method: &str, answer: Result<T, ClientError>) -> Option<T> {
     answer.inspect_err(|error| tracing::info!(method, %error, "call failed")).ok()
 }
 
-/// Calls `on_change` for each event of a subscription, across daemon restarts. Drops `beginning` once
-/// the subscription has begun or failed.
+/// Calls `on_change` for each event of a subscription, across daemon restarts. Drops `beginning`
+/// once the subscription has begun or failed.
 pub(super) async fn follow_events(
     caller: CallTarget,
     params: SubscribeParams,

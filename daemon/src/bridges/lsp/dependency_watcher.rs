@@ -3,8 +3,8 @@
 //!
 //! Watches are bounded by the documents: a skill's directory, those of the files it refers to, and
 //! the base directories of its globs with at most [`MAX_GLOB_DIRS`] directories below each. Ignored
-//! files (git) are skipped. An event means only that something may have changed; the targets are then
-//! watched again, since a watched path may now be a different file.
+//! files (git) are skipped. An event means only that something may have changed; the targets are
+//! then watched again, since a watched path may now be a different file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

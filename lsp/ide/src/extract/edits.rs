@@ -28,8 +28,8 @@ pub(super) fn edits_within(edits: &[Edit], span: Span) -> &[Edit] {
     &edits[start..start + length]
 }
 
-/// Returns the edit that raises a heading by some levels: by removing `#`, or by underlining it with
-/// `=` in place of `-`.
+/// Returns the edit that raises a heading by some levels: by removing `#`, or by underlining it
+/// with `=` in place of `-`.
 pub(super) fn raise_heading(text: &str, heading: Span, levels: usize) -> Edit {
     match heading.slice(text).rfind(['\n', '\r']) {
         Some(at) if levels > 0 => {

@@ -21,8 +21,8 @@ const CHANGES: usize = 12;
 /// The most time from a change to its report. A loaded machine needs a part of it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Changes a skill in one of the ways of editors and agents, so that it has one more finding. Returns
-/// its file.
+/// Changes a skill in one of the ways of editors and agents, so that it has one more finding.
+/// Returns its file.
 fn change(top: &Path, number: usize) -> PathBuf {
     let skills = top.join(".claude/skills");
     let file = skills.join(format!("skill-{}", number % SKILLS)).join("SKILL.md");

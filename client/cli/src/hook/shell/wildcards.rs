@@ -43,7 +43,7 @@ impl Expansion {
                 continue;
             };
             let mut glob = GlobBuilder::new(&glob);
-            // An invalid pattern is a name, which the directory before it stands for.
+            // An invalid pattern is taken as a name; its directory is recorded instead.
             let glob = glob.literal_separator(true).backslash_escape(true).build();
             let Ok(glob) = glob else { return Vec::new() };
             let matcher = glob.compile_matcher();

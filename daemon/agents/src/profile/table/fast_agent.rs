@@ -11,7 +11,7 @@ use crate::yaml_library::YamlLibrary;
 const DEVIATIONS: &str = "\
 | Names that differ only in case are one name, and the last skill wins it. | They are two names. | No other agent compares names so. |
 | `FAST_AGENT_HOME`, `--home`, `--skills-dir` and `skills.directories` in its settings name other directories of skills. | They are not read. | Only directories and files are measured. |
-| Frontmatter may be JSON or TOML. | It is not read. | Nobody was seen to use it. |
+| Frontmatter may be JSON or TOML. | It is not read. | No known skill uses it. |
 | An entry of the list also names the directories `scripts`, `references` and `assets` that a skill has. | They are left out. | The list is made without the files beside a skill. |
 | Its model reads the file of a skill, with a tool `read_skill` where it has no shell. | `load` has the standard's form. | The agent has no tool that takes a skill's name. |
 ";

@@ -3,8 +3,8 @@
 use crate::profile::row::{documented, one_level, present, provided, root};
 use crate::profile::{AncestorStop, DuplicatePolicy, Profile, Provider, RootBase, Scope};
 
-/// goose: the directories are documented, and that a later one takes priority. Skills of its plugins
-/// are not listed.
+/// goose: the directories are documented, and that a later one takes priority. Skills of its
+/// plugins are not listed.
 pub(super) fn profile() -> Profile {
     let walk = one_level();
     let project = RootBase::Ancestors { stop: AncestorStop::Cwd };

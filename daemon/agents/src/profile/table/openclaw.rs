@@ -14,7 +14,7 @@ use crate::yaml_library::YamlLibrary;
 const DEVIATIONS: &str = "\
 | The workspace is a setting, or below `OPENCLAW_STATE_DIR`; `skills.load.extraDirs` and its profile add directories. | The workspace is `~/.openclaw/workspace`; the variable moves only `skills`, and settings are not read. | Only directories and files are measured. |
 | A linked SKILL.md is read only if it leads to a file of the skill. | It may lead to any file of the directory of skills. | One rule serves all links. |
-| A directory `skills` within a directory of skills may take its place. | It is a directory like others. | Nobody was seen to use it. |
+| A directory `skills` within a directory of skills may take its place. | It is a directory like others. | No known skill uses it. |
 | At most 200 skills of a directory are loaded. | All are. | The limit is a setting. |
 | Its bundled skills and its plugins add skills, `requires` in `metadata` and its settings remove them. | They are not read. | Only directories and files are measured. |
 | Its own skills are in the list, and in the 18,000 characters and 150 skills to which it is cut. | They are not. | They differ between machines, by the programs that they need. |

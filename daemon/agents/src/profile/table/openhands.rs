@@ -17,7 +17,7 @@ const DIRECTORIES: [&str; 3] = [".agents/skills", ".openhands/skills", ".openhan
 const DEVIATIONS: &str = "\
 | A file that is not UTF-8, or whose description, license or compatibility is no text, drops all skills of its directory of skills. | It drops that skill alone. | The other skills would vanish for a fault in another file. |
 | Markdown files in a directory of skills are skills too, and so are `AGENTS.md`, `.cursorrules`, `CLAUDE.md` and `GEMINI.md`; they win over a directory with their name. | They are not listed. | The files and scripts of such a skill would be all files beside it. |
-| Frontmatter may be JSON or TOML. | It is not read. | Nobody was seen to use it. |
+| Frontmatter may be JSON or TOML. | It is not read. | No known skill uses it. |
 | A skill whose frontmatter is a list is loaded without fields; one whose `allowed-tools` is a map, or with a malformed `.mcp.json`, `triggers`, `inputs` or `metadata`, is dropped. | The former is dropped, the latter is loaded. | No other agent has these rules. |
 | A byte order mark is part of the description that is taken from the body. | It is taken out. | It is invisible, and no part of the text. |
 | Its public skills, its plugins and `~/.openhands/skills/installed` add skills. | They are not listed. | Only directories and files are measured. |

@@ -262,8 +262,8 @@ impl<'a> HeadText<'a> {
     }
 }
 
-/// Returns a text in double quotes with one character for each pair of escaped surrogates, which some
-/// libraries refuse; none if it has no pair.
+/// Returns a text in double quotes with one character for each pair of escaped surrogates, which
+/// some libraries refuse; none if it has no pair.
 fn with_joined_surrogates(written: &str) -> Option<String> {
     let unit = |at: usize| {
         let digits = written.get(at..at + 6)?.strip_prefix("\\u")?;

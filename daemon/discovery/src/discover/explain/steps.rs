@@ -131,8 +131,8 @@ impl Inquiry<'_> {
         }
     }
 
-    /// Adds a step for each reason why other agents drop a file that this agent loads, as far as their
-    /// rules are more than documented.
+    /// Adds a step for each reason why other agents drop a file that this agent loads, as far as
+    /// their rules are more than documented.
     fn others(&self, index: usize, steps: &mut Vec<Step>) {
         let candidate = &self.resolution.candidates[index];
         // No other agent loads commands as skills.

@@ -1,4 +1,5 @@
-//! [`SettingsDecisions`]: the decisions of all settings files of an agent, each with its file and position.
+//! [`SettingsDecisions`]: the decisions of all settings files of an agent, each with its file and
+//! position.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Patterns of names in settings: those of Mistral Vibe.
 //!
-//! A pattern that begins with `re:` is a regular expression for a whole name, any other one a glob of
-//! Python's `fnmatch`; both in any case. Measured on the agent's own functions.
+//! A pattern that begins with `re:` is a regular expression for a whole name, any other one a glob
+//! of Python's `fnmatch`; both in any case. Measured on the agent's own functions.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Replaces `{env:NAME}` and `{file:PATH}` in a settings file, as opencode does before it parses the
-//! text.
+//! Replaces `{env:NAME}` and `{file:PATH}` in a settings file, as opencode does before it parses
+//! the text.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;

@@ -182,8 +182,8 @@ fn codex_entry_limit_is_reported() {
     assert_eq!(resolution.listed().count(), 1);
 }
 
-/// Measured in Cline 3.0.65 by loading the skill, each winner removed before the next run: the user's
-/// directories win over the project's, `.agents` over `.cline` over `.clinerules`.
+/// Measured in Cline 3.0.65 by loading the skill, each winner removed before the next run: the
+/// user's directories win over the project's, `.agents` over `.cline` over `.clinerules`.
 #[test]
 fn cline_takes_the_last_of_equal_names() {
     check(

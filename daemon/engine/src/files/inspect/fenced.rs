@@ -41,8 +41,8 @@ pub(super) struct Fenced<'a> {
 }
 
 impl<'a> Fenced<'a> {
-    /// Creates the confinement for a caller's worktree. Outside of git a caller's directory confines
-    /// nothing: all of it may be the user's.
+    /// Creates the confinement for a caller's worktree. Outside of git a caller's directory
+    /// confines nothing: all of it may be the user's.
     pub(super) fn new(top: Option<&'a AbsPath>, views: &'a [Arc<View>]) -> Self {
         Self { top: top.filter(|it| is_git_top(it)), home: users_home(), views }
     }
@@ -114,9 +114,9 @@ impl<'a> Fenced<'a> {
         })
     }
 
-    /// Returns true if an agent's view reads the file, or a view reads the skill that it belongs to.
-    /// Outside the user's own roots, the file or the skill's directory must be the one that the view
-    /// recorded, so that a link put there since has no effect.
+    /// Returns true if an agent's view reads the file, or a view reads the skill that it belongs
+    /// to. Outside the user's own roots, the file or the skill's directory must be the one that the
+    /// view recorded, so that a link put there since has no effect.
     fn is_read(&self, path: &AbsPath, opened: &std::fs::File, real: &Path) -> bool {
         self.views.iter().any(|view| {
             let Resolution { candidates, roots, .. } = &*view.resolution;
@@ -143,8 +143,8 @@ impl<'a> Fenced<'a> {
 }
 
 /// Returns the canonical top of the git worktree that a path is in, up to `floor`. A directory that
-/// a link puts into a worktree belongs to the worktree of the link. Callers compare with the returned
-/// path, because a later look may find another directory. Blocks on the disk.
+/// a link puts into a worktree belongs to the worktree of the link. Callers compare with the
+/// returned path, because a later look may find another directory. Blocks on the disk.
 pub(super) fn own_top(
     path: &AbsPath,
     floor: Option<&AbsPath>,

@@ -88,6 +88,7 @@ impl<'a> MentionSearch<'a> {
         texts.unwrap_or_default().into_iter().flatten().collect()
     }
 }
+
 /// Returns whether a text mentions one name.
 fn mentions(text: &str, name: &str) -> bool {
     let is_there = text.match_indices(name).any(|(at, _)| is_word(text, at..at + name.len()));

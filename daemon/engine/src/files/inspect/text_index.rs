@@ -1,9 +1,9 @@
 //! [`TextIndex`]: texts that may mention skills, with their mentions.
 //!
-//! Each lookup compares the metadata of files and directories with those of the last read. The index
-//! is therefore right without watches, which many worktrees have too many directories for, and only
-//! a changed file is read again. It belongs to the daemon, so that all editors and the command line
-//! share it.
+//! Each lookup compares the metadata of files and directories with those of the last read. The
+//! index is therefore right without watches, which many worktrees have too many directories for,
+//! and only a changed file is read again. It belongs to the daemon, so that all editors and the
+//! command line share it.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -66,8 +66,8 @@ fn listing_key(top: Option<&AbsPath>, skills: &[AbsPath]) -> ListingKey {
 struct Listing {
     /// The skills whose directories were listed, sorted.
     skills: Vec<AbsPath>,
-    /// The listed directories, the ignore files that apply and the configurations that name one; none
-    /// for a file that was missing.
+    /// The listed directories, the ignore files that apply and the configurations that name one;
+    /// none for a file that was missing.
     seen: Vec<(PathBuf, Option<Seen>)>,
     paths: Arc<Vec<AbsPath>>,
 }
@@ -205,8 +205,8 @@ impl TextIndex {
         Self { most_bytes, texts: Mutex::default(), listings: Mutex::default() }
     }
 
-    /// Returns the text of a file, without a byte order mark; none if it cannot be read or is longer
-    /// than `limit`. Blocks on the disk.
+    /// Returns the text of a file, without a byte order mark; none if it cannot be read or is
+    /// longer than `limit`. Blocks on the disk.
     pub fn read(&self, path: &AbsPath, limit: u64) -> Option<Arc<str>> {
         let stat = stat_target(path).ok()?;
         let text = self.text(&Fenced::new(None, &[]), path, &stat, limit)?;
@@ -299,8 +299,8 @@ impl TextIndex {
         found
     }
 
-    /// Returns the paths of the texts in a worktree and in these sorted skills, if no listed directory
-    /// and no ignore file has changed since.
+    /// Returns the paths of the texts in a worktree and in these sorted skills, if no listed
+    /// directory and no ignore file has changed since.
     pub(super) fn listing(
         &self,
         top: Option<&AbsPath>,

@@ -24,8 +24,8 @@ const MOST_ENTRIES: usize = 500;
 /// Maximum number of nested directories of agents.
 const MOST_LEVELS: usize = 4;
 
-/// Returns the MCP tools and the agents that Claude Code knows in a directory: from the directory up
-/// to the top of its worktree, and the user's own. Blocks on the disk.
+/// Returns the MCP tools and the agents that Claude Code knows in a directory: from the directory
+/// up to the top of its worktree, and the user's own. Blocks on the disk.
 ///
 /// `own` is the user's directory for Claude Code, and `state` the file with the user's servers.
 pub fn tool_names(root: &AbsPath, own: Option<&AbsPath>, state: Option<&AbsPath>) -> ToolNames {

@@ -148,7 +148,7 @@ impl Sessions {
             let mut live = self.live();
             let is_live = live.sessions.contains_key(id);
             if !is_live && (is_known || live.n_left != n_left) {
-                // The session left memory meanwhile, for the disk or for good.
+                // The session was evicted or closed meanwhile: tries again.
                 continue;
             }
             if !is_live {

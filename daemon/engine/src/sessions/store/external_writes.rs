@@ -1,8 +1,8 @@
 //! Detection of writes by other processes, such as `skillsd trust --no-daemon`.
 //!
-//! A check costs one `stat`, and none if the watch service has no events; on remote disks it runs with
-//! a timeout ([`RemoteFsGuard`](crate::files::remote_fs_guard::RemoteFsGuard)). After each commit
-//! the store's thread records the file's metadata and SQLite's data version; only different
+//! A check costs one `stat`, and none if the watch service has no events; on remote disks it runs
+//! with a timeout ([`RemoteFsGuard`](crate::files::remote_fs_guard::RemoteFsGuard)). After each
+//! commit the store's thread records the file's metadata and SQLite's data version; only different
 //! metadata causes another query.
 
 use std::path::{Path, PathBuf};

@@ -152,8 +152,8 @@ impl Store {
         self.read(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
-    /// Reads all decisions, by path. Creates no file. A row that cannot be decoded trusts nothing, and
-    /// health reports it.
+    /// Reads all decisions, by path. Creates no file. A row that cannot be decoded trusts nothing,
+    /// and health reports it.
     pub async fn trust_decisions(&self) -> Result<StoredTrust, StoreError> {
         if !self.is_there().await? {
             return Ok(StoredTrust::default());

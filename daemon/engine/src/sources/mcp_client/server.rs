@@ -355,7 +355,7 @@ impl Keeper {
     fn refuse(&self, ask: Ask, why: &str) {
         if let Ask::Get { reply, .. } = ask {
             let server = self.name.clone();
-            // As above.
+            // The caller may have hung up.
             let _ = reply.send(Err(PromptError::Unavailable { server, why: why.to_owned() }));
         }
     }

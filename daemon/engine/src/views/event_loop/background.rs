@@ -32,9 +32,9 @@ impl EngineState {
         }
     }
 
-    /// Returns the result of a scan's thread if it is not outdated, and otherwise runs discovery: here
-    /// for a small view or after too many outdated results, else on a thread. Returns none if a thread
-    /// was started, or if the scan must wait for another's.
+    /// Returns the result of a scan's thread if it is not outdated, and otherwise runs discovery:
+    /// here for a small view or after too many outdated results, else on a thread. Returns none if
+    /// a thread was started, or if the scan must wait for another's.
     pub(super) fn discover(&mut self, scan: &mut Scan) -> Option<DiscoveryRun> {
         let input = self.discovery_input();
         if let Some((before, run)) = scan.discovered.take() {
@@ -47,7 +47,8 @@ impl EngineState {
         if scan.n_outdated == MAX_OUTDATED {
             return Some(input.run(&scan.ctx, NO_LIMIT));
         }
-        // The size is known only of a view's last run, and each round of a scan may visit much more.
+        // The size is known only of a view's last run, and each round of a scan may visit much
+        // more.
         if scan.size < self.large_view {
             let run = input.run(&scan.ctx, self.large_view);
             if run.n_visits < self.large_view {

@@ -162,7 +162,7 @@ impl EngineState {
             health.push(Health {
                 code: "watch-limit",
                 message: format!(
-                    "skillsd has used up its share of inotify watches; it reads {over_limit} directories at every request"
+                    "skillsd has reached its limit of inotify watches; it reads {over_limit} directories at every request"
                 ),
                 hint: "Raise `fs.inotify.max_user_watches` with `sysctl`.",
                 path: None,

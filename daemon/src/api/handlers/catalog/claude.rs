@@ -1,9 +1,9 @@
-//! Claude Code's listing, as far as discovery does not decide it: its order, the labels behind names
-//! and the notes behind descriptions.
+//! Claude Code's listing, as far as discovery does not decide it: its order, the labels behind
+//! names and the notes behind descriptions.
 //!
-//! Measured with 2.1.330: a label is the `name` field behind the name that the directory gives. It is
-//! shown once, and only if no skill or command has that name. Skills that are switched off or hidden
-//! count; those whose `paths` wait do not.
+//! Measured with 2.1.330: a label is the `name` field behind the name that the directory gives. It
+//! is shown once, and only if no skill or command has that name. Skills that are switched off or
+//! hidden count; those whose `paths` wait do not.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};

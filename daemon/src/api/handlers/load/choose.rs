@@ -204,8 +204,8 @@ fn add_error_code(view: &View, number: i32, error: RpcError) -> RpcError {
 }
 
 /// Returns the names listed in errors: those that the model sees and, for opencode, which also
-/// loads hidden skills, these as well. opencode sorts them by code point; in the founding notes they
-/// are in the order of its registry.
+/// loads hidden skills, these as well. opencode sorts them by code point; in the founding notes
+/// they are in the order of its registry.
 fn available(view: &View) -> Vec<String> {
     let is_opencode =
         matches!(view.ctx.profile.output, OutputFormat::Opencode | OutputFormat::OpencodeFounding);

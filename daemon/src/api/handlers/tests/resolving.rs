@@ -45,8 +45,8 @@ fn subscribe() -> (Lookups, impl Sized) {
     let lookups = Lookups::default();
     let subscriber = tracing_subscriber::registry().with(lookups.clone());
     let guard = tracing::subscriber::set_default(subscriber);
-    // With one subscriber, tracing would disable an event for all threads that another test's thread
-    // without a subscriber reaches first.
+    // With one subscriber, tracing would disable an event for all threads that another test's
+    // thread without a subscriber reaches first.
     let second = tracing::Dispatch::new(tracing_subscriber::registry());
     (lookups, (guard, second))
 }
