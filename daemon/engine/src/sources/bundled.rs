@@ -96,7 +96,7 @@ pub(crate) fn extract(cache: &Path) -> io::Result<()> {
         fs::rename(&staged, &directory)
     });
     if result.is_err() {
-        // What remains is removed with the cache.
+        // A failure only leaves files in the cache directory.
         let _ = fs::remove_dir_all(&staged);
         // Another process may have extracted them first.
         return if is_whole(&directory) { Ok(()) } else { result };
