@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use skills_protocol::method::CatalogBudget;
 use skills_protocol::wire::{BudgetParams, BudgetResult, BudgetUnit, ListedForm, SkillCost};
+use skills_syntax::text::grouped;
 
 use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
@@ -17,7 +18,7 @@ use crate::listing_costs::{assumed_listing, cut_mark};
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{count, cut, grouped, parted, plain, width, wrap};
+use crate::text::{count, cut, parted, plain, width, wrap};
 
 #[derive(Debug, Clone, Args)]
 pub struct BudgetArgs {

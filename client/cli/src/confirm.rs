@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, IsTerminal as _};
 
-use skills_client::directory::shell_word;
+use skills_syntax::quote::quote_word;
 
 use crate::context::CommandContext;
 use crate::exit::Exit;
@@ -35,7 +35,7 @@ pub(super) fn terminal_hint() -> String {
 
 /// Returns a command line as it was typed, with one more option, to show in a hint.
 fn command_line(args: impl Iterator<Item = OsString>, option: Option<&str>) -> String {
-    let args = args.skip(1).map(|it| shell_word(&it.to_string_lossy()));
+    let args = args.skip(1).map(|it| quote_word(&it.to_string_lossy()));
     let mut words: Vec<_> = std::iter::once("skillsd".to_owned()).chain(args).collect();
     let end = words.iter().position(|it| it == "--").unwrap_or(words.len());
     words.splice(end..end, option.map(str::to_owned));

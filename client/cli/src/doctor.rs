@@ -17,6 +17,7 @@ use clap::Args;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::socket::SocketLocation;
 use skills_protocol::wire::{DoctorResult, Finding as WireFinding, Severity, TrustGetResult};
+use skills_syntax::text::grouped;
 
 use crate::context::CommandContext;
 use crate::exit::Exit;
@@ -24,7 +25,7 @@ use crate::failure::CommandError;
 use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{continued, count, grouped, hang, parted, plain};
+use crate::text::{continued, count, hang, parted, plain};
 use crate::trust;
 use finding::DoctorProblem;
 use skills_client::environment;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use skills_client::directory::shell_word;
 use skills_protocol::PROFILES;
+use skills_syntax::quote::quote_word;
 
 /// The value of `--profile` that selects the profiles of the agents that are present, the widely
 /// used ones and the user's own.
@@ -85,10 +85,10 @@ pub struct GlobalArgs {
 impl GlobalArgs {
     /// Returns the options that select the skills of a call, as they are typed.
     pub(crate) fn target_options(&self) -> Vec<String> {
-        let dir = |it: &PathBuf| shell_word(&it.to_string_lossy());
+        let dir = |it: &PathBuf| quote_word(&it.to_string_lossy());
         let cwd = self.cwd.iter().map(|it| format!("--cwd {}", dir(it)));
         let add_dirs = self.add_dirs.iter().map(|it| format!("--add-dir {}", dir(it)));
-        let profile = self.profile.iter().map(|it| format!("--profile {}", shell_word(it)));
+        let profile = self.profile.iter().map(|it| format!("--profile {}", quote_word(it)));
         cwd.chain(add_dirs).chain(profile).collect()
     }
 }

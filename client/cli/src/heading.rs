@@ -3,13 +3,14 @@
 use skills_protocol::PROFILES;
 use skills_protocol::method::ProfilesDetect;
 use skills_protocol::wire::{DetectResult, Evidence};
+use skills_syntax::text::join_and;
 
 use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{parted, plain, series, wrap};
+use crate::text::{parted, plain, wrap};
 use skills_client::ClientError;
 
 /// Returns the profile of a command's calls.
@@ -137,7 +138,7 @@ pub(crate) fn render(
     reason: Option<&str>,
     terminal: &Terminal,
 ) -> String {
-    let whose = format!("as {}", series(names));
+    let whose = format!("as {}", join_and(names));
     let reason = reason.map(|it| terminal.prose(it));
     let parts: Vec<_> = [Some(whose), counted, reason].into_iter().flatten().collect();
     let lines = parted(&parts, terminal.width);

@@ -15,6 +15,7 @@ use skills_protocol::own_directory::OwnDirectory;
 use skills_protocol::path::{decode, encode, encoding_of};
 use skills_protocol::wire::{ExplainResult, Outcome, Scope, State, Step, StepKind};
 use skills_protocol::{PROFILES, own_directory};
+use skills_syntax::quote::skill_command;
 
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::file;
@@ -27,7 +28,6 @@ use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::switch::history::History;
 use crate::switch::{confined, explain, failed, worktree_top};
-use crate::text::skill_command;
 
 #[derive(Debug, Clone, Args)]
 pub struct LinkArgs {

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anstream::adapter::strip_str;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use skills_syntax::text::grouped;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Returns the text on one line, with control and invisible characters escaped.
@@ -99,15 +100,6 @@ fn is_unsafe(c: char) -> bool {
             // Interlinear annotations, tags, and variation selectors that no emoji uses.
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
             | '\u{e0100}'..='\u{e01ef}')
-}
-
-/// Joins items for a sentence: `a, b and c`.
-pub(super) fn series(things: &[String]) -> String {
-    match things {
-        [] => String::new(),
-        [only] => only.clone(),
-        [others @ .., last] => format!("{} and {last}", others.join(", ")),
-    }
 }
 
 /// Characters of a path that a `file://` URL does not encode.
@@ -269,33 +261,9 @@ pub(super) fn parted(parts: &[String], columns: Option<usize>) -> String {
     if columns.is_some_and(|columns| width(&line) > columns) { parts.join("\n") } else { line }
 }
 
-/// Returns a command of `skillsd` for a skill's name. A name that begins with a hyphen follows the
-/// options and `--`, so that it is not read as an option.
-pub(super) fn skill_command(verb: &str, name: &str, options: &str) -> String {
-    let gap = if options.is_empty() { "" } else { " " };
-    let word = skills_client::directory::shell_word(name);
-    if name.starts_with('-') {
-        return format!("skillsd {verb}{gap}{options} -- {word}");
-    }
-    format!("skillsd {verb} {word}{gap}{options}")
-}
-
 /// Returns a number with its noun: `1 skill`, `1,200 skills`.
 pub(super) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(number)) }
-}
-
-/// Returns a number with a comma between thousands: `1,024`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (nth, digit) in digits.chars().enumerate() {
-        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Formats a size in bytes: `18.3 MiB`.
@@ -330,7 +298,20 @@ pub(super) fn duration(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use skills_client::directory::shell_word;
+    use skills_syntax::quote::quote_word;
+
     use super::*;
+
+    #[test]
+    fn client_library_quotes_shell_words_like_the_daemon() {
+        let texts = ["", "a", "-x", "a b", "it's", "é", "日本", "$HOME", "~", "a\nb"];
+        let signs = (' '..='\u{ff}').map(String::from);
+        for text in texts.map(str::to_owned).into_iter().chain(signs) {
+            assert_eq!(shell_word(&text), quote_word(&text), "{text:?}");
+        }
+        assert_eq!(quote_word("é"), "'é'");
+    }
 
     #[test]
     fn text_in_backticks_is_not_wrapped() {

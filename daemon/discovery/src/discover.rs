@@ -32,7 +32,6 @@ mod root_paths;
 mod roots;
 mod settings;
 mod sidecar;
-mod slug;
 mod survey;
 mod tree;
 mod trust;

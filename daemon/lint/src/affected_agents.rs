@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
+use skills_syntax::text::join_and;
 
 /// Returns the profiles of `active` that search the location of `path`.
 pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&'a Profile> {
@@ -119,16 +120,6 @@ pub(super) fn name_of(profile: &Profile) -> &str {
     }
 }
 
-/// Returns the words joined with commas and `and`.
-pub(super) fn join_and(words: &[impl AsRef<str>]) -> String {
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    match words.as_slice() {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
-    }
-}
-
 /// Returns the words in backticks, joined with commas and `or`.
 pub(super) fn join_or(words: &[impl AsRef<str>]) -> String {
     let words: Vec<String> = words.iter().map(|it| format!("`{}`", it.as_ref())).collect();
@@ -187,7 +178,6 @@ mod tests {
         let cursor = profile::find("cursor").unwrap();
         let told = "Claude Code and Cursor (documented, not measured)";
         assert_eq!(names(&[claude, &**cursor]), told);
-        assert_eq!(join_and(&["a", "b", "c"]), "a, b and c");
         assert_eq!(join_or(&["a", "b"]), "`a` or `b`");
     }
 }

@@ -12,9 +12,9 @@ use skills_discovery::discover::{Fault, SkillState, shown};
 use skills_discovery::ranking::Ranked;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::{Span, grouped};
+use skills_syntax::text::{Span, grouped, join_and};
 
-use super::affected_agents::{depth_below_root, join_and, names, with_verb};
+use super::affected_agents::{depth_below_root, names, with_verb};
 use super::finding::Finding;
 use super::fs_context::PathKind;
 use super::rule::{Family, Rule};

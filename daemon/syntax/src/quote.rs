@@ -52,7 +52,7 @@ pub fn double_quote_scalar(text: &str) -> String {
 
 /// Returns the text as one word of a shell command.
 pub fn quote_word(text: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "/._-+@:,".contains(it);
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "/._-+@:,".contains(it);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
@@ -62,11 +62,12 @@ pub fn quote_word(text: &str) -> String {
 /// Returns a command of `skillsd` for a skill's name. A name that begins with a hyphen follows the
 /// options and `--`, so that it is not read as an option.
 pub fn skill_command(verb: &str, name: &str, options: &str) -> String {
+    let gap = if options.is_empty() { "" } else { " " };
     let word = quote_word(name);
     if name.starts_with('-') {
-        return format!("skillsd {verb} {options} -- {word}");
+        return format!("skillsd {verb}{gap}{options} -- {word}");
     }
-    format!("skillsd {verb} {word} {options}")
+    format!("skillsd {verb} {word}{gap}{options}")
 }
 
 #[cfg(test)]
@@ -79,6 +80,8 @@ mod tests {
         assert_eq!(command("pdf"), "skillsd enable pdf --profile codex");
         assert_eq!(command("--yes"), "skillsd enable --profile codex -- --yes");
         assert_eq!(command("a; b's"), "skillsd enable 'a; b'\\''s' --profile codex");
+        assert_eq!(skill_command("explain", "pdf", ""), "skillsd explain pdf");
+        assert_eq!(skill_command("explain", "-x", ""), "skillsd explain -- -x");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Byte spans, line indexes and decoding of file bytes.
+//! Byte spans, line indexes, decoding of file bytes, and forms of numbers, names and lists.
 //!
 //! The crate counts in bytes of the decoded text. Lines and columns, in the unit of an editor or a
 //! person, are computed only at the edge. No function panics on an offset outside the text or
@@ -19,6 +19,24 @@ pub fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Returns the words joined with commas and `and`.
+pub fn join_and(words: &[impl AsRef<str>]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.as_slice() {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// Returns a name in lower case, with one hyphen for each run of characters other than `a` to `z` and
+/// digits, and none at its ends. Empty if the name has no such character.
+pub fn slug(name: &str) -> String {
+    let name = name.to_lowercase();
+    let words = name.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
+    words.collect::<Vec<_>>().join("-")
 }
 
 /// A position for people: line and column start at 1, and columns count characters.
@@ -352,6 +370,21 @@ pub fn decode(bytes: &[u8]) -> Decoded {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn numbers_and_lists_are_formatted_for_sentences() {
+        assert_eq!([1, 999, 1024, 1_234_567].map(grouped), ["1", "999", "1,024", "1,234,567"]);
+        assert_eq!(join_and(&[""; 0]), "");
+        assert_eq!(join_and(&["a"]), "a");
+        assert_eq!(join_and(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn slug_keeps_ascii_letters_and_digits() {
+        assert_eq!(slug("  My_Skill -- No. 2!"), "my-skill-no-2");
+        assert_eq!(slug("Ünïted"), "n-ted");
+        assert_eq!(slug("日本"), "");
+    }
 
     #[test]
     fn lines_end_at_every_kind_of_line_end() {

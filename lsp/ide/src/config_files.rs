@@ -13,7 +13,7 @@ use skills_syntax::config_tree::{Node, Syntax, SyntaxError, parse};
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
 use skills_syntax::quote::double_quote_scalar;
-use skills_syntax::text::{LineColumn, LineIndex, Span};
+use skills_syntax::text::{LineColumn, LineIndex, Span, slug};
 
 use crate::moves::{Move, Moves};
 use crate::rename::Renaming;
@@ -397,13 +397,6 @@ fn replacement(text: &str, at: LineColumn, written: &str, new: &str) -> Edit {
         return Edit { span, text: new.to_owned() };
     }
     Edit { span: Span::new(start, string_end(text, start)), text: double_quote_scalar(new) }
-}
-
-/// Returns the lower-case words of a text, joined by hyphens, as an agent compares names.
-fn slug(text: &str) -> String {
-    let text = text.to_lowercase();
-    let words = text.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
-    words.collect::<Vec<_>>().join("-")
 }
 
 fn replaced(written: &str, span: Span, new: &str) -> String {

@@ -31,7 +31,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("skills-client", &["skills-platform", "skills-protocol"]),
-    ("skills-cli", &["skills-client", "skills-platform", "skills-protocol"]),
+    ("skills-cli", &["skills-syntax", "skills-platform", "skills-protocol", "skills-client"]),
     (
         "skills-mcp",
         &[

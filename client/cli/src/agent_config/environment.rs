@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use skills_protocol::env::{CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, HOME, XDG_CONFIG_HOME};
 use skills_protocol::own_directory::OwnDirectory;
+use skills_syntax::quote::quote_word;
 
 use crate::failure::CommandError;
-use skills_client::directory::shell_word;
 use skills_client::environment::state_directory;
 
 /// Paths that the installation depends on; all are absolute.
@@ -127,7 +127,7 @@ impl InstallEnvironment {
 
     /// Returns the program quoted for a shell.
     pub(crate) fn shell_word(&self) -> String {
-        shell_word(&self.word())
+        quote_word(&self.word())
     }
 }
 

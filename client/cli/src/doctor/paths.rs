@@ -11,11 +11,12 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use skills_protocol::socket::{SocketLocation, SocketSource};
+use skills_syntax::quote::quote_word;
+use skills_syntax::text::join_and;
 
 use crate::doctor::finding::DoctorProblem;
 use crate::doctor::repair::{DoctorRepair, SET_ASIDE};
-use crate::text::series;
-use skills_client::directory::{self, DirectoryError, shell_word};
+use skills_client::directory::{self, DirectoryError};
 use skills_client::environment::state_directory;
 
 pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<DoctorProblem>) {
@@ -60,7 +61,7 @@ fn unwritable(dir: &Path) -> Option<DoctorProblem> {
     let message = "the socket's directory is not writable, so no daemon can be started";
     let hint = format!(
         "Run `chmod u+rwx {}`, or set SKILLSD_SOCKET to a path in a directory that you own.",
-        shell_word(&dir.display().to_string())
+        quote_word(&dir.display().to_string())
     );
     let finding = || DoctorProblem::error("directory-unwritable", message, hint).at(dir);
     is_unwritable(dir).then(finding)
@@ -100,7 +101,7 @@ fn check_socket_file(path: &Path, findings: &mut Vec<DoctorProblem>) {
         findings.push(DoctorProblem::error("socket-foreign", message, hint).at(path));
     } else if found.mode() & 0o077 != 0 {
         let message = format!("the socket has mode {:04o}", found.mode() & 0o7777);
-        let hint = format!("Run `chmod go-rwx {}`.", shell_word(&path.display().to_string()));
+        let hint = format!("Run `chmod go-rwx {}`.", quote_word(&path.display().to_string()));
         let repair = DoctorRepair::Close { path: path.to_owned() };
         findings.push(
             DoctorProblem::warning("socket-open", message, hint).at(path).with_repair(repair),
@@ -141,7 +142,7 @@ fn damaged_stores(state: &Path) -> Vec<DoctorProblem> {
         let message = "the session store was damaged and set aside";
         let with_name: Vec<_> = paths.iter().map(|it| format!("`{}`", it.display())).collect();
         let them = if paths.len() == 1 { "it" } else { "them" };
-        let hint = format!("Remove {} if you do not need {them}.", series(&with_name));
+        let hint = format!("Remove {} if you do not need {them}.", join_and(&with_name));
         let finding = DoctorProblem::warning("store-aside", message, hint).at(&paths[0]);
         finding.with_repair(DoctorRepair::RemoveAside { paths })
     };
@@ -171,7 +172,7 @@ fn state_finding(path: &Path, found: &fs::Metadata) -> Option<DoctorProblem> {
     if found.mode() & 0o077 != 0 && !found.file_type().is_symlink() {
         let message = format!("the state directory has mode {:04o}", found.mode() & 0o7777);
         let repair = DoctorRepair::Close { path: path.to_owned() };
-        let hint = format!("Run `chmod go-rwx {}`.", shell_word(&path.display().to_string()));
+        let hint = format!("Run `chmod go-rwx {}`.", quote_word(&path.display().to_string()));
         return Some(DoctorProblem::warning("state-open", message, hint).with_repair(repair));
     }
     None
@@ -180,7 +181,7 @@ fn state_finding(path: &Path, found: &fs::Metadata) -> Option<DoctorProblem> {
 fn state_unwritable(dir: &Path, message: &str) -> DoctorProblem {
     let hint = format!(
         "Run `chmod u+rwx {}`, or set XDG_STATE_HOME to a directory that you own.",
-        shell_word(&dir.display().to_string())
+        quote_word(&dir.display().to_string())
     );
     DoctorProblem::warning("state-unwritable", message, hint)
 }

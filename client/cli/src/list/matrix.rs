@@ -9,13 +9,13 @@ use std::path::Path;
 
 use skills_protocol::path::PathEncoding;
 use skills_protocol::wire::{DetectResult, Evidence, ListResult, SkillCost, State};
+use skills_syntax::quote::quote_word;
 
 use crate::heading::{self, UNMEASURED};
 use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, cut, cut_start, pad, plain, width};
-use skills_client::directory::shell_word;
 
 /// Cell of an agent that does not find the skill.
 const NOT_FOUND: &str = "·";
@@ -148,7 +148,7 @@ pub(crate) fn render(lists: &[Column], options: &MatrixOptions<'_>, terminal: &T
     }
     let command = match detected {
         Some(_) => "`skillsd explain NAME`".to_owned(),
-        None => format!("`skillsd explain NAME --profile {}`", shell_word(selection)),
+        None => format!("`skillsd explain NAME --profile {}`", quote_word(selection)),
     };
     let why = ["Explain one of them:", &*command];
     let is_narrow = terminal.width.is_some_and(|it| why[0].len() + 1 + why[1].len() > it);

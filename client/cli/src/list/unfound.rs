@@ -7,10 +7,11 @@ use std::path::Path;
 
 use skills_protocol::path::decode;
 use skills_protocol::wire::{Step, StepKind};
+use skills_syntax::text::join_and;
 
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{plain_exact, series, wrap};
+use crate::text::{plain_exact, wrap};
 
 /// Rule by which a file is found once a file near it is touched.
 const TOUCHED: &str = "nested/touched";
@@ -76,7 +77,7 @@ pub(super) fn render_waiting(
     let whose = agent.map(|it| format!(" for {it}")).unwrap_or_default();
     let line = format!(
         "{at_least}{number} more below {}{whose}: loaded when a file there is touched",
-        series(&names)
+        join_and(&names)
     );
     let lines = wrap(&line, terminal.width);
     lines.iter().map(|it| paint(style::WAITING, it) + "\n").collect()

@@ -13,6 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 use skills_protocol::wire::{Severity, State};
+use skills_syntax::text::grouped;
 
 use super::facts::{
     AgentFacts, Conflict, ConflictKind, FindingFacts, LeftOut, ReferenceFacts, ReportFacts,
@@ -21,7 +22,7 @@ use super::facts::{
 use super::graph::{Graph, NODE, PlacedNode};
 use crate::server_connection::VERSION;
 use crate::style::{severity_word, table_mark};
-use crate::text::{count, cut, grouped, size};
+use crate::text::{count, cut, size};
 
 /// Start of each page, which tells reports from other files.
 pub(super) const START: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">\

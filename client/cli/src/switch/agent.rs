@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skills_protocol::env::{COPILOT_HOME, QODER_CONFIG_DIR, QWEN_HOME};
+use skills_syntax::text::slug;
 
 use crate::agent_config::document;
 use crate::agent_config::environment::InstallEnvironment;
@@ -195,7 +196,7 @@ impl SwitchAgent {
                 edit_disabled(document, &["disabledSkills"], name, setting, &str::to_owned)?;
             }
             Self::Droid => {
-                edit_disabled(document, &["disabledSkills"], name, setting, &words)?;
+                edit_disabled(document, &["disabledSkills"], name, setting, &slug)?;
             }
             Self::Opencode | Self::Kilo => edit_permission(document, name, setting)?,
         }
@@ -256,15 +257,8 @@ fn prune(document: &mut dyn ConfigDocument, at: &[&str]) {
     document.prune(&made);
 }
 
-/// Returns the words of a name as Factory Droid compares names: in lower case, joined by hyphens.
-fn words(name: &str) -> String {
-    let name = name.to_lowercase();
-    let words = name.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
-    words.collect::<Vec<_>>().join("-")
-}
-
-/// A list of names that are off, such as `"skills": {"disabled": ["NAME"]}` of Gemini CLI. Names
-/// with the same `form` are equal.
+/// A list of names that are off, such as `"skills": {"disabled": ["NAME"]}` of Gemini CLI. Names with
+/// the same `form` are equal.
 fn edit_disabled(
     document: &mut dyn ConfigDocument,
     at: &[&str],

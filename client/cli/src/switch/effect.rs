@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use skills_protocol::path::decode;
 use skills_protocol::wire::{ExplainResult, Outcome, Scope, State, Step, StepKind};
+use skills_syntax::quote::skill_command;
 
 use super::agent::{Setting, SwitchAgent, SwitchTo};
 use crate::agent_config::document;
 use crate::agent_config::file;
 use crate::failure::CommandError;
-use crate::text::skill_command;
 
 pub(super) fn path_of(text: Option<&String>, step: &Step) -> Option<PathBuf> {
     decode(text?, step.path_encoding).ok()

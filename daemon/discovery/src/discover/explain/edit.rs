@@ -10,10 +10,9 @@ use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_syntax::parse::{Closing, Document, Entry, Frontmatter, ValueKind};
 use skills_syntax::path::AbsPath;
 use skills_syntax::quote::{double_quote_scalar, quote_unless_text};
-use skills_syntax::text::LineIndex;
+use skills_syntax::text::{LineIndex, slug};
 
 use super::super::reason_rule::ReasonRule;
-use super::super::slug::slug;
 use super::super::{Candidate, Reason};
 
 /// Description that an edit adds; the user replaces it.

@@ -7,6 +7,7 @@ use skills_agents::profile::Scope;
 use skills_syntax::config_tree::{Node, Value};
 use skills_syntax::path::AbsPath;
 use skills_syntax::quote::skill_command;
+use skills_syntax::text::slug;
 
 use super::decisions::{OverrideValue, SettingsDecisions, SkillOverride, SkillSelector};
 use super::file::NoteScope;
@@ -14,7 +15,6 @@ use super::file_trust::PluginState;
 use crate::discover::context::variable;
 use crate::discover::disk::PathStatus;
 use crate::discover::reason_rule::ReasonRule;
-use crate::discover::slug::slug;
 use crate::discover::tree::Tree;
 use crate::discover::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState};
 use crate::permission::SourceLocation;
