@@ -184,14 +184,8 @@ impl Connection {
         self.outbox.send(message).await.map_err(|_| ClientError::Closed)
     }
 
-    /// Waits for the next notification; `None` when the connection is closed and none is left.
-    ///
-    /// Only the newest of several unread notifications of one subscription and kind is kept.
-    pub async fn next_note(&self) -> Option<Note> {
-        self.next_of(|_| true).await
-    }
-
-    /// Waits for the next notification of this method and subscription, like [`Self::next_note`].
+    /// Waits for the next notification of this method and subscription; `None` when the connection is
+    /// closed and none is left. Only the newest of several unread ones is kept.
     pub async fn next_note_of(&self, method: &str, subscription: &str) -> Option<Note> {
         self.next_of(|(its, subject)| its == method && subject.subscription == subscription).await
     }
@@ -410,7 +404,7 @@ mod tests {
         let again = connection.call::<ServerSync>(&params).await;
         assert!(matches!(again, Err(ClientError::Closed)), "{again:?}");
         assert!(connection.is_closed());
-        assert!(connection.next_note().await.is_none());
+        assert!(connection.next_note_of("events/event", "a").await.is_none());
     }
 
     #[tokio::test]
@@ -426,8 +420,8 @@ mod tests {
         let connection = over(stream);
         connection.call::<ServerSync>(&SyncParams::default()).await.expect("answered");
         let mut seen = Vec::new();
-        for _ in 0..2 {
-            let note = connection.next_note().await.expect("a note");
+        for subscription in ["a", "b"] {
+            let note = connection.next_note_of("events/event", subscription).await.expect("a note");
             let params = serde_json::from_str::<Value>(note.params.expect("some").get());
             seen.push(params.expect("JSON")["result"]["clock"].clone());
         }

@@ -284,8 +284,7 @@ mod tests {
     #[test]
     fn fix_loop_ends_if_fixes_undo_each_other() {
         let flip = |text: &str| {
-            let finding =
-                Finding::new(crate::find(crate::RuleId::NameCase).unwrap(), Span::new(0, 1), "no");
+            let finding = Finding::new(&crate::name::CASE, Span::new(0, 1), "no");
             vec![finding.fix("Flip", Span::new(0, 1), if text == "a" { "b" } else { "a" })]
         };
         let run_fix_loop = apply_fixes("a", flip("a"), flip);

@@ -69,7 +69,7 @@ pub use skill_set::{Neighbour, SkillSet};
 pub use subject::Subject;
 pub use suppress::is_known;
 pub use suppression_fix::suppression;
-pub use table::{find, ids, rules};
+pub use table::{ids, rules};
 
 /// Returns the findings of a text, in text order. All rules check skills and commands; in
 /// instruction files such as `CLAUDE.md` only references to skills are checked. A finding that

@@ -1,7 +1,7 @@
 //! The rule table: the rules of all families.
 
 use super::rule::Rule;
-use super::rule_id::{RuleId, for_each_rule};
+use super::rule_id::for_each_rule;
 use super::{
     body, command, description, dropped, field, hooks, index, name, paths, reference, security,
     skillsd, tools, yaml,
@@ -26,13 +26,10 @@ pub fn ids() -> Vec<&'static str> {
     RULES.iter().map(|it| it.id.as_str()).collect()
 }
 
-pub fn find(id: RuleId) -> Option<&'static Rule> {
-    RULES.iter().copied().find(|it| it.id == id)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RuleId;
 
     #[test]
     fn each_id_has_one_row_and_one_text() {

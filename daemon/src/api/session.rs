@@ -102,6 +102,16 @@ impl SessionCalls {
         Ok(SessionContext { session, call, is_new: false })
     }
 
+    /// Begins a call that must name a session, which need not exist.
+    async fn begin_in_session(
+        &self,
+        peer: &Arc<Peer>,
+        context: &Context,
+    ) -> Result<CallStart, RpcError> {
+        let id = session_id(context)?;
+        Ok(self.resolver.begin(peer, Some(&id)).await)
+    }
+
     /// Returns the session that a call names, and opens it in the call's directory if it does not
     /// exist.
     pub(crate) async fn get_or_open_session(
@@ -109,8 +119,7 @@ impl SessionCalls {
         peer: &Arc<Peer>,
         context: Context,
     ) -> Result<SessionContext, RpcError> {
-        let id = session_id(&context)?;
-        let start = self.resolver.begin(peer, Some(&id)).await;
+        let start = self.begin_in_session(peer, &context).await?;
         let Some(session) = start.session.clone() else {
             return self.open_from(start, context, None).await;
         };
@@ -127,8 +136,7 @@ impl SessionCalls {
         peer: &Arc<Peer>,
         context: Context,
     ) -> Result<DecodedCall, RpcError> {
-        let id = session_id(&context)?;
-        let start = self.resolver.begin(peer, Some(&id)).await;
+        let start = self.begin_in_session(peer, &context).await?;
         if start.session.is_some() {
             return self.resolver.decode_from(start, context).await;
         }

@@ -207,7 +207,7 @@ pub fn documentation(kind: SuggestionKind, label: &str) -> Option<String> {
             known.or_else(|| describe::mcp_tool(label))
         }
         SuggestionKind::Event => find_event(label).map(describe::event),
-        SuggestionKind::Key => [&GROUP[..], &COMMON[..]].concat_find(label).map(describe::key),
+        SuggestionKind::Key => find_hook_key(label).map(describe::key),
         SuggestionKind::Variable => {
             let known = find_variable(label.trim_matches(['$', '{', '}'])).map(describe::variable);
             known.or_else(|| arguments::documentation(label))
@@ -217,15 +217,9 @@ pub fn documentation(kind: SuggestionKind, label: &str) -> Option<String> {
     }
 }
 
-/// Finds a key by its name in several lists.
-trait ConcatFind {
-    fn concat_find(&self, name: &str) -> Option<&'static HookKey>;
-}
-
-impl ConcatFind for [&'static [HookKey]; 2] {
-    fn concat_find(&self, name: &str) -> Option<&'static HookKey> {
-        self.iter().flat_map(|it| it.iter()).find(|it| it.name == name)
-    }
+/// Returns the key of a group of hooks, or of any hook, with this name.
+fn find_hook_key(name: &str) -> Option<&'static HookKey> {
+    GROUP.iter().chain(&COMMON).find(|it| it.name == name)
 }
 
 fn command() -> Suggestion {

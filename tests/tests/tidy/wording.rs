@@ -21,15 +21,30 @@ const PRODUCT: &[&str] = &["client/", "daemon/", "lsp/"];
 const INTERNAL: &[&str] =
     &["expect(", "unreachable!(", "panic!(", "assert!(", "include_str!(", "env!(", "matches!("];
 
-fn is_product(source: &Source) -> bool {
+fn is_product(source: &Source, test_modules: &[String]) -> bool {
     let path = &source.path;
-    let is_test = ["/tests/", "/tests.rs", "/benches/", "/examples/", "testing.rs", "/script.rs"];
-    PRODUCT.iter().any(|it| path.starts_with(it)) && !is_test.iter().any(|it| path.contains(it))
+    let is_test = |module: &String| {
+        path.strip_prefix(module).is_some_and(|it| it == ".rs" || it.starts_with('/'))
+    };
+    PRODUCT.iter().any(|it| path.starts_with(it))
+        && !["/benches/", "/examples/"].iter().any(|it| path.contains(it))
+        && !test_modules.iter().any(is_test)
+}
+
+/// Returns the paths, without `.rs`, of the modules that a file declares only for tests.
+fn test_modules(source: &Source) -> Vec<String> {
+    let declaration = r"#\[cfg\((?:any\()?test\b.*\]\n(?:#\[.*\]\n)*(?:pub )?mod (\w+);";
+    let declaration = Regex::new(declaration).expect("the pattern is valid");
+    let parent = source.path.trim_end_matches(".rs");
+    let parent = parent.strip_suffix("/lib").unwrap_or(parent);
+    let names = declaration.captures_iter(&source.text);
+    names.map(|it| format!("{parent}/{}", &it[1])).collect()
 }
 
 /// Returns the texts of one file in their order, each on one line.
 fn texts(source: &Source) -> Vec<String> {
-    let code = source.text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let tests = Regex::new(r"#\[cfg\(test\)\]\n(?:#\[.*\]\n)*mod tests\b").expect("valid");
+    let code = tests.split(&source.text).next().unwrap_or_default();
     let continuation = Regex::new(r"\\\n\s*").expect("the pattern is valid");
     let is_sentence =
         Regex::new(r"[a-z`}…]+[,;:]? [^ ]*[a-z`}…]+[,;:]? [^ ]*[a-z`}]").expect("valid");
@@ -46,7 +61,9 @@ fn texts(source: &Source) -> Vec<String> {
 #[test]
 fn user_facing_texts_match_the_golden_file() {
     let mut golden = String::new();
-    for source in rust_sources().iter().filter(|it| is_product(it)) {
+    let sources = rust_sources();
+    let test_modules: Vec<String> = sources.iter().flat_map(test_modules).collect();
+    for source in sources.iter().filter(|it| is_product(it, &test_modules)) {
         let texts = texts(source);
         if !texts.is_empty() {
             let _ = write!(golden, "{}\n  {}\n\n", source.path, texts.join("\n  "));
@@ -67,6 +84,20 @@ fn user_facing_texts_match_the_golden_file() {
 
 #[test]
 fn texts_are_sentences_outside_tests() {
-    let code = "let a = \"two words\"; b(\"one two \\\n   three\"); c.expect(\"never seen by users\");\n#[cfg(test)]\nmod tests { \"in a test only\" }";
+    let code = "let a = \"two words\"; b(\"one two \\\n   three\"); c.expect(\"never seen by users\");\n#[cfg(test)]\n#[cfg(unix)]\nmod tests { \"in a test only\" }";
     assert_eq!(texts(&Source::new("client/src/a.rs", code)), ["one two three"]);
+}
+
+#[test]
+fn modules_for_tests_are_not_product() {
+    let code = "mod a;\n#[cfg(test)]\nmod b;\n#[cfg(any(test, feature = \"f\"))]\npub mod c;\n";
+    assert_eq!(test_modules(&Source::new("lsp/src/lib.rs", code)), ["lsp/src/b", "lsp/src/c"]);
+    let of_m = test_modules(&Source::new("lsp/src/m.rs", code));
+    assert_eq!(of_m, ["lsp/src/m/b", "lsp/src/m/c"]);
+    for (path, expected) in
+        [("m.rs", true), ("m/a.rs", true), ("m/b.rs", false), ("m/b/d.rs", false)]
+    {
+        let source = Source::new(&format!("lsp/src/{path}"), "");
+        assert_eq!(is_product(&source, &of_m), expected, "{path}");
+    }
 }

@@ -105,6 +105,17 @@ const PRE_COMPACT: (&str, HookEventKind) = ("PreCompact", HookEventKind::Compact
 const POST_COMPACT: (&str, HookEventKind) = ("PostCompact", HookEventKind::Compacted);
 const SUBAGENT_STOP: (&str, HookEventKind) = ("SubagentStop", HookEventKind::AgentEnd);
 
+/// Fields that most agents share.
+const BASE: HookAgent = HookAgent {
+    name: "",
+    profile: None,
+    started_in: None,
+    events: &[],
+    tools: &[],
+    has_tool_object: false,
+    reply: ReplyFormat::Plain,
+};
+
 const AGENTS: &[HookAgent] = &[
     HookAgent {
         name: "claude-code",
@@ -137,15 +148,13 @@ const AGENTS: &[HookAgent] = &[
             ("Agent", &[]),
             ("Skill", &[]),
         ],
-        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&[
             "SessionStart", "PreToolUse", "PostToolUse", "PostToolUseFailure",
         ]),
+        ..BASE
     },
     HookAgent {
         name: "codex",
-        profile: None,
-        started_in: None,
         events: &[
             SESSION_START, SESSION_END, PRE_TOOL_USE, POST_TOOL_USE, PRE_COMPACT, POST_COMPACT,
             SUBAGENT_STOP,
@@ -158,12 +167,11 @@ const AGENTS: &[HookAgent] = &[
             ("Write", &[Patch("command"), Path("file_path")]),
             ("view_image", &[Path("path")]),
         ],
-        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&["SessionStart", "PreToolUse", "PostToolUse"]),
+        ..BASE
     },
     HookAgent {
         name: "gemini-cli",
-        profile: None,
         started_in: Some("GEMINI_PROJECT_DIR"),
         events: &[
             SESSION_START,
@@ -185,14 +193,12 @@ const AGENTS: &[HookAgent] = &[
             ("activate_skill", &[]),
         ],
         // `BeforeTool` accepts no context.
-        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&["SessionStart", "AfterTool"]),
+        ..BASE
     },
     OPENCODE,
     HookAgent {
         name: "copilot-cli",
-        profile: None,
-        started_in: None,
         // Events with these names have Claude Code's form and names of tools; the inputs of the
         // tools are Copilot CLI's own.
         events: &[
@@ -213,12 +219,10 @@ const AGENTS: &[HookAgent] = &[
             ("Agent", &[]),
             ("Skill", &[]),
         ],
-        has_tool_object: false,
-        reply: ReplyFormat::Plain,
+        ..BASE
     },
     HookAgent {
         name: "droid",
-        profile: None,
         started_in: Some("FACTORY_PROJECT_DIR"),
         events: &[SESSION_START, SESSION_END, POST_TOOL_USE, SUBAGENT_STOP],
         tools: &[
@@ -233,13 +237,11 @@ const AGENTS: &[HookAgent] = &[
             ("Task", &[]),
             ("Skill", &[]),
         ],
-        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&["SessionStart", "PostToolUse"]),
+        ..BASE
     },
     HookAgent {
         name: "cline",
-        profile: None,
-        started_in: None,
         events: &[("tool_result", HookEventKind::Tool)],
         tools: &[
             ("read_files", &[Files("files")]),
@@ -251,12 +253,12 @@ const AGENTS: &[HookAgent] = &[
         ],
         has_tool_object: true,
         reply: ReplyFormat::Context,
+        ..BASE
     },
     // Kilo began as a copy of opencode, and takes the same plugin.
     HookAgent { name: "kilo", ..OPENCODE },
     HookAgent {
         name: "qwen-code",
-        profile: None,
         started_in: Some("QWEN_PROJECT_DIR"),
         events: &[SESSION_START, SESSION_END, POST_TOOL_USE, POST_TOOL_USE_FAILURE, SUBAGENT_STOP],
         tools: &[
@@ -271,15 +273,13 @@ const AGENTS: &[HookAgent] = &[
             ("agent", &[]),
             ("skill", &[]),
         ],
-        has_tool_object: false,
         reply: ReplyFormat::HookSpecific(&["SessionStart", "PostToolUse", "PostToolUseFailure"]),
+        ..BASE
     },
 ];
 
 const OPENCODE: HookAgent = HookAgent {
     name: "opencode",
-    profile: None,
-    started_in: None,
     events: &[
         ("session.created", HookEventKind::Start),
         ("session.deleted", HookEventKind::End),
@@ -305,8 +305,7 @@ const OPENCODE: HookAgent = HookAgent {
         ("task", &[]),
         ("skill", &[]),
     ],
-    has_tool_object: false,
-    reply: ReplyFormat::Plain,
+    ..BASE
 };
 
 #[cfg(test)]
