@@ -13,7 +13,6 @@ use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::heading;
-use crate::list::by_profile;
 use crate::listing_costs::{assumed_listing, cut_mark};
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
@@ -73,7 +72,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &BudgetArgs) -> Result<Exit, Co
             let params = params(&context.with_profile(&profile));
             texts.push((profile, server.call_text::<CatalogBudget>(&params)?));
         }
-        cx.terminal.print(&by_profile(&texts))?;
+        cx.terminal.print(&heading::by_profile(&texts))?;
         return Ok(Exit::Fine);
     }
     print_all(cx, &mut server, &profiles, |it| params(&context.with_profile(it)))

@@ -18,7 +18,6 @@ use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::heading;
-use crate::list::by_profile;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
@@ -89,7 +88,7 @@ fn run_all(
         texts.push((profile, text));
     }
     if cx.global.json {
-        cx.terminal.print(&by_profile(&texts))?;
+        cx.terminal.print(&heading::by_profile(&texts))?;
     } else {
         let heading = detected.map(|it| heading::render_present(it, None, cx.terminal) + "\n");
         let text = heading.unwrap_or_default() + &render_profiles(&results, cx.terminal);

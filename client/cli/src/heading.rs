@@ -1,5 +1,7 @@
 //! First line of a list: the agents whose list it is, and the reason for them.
 
+use serde_json::Value;
+use serde_json::value::RawValue;
 use skills_protocol::PROFILES;
 use skills_protocol::method::ProfilesDetect;
 use skills_protocol::wire::{DetectResult, Evidence};
@@ -34,6 +36,13 @@ pub(crate) fn selected(
     };
     let present: Vec<_> = present.into_iter().map(|it| it.profile).collect();
     Ok(context.selected_profiles(&available, &present))
+}
+
+/// Returns the results of several profiles as one JSON object on a line, each as raw JSON.
+pub(crate) fn by_profile(results: &[(String, Box<RawValue>)]) -> String {
+    let name = |name: &String| Value::from(name.as_str());
+    let fields = results.iter().map(|(profile, result)| format!("{}:{result}", name(profile)));
+    format!("{{{}}}\n", fields.collect::<Vec<_>>().join(","))
 }
 
 /// Returns the profiles of the agents that are present, if there are several.

@@ -61,7 +61,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
             let params = params(cx, args, &context.with_profile(&profile));
             texts.push((profile, list_text(&mut server, params)?));
         }
-        cx.terminal.print(&by_profile(&texts))?;
+        cx.terminal.print(&heading::by_profile(&texts))?;
         return Ok(Exit::Fine);
     }
     let mut lists = lists(cx, args, &mut server, &context, profiles)?;
@@ -175,13 +175,6 @@ fn print_matrix(
         cx.terminal.print_health(&first.result.health);
     }
     Ok(())
-}
-
-/// Returns the results of several profiles as one JSON object on a line, each as raw JSON.
-pub(super) fn by_profile(results: &[(String, Box<RawValue>)]) -> String {
-    let name = |name: &String| serde_json::Value::from(name.as_str());
-    let fields = results.iter().map(|(profile, result)| format!("{}:{result}", name(profile)));
-    format!("{{{}}}\n", fields.collect::<Vec<_>>().join(","))
 }
 
 fn params(cx: &CommandContext<'_>, args: &ListArgs, context: &CallContext) -> ListParams {
