@@ -1,11 +1,10 @@
 //! Disk access of the engine: reading, the directory index, the scanner that updates it, content
-//! records, ignore rules and file inspection.
+//! records and ignore rules.
 
 pub(crate) mod counters;
 pub(crate) mod dir_index;
 pub mod disk;
 pub(crate) mod ignored;
-pub mod inspect;
 pub(crate) mod name_map;
 pub mod near_miss;
 pub(crate) mod pool;

@@ -11,7 +11,11 @@ pub mod cancel;
 
 pub mod files;
 
+mod health;
+
 pub mod views;
+
+pub mod inspect;
 
 pub mod sessions;
 
@@ -52,6 +56,7 @@ pub use crate::files::counters::{Cause, Causes, Counters};
 pub use crate::files::remote_fs_guard::RemoteFsGuard;
 pub use crate::files::skill_file::SKILL_FILE;
 pub use crate::files::unignored::unignored;
+pub use crate::health::Health;
 use crate::sessions::write_trees::WriteTrees;
 use crate::sources::fetching::Fetching;
 pub use crate::sources::fetching::SourceTimeouts;
@@ -65,7 +70,7 @@ pub use crate::views::event::Freshness;
 pub use crate::views::journal::{Difference, Gone};
 pub use crate::views::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::views::update::{Listener, Update};
-pub use crate::views::view::{Health, View, ViewKey};
+pub use crate::views::view::{View, ViewKey};
 pub use crate::views::view_lease::ViewLease;
 use crate::watch::backend::watch_limit;
 pub use crate::watch::writes::Writes;

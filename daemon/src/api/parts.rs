@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
-use skills_engine::files::inspect::{TextIndex, Walks};
+use skills_engine::inspect::{TextIndex, Walks};
 
 use crate::access::Access;
 use crate::api::request::Resolver;

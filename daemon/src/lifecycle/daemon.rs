@@ -11,7 +11,7 @@ use jsonrpsee::Methods;
 use skills_client::environment;
 use skills_client::environment::cache_directory;
 use skills_discovery::discover::Environment;
-use skills_engine::files::inspect::{TextIndex, Walks};
+use skills_engine::inspect::{TextIndex, Walks};
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::store::Store;
 use skills_engine::watch::notify_watcher;

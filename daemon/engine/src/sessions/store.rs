@@ -36,7 +36,7 @@ use self::external_writes::ExternalWrites;
 use self::problems::StoreProblems;
 use self::writer::{StoreJob, Uses};
 use crate::files::remote_fs_guard::RemoteFsGuard;
-use crate::views::view::Health;
+use crate::health::Health;
 use crate::watch::service::WatchService;
 use crate::watch::stamp::Stamp;
 use skills_platform::lock::lock;

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use crate::files::ignored::{Git, IgnoreOptions, walk};
-use crate::views::view::Health;
+use crate::health::Health;
 use crate::watch::backend::WatchScope;
 use crate::watch::backend::watch_limit;
 use crate::watch::service::WatchService;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::views::view::Health;
+use crate::health::Health;
 
 /// Sources of a view that are being fetched for the first time.
 #[derive(Debug)]

@@ -22,13 +22,13 @@ use skills_discovery::discover::{ProvidedContents, ProvidedRoot, server_path};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
+use crate::health::Health;
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::mcp_client::keeper::KeeperOrder;
 use crate::sources::mcp_client::prompt::{PromptAnswer, PromptError};
 use crate::sources::mcp_client::state::Shared;
 use crate::sources::source_config::McpOptions;
 use crate::sources::source_status::{SourcePhase, SourceStatus};
-use crate::views::view::Health;
 
 /// All configured servers.
 pub(crate) struct Mcp {

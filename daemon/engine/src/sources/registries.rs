@@ -23,13 +23,13 @@ use skills_discovery::discover::{ProvidedContents, ProvidedRoot};
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
+use crate::health::Health;
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::registries::store::{REGISTRIES, RegistryCache};
 use crate::sources::registries::update::UpdateOutcome;
 use crate::sources::source_config::{PlainHttp, RemoteOptions};
 use crate::sources::source_limits::{FETCHES_AT_ONCE, MAX_REGISTRIES, REFUSED_SHOWN};
 use crate::sources::source_status::{SourcePhase, SourceStatus};
-use crate::views::view::Health;
 use skills_platform::lock::lock;
 
 /// Delay of the first retry after a failure; doubled by each further failure.

@@ -13,6 +13,7 @@ use skills_discovery::discover::{ProvidedContents, ProvidedRoot, ProvidedSkill};
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
+use crate::health::Health;
 use crate::sources::bundled;
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::fetching::Fetching;
@@ -21,7 +22,6 @@ use crate::sources::registries::{Remote, RemoteRoots};
 use crate::sources::source_config::SourceConfig;
 use crate::sources::source_status::{SourcePhase, SourceStatus};
 use crate::sources::source_uses::Uses;
-use crate::views::view::Health;
 
 /// External sources, owned by the event loop.
 pub(crate) struct Sources {

@@ -7,8 +7,8 @@ use skills_discovery::discover::SkillState;
 use skills_syntax::path::AbsPath;
 
 use crate::files::counters::Counters;
+use crate::health::Health;
 use crate::sources::source_status::SourceStatus;
-use crate::views::view::Health;
 
 /// Status of the engine.
 #[derive(Clone, Debug)]

@@ -9,6 +9,7 @@ use skills_discovery::discover::{DiscoveryContext, Overlay, Resolution, SkillSta
 use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
+use crate::health::Health;
 use crate::sources::source_uses::Uses;
 use crate::views::activation::Activation;
 use crate::views::journal::{Difference, Journal};
@@ -31,19 +32,6 @@ pub struct ViewKey {
     pub overlay: Arc<Overlay>,
     /// The subagent, if its own rules apply; none otherwise.
     pub agent: Option<String>,
-}
-
-/// A problem that does not prevent an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Health {
-    /// Stable identifier.
-    pub code: &'static str,
-    /// The problem, as a sentence fragment.
-    pub message: String,
-    /// The remedy, as a sentence.
-    pub hint: &'static str,
-    /// The affected path, if there is one.
-    pub path: Option<OsString>,
 }
 
 /// Immutable snapshot of the skills that one agent sees from one directory.

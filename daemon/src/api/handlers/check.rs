@@ -10,7 +10,7 @@ use skills_config::{Config, LevelRow};
 use skills_discovery::levels::Level;
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
-use skills_engine::files::inspect::{CheckInput, InspectError, inspect};
+use skills_engine::inspect::{CheckInput, InspectError, inspect};
 use skills_protocol::error::RpcError;
 use skills_protocol::method::{Request as _, SkillsCheck};
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use skills_engine::cancel::Cancel;
-use skills_engine::files::inspect;
+use skills_engine::inspect;
 use skills_engine::views::snapshot_index::SnapshotIndex;
 use skills_protocol::error::RpcError;
 use skills_protocol::method::{Request as _, SkillsReferences};

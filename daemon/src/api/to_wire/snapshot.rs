@@ -7,7 +7,7 @@ use skills_config::LevelRow;
 use skills_discovery::discover::Candidate;
 use skills_discovery::ranking::{self, Ranked, RankedRoot};
 use skills_engine::View;
-use skills_engine::files::inspect::ReferencingFile;
+use skills_engine::inspect::ReferencingFile;
 use skills_engine::views::snapshot_index;
 use skills_engine::views::snapshot_index::SnapshotIndex;
 use skills_protocol::path::{encode, encoding_of};
@@ -65,7 +65,7 @@ pub(crate) fn snapshot(
 /// Returns the snapshot for a client that already has its lists.
 pub(crate) fn known_snapshot(views: &[Arc<View>], clock: String) -> wire::SnapshotResult {
     let worktree = &views[0].resolution.worktree;
-    let home = skills_engine::files::inspect::home(views);
+    let home = skills_engine::inspect::home(views);
     let path_encoding = encoding_of(std::iter::once(&**worktree).chain(home.as_deref()));
     wire::SnapshotResult {
         clock,

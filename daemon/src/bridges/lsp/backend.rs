@@ -15,7 +15,7 @@ use skills_agents::references::TextSearch;
 use skills_agents::tool_names::ToolNames;
 use skills_client::environment::config_file;
 use skills_discovery::discover::Entry;
-use skills_engine::files::inspect;
+use skills_engine::inspect;
 use skills_lint::SkillDirFacts;
 use skills_lsp::{
     Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchHandle, WatchTarget,

@@ -19,7 +19,7 @@ use skills_client::fallback::Fallback;
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Subscription, SubscriptionEvent};
-use skills_engine::files::inspect::{BundledTextsCache, TextIndex};
+use skills_engine::inspect::{BundledTextsCache, TextIndex};
 use skills_engine::watch::hints::HintQueue;
 use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::watch::service::WatchService;

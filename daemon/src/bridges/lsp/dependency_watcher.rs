@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use skills_discovery::discover::REPOSITORY_FILE;
-use skills_engine::files::inspect;
+use skills_engine::inspect;
 use skills_engine::watch::backend::WatchScope;
 use skills_engine::watch::service::WatchService;
 use skills_engine::watch::subscription::Subscription;

@@ -18,7 +18,7 @@ use time::UtcDateTime;
 
 use super::clock::now;
 use super::file_identity::FileIdentity;
-use crate::views::view::Health;
+use crate::health::Health;
 
 /// Schema version. A change of the tables takes the next number and a migration step.
 const VERSION: i64 = 3;

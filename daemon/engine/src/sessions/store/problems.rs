@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::views::view::Health;
+use crate::health::Health;
 
 #[derive(Default)]
 pub(super) struct StoreProblems {

@@ -22,7 +22,7 @@ use super::external_writes::{ExternalWrites, Version};
 use super::file;
 use super::file_identity::FileIdentity;
 use super::problems::StoreProblems;
-use crate::views::view::Health;
+use crate::health::Health;
 use skills_platform::lock::lock;
 
 /// Maximum number of jobs per commit.

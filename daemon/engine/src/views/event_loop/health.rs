@@ -12,9 +12,9 @@ use skills_discovery::discover::{
 
 use super::state::{EngineState, ViewEntry};
 use crate::files::dir_index::{DirNode, WatchState};
+use crate::health::Health;
 use crate::views::discovery_run::Dependencies;
 use crate::views::status::{Status, WorktreeStatus};
-use crate::views::view::Health;
 
 /// Maximum number of unreadable directories reported per root.
 const MOST_UNREADABLE: usize = 10;
