@@ -11,6 +11,8 @@ mod rpc;
 
 mod api;
 
+mod convert;
+
 mod access;
 
 mod lifecycle;

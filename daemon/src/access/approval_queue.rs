@@ -357,7 +357,7 @@ mod tests {
     use skills_agents::profile;
 
     use super::*;
-    use crate::api::from_wire;
+    use crate::convert::from_wire;
 
     fn question(name: &str) -> Question {
         let top = AbsPath::new("/w".as_ref()).unwrap();

@@ -24,7 +24,7 @@ use crate::access::Access;
 use crate::access::approval_prompt::{ApprovalRequest, Consent, RULE_HINT, SKILL};
 use crate::access::approval_queue::{Reader, ReaderScope};
 use crate::api::request::RequestContext;
-use crate::api::to_wire;
+use crate::convert::to_wire;
 
 /// The reader of a skill's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

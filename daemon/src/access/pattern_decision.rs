@@ -16,7 +16,7 @@ use crate::access::approval_prompt::{ApprovalRequest, REWRITE, SKILL, is_covered
 use crate::access::approval_queue::{PatternDecision, Question, QuestionSubject};
 use crate::access::authorize;
 use crate::api::request::RequestContext;
-use crate::api::to_wire;
+use crate::convert::to_wire;
 
 pub(crate) struct PermissionSubject<'a> {
     pub(crate) view: &'a View,

@@ -14,7 +14,7 @@ use skills_discovery::discover::Environment;
 use skills_protocol::env::{HOME, PATH};
 use skills_protocol::wire::PresentAgent;
 
-use crate::api::to_wire;
+use crate::convert::to_wire;
 
 /// Names of directories with skills, which other agents also read and install to.
 const SHARED: [&str; 2] = ["skills", "skill"];

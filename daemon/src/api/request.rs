@@ -21,9 +21,9 @@ use skills_protocol::wire::{Context, Event, EventKind, PresentAgent};
 use skills_syntax::path::AbsPath;
 
 use crate::access::trust_cache::TrustCache;
-use crate::api::from_wire;
-use crate::api::from_wire::ViewRequest;
 use crate::api::present_agents::present_agents;
+use crate::convert::from_wire;
+use crate::convert::from_wire::ViewRequest;
 use crate::lifecycle::settings::{ConfigChange, Settings, source_config};
 use crate::lifecycle::shutdown::Shutdown;
 use crate::rpc::events::{Bus, EventSubject};

@@ -23,8 +23,8 @@ use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 
 use crate::api::counters::Counters;
-use crate::api::from_wire::ViewRequest;
 use crate::api::request::{CallStart, DecodedCall, Resolver, TouchBase};
+use crate::convert::from_wire::ViewRequest;
 use crate::rpc::peer::Peer;
 use crate::rpc::tasks::{blocking, unblock};
 

@@ -18,7 +18,7 @@ use skills_protocol::wire::{Context, Event, EventKind};
 use skills_syntax::path::AbsPath;
 use tokio::sync::watch;
 
-use crate::api::to_wire;
+use crate::convert::to_wire;
 
 pub(crate) use mailbox::Mailbox;
 

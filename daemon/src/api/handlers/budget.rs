@@ -13,12 +13,12 @@ use skills_render::prompt_listing::{
 };
 use skills_syntax::text::grouped;
 
-use crate::api::from_wire::format;
 use crate::api::handlers::catalog::{fits, listed_candidates};
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
 use crate::api::session::Uses;
-use crate::api::to_wire;
+use crate::convert::from_wire::format;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 

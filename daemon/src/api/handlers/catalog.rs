@@ -27,12 +27,12 @@ use skills_render::{registered_tools, tool as describe};
 use skills_syntax::path::AbsPath;
 
 use crate::access::confined_dir::{ConfinedDir, DirectoryLinks};
-use crate::api::from_wire::format;
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
 use crate::api::session::{SessionCalls, Uses, score};
-use crate::api::to_wire;
-use crate::api::to_wire::rendered;
+use crate::convert::from_wire::format;
+use crate::convert::to_wire;
+use crate::convert::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::tasks::blocking;

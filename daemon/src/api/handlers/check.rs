@@ -16,12 +16,12 @@ use skills_protocol::method::{Request as _, SkillsCheck};
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};
 use skills_syntax::path::AbsPath;
 
-use crate::api::from_wire::absolute;
 use crate::api::handlers::rules::unknown_rule;
 use crate::api::parts::QueryParts;
 use crate::api::request::{ProfileSource, RequestContext, Resolver, detect};
-use crate::api::to_wire;
 use crate::bridges::rules_page;
+use crate::convert::from_wire::absolute;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};

@@ -9,7 +9,7 @@ use skills_protocol::wire::{
 
 use crate::api::request::RequestContext;
 use crate::api::session::SessionCalls;
-use crate::api::to_wire;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::events::{FollowedSession, Interest, Kinds};
 use crate::rpc::peer::Peer;

@@ -11,12 +11,12 @@ use skills_engine::files::near_miss;
 use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, State, Verdict};
 
-use crate::api::from_wire::{SkillTarget, target};
 use crate::api::handlers::budget::describe_cut;
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
 use crate::api::session::Uses;
-use crate::api::to_wire;
+use crate::convert::from_wire::{SkillTarget, target};
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::tasks::blocking;

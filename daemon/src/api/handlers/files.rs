@@ -22,10 +22,10 @@ use crate::access::authorize::{Asking, Recipient};
 use crate::access::confined_dir::{
     ConfinedDir, ConfinedDirError, ConfinedFile, ConfinedFiles, DirectoryLinks,
 };
-use crate::api::from_wire::{format, target};
 use crate::api::handlers::get::{Files, files, find};
 use crate::api::parts::GuardedParts;
-use crate::api::to_wire;
+use crate::convert::from_wire::{format, target};
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::tasks::blocking;

@@ -9,9 +9,9 @@ use skills_engine::{Engine, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};
 
-use crate::api::from_wire::{SkillTarget, target};
 use crate::api::request::{RequestContext, Resolver};
-use crate::api::to_wire;
+use crate::convert::from_wire::{SkillTarget, target};
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::tasks::{blocking, unblock};

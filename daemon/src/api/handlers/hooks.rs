@@ -18,7 +18,7 @@ use skills_syntax::path::AbsPath;
 use crate::access::authorize;
 use crate::access::sealed_copy::{Hashes, Unit};
 use crate::api::parts::GuardedParts;
-use crate::api::to_wire;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 

@@ -4,6 +4,8 @@
 //! walks the worktree, and the walk is cached for some seconds; `skills/references` searches the
 //! text index. All run on the blocking pool.
 
+mod snapshot;
+
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -20,7 +22,7 @@ use skills_protocol::wire::{
 use crate::api::handlers::check::{Active, active};
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
-use crate::api::to_wire;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
@@ -49,7 +51,7 @@ pub(crate) async fn snapshot(
     let limit = paging::limit(params.limit)?;
     let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
     if cursor.is_none() && params.since.as_deref() == Some(&*clock) {
-        return Answer::new(&to_wire::known_snapshot(views, clock));
+        return Answer::new(&snapshot::known_snapshot(views, clock));
     }
     let part = PageRange { start: cursor.map_or(0, |it| it.start), limit };
     let make = move |cancel: &Cancel| {
@@ -61,7 +63,8 @@ pub(crate) async fn snapshot(
             .filter(|_| !cancel.is_cancelled())
             .ok_or_else(RpcError::cancelled)?;
         let views = (&views[..], &others[..]);
-        let result = to_wire::snapshot(views, &snapshot_index, rows, &config.profiles, clock, part);
+        let result =
+            snapshot::snapshot(views, &snapshot_index, rows, &config.profiles, clock, part);
         let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
         Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
     };
@@ -125,7 +128,7 @@ pub(crate) async fn references(
     let find = move |cancel: &Cancel| {
         let (texts, top) = (&searching.texts, &views[0].resolution.worktree);
         let spoken = inspect::find_references(texts, Some(top), &views, name.as_deref(), cancel);
-        Ok(PagedResult::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
+        Ok(PagedResult::new(&clock, 0, spoken.iter().flat_map(snapshot::references)))
     };
     let page = page_cache::page((&parts.page_cache, &parts.heavy), &peer, wanted, find).await?;
     let result = ReferencesResult {

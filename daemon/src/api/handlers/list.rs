@@ -17,7 +17,7 @@ use skills_protocol::wire::{
 };
 
 use crate::api::request::{ProfileSource, RequestContext, Resolver};
-use crate::api::to_wire;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PAGE, PageRange};

@@ -11,7 +11,7 @@ use skills_engine::sessions::session::listed_skills;
 use skills_protocol::wire::{Context, Contextual, Entry, SessionNewsParams, SessionNewsResult};
 
 use crate::api::session::SessionCalls;
-use crate::api::to_wire;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 

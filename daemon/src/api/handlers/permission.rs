@@ -18,7 +18,7 @@ use crate::access::approval_queue::{Pending, UserReply, Verdict};
 use crate::access::pattern_decision::{PermissionSubject, sentence};
 use crate::api::parts::GuardedParts;
 use crate::api::request::RequestContext;
-use crate::api::to_wire;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::refusal;

@@ -9,8 +9,8 @@ use skills_protocol::wire::{RulesDescribeParams, RulesDescribeResult};
 use skills_syntax::suggest::nearest;
 
 use crate::api::parts::QueryParts;
-use crate::api::to_wire;
 use crate::bridges::rules_page;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::tasks::blocking;

@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use crate::access::programs::UntrustedDirs;
 use crate::api::parts::ServerParts;
 use crate::api::request::RequestContext;
-use crate::api::{from_wire, to_wire};
+use crate::convert::{from_wire, to_wire};
 use crate::lifecycle::resident_memory;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;

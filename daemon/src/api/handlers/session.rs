@@ -19,9 +19,9 @@ use skills_protocol::wire::{
 };
 use skills_syntax::path::AbsPath;
 
-use crate::api::from_wire;
 use crate::api::session::{SessionCalls, SessionContext, TouchScope, Touched};
-use crate::api::to_wire;
+use crate::convert::from_wire;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::tasks::blocking;

@@ -13,9 +13,9 @@ use skills_render::Invoker;
 use skills_render::prompt_listing::plugin_search;
 
 use crate::access::authorize;
-use crate::api::from_wire::{SkillTarget, target};
 use crate::api::handlers::catalog::{claude, in_registry_order};
 use crate::api::handlers::get::find;
+use crate::convert::from_wire::{SkillTarget, target};
 
 /// Claude Code's error codes.
 mod number {

@@ -24,11 +24,11 @@ use crate::access::child_process;
 use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, Ran, RunSlot, take_slot};
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
-use crate::api::from_wire::format;
 use crate::api::handlers::run::ORIGINAL;
 use crate::api::parts::GuardedParts;
-use crate::api::to_wire;
-use crate::api::to_wire::rendered;
+use crate::convert::from_wire::format;
+use crate::convert::to_wire;
+use crate::convert::to_wire::rendered;
 use crate::rpc::tasks::blocking;
 
 /// A load after its skill was read.

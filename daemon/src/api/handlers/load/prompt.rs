@@ -14,7 +14,7 @@ use skills_protocol::wire;
 use skills_render::named_arguments;
 
 use crate::access::authorize::Permit;
-use crate::api::to_wire;
+use crate::convert::to_wire;
 
 pub(super) async fn load(
     engine: &Engine,

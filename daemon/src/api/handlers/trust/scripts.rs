@@ -13,7 +13,7 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::CoveredFiles;
 
 use crate::access::sealed_copy::{Hashes, Unit};
-use crate::api::to_wire;
+use crate::convert::to_wire;
 
 /// Maximum number of skills and commands covered by trust in one directory.
 const MAX_SKILLS: usize = 10_000;

@@ -19,7 +19,7 @@ use crate::access::Access;
 use crate::access::authorize;
 use crate::access::confined_dir::{ConfinedDir, DirectoryLinks, MAX_SKILL_BYTES};
 use crate::access::sealed_copy::{HashedFile, HashedUnit, Hashes, Unit};
-use crate::api::to_wire;
+use crate::convert::to_wire;
 
 /// A skill that runs something, or waits to be listed.
 pub(super) struct UntrustedSkill {

@@ -8,7 +8,6 @@ mod explain;
 mod position;
 pub(crate) mod rendered;
 mod session;
-mod snapshot;
 mod value;
 
 use std::collections::BTreeMap;
@@ -31,11 +30,11 @@ use skills_syntax::text::LineColumn;
 
 pub(crate) use check::{checked_file, profile_name, rule};
 pub(crate) use explain::{evidence, explanation, near_miss_steps, root_steps};
+pub(crate) use position::PositionConverter;
 pub(crate) use session::{discovered, loaded, matched, session, session_summary};
-pub(crate) use snapshot::{known_snapshot, references, snapshot};
 pub(crate) use value::{hash, health, path, state};
 
-use position::{PositionConverter, bytes_before_head};
+use position::bytes_before_head;
 use value::{scope, severity};
 
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {

@@ -4,15 +4,15 @@ use skills_agents::skill::SkillRecord;
 use skills_protocol::wire;
 use skills_syntax::text::{LineIndex, Span};
 
-pub(super) struct PositionConverter<'a> {
-    pub(super) head: &'a str,
-    pub(super) index: LineIndex,
+pub(crate) struct PositionConverter<'a> {
+    pub(crate) head: &'a str,
+    pub(crate) index: LineIndex,
     /// Number of bytes in the file before the head.
-    pub(super) before: u64,
+    pub(crate) before: u64,
 }
 
 impl<'a> PositionConverter<'a> {
-    pub(super) fn new(record: &'a SkillRecord) -> Self {
+    pub(crate) fn new(record: &'a SkillRecord) -> Self {
         Self {
             head: &record.head,
             index: LineIndex::new(&record.head),
@@ -20,7 +20,7 @@ impl<'a> PositionConverter<'a> {
         }
     }
 
-    pub(super) fn range(&self, span: Span) -> wire::Range {
+    pub(crate) fn range(&self, span: Span) -> wire::Range {
         wire::Range { start: self.position(span.start), end: self.position(span.end) }
     }
 

@@ -14,8 +14,7 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 use skills_syntax::text::LineIndex;
 
-use super::position::PositionConverter;
-use super::value::{hash, health, path, state};
+use crate::convert::to_wire::{PositionConverter, hash, health, path, state};
 use crate::rpc::paging::{Cursor, PageBuilder, PageRange, json_length};
 
 /// Upper bound of the size of a file or place as JSON without its texts.
@@ -23,7 +22,7 @@ const AROUND: usize = 160;
 
 /// Returns a page of a snapshot of the checked views, with the skills of the others;
 /// `snapshot_index` must be the index of all.
-pub(crate) fn snapshot(
+pub(super) fn snapshot(
     (views, others): (&[Arc<View>], &[Arc<View>]),
     snapshot_index: &SnapshotIndex,
     rows: &[LevelRow],
@@ -63,7 +62,7 @@ pub(crate) fn snapshot(
 }
 
 /// Returns the snapshot for a client that already has its lists.
-pub(crate) fn known_snapshot(views: &[Arc<View>], clock: String) -> wire::SnapshotResult {
+pub(super) fn known_snapshot(views: &[Arc<View>], clock: String) -> wire::SnapshotResult {
     let worktree = &views[0].resolution.worktree;
     let home = skills_engine::inspect::home(views);
     let path_encoding = encoding_of(std::iter::once(&**worktree).chain(home.as_deref()));
@@ -138,7 +137,7 @@ fn root(root: &RankedRoot) -> wire::SnapshotRoot {
     }
 }
 
-pub(crate) fn references(spoken: &ReferencingFile) -> impl Iterator<Item = wire::SkillReference> {
+pub(super) fn references(spoken: &ReferencingFile) -> impl Iterator<Item = wire::SkillReference> {
     let places = PositionConverter {
         head: &spoken.text,
         index: LineIndex::new(&spoken.text),
