@@ -18,6 +18,7 @@ use std::future;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::Value;
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 use tokio::sync::{Notify, watch};
 use tower_lsp::ls_types::Uri;
@@ -32,7 +33,6 @@ use crate::snapshot::{SkillBuffer, are_same};
 use disk_state::DiskState;
 use publish_queue::PublishQueue;
 use reports::Changes;
-use skills_platform::lock::lock;
 
 pub(crate) use reports::{FileReport, FolderReports};
 pub(crate) use task::Task;

@@ -13,6 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
+use skills_client::environment;
 use skills_protocol::env::{PATH, RUN_VARIABLES, SKILLSD_ADD_DIRS, SKILLSD_PROFILE};
 use skills_protocol::path::{encode, encode_os, encoding_of};
 use skills_protocol::wire::{Context, Contextual};
@@ -20,7 +21,6 @@ use skills_protocol::{PROFILES, WIDELY_USED};
 
 use crate::failure::CommandError;
 use crate::global::{ALL_PROFILES, EVERY_PROFILE, GlobalArgs, PROFILE_SEPARATOR};
-use skills_client::environment;
 
 /// Directory, profile and environment that a command's calls use.
 #[derive(Debug, Clone)]

@@ -19,6 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use skills_client::blocking::TIMEOUT;
 use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::{RulesDescribe, SkillsCheck};
 use skills_protocol::wire::{
@@ -36,7 +37,6 @@ use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::text::{count, plain_exact};
 use fix::{FixPreview, Fixes};
-use skills_client::blocking::TIMEOUT;
 
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {

@@ -14,6 +14,7 @@ mod watches;
 use std::fmt::Write as _;
 
 use clap::Args;
+use skills_client::environment;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::socket::SocketLocation;
 use skills_protocol::wire::{DoctorResult, Finding as WireFinding, Severity, TrustGetResult};
@@ -28,7 +29,6 @@ use crate::terminal::Terminal;
 use crate::text::{continued, count, hang, parted, plain};
 use crate::trust;
 use finding::DoctorProblem;
-use skills_client::environment;
 
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::Args;
+use skills_client::error::parse;
 use skills_protocol::method::SkillsExplain;
 use skills_protocol::wire::{
     DetectResult, ExplainParams, ExplainResult, Outcome, State, Step, StepKind,
@@ -22,7 +23,6 @@ use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{fold, pad, plain, width, wrap};
-use skills_client::error::parse;
 
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {

@@ -4,11 +4,11 @@
 
 use std::error::Error;
 
+use skills_client::ClientError;
 use skills_protocol::error as code;
 
 use crate::exit::Exit;
 use crate::global::PROFILE_SEPARATOR;
-use skills_client::ClientError;
 
 /// Error of a command, to be shown to the user.
 #[derive(Debug)]

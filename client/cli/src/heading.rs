@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use serde_json::value::RawValue;
+use skills_client::ClientError;
 use skills_protocol::PROFILES;
 use skills_protocol::method::ProfilesDetect;
 use skills_protocol::wire::{DetectResult, Evidence};
@@ -13,7 +14,6 @@ use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{parted, plain, wrap};
-use skills_client::ClientError;
 
 /// Returns the profile of a command's calls.
 pub(crate) fn detect(

@@ -18,6 +18,7 @@ pub(crate) mod units;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use skills_client::blocking::TIMEOUT;
 use skills_protocol::method::ServerShutdown;
 use skills_protocol::wire::{InstallAction, InstallPart, ShutdownParams};
 
@@ -31,7 +32,6 @@ pub(crate) use args::InstallArgs;
 use plan::{PlannedChange, PlannedTexts, TraceUpdate};
 use record::{Record, Trace};
 use show::Agreed;
-use skills_client::blocking::TIMEOUT;
 use target::TargetFile;
 use units::{DISABLE, Manager};
 

@@ -55,14 +55,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clap::Subcommand;
+use skills_client::spawn::StartOptions;
+use skills_protocol::env::SKILLSD_PROFILE;
+use skills_protocol::wire::{Context, Contextual as _, Health, ListParams};
 
 use call_context::CallContext;
 use context::CommandContext;
 use exit::Exit;
 use server_connection::ServerConnection;
-use skills_client::spawn::StartOptions;
-use skills_protocol::env::SKILLSD_PROFILE;
-use skills_protocol::wire::{Context, Contextual as _, Health, ListParams};
 use terminal::Terminal;
 
 pub use context::{Binary, Local};

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::value::{RawValue, to_raw_value};
+use skills_client::ClientError;
+use skills_client::pages::has_next_page;
 use skills_protocol::method::{CatalogBudget, SkillsExplain, SkillsList};
 use skills_protocol::wire::{
     DetectResult, Entry, ExplainParams, ExplainResult, Include, ListParams, Step, StepKind,
@@ -25,8 +27,6 @@ use crate::heading;
 use crate::listing_costs::{CostScope, ListingCosts, budget_params, listing_costs};
 use crate::server_connection::ServerConnection;
 use crate::text::fold;
-use skills_client::ClientError;
-use skills_client::pages::has_next_page;
 
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {

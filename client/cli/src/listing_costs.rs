@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use skills_client::ClientError;
 use skills_protocol::method::CatalogBudget;
 use skills_protocol::wire::{BudgetParams, ListedForm, SkillCost};
 
 use crate::call_context::CallContext;
 use crate::server_connection::ServerConnection;
 use crate::text::plain;
-use skills_client::ClientError;
 
 /// Skills whose costs are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

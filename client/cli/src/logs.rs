@@ -9,17 +9,17 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use rustix::process::Pid;
 use serde_json::json;
+use skills_client::environment::{socket_location, state_directory};
+use skills_client::logs::files;
+use skills_client::peer::is_spawned;
 
 use crate::context::CommandContext;
 use crate::doctor::daemon::holders;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::text::plain_exact;
-use rustix::process::Pid;
-use skills_client::environment::{socket_location, state_directory};
-use skills_client::logs::files;
-use skills_client::peer::is_spawned;
 
 /// Command that shows the log of a daemon that systemd runs.
 const JOURNAL: &str = "journalctl --user -u skillsd";

@@ -13,6 +13,12 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 use serde_json::value::RawValue;
+use skills_client::blocking::{BlockingConnection, Sent, Stream, TIMEOUT, set_timeout};
+use skills_client::directory::DirectoryError;
+use skills_client::error::{check_version, params_json, parse};
+use skills_client::pages::{Paged, Pages};
+use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
+use skills_client::{ClientError, environment, peer};
 use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::{
     Initialize, PermissionPending, Request, ServerShutdown, ServerStatus,
@@ -28,12 +34,6 @@ use crate::failure::CommandError;
 use crate::global::GlobalArgs;
 use crate::terminal::Progress;
 use crate::terminal::Terminal;
-use skills_client::blocking::{BlockingConnection, Sent, Stream, TIMEOUT, set_timeout};
-use skills_client::directory::DirectoryError;
-use skills_client::error::{check_version, params_json, parse};
-use skills_client::pages::{Paged, Pages};
-use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
-use skills_client::{ClientError, environment, peer};
 
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 

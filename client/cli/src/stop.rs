@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
+use skills_client::ClientError;
+use skills_client::error::parse;
 use skills_protocol::error::TOO_MANY_CONNECTIONS;
 use skills_protocol::method::ServerShutdown;
 use skills_protocol::wire::ShutdownParams;
@@ -17,8 +19,6 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
-use skills_client::ClientError;
-use skills_client::error::parse;
 
 /// Time limit for the answer. A daemon that finishes its calls first takes as long.
 const TIMEOUT: Duration = Duration::from_secs(6);

@@ -7,14 +7,14 @@ use std::path::Path;
 use clap::{CommandFactory, Parser};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
+use skills_client::blocking::Stream;
+use skills_client::script::{answer, refusal, serve};
 use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::error::{DENIED, INVALID_PARAMS, SKILL_NOT_FOUND};
 
 use super::*;
 use crate::sample::{Written, shop};
 use crate::terminal::Terminal;
-use skills_client::blocking::Stream;
-use skills_client::script::{answer, refusal, serve};
 
 // Returns the result of `initialize` of a server that speaks this protocol version.
 fn introduction(protocol_version: &str) -> Value {

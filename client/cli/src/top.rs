@@ -13,6 +13,11 @@ use std::thread;
 use std::time::Duration;
 
 use crossterm::event::{self, Event as Input, KeyCode, KeyEventKind, KeyModifiers};
+use skills_client::ClientError;
+use skills_client::client::Client;
+use skills_client::environment;
+use skills_client::spawn::StartOptions;
+use skills_client::subscription::{Subscription, SubscriptionEvent};
 use skills_protocol::wire::SubscribeParams;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -23,11 +28,6 @@ use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 use render::Renderer;
 use screen::Screen;
-use skills_client::ClientError;
-use skills_client::client::Client;
-use skills_client::environment;
-use skills_client::spawn::StartOptions;
-use skills_client::subscription::{Subscription, SubscriptionEvent};
 use state::TopState;
 
 /// Interval of redraws without an event.

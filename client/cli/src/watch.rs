@@ -10,6 +10,12 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use serde_json::value::{RawValue, to_raw_value};
+use skills_client::ClientError;
+use skills_client::client::Client;
+use skills_client::environment;
+use skills_client::pages::Pages;
+use skills_client::spawn::StartOptions;
+use skills_client::subscription::{Subscription, SubscriptionEvent};
 use skills_protocol::method::{Request as _, SkillsList};
 use skills_protocol::wire::{Entry, Event, EventKind, Health, Include, ListParams, ListResult};
 
@@ -19,12 +25,6 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::heading;
 use crate::server_connection::ServerConnection;
-use skills_client::ClientError;
-use skills_client::client::Client;
-use skills_client::environment;
-use skills_client::pages::Pages;
-use skills_client::spawn::StartOptions;
-use skills_client::subscription::{Subscription, SubscriptionEvent};
 
 #[derive(Debug, Clone, Args)]
 pub struct WatchArgs {

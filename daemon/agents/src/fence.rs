@@ -4,8 +4,9 @@
 //! own way; two of them end the frontmatter at any line that begins with `---`, and Claude Code at
 //! any `---`.
 
-use crate::keyword::{Keyword as _, keyword_enum};
 use skills_syntax::text::Span;
+
+use crate::keyword::{Keyword as _, keyword_enum};
 
 use crate::claude_text::trim_start;
 

@@ -39,8 +39,9 @@ mod walk;
 mod walker;
 mod worktree;
 
-use owner::Owners;
 use skills_agents::profile::{NameCheck, OutputFormat, Scope};
+
+use owner::Owners;
 use worktree::WorktreeLocation;
 
 pub use address::{address_of, is_built_in, path_of, prompt_of, prompt_path, server_path, shown};

@@ -13,10 +13,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::wait::{DEADLINE, within};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::wait::{DEADLINE, within};
 
 /// Time to wait for the remaining output of an exited program.
 const REST: Duration = Duration::from_secs(1);

@@ -7,12 +7,12 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use skills_client::environment::state_directory;
 use skills_protocol::env::{CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, HOME, XDG_CONFIG_HOME};
 use skills_protocol::own_directory::OwnDirectory;
 use skills_syntax::quote::quote_word;
 
 use crate::failure::CommandError;
-use skills_client::environment::state_directory;
 
 /// Paths that the installation depends on; all are absolute.
 #[derive(Debug, Clone)]

@@ -8,6 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use skills_client::ClientError;
+use skills_client::spawn::connect;
 use skills_protocol::method::{ServerStatus, SkillsExplain, SkillsList, TrustGet};
 use skills_protocol::socket::SocketLocation;
 use skills_protocol::wire::{
@@ -23,8 +25,6 @@ use crate::failure::CommandError;
 use crate::heading;
 use crate::server_connection::{NEXT_VERSION, ServerConnection, VERSION};
 use crate::text::plain;
-use skills_client::ClientError;
-use skills_client::spawn::connect;
 
 /// Time limit for an answer. A healthy daemon answers `initialize` within a millisecond.
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -10,14 +10,14 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use skills_client::directory::{self, DirectoryError};
+use skills_client::environment::state_directory;
 use skills_protocol::socket::{SocketLocation, SocketSource};
 use skills_syntax::quote::quote_word;
 use skills_syntax::text::join_and;
 
 use crate::doctor::finding::DoctorProblem;
 use crate::doctor::repair::{DoctorRepair, SET_ASIDE};
-use skills_client::directory::{self, DirectoryError};
-use skills_client::environment::state_directory;
 
 pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<DoctorProblem>) {
     if location.source() == SocketSource::Tmp {

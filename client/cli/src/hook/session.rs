@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use skills_client::blocking::{BlockingConnection, set_timeout};
+use skills_client::error::parse;
+use skills_client::spawn::{StartOptions, connect, connect_or_start};
+use skills_client::{ClientError, environment};
 use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::{
     Request, SessionAgentEnd, SessionClose, SessionCompacted, SessionGet, SessionNews, SessionOpen,
@@ -22,10 +26,6 @@ use crate::call_context::CallContext;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
 use crate::server_connection::ServerConnection;
-use skills_client::blocking::{BlockingConnection, set_timeout};
-use skills_client::error::parse;
-use skills_client::spawn::{StartOptions, connect, connect_or_start};
-use skills_client::{ClientError, environment};
 
 /// Time limit for the daemon to start, and for each answer.
 const TIMEOUT: Duration = Duration::from_secs(3);

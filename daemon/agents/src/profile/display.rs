@@ -1,9 +1,10 @@
 //! Renders search roots as text for people: for the reference, `explain` and the differences of
 //! variants. [`super::root`] defines their meaning.
 
+use skills_syntax::text::grouped;
+
 use super::{AncestorStop, LinkPolicy, Provider, RootBase, RootContent, RootRule, Text, WalkRule};
 use crate::keyword::Keyword;
-use skills_syntax::text::grouped;
 
 pub(super) fn root_lines(root: &RootRule) -> Vec<String> {
     if let RootBase::Provided(_) | RootBase::BuiltIn(_) = root.base {

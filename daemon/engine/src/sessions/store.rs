@@ -29,6 +29,7 @@ use std::thread;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use skills_platform::lock::lock;
 use tokio::sync::oneshot;
 
 use self::error::is_corrupt;
@@ -39,7 +40,6 @@ use crate::files::remote_fs_guard::RemoteFsGuard;
 use crate::health::Health;
 use crate::watch::service::WatchService;
 use crate::watch::stamp::Stamp;
-use skills_platform::lock::lock;
 
 pub use self::error::StoreError;
 

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skills_discovery::discover::Repository;
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -26,7 +27,6 @@ use crate::watch::backend::watch_limit;
 use crate::watch::service::WatchService;
 use crate::watch::subscription::Subscription;
 use crate::watch::writes::{MAX_PENDING, Writes};
-use skills_platform::lock::lock;
 
 /// Maximum number of directories of a tree that are compared instead of watched.
 const MAX_COMPARED: usize = 65_536;

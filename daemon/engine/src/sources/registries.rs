@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use skills_agents::profile::Provider;
 use skills_discovery::discover::{ProvidedContents, ProvidedRoot};
 use skills_discovery::remote::Address;
+use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
 use crate::health::Health;
@@ -30,7 +31,6 @@ use crate::sources::registries::update::UpdateOutcome;
 use crate::sources::source_config::{PlainHttp, RemoteOptions};
 use crate::sources::source_limits::{FETCHES_AT_ONCE, MAX_REGISTRIES, REFUSED_SHOWN};
 use crate::sources::source_status::{SourcePhase, SourceStatus};
-use skills_platform::lock::lock;
 
 /// Delay of the first retry after a failure; doubled by each further failure.
 const FIRST_RETRY: Duration = Duration::from_secs(30);

@@ -20,13 +20,13 @@ use std::thread::{self, JoinHandle};
 use ::inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionread;
+use skills_platform::lock::lock;
 
 use crate::watch::backend::watch_limit;
 use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use crate::watch::hints::HintQueue;
 use crate::watch::mounts::Mounts;
 use crate::watch::routes::ChangeKind;
-use skills_platform::lock::lock;
 
 /// Events that can change a listing.
 const NAMES: WatchMask = WatchMask::ATTRIB

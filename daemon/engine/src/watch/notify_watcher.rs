@@ -17,12 +17,12 @@ use std::sync::{Arc, Mutex};
 
 use notify::event::{EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use skills_platform::lock::lock;
 
 use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use crate::watch::cookie::{Awaited, CookieDir};
 use crate::watch::hints::HintQueue;
 use crate::watch::routes::ChangeKind;
-use skills_platform::lock::lock;
 
 /// True if the watcher restarts when a path is added or removed, and keeps its watches by path.
 const IS_STREAM: bool = cfg!(target_os = "macos");

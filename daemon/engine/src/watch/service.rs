@@ -8,12 +8,13 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use skills_platform::lock::lock;
+
 use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use crate::watch::file_watch::FileWatch;
 use crate::watch::hints::HintQueue;
 use crate::watch::stamp::Stamp;
 use crate::watch::subscription::{FileArms, Subscription};
-use skills_platform::lock::lock;
 
 /// Handle to the watches of a process; cheap to clone. The default watches nothing.
 #[derive(Clone, Default)]

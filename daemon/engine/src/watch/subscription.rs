@@ -9,9 +9,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use skills_platform::lock::lock;
+
 use crate::watch::backend::{ArmError, Subscriber, WatchBackend, WatchScope};
 use crate::watch::routes::{Changes, Routes, Subject};
-use skills_platform::lock::lock;
 
 /// Watches of all subscriptions over one backend.
 pub(crate) struct FileArms {

@@ -10,10 +10,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::Connection;
+use skills_platform::lock::lock;
 
 use crate::watch::service::WatchService;
 use crate::watch::stamp::{FileVersion, Stamp};
-use skills_platform::lock::lock;
 
 /// Record of other processes' writes.
 #[derive(Debug, Default)]

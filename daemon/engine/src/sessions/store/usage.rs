@@ -8,12 +8,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use skills_platform::lock::lock;
+
 use super::Store;
 use super::clock::now;
 use super::columns::path_of;
 use super::error::StoreError;
 use super::writer::{StoreJob, Use};
-use skills_platform::lock::lock;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {

@@ -15,6 +15,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, params};
+use skills_platform::lock::lock;
 use tokio::sync::oneshot;
 
 use super::error::StoreError;
@@ -23,7 +24,6 @@ use super::file;
 use super::file_identity::FileIdentity;
 use super::problems::StoreProblems;
 use crate::health::Health;
-use skills_platform::lock::lock;
 
 /// Maximum number of jobs per commit.
 const MAX_JOBS: usize = 1024;
