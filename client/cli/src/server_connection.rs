@@ -5,6 +5,8 @@
 //! Only a daemon that runs another file than this program is asked for its version before that.
 //! Callers do not see which of the two servers answers.
 
+mod replace;
+
 use std::error::Error as _;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
@@ -20,13 +22,8 @@ use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
 use skills_client::{ClientError, environment, peer};
 use skills_protocol::PROTOCOL_VERSION;
-use skills_protocol::method::{
-    Initialize, PermissionPending, Request, ServerShutdown, ServerStatus,
-};
-use skills_protocol::wire::{
-    ClientInfo, Health, InitializeParams, InitializeResult, PermissionPendingParams,
-    ShutdownParams, StatusParams,
-};
+use skills_protocol::method::{Initialize, Request};
+use skills_protocol::wire::{ClientInfo, Health, InitializeParams, InitializeResult};
 
 use crate::context::{CommandContext, HealthReports, Local};
 use crate::exit::Exit;
@@ -138,11 +135,6 @@ fn prevents_start(error: &ClientError) -> bool {
     )
 }
 
-/// Returns the numbers of a version, which compare like the versions.
-fn numbers(version: &str) -> Vec<u64> {
-    version.split('.').map_while(|it| it.parse().ok()).collect()
-}
-
 /// Returns an error with its causes.
 fn causes(error: &ClientError) -> String {
     let mut text = error.to_string();
@@ -162,32 +154,6 @@ impl ServerConnection {
         // A daemon that runs this program's file has its version, which saves a round trip.
         let may_be_older = |it| !peer::runs_this_program(it) && peer::is_spawned(it);
         if server.daemon.is_some_and(may_be_older) { server.replace_older() } else { Ok(server) }
-    }
-
-    /// Replaces an older daemon like [`Self::open`], for a hook or server that connects afterwards.
-    /// Returns a report if it was replaced, or has another version. Starts none where none runs.
-    pub(super) fn replace_running(options: &StartOptions) -> Vec<Health> {
-        let timeout = Some(options.connect_timeout);
-        let limits = Timeouts { introduction: timeout, answer: timeout };
-        let running = connect(&options.location, options.connect_timeout);
-        let Ok(server) = running.and_then(|it| Self::over_socket(it, limits)) else {
-            return Vec::new();
-        };
-        server.check_running(options)
-    }
-
-    fn check_running(mut self, options: &StartOptions) -> Vec<Health> {
-        let notes = Rc::clone(&self.notes);
-        // Failures are left to the connection that follows, which reports them.
-        match self.daemon {
-            Some(it) if peer::runs_this_program(it) => {}
-            Some(it) if peer::is_spawned(it) => {
-                self.fallback = Some((options.clone(), connect_or_start));
-                drop(self.replace_older());
-            }
-            Some(_) | None => drop(self.initialize_result().map(drop)),
-        }
-        notes.take()
     }
 
     /// Connects like [`Self::open`], but replaces no daemon, because its memory holds the pending
@@ -423,52 +389,6 @@ impl ServerConnection {
         Ok(true)
     }
 
-    /// Replaces an older daemon, before any call is sent to it, and reports that. Keeps it if
-    /// another client is connected or a permission request waits.
-    fn replace_older(mut self) -> Result<Self, ClientError> {
-        let progress = Progress::begin(READING, self.waiting(false));
-        let theirs = self.initialize_result()?.server_info.version.clone();
-        if numbers(&theirs) >= numbers(VERSION) || !self.stop_unused()? {
-            return Ok(self);
-        }
-        drop(progress);
-        self.notes.borrow_mut().retain(|it| it.code != VERSION_CODE);
-        if let Some((options, dial)) = self.fallback.clone() {
-            let next = Self::daemon(options, dial, self.limits)?;
-            self = Self { notes: Rc::clone(&self.notes), ..next };
-        }
-        // The old daemon may accept for a moment and then close; the calls must reach the next one.
-        self.initialize_result()?;
-        self.notes.borrow_mut().push(Health {
-            code: "replaced".to_owned(),
-            message: format!(
-                "the daemon was skillsd {theirs}; this command restarted it as {VERSION}"
-            ),
-            ..Health::default()
-        });
-        Ok(self)
-    }
-
-    /// Stops the daemon if only this client uses it. Returns whether it has ended. Fails if the
-    /// daemon accepts the shutdown and does not end, because it would lose the next call.
-    fn stop_unused(&mut self) -> Result<bool, ClientError> {
-        let pending = PermissionPendingParams::default();
-        let is_stopping = self
-            .request::<ServerStatus>(&StatusParams {})
-            .is_ok_and(|it| it.connections == 1)
-            && self.request::<PermissionPending>(&pending).is_ok_and(|it| it.requests.is_empty())
-            && self.request::<ServerShutdown>(&ShutdownParams {}).is_ok();
-        if is_stopping {
-            self.wait_for_end()?;
-        }
-        Ok(is_stopping)
-    }
-
-    fn request<M: Request>(&mut self, params: &M::Params) -> Result<M::Result, ClientError> {
-        let sent = self.connection.send::<M>(params)?;
-        self.connection.receive::<M>(sent)
-    }
-
     /// Makes a call, and with `--json` prints its answer and returns `None`.
     pub(super) fn call_or_print<M: Request>(
         &mut self,
@@ -610,7 +530,7 @@ mod tests {
 
     // Serves connections in turn as daemons of these versions with one session, which report this
     // many connections and pending permission requests.
-    fn versions(
+    pub(super) fn versions(
         top: &TempDir,
         versions: &'static [&'static str],
         connections: u32,
@@ -667,45 +587,6 @@ mod tests {
             }
         });
         StartOptions { program: "/bin/false".into(), ..StartOptions::new(location).expect("us") }
-    }
-
-    #[test]
-    fn older_daemon_is_replaced_if_only_this_client_uses_it() {
-        let rows: [(&[&str], _, _, _, _); _] = [
-            // Versions of the daemons, connections, pending requests, version that answers, note.
-            (&["0.0.9", VERSION], 1, 0, VERSION, Some("replaced")),
-            (&["0.0.9", VERSION], 2, 0, "0.0.9", Some(VERSION_CODE)),
-            (&["0.0.9", VERSION], 1, 1, "0.0.9", Some(VERSION_CODE)),
-            (&["9.0.0", VERSION], 1, 0, "9.0.0", Some(VERSION_CODE)),
-            (&[VERSION, "9.0.0"], 1, 0, VERSION, None),
-        ];
-        for (daemons, connections, pending, answering, note) in rows {
-            let top = TempDir::new().expect("made");
-            let options = versions(&top, daemons, connections, pending);
-            let server = ServerConnection::daemon(options, connect_or_start, Timeouts::default());
-            let mut server = server.expect("accepted").replace_older().expect("replaced or kept");
-            let answer = server.call::<SessionTouch>(&SessionTouchParams::default());
-            let answer = answer.expect("answered");
-            let notes = server.notes.borrow();
-            let codes: Vec<_> = notes.iter().map(|it| it.code.as_str()).collect();
-            assert_eq!(
-                (answer.clock.as_str(), answer.discovered.len(), codes),
-                (answering, 1, note.into_iter().collect()),
-                "{daemons:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn replaced_daemon_is_not_reported_if_the_next_one_does_not_start() {
-        let top = TempDir::new().expect("made");
-        let options = versions(&top, &["0.0.9"], 1, 0);
-        let server = ServerConnection::daemon(options, connect_or_start, Timeouts::default());
-        let server = server.expect("accepted");
-        let notes = Rc::clone(&server.notes);
-        let error = server.replace_older().err().expect("`false` is no daemon");
-        assert!(prevents_start(&error), "{error}");
-        assert!(notes.borrow().is_empty());
     }
 
     #[test]
