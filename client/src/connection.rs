@@ -184,8 +184,8 @@ impl Connection {
         self.outbox.send(message).await.map_err(|_| ClientError::Closed)
     }
 
-    /// Waits for the next notification of this method and subscription; `None` when the connection is
-    /// closed and none is left. Only the newest of several unread ones is kept.
+    /// Waits for the next notification of this method and subscription; `None` when the connection
+    /// is closed and none is left. Only the newest of several unread ones is kept.
     pub async fn next_note_of(&self, method: &str, subscription: &str) -> Option<Note> {
         self.next_of(|(its, subject)| its == method && subject.subscription == subscription).await
     }

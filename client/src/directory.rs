@@ -91,8 +91,8 @@ impl DirectoryError {
     }
 }
 
-/// Returns the text as one word of a shell command, as `skills_syntax::quote::quote_word` does, whose
-/// crate would bring parsers into this library.
+/// Returns the text as one word of a shell command, as `skills_syntax::quote::quote_word` does,
+/// whose crate would bring parsers into this library.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@:".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -257,8 +257,8 @@ fn prune(document: &mut dyn ConfigDocument, at: &[&str]) {
     document.prune(&made);
 }
 
-/// A list of names that are off, such as `"skills": {"disabled": ["NAME"]}` of Gemini CLI. Names with
-/// the same `form` are equal.
+/// A list of names that are off, such as `"skills": {"disabled": ["NAME"]}` of Gemini CLI. Names
+/// with the same `form` are equal.
 fn edit_disabled(
     document: &mut dyn ConfigDocument,
     at: &[&str],
