@@ -5,7 +5,7 @@
 //! this before any message is exchanged.
 
 use rustix::process::Pid;
-pub use skills_platform::peer::{Peer, credentials};
+pub use skills_platform::peer::{PeerCredentials, credentials};
 pub use skills_platform::process::runs_this_program;
 use skills_platform::process::{CommandLine, command_line};
 
@@ -13,7 +13,7 @@ use skills_platform::process::{CommandLine, command_line};
 ///
 /// The kernel reports the process that called `listen`. With socket activation that is the
 /// service manager, which must never receive the daemon's signals.
-pub fn daemon(peer: &Peer) -> Option<Pid> {
+pub fn daemon(peer: &PeerCredentials) -> Option<Pid> {
     let is_ours = peer.uid == rustix::process::getuid().as_raw();
     let pid = peer.pid.filter(|_| is_ours)?;
     is_daemon(&command_line(pid)?).then_some(pid)
@@ -42,8 +42,10 @@ mod tests {
         assert!(!is_daemon("skillsd", "list"));
         assert!(!is_daemon("vi", "skillsd serve"));
         assert!(!is_daemon("skillsd", ""));
-        let us =
-            Peer { uid: rustix::process::getuid().as_raw(), pid: Some(rustix::process::getpid()) };
+        let us = PeerCredentials {
+            uid: rustix::process::getuid().as_raw(),
+            pid: Some(rustix::process::getpid()),
+        };
         assert_eq!(daemon(&us), None, "this is a test");
     }
 }

@@ -183,7 +183,7 @@ fn try_connect_at(
             _ => return Err(ClientError::Connect { socket: socket.to_owned(), source }),
         }
     };
-    let peer::Peer { uid, .. } = peer::credentials(&stream)?;
+    let peer::PeerCredentials { uid, .. } = peer::credentials(&stream)?;
     if uid != rustix::process::getuid().as_raw() {
         return Err(ClientError::ForeignPeer { socket: socket.to_owned(), uid });
     }

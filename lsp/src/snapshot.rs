@@ -331,7 +331,7 @@ fn ranking(
             description: it.description.map(|it| it as usize),
             state: state(it.state),
             reason: it.reason.clone(),
-            turn: it.turn as usize,
+            claim_position: it.turn as usize,
             winner: it.winner.map(|it| it as usize),
             same_file: it.same_file,
         })

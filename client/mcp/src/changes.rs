@@ -22,8 +22,8 @@ const RETRY_PAUSE: Duration = Duration::from_secs(5);
 /// Counts changes as long as the server runs.
 pub(crate) async fn follow(mcp: Arc<McpContext>) {
     loop {
-        let mut moves = mcp.place.moves();
-        let context = mcp.place.context_and_mark(&mut moves).await;
+        let mut moves = mcp.directory.moves();
+        let context = mcp.directory.context_and_mark(&mut moves).await;
         let mut params =
             SubscribeParams { kinds: vec![EventKind::SkillsChanged], ..SubscribeParams::default() };
         params.set_context(context);

@@ -19,7 +19,7 @@ use skills_protocol::wire::{
 };
 use tokio::sync::watch;
 
-use crate::place::ClientPlace;
+use crate::client_directory::ClientDirectory;
 
 /// Pauses before a call is repeated after its connection broke.
 const PAUSES: [Duration; 3] =
@@ -33,7 +33,7 @@ pub(crate) struct McpContext {
     pub(crate) client: Client,
     /// Sends the user's approvals to the daemon.
     consent: Client,
-    pub(crate) place: ClientPlace,
+    pub(crate) directory: ClientDirectory,
     pub(crate) shell: Shell,
     /// Counts changes of the listed skills.
     pub(crate) changes: watch::Sender<u64>,
@@ -41,9 +41,14 @@ pub(crate) struct McpContext {
 }
 
 impl McpContext {
-    pub(crate) fn new(client: Client, consent: Client, place: ClientPlace, shell: Shell) -> Self {
+    pub(crate) fn new(
+        client: Client,
+        consent: Client,
+        directory: ClientDirectory,
+        shell: Shell,
+    ) -> Self {
         let changes = watch::Sender::new(0);
-        Self { client, consent, place, shell, changes, has_listed: AtomicBool::new(false) }
+        Self { client, consent, directory, shell, changes, has_listed: AtomicBool::new(false) }
     }
 
     /// Calls the daemon in the client's context.
@@ -54,7 +59,7 @@ impl McpContext {
     where
         M::Params: Contextual,
     {
-        params.set_context(self.place.context().await);
+        params.set_context(self.directory.context().await);
         self.call::<M>(&params).await
     }
 
@@ -67,7 +72,7 @@ impl McpContext {
     where
         M::Params: Contextual,
     {
-        let context = self.place.context().await;
+        let context = self.directory.context().await;
         let mut params = params(encode(Path::new(path), context.path_encoding));
         params.set_context(context);
         self.call::<M>(&params).await
@@ -98,7 +103,7 @@ impl McpContext {
     /// skills built into the profile's agent, which only that agent can load.
     pub(crate) async fn listed(&self, include: &[Include]) -> Result<Vec<Entry>, ClientError> {
         let mut params = ListParams { include: include.to_vec(), ..ListParams::default() };
-        params.set_context(self.place.context().await);
+        params.set_context(self.directory.context().await);
         let mut skills = fetch_all(&self.client, &params).await?.skills;
         skills.retain(|it| !it.is_built_in());
         Ok(skills)

@@ -6,13 +6,13 @@
 //! Commands in skills never run here, whatever the configuration says.
 
 mod changes;
+mod client_directory;
 mod complete;
 mod consent;
 mod context;
 mod extension;
 mod input;
 mod names;
-mod place;
 mod prompts;
 mod resources;
 mod roots;
@@ -26,9 +26,9 @@ use rmcp::service::ServerInitializeError;
 use skills_client::client::Client;
 use skills_protocol::wire::Shell;
 
+pub use client_directory::ClientDirectory;
 use context::McpContext;
 use input::StdioTransport;
-pub use place::ClientPlace;
 use server::{Server, VERSION};
 
 /// Connections of the server to the daemon.
@@ -52,12 +52,16 @@ pub enum ServeError {
 
 /// Serves one client on standard input and output until it closes standard input.
 ///
-/// `place` provides the working directory of calls. `shell` says whether loaded skills list the
+/// `directory` provides the working directory of calls. `shell` says whether loaded skills list the
 /// commands in their text.
-pub async fn serve(clients: Clients, place: ClientPlace, shell: Shell) -> Result<(), ServeError> {
+pub async fn serve(
+    clients: Clients,
+    directory: ClientDirectory,
+    shell: Shell,
+) -> Result<(), ServeError> {
     let [calls, consent] =
         [clients.calls, clients.consent].map(|it| it.with_name("skillsd-mcp", VERSION));
-    let mcp = Arc::new(McpContext::new(calls, consent, place, shell));
+    let mcp = Arc::new(McpContext::new(calls, consent, directory, shell));
     let following = tokio::spawn(changes::follow(Arc::clone(&mcp)));
     let ended = match Server::new(mcp).serve(StdioTransport::start()).await {
         Ok(running) => running.waiting().await.map(drop).map_err(ServeError::from),

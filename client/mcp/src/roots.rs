@@ -14,8 +14,8 @@ use rmcp::model::{
 use rmcp::service::Peer;
 use tokio::time::timeout;
 
+use crate::client_directory::ROOTS_TIMEOUT;
 use crate::context::McpContext;
-use crate::place::PATIENCE;
 
 /// Key of the question among the input requests.
 const QUESTION: &str = "roots";
@@ -24,7 +24,7 @@ const QUESTION: &str = "roots";
 pub(crate) async fn request(mcp: &McpContext, peer: &Peer<RoleServer>) {
     let roots = match peer.peer_info() {
         Some(info) if info.capabilities.roots.is_some() => {
-            match timeout(PATIENCE, peer.list_roots()).await {
+            match timeout(ROOTS_TIMEOUT, peer.list_roots()).await {
                 Ok(Ok(listed)) => Some(listed),
                 Ok(Err(error)) => {
                     tracing::info!(%error, "the client did not send its roots");
@@ -56,7 +56,7 @@ pub(crate) fn question(
     }
     // Only calls of the revision without `initialize` carry the client's capabilities.
     let has_roots = meta.client_capabilities().is_some_and(|it| it.roots.is_some());
-    if !has_roots || !mcp.place.needs_roots() {
+    if !has_roots || !mcp.directory.needs_roots() {
         return None;
     }
     let question = InputRequest::ListRoots(ListRootsRequest::default());
@@ -66,5 +66,5 @@ pub(crate) fn question(
 
 fn take(mcp: &McpContext, roots: Option<ListRootsResult>) {
     let roots = roots.map(|it| it.roots.into_iter().map(|it| it.uri).collect::<Vec<_>>());
-    mcp.place.apply_roots(roots.as_deref());
+    mcp.directory.apply_roots(roots.as_deref());
 }

@@ -61,7 +61,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         if request.capabilities.roots.is_some() {
-            self.mcp.place.await_roots();
+            self.mcp.directory.await_roots();
         }
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)

@@ -4,9 +4,10 @@
 //! protocol error.
 
 mod definition;
+mod explain;
 mod file;
 mod load;
-mod seek;
+mod search;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Tool};
@@ -31,9 +32,9 @@ pub(crate) async fn list(mcp: &McpContext) -> Result<Vec<Tool>, ClientError> {
     mcp.note_listed();
     Ok(vec![
         skill,
-        tool(SEARCH, "Search skills", seek::SEARCH, &seek::search_schema()),
+        tool(SEARCH, "Search skills", search::DESCRIPTION, &search::schema()),
         tool(READ, "Read a skill's file", file::READ, &file::schema()),
-        tool(EXPLAIN, "Explain a skill", seek::EXPLAIN, &seek::explain_schema()),
+        tool(EXPLAIN, "Explain a skill", explain::DESCRIPTION, &explain::schema()),
     ])
 }
 
@@ -45,9 +46,9 @@ pub(crate) async fn call(
     let CallToolRequestParams { name, arguments, .. } = request;
     let said = match &*name {
         SKILL => load::load(mcp, arguments, user).await,
-        SEARCH => seek::search(mcp, arguments).await.map(CallToolResponse::from),
+        SEARCH => search::search(mcp, arguments).await.map(CallToolResponse::from),
         READ => file::read(mcp, arguments, user).await,
-        EXPLAIN => seek::explain(mcp, arguments).await.map(CallToolResponse::from),
+        EXPLAIN => explain::explain(mcp, arguments).await.map(CallToolResponse::from),
         other => {
             let tools = [SKILL, SEARCH, READ, EXPLAIN].join(", ");
             let message = format!("unknown tool `{other}`; the tools are {tools}");

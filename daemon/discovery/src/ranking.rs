@@ -66,7 +66,7 @@ pub struct Ranked {
     /// Reason for the state.
     pub reason: Option<String>,
     /// Position in the order in which skills claim names; lower claims first.
-    pub turn: usize,
+    pub claim_position: usize,
     /// The skill that wins its name, as an index into [`Ranking::skills`].
     pub winner: Option<usize>,
     /// True if the winner is the same file by another path.
@@ -88,7 +88,7 @@ pub struct Rank {
     /// Length of the name's prefix in bytes.
     prefix: usize,
     /// Position in the order of claims.
-    turn: u32,
+    claim_position: u32,
     /// The candidate that wins the name.
     winner: Option<u32>,
     /// True if the winner is the same file by another path.
@@ -100,14 +100,14 @@ impl RankTable {
     pub fn of(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
         let candidates = &resolution.candidates;
         let order = claim_order(ctx, resolution);
-        let mut turns = vec![0; candidates.len()];
-        for (turn, index) in (0..).zip(order.iter().flatten()) {
-            turns[*index] = turn;
+        let mut claim_positions = vec![0; candidates.len()];
+        for (claim_position, index) in (0..).zip(order.iter().flatten()) {
+            claim_positions[*index] = claim_position;
         }
-        let of = candidates.iter().zip(turns);
+        let of = candidates.iter().zip(claim_positions);
         Self {
             unique: order.is_some(),
-            of: of.map(|(it, turn)| rank(ctx, candidates, it, turn)).collect(),
+            of: of.map(|(it, claim_position)| rank(ctx, candidates, it, claim_position)).collect(),
         }
     }
 }
@@ -126,7 +126,7 @@ impl Rank {
                 .map(|it| it.chars().count()),
             state: candidate.state,
             reason: candidate.reason.as_ref().map(|it| it.message.clone()),
-            turn: self.turn as usize,
+            claim_position: self.claim_position as usize,
             winner: self.winner.map(|it| it as usize),
             same_file: self.same_file,
         }
@@ -203,7 +203,7 @@ impl Ranking {
             return;
         }
         let mut order: Vec<usize> = (0..self.skills.len()).collect();
-        order.sort_by_key(|it| self.skills[*it].turn);
+        order.sort_by_key(|it| self.skills[*it].claim_position);
         let mut winners: HashMap<String, usize> = HashMap::new();
         for index in order {
             let skill = &mut self.skills[index];
@@ -292,7 +292,7 @@ fn rank(
     ctx: &DiscoveryContext,
     candidates: &[Candidate],
     candidate: &Candidate,
-    turn: u32,
+    claim_position: u32,
 ) -> Rank {
     let base =
         candidate.record().map(|it| load_as(&ctx.profile, it, &directory(&candidate.path)).name);
@@ -303,7 +303,7 @@ fn rank(
     let won_by = winner.and_then(|it| file(candidates.get(it)?));
     Rank {
         prefix: prefix.unwrap_or_default(),
-        turn,
+        claim_position,
         winner: winner.map(|it| it as u32),
         // The reason for losing does not matter.
         same_file: won_by.is_some() && won_by == file(candidate),
@@ -478,8 +478,14 @@ mod tests {
                 let unsaved = unsaved.overlaid([(&path, &record(text))]);
                 let saved = ranking_of(&profile.id, &format!("{without}//- {file}\n{text}"));
                 assert_eq!(shown(&unsaved), shown(&saved), "{} {file}", profile.id);
-                let turns = |it: &Ranking| it.skills.iter().map(|it| it.turn).collect::<Vec<_>>();
-                assert_eq!(turns(&unsaved), turns(&saved), "{} {file}", profile.id);
+                let claim_positions =
+                    |it: &Ranking| it.skills.iter().map(|it| it.claim_position).collect::<Vec<_>>();
+                assert_eq!(
+                    claim_positions(&unsaved),
+                    claim_positions(&saved),
+                    "{} {file}",
+                    profile.id
+                );
                 assert_eq!(unsaved.roots, saved.roots, "{} {file}", profile.id);
             }
         }

@@ -21,11 +21,11 @@ use tokio::time::{sleep, timeout};
 
 use crate::access::Access;
 use crate::access::approval_queue::{
-    PatternDecision, Question, QuestionSubject, UserReply, Verdict,
+    ApprovalOutcome, PatternDecision, Question, QuestionSubject, UserReply,
 };
 use crate::api::request::Resolver;
 use crate::rpc::events;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 /// Time after which a rule that allows a waiting question is read again before it counts.
 pub(crate) const REWRITE: Duration = Duration::from_millis(200);
@@ -56,7 +56,7 @@ pub(crate) struct ApprovalRequest<'a> {
     /// Content to run that differs from the trusted content.
     pub(crate) contents: Vec<Content>,
     /// True if the call continues one that was allowed once.
-    pub(crate) continues: bool,
+    pub(crate) continues_approved_call: bool,
     /// True if the caller waits for the user's reply.
     pub(crate) wait: bool,
 }
@@ -75,14 +75,14 @@ impl Access {
     /// refusal contains the id of the question, and the reply applies to the next equal call.
     pub(crate) async fn consent(
         &self,
-        peer: &Peer,
+        peer: &ClientPeer,
         about: ApprovalRequest<'_>,
     ) -> Result<Consent, RpcError> {
         if about.contents.is_empty() && self.is_granted(&about).await {
             return Ok(Consent::Given);
         }
         let question = about.question(Vec::new(), about.metadata.clone());
-        if about.continues && self.queue.take_given(&question.subject) {
+        if about.continues_approved_call && self.queue.take_given(&question.subject) {
             return Ok(Consent::Given);
         }
         if let Some(said) = self.queue.take_answer(&question.subject) {
@@ -91,8 +91,8 @@ impl Access {
         let limit = self.approval_timeout();
         if about.wait {
             return Ok(match self.ask_and_wait(peer, question.clone(), limit).await? {
-                Verdict::User(said) => self.apply_reply(&question, said),
-                Verdict::Rules(found) => decided(found),
+                ApprovalOutcome::User(said) => self.apply_reply(&question, said),
+                ApprovalOutcome::Rules(found) => decided(found),
             });
         }
         let (id, is_new) =
@@ -118,10 +118,10 @@ impl Access {
     /// No reply overrides a rule that denies by then.
     pub(crate) async fn ask_and_wait(
         &self,
-        peer: &Peer,
+        peer: &ClientPeer,
         question: Question,
         limit: Duration,
-    ) -> Result<Verdict, RpcError> {
+    ) -> Result<ApprovalOutcome, RpcError> {
         let Resolver { engine, bus, shutdown, .. } = &*self.resolver;
         // Before the rules are read for the first time, so that no change is missed.
         let changes = bus.view_changes();
@@ -142,7 +142,7 @@ impl Access {
                 let found = found?;
                 withdrawn.is_over = true;
                 self.decided_event(&id, &question, &found);
-                return Ok(Verdict::Rules(found));
+                return Ok(ApprovalOutcome::Rules(found));
             }
             () = shutdown.closing.cancelled() => {
                 return Err(RpcError::new(
@@ -163,9 +163,9 @@ impl Access {
             && let Some(found) = self.judge(&question).await?
             && found.action == Action::Deny
         {
-            return Ok(Verdict::Rules(found));
+            return Ok(ApprovalOutcome::Rules(found));
         }
-        Ok(Verdict::User(said))
+        Ok(ApprovalOutcome::User(said))
     }
 
     /// Waits until the rules decide on a question.

@@ -96,7 +96,7 @@ pub(crate) struct PatternDecision {
 
 /// The end of a question.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum ApprovalOutcome {
     User(UserReply),
     /// The rules have changed and decide without the user.
     Rules(PatternDecision),
@@ -110,7 +110,7 @@ pub(crate) struct Pending {
     pub(crate) at: u64,
     /// Time of its expiry, in milliseconds since 1970.
     pub(crate) expires: u64,
-    /// The connections that asked, by [`Peer::nth`](crate::rpc::peer::Peer::nth).
+    /// The connections that asked, by [`ClientPeer::nth`](crate::rpc::peer::ClientPeer::nth).
     askers: BTreeSet<u64>,
     state: PendingState,
 }

@@ -18,8 +18,8 @@ use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 use skills_render::Invoker;
 use skills_syntax::quote::quote_word;
 
-use self::action::Act;
-pub(crate) use self::action::{Commands, Script, listed};
+use self::action::SkillAction;
+pub(crate) use self::action::{Commands, Script, text_hash};
 use crate::access::Access;
 use crate::access::approval_prompt::{ApprovalRequest, Consent, RULE_HINT, SKILL};
 use crate::access::approval_queue::{Reader, ReaderScope};
@@ -52,19 +52,19 @@ impl Permit {
 
 /// The caller of an action, and its skill.
 #[derive(Clone, Copy)]
-pub(crate) struct Asking<'a> {
+pub(crate) struct AuthorizationRequest<'a> {
     pub(crate) request: &'a RequestContext,
     pub(crate) candidate: &'a Candidate,
     pub(crate) by: Invoker,
     /// True if the caller waits for the user's reply.
     pub(crate) wait: bool,
     /// True if the user has approved this earlier in the same call.
-    pub(crate) agreed: bool,
+    pub(crate) is_approved: bool,
     /// True if the call continues one that the user has approved.
-    pub(crate) continues: bool,
+    pub(crate) continues_approved_call: bool,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> AuthorizationRequest<'a> {
     /// Creates the subject of an authorization that is asked for the first time.
     pub(crate) fn new(
         request: &'a RequestContext,
@@ -73,12 +73,15 @@ impl<'a> Asking<'a> {
         wait: Option<bool>,
     ) -> Self {
         let wait = wait.unwrap_or_default();
-        Self { request, candidate, by, wait, agreed: false, continues: false }
+        Self { request, candidate, by, wait, is_approved: false, continues_approved_call: false }
     }
 }
 
-pub(crate) async fn load(access: &Access, asking: Asking<'_>) -> Result<Permit, RpcError> {
-    let permit = permission(access, asking, Act::Load, Vec::new(), None).await?;
+pub(crate) async fn load(
+    access: &Access,
+    asking: AuthorizationRequest<'_>,
+) -> Result<Permit, RpcError> {
+    let permit = permission(access, asking, SkillAction::Load, Vec::new(), None).await?;
     if permit.is_guarded || is_for_the_user(asking) {
         access.queue.note_reader(reader(asking));
     }
@@ -86,19 +89,19 @@ pub(crate) async fn load(access: &Access, asking: Asking<'_>) -> Result<Permit, 
 }
 
 /// Returns whether only the user may start the skill.
-fn is_for_the_user(asking: Asking<'_>) -> bool {
+fn is_for_the_user(asking: AuthorizationRequest<'_>) -> bool {
     let hides = asking.request.view.ctx.profile.hides_from_model;
     hides && asking.candidate.record().is_some_and(|it| it.disable_model_invocation)
 }
 
-fn reader(asking: Asking<'_>) -> Reader {
-    let Asking { request, candidate, .. } = asking;
+fn reader(asking: AuthorizationRequest<'_>) -> Reader {
+    let AuthorizationRequest { request, candidate, .. } = asking;
     let scope = match &request.session_id {
         Some(session) => ReaderScope::Session(session.clone()),
         None => ReaderScope::Connection(request.peer.nth()),
     };
     let agent = request.agent.clone();
-    Reader { scope, agent, path: candidate.path.clone(), text: listed(candidate) }
+    Reader { scope, agent, path: candidate.path.clone(), text: text_hash(candidate) }
 }
 
 /// Authorizes reading a file of a skill, SKILL.md included. Rules are those of a load, with one
@@ -106,10 +109,10 @@ fn reader(asking: Asking<'_>) -> Reader {
 /// file, a skill that only the user may start must be loaded by the user first.
 pub(crate) async fn read(
     access: &Access,
-    asking: Asking<'_>,
+    asking: AuthorizationRequest<'_>,
     recipient: Recipient,
 ) -> Result<(), RpcError> {
-    let Asking { request, candidate, .. } = asking;
+    let AuthorizationRequest { request, candidate, .. } = asking;
     list_files(request, candidate)?;
     let reader = reader(asking);
     if access.queue.is_reader(&reader) || has_loaded(access, asking).await {
@@ -129,14 +132,14 @@ pub(crate) async fn read(
         let next = candidate.reason.as_ref().map(|it| it.next.clone()).unwrap_or_default();
         return Err(RpcError::not_invocable(&candidate.name).with_hint(next));
     }
-    if permission(access, asking, Act::Read, Vec::new(), None).await?.is_guarded {
+    if permission(access, asking, SkillAction::Read, Vec::new(), None).await?.is_guarded {
         access.queue.note_reader(reader);
     }
     Ok(())
 }
 
 /// Returns whether the agent has loaded the skill in its session.
-async fn has_loaded(access: &Access, asking: Asking<'_>) -> bool {
+async fn has_loaded(access: &Access, asking: AuthorizationRequest<'_>) -> bool {
     let RequestContext { agent, session_id, .. } = asking.request;
     let Some(session) = session_id else { return false };
     let known = access.sessions.get(session).await;
@@ -198,12 +201,13 @@ fn place_of_trust(view: &View, candidate: &Candidate) -> String {
 /// which the user is asked.
 async fn permission(
     access: &Access,
-    asking: Asking<'_>,
-    act: Act<'_>,
+    asking: AuthorizationRequest<'_>,
+    act: SkillAction<'_>,
     contents: Vec<Content>,
     shell_asks: Option<&permission::Rule>,
 ) -> Result<Permit, RpcError> {
-    let Asking { request, candidate, by, wait, agreed, continues } = asking;
+    let AuthorizationRequest { request, candidate, by, wait, is_approved, continues_approved_call } =
+        asking;
     let (agent, session) = (request.agent.as_deref(), request.session_id.as_deref());
     let view = &*request.view;
     let properties = properties(candidate);
@@ -212,7 +216,7 @@ async fn permission(
     let what = act.name();
     tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, what, action, "decided");
     let asks = decision.action == Action::Ask
-        && !(by == Invoker::User && matches!(act, Act::Load | Act::Read));
+        && !(by == Invoker::User && matches!(act, SkillAction::Load | SkillAction::Read));
     if decision.action == Action::Deny {
         access.count_permission("denied");
         refusal(candidate, &decision)?;
@@ -221,14 +225,16 @@ async fn permission(
         is_guarded: decision.action == Action::Ask,
         asked_about_shell: shell_asks.is_some(),
     };
-    if agreed || (!asks && contents.is_empty()) {
+    if is_approved || (!asks && contents.is_empty()) {
         return Ok(permit);
     }
     let shell_asks = shell_asks.filter(|_| !contents.is_empty());
     let why = match (act, &contents[..]) {
         (_, []) => why(&decision),
         _ if shell_asks.is_some() => shell_asks.map(rule_says).unwrap_or_default(),
-        (Act::Shell(commands), [only]) if commands.filled && !commands.is_trusted(only) => {
+        (SkillAction::Shell(commands), [only])
+            if commands.has_caller_text && !commands.is_trusted(only) =>
+        {
             "its commands contain text sent by this call".to_owned()
         }
         _ => "it has changed since its worktree was trusted".to_owned(),
@@ -241,13 +247,13 @@ async fn permission(
         permission: SKILL,
         patterns: vec![candidate.name.clone()],
         act: act.name(),
-        reason: format!("The user is asked before {}: {why}.", act.done(&candidate.name)),
+        reason: format!("The user is asked before {}: {why}.", act.passive_phrase(&candidate.name)),
         rule: decision.rule().filter(|_| asks).or(shell_asks).map(to_wire::permission_rule),
         suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
         metadata: act.metadata(),
         text: act.text(candidate),
         contents,
-        continues,
+        continues_approved_call,
         wait,
     };
     match access.consent(&request.peer, about).await? {

@@ -22,7 +22,7 @@ use skills_platform::lock::lock;
 use skills_platform::process::end_of_child;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::rpc::tasks::unblock;
+use crate::rpc::tasks::run_blocking;
 
 /// Environment variables passed to programs; all others, which may be secret, are removed.
 const PASSED_VARIABLES: [&str; 13] = [
@@ -128,7 +128,7 @@ pub(crate) async fn run(job: Job, place: RunSlot) -> io::Result<Ran> {
         drop(place);
         ran
     };
-    let ran = unblock(supervise).await;
+    let ran = run_blocking(supervise).await;
     ran.unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 

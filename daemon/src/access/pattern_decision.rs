@@ -121,7 +121,7 @@ impl<'a> PermissionSubject<'a> {
             metadata: Map::new(),
             text: None,
             contents: Vec::new(),
-            continues: false,
+            continues_approved_call: false,
             wait: true,
         }
     }
@@ -172,7 +172,7 @@ impl Access {
             Action::Allow => {
                 let all = &view.resolution.candidates;
                 let is_asked = |it: &&Candidate| Some(&it.path) == question.path.as_ref();
-                let present = all.iter().find(is_asked).and_then(authorize::listed);
+                let present = all.iter().find(is_asked).and_then(authorize::text_hash);
                 let is_same = text.is_none() || present == *text;
                 let is_unread = |it: &SettingsFile| {
                     matches!(it.outcome, SettingsOutcome::Broken(..) | SettingsOutcome::Fault(..))

@@ -16,7 +16,7 @@ use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 
 use crate::api::session::{SessionCalls, SessionContext, TouchScope};
-use crate::rpc::tasks::unblock;
+use crate::rpc::tasks::run_blocking;
 
 /// Maximum number of views opened at startup for automatic sessions. Each costs a first read of its
 /// skills.
@@ -40,7 +40,7 @@ pub(crate) async fn run(calls: Arc<SessionCalls>) {
             Some(written) => reader.files(written),
             None => reader.compare(),
         };
-        let files = unblock(read).await.unwrap_or_default();
+        let files = run_blocking(read).await.unwrap_or_default();
         for session in sessions {
             if let Err(error) = calls.touch_written(&session, &files).await {
                 tracing::warn!(

@@ -27,8 +27,8 @@ use crate::convert::from_wire::ViewRequest;
 use crate::lifecycle::settings::{ConfigChange, Settings, source_config};
 use crate::lifecycle::shutdown::Shutdown;
 use crate::rpc::events::{Bus, EventSubject};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 /// Limits on the wait for sources that are fetched or started for the first time.
 const SOURCE_TIMEOUTS: SourceTimeouts =
@@ -40,7 +40,7 @@ const LIST_TIMEOUTS: SourceTimeouts =
 
 /// A call with everything that it depends on.
 pub(crate) struct RequestContext {
-    pub(crate) peer: Arc<Peer>,
+    pub(crate) peer: Arc<ClientPeer>,
     pub(crate) agent: Option<String>,
     /// The session's id, whether or not the session exists.
     pub(crate) session_id: Option<String>,
@@ -90,7 +90,7 @@ impl ProfileSource {
 
 /// State of the daemon when a call begins.
 pub(crate) struct CallStart {
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     now: Stamp,
     config: Arc<Config>,
     pub(crate) session: Option<Arc<Session>>,
@@ -142,7 +142,7 @@ pub(crate) struct Resolver {
     /// The daemon's own environment variables, for clients that send none.
     pub(crate) environment: Environment,
     /// The daemon itself, as the peer of its own calls.
-    pub(crate) own_peer: Arc<Peer>,
+    pub(crate) own_peer: Arc<ClientPeer>,
 }
 
 impl Resolver {
@@ -150,7 +150,7 @@ impl Resolver {
     /// time. Without that, only a second call would get a complete list.
     pub(crate) async fn resolve(
         &self,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         context: Context,
     ) -> Result<RequestContext, RpcError> {
         let call = self.decode(peer, context).await?;
@@ -160,7 +160,7 @@ impl Resolver {
     /// Resolves a call like [`Resolver::resolve`], with the limits for lists.
     pub(crate) async fn resolve_list(
         &self,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         context: Context,
     ) -> Result<RequestContext, RpcError> {
         let call = self.decode(peer, context).await?;
@@ -226,7 +226,7 @@ impl Resolver {
     /// Decodes a call: working directory, profile, environment and session.
     pub(crate) async fn decode(
         &self,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         context: Context,
     ) -> Result<DecodedCall, RpcError> {
         let start = self.begin(peer, context.session.as_deref()).await;
@@ -234,7 +234,7 @@ impl Resolver {
     }
 
     /// Reads what a call depends on before its parameters.
-    pub(crate) async fn begin(&self, peer: &Arc<Peer>, session: Option<&str>) -> CallStart {
+    pub(crate) async fn begin(&self, peer: &Arc<ClientPeer>, session: Option<&str>) -> CallStart {
         let now = self.refresh_settings().await;
         let session = match session {
             Some(id) => self.sessions.get(id).await,
@@ -483,7 +483,7 @@ impl Resolver {
 
 /// Returns the caller's own variables, not those of the daemon, which an agent may have started for
 /// others.
-fn environment_of(peer: &Peer, context: &Context) -> Result<Option<Environment>, RpcError> {
+fn environment_of(peer: &ClientPeer, context: &Context) -> Result<Option<Environment>, RpcError> {
     let sent = context.environment.clone();
     let sent = sent.map(|it| from_wire::environment(it, context.path_encoding)).transpose()?;
     Ok(sent.or_else(|| peer.environment().cloned()))
@@ -491,7 +491,7 @@ fn environment_of(peer: &Peer, context: &Context) -> Result<Option<Environment>,
 
 /// Returns the agent that runs the caller, and the variable by which it is recognised.
 fn running_agent(
-    peer: &Peer,
+    peer: &ClientPeer,
     context: &Context,
 ) -> Result<Option<(&'static Profile, &'static str)>, RpcError> {
     let environment = environment_of(peer, context)?;
@@ -504,7 +504,7 @@ fn running_agent(
 /// Returns the profile of the agent that runs the caller, or else of the first agent that is
 /// present.
 pub(crate) async fn detect(
-    peer: &Peer,
+    peer: &ClientPeer,
     context: &Context,
 ) -> Result<(Option<String>, ProfileSource), RpcError> {
     if let Some((agent, variable)) = running_agent(peer, context)? {
@@ -518,7 +518,7 @@ pub(crate) async fn detect(
     };
     let cwd = from_wire::absolute(cwd, context.path_encoding)
         .map_err(|it| it.with_param("params.cwd"))?;
-    let agents = blocking(move || Ok(present_agents(&environment, &cwd))).await?;
+    let agents = run_fallible_blocking(move || Ok(present_agents(&environment, &cwd))).await?;
     Ok(match agents.first() {
         Some(first) => (Some(first.profile.clone()), ProfileSource::Present(agents)),
         None => (None, ProfileSource::Default),

@@ -24,9 +24,8 @@ use skills_syntax::path::AbsPath;
 
 use crate::api::counters::Counters;
 use crate::api::request::{CallStart, DecodedCall, Resolver, TouchBase};
-use crate::convert::from_wire::ViewRequest;
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::{blocking, unblock};
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::{run_blocking, run_fallible_blocking};
 
 pub(crate) struct SessionCalls {
     pub(crate) resolver: Arc<Resolver>,
@@ -37,10 +36,10 @@ pub(crate) struct SessionCalls {
 }
 
 /// Recorded uses by the skill's file.
-pub(crate) type Uses = BTreeMap<PathBuf, Usage>;
+pub(crate) type UseCounts = BTreeMap<PathBuf, Usage>;
 
 /// Returns the score of a skill's recorded uses.
-pub(crate) fn score(uses: &Uses, skill: &Candidate) -> f64 {
+pub(crate) fn score(uses: &UseCounts, skill: &Candidate) -> f64 {
     uses.get(&*skill.path).map_or(0.0, |it| it.score)
 }
 
@@ -64,13 +63,13 @@ pub(crate) struct Touched {
     pub(crate) session: Arc<Session>,
     /// The session's view after the touch.
     pub(crate) view: Arc<View>,
-    pub(crate) new: TouchDelta,
+    pub(crate) delta: TouchDelta,
 }
 
 /// Additions of a touch to a session.
-struct Additions {
+struct TouchResult {
     view: Arc<View>,
-    met: TouchDelta,
+    delta: TouchDelta,
 }
 
 impl SessionCalls {
@@ -79,7 +78,7 @@ impl SessionCalls {
     }
 
     /// Returns the recorded uses of all skills; none if the store cannot be read.
-    pub(crate) async fn uses(&self) -> Uses {
+    pub(crate) async fn uses(&self) -> UseCounts {
         let uses = self.resolver.sessions.store().usage().await;
         let uses = uses.inspect_err(|error| tracing::debug!(%error, "failed to read use counts"));
         uses.unwrap_or_default()
@@ -88,7 +87,7 @@ impl SessionCalls {
     /// Returns the session that a call names, or an error if it does not exist.
     pub(crate) async fn require_session(
         &self,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         context: Context,
     ) -> Result<SessionContext, RpcError> {
         let id = session_id(&context)?;
@@ -116,7 +115,7 @@ impl SessionCalls {
     /// exist.
     pub(crate) async fn get_or_open_session(
         &self,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         context: Context,
     ) -> Result<SessionContext, RpcError> {
         let start = self.begin_in_session(peer, &context).await?;
@@ -133,7 +132,7 @@ impl SessionCalls {
     /// exist.
     pub(crate) async fn decode_in_session(
         &self,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         context: Context,
     ) -> Result<DecodedCall, RpcError> {
         let start = self.begin_in_session(peer, &context).await?;
@@ -145,7 +144,7 @@ impl SessionCalls {
 
     pub(crate) async fn open_session(
         &self,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         context: Context,
         auto: Option<bool>,
     ) -> Result<SessionContext, RpcError> {
@@ -192,35 +191,35 @@ impl SessionCalls {
     /// Processes touched files: discovers, activates and stores.
     pub(crate) async fn touch(
         &self,
-        named: SessionContext,
+        session: SessionContext,
         paths: Vec<AbsPath>,
         scope: TouchScope,
     ) -> Result<Touched, RpcError> {
-        let SessionContext { session, mut call, .. } = named;
+        let SessionContext { session, mut call, .. } = session;
         let base = self.resolver.touch_base(&mut call).await?;
-        let mut asked = call.request;
-        let additions = self.find_additions(&session, &mut asked, base, paths).await?;
-        let Additions { mut view, mut met } = additions;
+        let mut request = call.request;
+        let result = self.find_additions(&session, &mut request, base, paths).await?;
+        let TouchResult { mut view, mut delta } = result;
         if scope == TouchScope::Trusted {
-            retain_trusted(&mut met, &view.resolution);
+            retain_trusted(&mut delta, &view.resolution);
         }
-        let (session, new) = if met.discovered.is_empty() && met.activated.is_empty() {
+        let (session, delta) = if delta.discovered.is_empty() && delta.activated.is_empty() {
             (session, TouchDelta::default())
         } else {
-            self.resolver.sessions.touch(&session, met).await
+            self.resolver.sessions.touch(&session, delta).await
         };
-        if session.overlay != asked.key.overlay {
-            asked.key.overlay = Arc::clone(&session.overlay);
+        if session.overlay != request.key.overlay {
+            request.key.overlay = Arc::clone(&session.overlay);
             // Changes made before the call are already in all views.
-            asked.freshness = Freshness::Cached;
-            view = self.resolver.view_for(&asked).await?;
+            request.freshness = Freshness::Cached;
+            view = self.resolver.view_for(&request).await?;
         }
-        if !(new.discovered.is_empty() && new.activated.is_empty()) {
+        if !(delta.discovered.is_empty() && delta.activated.is_empty()) {
             self.update_followers(&session.id).await;
-            self.count_additions(&new);
+            self.count_additions(&delta);
             self.session_changed(&session, &view);
         }
-        Ok(Touched { session, view, new })
+        Ok(Touched { session, view, delta })
     }
 
     /// Finds the additions of a touch in a view, and resolves the view with them, which checks
@@ -228,22 +227,22 @@ impl SessionCalls {
     async fn find_additions(
         &self,
         session: &Session,
-        asked: &mut ViewRequest,
+        request: &mut ViewRequest,
         base: TouchBase,
         paths: Vec<AbsPath>,
-    ) -> Result<Additions, RpcError> {
+    ) -> Result<TouchResult, RpcError> {
         let TouchBase { mut view, mut is_current } = base;
         // The additions themselves may hide a skill from the view, so this ends after one
         // repetition.
         let mut may_repeat = !is_current;
         loop {
-            let found = self.discover_touched(&view, asked, session, paths.clone()).await?;
+            let found = self.discover_touched(&view, request, session, paths.clone()).await?;
             let mut activated = self.find_activated(&view, &found.places).await?;
             let overlay = overlay_with(session, &found.roots, &activated);
-            let is_done = is_current && overlay == asked.key.overlay;
+            let is_done = is_current && overlay == request.key.overlay;
             if !is_done {
-                asked.key.overlay = overlay;
-                let before = std::mem::replace(&mut view, self.resolver.view_for(asked).await?);
+                request.key.overlay = overlay;
+                let before = std::mem::replace(&mut view, self.resolver.view_for(request).await?);
                 is_current = true;
                 let n_activated = activated.len();
                 activated.retain(|it| is_activated(&view, it));
@@ -252,8 +251,8 @@ impl SessionCalls {
                 if has_changed && std::mem::take(&mut may_repeat) {
                     // The worktree, its repository or a skill may have changed since the view was
                     // published.
-                    asked.key.overlay = Arc::clone(&session.overlay);
-                    view = self.resolver.view_for(asked).await?;
+                    request.key.overlay = Arc::clone(&session.overlay);
+                    view = self.resolver.view_for(request).await?;
                     continue;
                 }
                 if !Arc::ptr_eq(&before, &view) {
@@ -261,7 +260,10 @@ impl SessionCalls {
                     activated.extend(self.find_activated(&view, &found.places).await?);
                 }
             }
-            return Ok(Additions { view, met: TouchDelta { activated, discovered: found.roots } });
+            return Ok(TouchResult {
+                view,
+                delta: TouchDelta { activated, discovered: found.roots },
+            });
         }
     }
 
@@ -282,17 +284,17 @@ impl SessionCalls {
         let (engine, view) = (self.resolver.engine.clone(), Arc::clone(view));
         let places = places.to_owned();
         // A thousand paths and skills have a million matches.
-        blocking(move || Ok(find_activated(&engine, &view, &places))).await
+        run_fallible_blocking(move || Ok(find_activated(&engine, &view, &places))).await
     }
 
     async fn discover_touched(
         &self,
         view: &View,
-        asked: &ViewRequest,
+        request: &ViewRequest,
         session: &Session,
         touched: Vec<AbsPath>,
     ) -> Result<TouchedRoots, RpcError> {
-        let (relative, asks_git) = match &asked.profile.nested {
+        let (relative, asks_git) = match &request.profile.nested {
             NestedRule::Never => (Vec::new(), false),
             NestedRule::OnTouch { relative, skip_git_ignored, .. } => {
                 (relative.iter().map(|it| PathBuf::from(&**it)).collect(), *skip_git_ignored)
@@ -303,9 +305,9 @@ impl SessionCalls {
         let repository = resolution.repository.clone();
         let known = session.discovered.keys().cloned().collect();
         let levels = self.levels.clone();
-        let cwd = asked.key.cwd.clone();
+        let cwd = request.key.cwd.clone();
         let search = Search { cwd, worktree, repository, relative, known, touched, levels };
-        let found = unblock(move || touch::discover(&search)).await;
+        let found = run_blocking(move || touch::discover(&search)).await;
         found.map_err(|error| {
             tracing::error!(%error, "failed to process a touch");
             RpcError::internal("failed to process the touched paths")
@@ -314,13 +316,13 @@ impl SessionCalls {
 }
 
 /// Removes additions that are not of trusted roots.
-fn retain_trusted(met: &mut TouchDelta, resolution: &Resolution) {
+fn retain_trusted(delta: &mut TouchDelta, resolution: &Resolution) {
     let Resolution { roots, candidates, .. } = resolution;
     let trusted = roots.iter().filter(|it| it.is_trusted());
-    met.discovered.retain(|dir| trusted.clone().any(|it| it.path == *dir));
+    delta.discovered.retain(|dir| trusted.clone().any(|it| it.path == *dir));
     let of_trusted = candidates.iter().filter(|it| roots[it.root].is_trusted());
     let of_trusted: HashSet<_> = of_trusted.map(|it| &it.path).collect();
-    met.activated.retain(|(path, _)| of_trusted.contains(path));
+    delta.activated.retain(|(path, _)| of_trusted.contains(path));
 }
 
 /// Returns the overlay of a session with the additions of a touch.
@@ -360,7 +362,7 @@ fn find_activated(
     places: &[(AbsPath, PathBuf)],
 ) -> Vec<(AbsPath, PathMatch)> {
     let activation = engine.activation(view);
-    let mut met = HashSet::new();
+    let mut seen = HashSet::new();
     let mut all: Vec<(AbsPath, PathMatch)> = Vec::new();
     for (path, relative) in places {
         for (index, pattern) in activation.hits(relative) {
@@ -370,7 +372,7 @@ fn find_activated(
             }
             let patterns = candidate.record().map(|it| &it.paths);
             if let Some(pattern) = patterns.and_then(|it| it.get(pattern))
-                && met.insert(&candidate.path)
+                && seen.insert(&candidate.path)
                 && !is_denied(&view.ctx, &view.resolution.permissions, candidate)
             {
                 let matched = PathMatch { pattern: pattern.to_string(), path: path.clone() };

@@ -14,7 +14,7 @@ use skills_client::environment::{config_file, socket_location};
 use skills_client::fallback::Fallback;
 use skills_client::spawn::StartOptions;
 use skills_config::Config;
-use skills_mcp::{ClientPlace, Clients, ServeError};
+use skills_mcp::{ClientDirectory, Clients, ServeError};
 use skills_protocol::wire::Shell;
 use tokio::runtime;
 
@@ -38,8 +38,8 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
         global,
         "this is an MCP server, which an agent starts; `skillsd install --only mcp` registers it with agents, and Ctrl-D ends it",
     );
-    let place = match ClientPlace::new(global.clone(), options.session) {
-        Ok(place) => place,
+    let directory = match ClientDirectory::new(global.clone(), options.session) {
+        Ok(directory) => directory,
         Err(error) => return skills_cli::refuse(global, &error),
     };
     let settings = Settings::load(config_file());
@@ -61,7 +61,9 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
     };
     let own = Arc::<FallbackServer>::default();
     let exit = match clients(global, &own) {
-        Ok(clients) => exit_of(runtime.block_on(skills_mcp::serve(clients, place, options.shell))),
+        Ok(clients) => {
+            exit_of(runtime.block_on(skills_mcp::serve(clients, directory, options.shell)))
+        }
         Err(error) => {
             log::print_error(&error, error.hint().as_deref());
             Exit::NoDaemon

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::api::request::Resolver;
-use crate::rpc::tasks::unblock;
+use crate::rpc::tasks::run_blocking;
 
 /// Debounce interval: one commit causes several writes, most of them our own.
 const DEBOUNCE: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ pub(crate) async fn run(resolver: Arc<Resolver>) {
             let Some(mut next) = watch.subscribe() else { return };
             let all = files.clone();
             // A home directory on a network file system may never answer.
-            let follow = unblock(move || {
+            let follow = run_blocking(move || {
                 for file in &all {
                     next.follow(file);
                 }

@@ -33,7 +33,7 @@ use crate::lifecycle::shutdown::Shutdown;
 use crate::rpc::events::Bus;
 use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::page_cache::PageCache;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 use crate::rpc::server::Server;
 
 /// Time that work on the blocking pool may continue after everything else has ended.
@@ -97,7 +97,7 @@ impl Daemon {
             Arc::clone(&settings),
             environment.clone(),
         );
-        let own_peer = Arc::new(Peer::new(0));
+        let own_peer = Arc::new(ClientPeer::new(0));
         let resolver = Arc::new(Resolver {
             engine,
             sessions,

@@ -13,7 +13,7 @@ use sd_notify::NotifyState;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::api::request::Resolver;
-use crate::rpc::tasks::unblock;
+use crate::rpc::tasks::run_blocking;
 
 /// Notifies the manager until the daemon shuts down; `limit` is the manager's timeout.
 pub(crate) async fn run(resolver: Arc<Resolver>, limit: Duration) {
@@ -40,7 +40,7 @@ async fn is_alive<E>(answer: impl Future<Output = Result<(), E>>, next: Instant)
 
 /// Sends the notification. Not on a worker, because a slow manager blocks its senders.
 async fn tell() {
-    let told = unblock(|| sd_notify::notify(&[NotifyState::Watchdog])).await;
+    let told = run_blocking(|| sd_notify::notify(&[NotifyState::Watchdog])).await;
     if let Ok(Err(error)) = told {
         tracing::warn!(%error, "failed to send a watchdog notification");
     }

@@ -27,7 +27,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use crate::rpc::dispatch;
 use crate::rpc::dispatch::{Call, Message, Reply};
 use crate::rpc::outbox::Outbox;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 use crate::rpc::refusal;
 
 /// Size of one read in bytes, unless a frame announces more.
@@ -49,7 +49,7 @@ pub(crate) struct Connection<S> {
     stream: S,
     methods: Methods,
     limits: Limits,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     /// Completes when the daemon is about to exit.
     closing: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Polled only while nothing is read, since a read detects a hang-up as well.
@@ -78,7 +78,7 @@ impl<S: ClientStream> Connection<S> {
         stream: S,
         methods: Methods,
         limits: Limits,
-        peer: Arc<Peer>,
+        peer: Arc<ClientPeer>,
         closing: &CancellationToken,
     ) -> Self {
         Self {
@@ -255,8 +255,8 @@ impl<S: ClientStream> Connection<S> {
 }
 
 /// Ends the subscriptions of a connection when dropped. Calls that are still being cancelled on
-/// other threads may keep the [`Peer`] alive a little longer.
-struct EndsSubscriptions(Arc<Peer>);
+/// other threads may keep the [`ClientPeer`] alive a little longer.
+struct EndsSubscriptions(Arc<ClientPeer>);
 
 impl Drop for EndsSubscriptions {
     fn drop(&mut self) {

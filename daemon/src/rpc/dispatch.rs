@@ -27,7 +27,7 @@ use skills_protocol::wire::CancelParams;
 use tracing::Span;
 
 use crate::rpc::answer::Outcome;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 use crate::rpc::refusal;
 
 /// A decoded message.
@@ -70,7 +70,7 @@ pub(crate) fn register<R, Cx, H, F>(methods: &mut Methods, cx: &Arc<Cx>, handler
 where
     R: method::Request,
     Cx: Send + Sync + 'static,
-    H: Fn(Arc<Cx>, Arc<Peer>, R::Params) -> F + Copy + Send + Sync + 'static,
+    H: Fn(Arc<Cx>, Arc<ClientPeer>, R::Params) -> F + Copy + Send + Sync + 'static,
     F: Future<Output = Outcome> + Send + 'static,
 {
     let cx = Arc::clone(cx);
@@ -78,7 +78,7 @@ where
     let callback = move |_, params: Params<'static>, _, max_size, mut extensions: Extensions| {
         let cx = Arc::clone(&cx);
         async move {
-            let peer = extensions.remove::<Arc<Peer>>().expect("`Call::begin` put it there");
+            let peer = extensions.remove::<Arc<ClientPeer>>().expect("`Call::begin` put it there");
             let outcome: Outcome = match R::parse_params(params.as_str()) {
                 Ok(_) if R::GRANTS && !peer.may_grant() => {
                     Err(refusal::needs_consent(&format!("`{}`", R::METHOD)))
@@ -175,7 +175,7 @@ impl Call {
     pub(crate) fn begin(
         request: Request<'_>,
         methods: &Methods,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         max_size: usize,
     ) -> Result<Self, Reply> {
         let Request { id, method, params } = request;

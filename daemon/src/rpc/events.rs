@@ -162,9 +162,15 @@ impl Bus {
         all.collect()
     }
 
-    /// Moves a subscription to another view and keeps that view live. `shows_else` is the previous
-    /// view if its skills differ; the subscriber then gets an event.
-    pub(crate) fn turn(&self, id: u64, view: &View, hold: ViewLease, shows_else: Option<&View>) {
+    /// Moves a subscription to another view and keeps that view live. `previous_if_different` is
+    /// the previous view if its skills differ; the subscriber then gets an event.
+    pub(crate) fn move_to_view(
+        &self,
+        id: u64,
+        view: &View,
+        hold: ViewLease,
+        previous_if_different: Option<&View>,
+    ) {
         let mut table = lock(&self.table);
         let Some(follower) = table.followers.get_mut(&id) else { return };
         if let Interest::View { key, worktree, .. } = &mut follower.interest {
@@ -172,7 +178,7 @@ impl Bus {
             worktree.clone_from(&view.resolution.worktree);
         }
         let before = follower.hold.replace(hold);
-        let is_news = shows_else.is_some_and(|it| it.resolution != view.resolution);
+        let is_news = previous_if_different.is_some_and(|it| it.resolution != view.resolution);
         if is_news && follower.kinds.has(EventKind::SkillsChanged) {
             follower.mailbox.put(id, &view_event(view, EventKind::SkillsChanged));
         }

@@ -18,14 +18,14 @@ use skills_protocol::error::RpcError;
 use skills_protocol::wire::HeavyCallCounts;
 use tokio::sync::oneshot;
 
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 use crate::rpc::refusal;
 
 /// Heavy calls of one kind that run at a time.
-const MOST: usize = 2;
+const MAX_RUNNING: usize = 2;
 
 /// Heavy calls of one kind and one connection that run at a time.
-const MOST_OF_ONE: usize = 1;
+const MAX_RUNNING_PER_CONNECTION: usize = 1;
 
 /// Nice value added to the thread of a heavy call.
 const NICE: i32 = 10;
@@ -52,7 +52,7 @@ struct Queue {
     /// The callers of the calls that run.
     running: Vec<Caller>,
     /// The callers with calls that wait, the next one first.
-    waiting: VecDeque<(Caller, VecDeque<oneshot::Sender<Turn>>)>,
+    waiting: VecDeque<(Caller, VecDeque<oneshot::Sender<RunningSlot>>)>,
     n_begun: u64,
     n_cancelled: u64,
 }
@@ -67,17 +67,17 @@ impl Queue {
     }
 }
 
-/// A place among the calls that run, given back when dropped.
+/// A slot among the calls that run, freed when dropped.
 #[derive(Debug)]
-struct Turn {
+struct RunningSlot {
     /// None if it was dropped.
-    of: Option<HeavyCalls>,
+    calls: Option<HeavyCalls>,
     caller: Caller,
 }
 
-impl Drop for Turn {
+impl Drop for RunningSlot {
     fn drop(&mut self) {
-        if let Some(calls) = self.of.take() {
+        if let Some(calls) = self.calls.take() {
             let mut queue = lock(&calls.0);
             let running = queue.running.iter().position(|it| *it == self.caller);
             running.map(|it| queue.running.swap_remove(it));
@@ -89,7 +89,7 @@ impl Drop for Turn {
 /// Cancels the work when the call is dropped.
 struct CancelOnDrop {
     cancel: Cancel,
-    of: HeavyCalls,
+    calls: HeavyCalls,
     is_done: bool,
 }
 
@@ -97,7 +97,7 @@ impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if !self.is_done {
             self.cancel.cancel();
-            lock(&self.of.0).n_cancelled += 1;
+            lock(&self.calls.0).n_cancelled += 1;
         }
     }
 }
@@ -106,7 +106,7 @@ impl HeavyCalls {
     /// Runs `work` on a thread of its own once it is its connection's turn.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        peer: &Peer,
+        peer: &ClientPeer,
         work: impl FnOnce(&Cancel) -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
         let kind = if peer.may_grant() { HeavyKind::User } else { HeavyKind::Agents };
@@ -116,7 +116,7 @@ impl HeavyCalls {
     /// Runs `work` for a match of hooks, which waits only for other matches.
     pub(crate) async fn run_for_hooks<T: Send + 'static>(
         &self,
-        peer: &Peer,
+        peer: &ClientPeer,
         work: impl FnOnce(&Cancel) -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
         self.run_as((HeavyKind::Hooks, peer.nth()), work).await
@@ -128,8 +128,8 @@ impl HeavyCalls {
         work: impl FnOnce(&Cancel) -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
         let mut on_drop =
-            CancelOnDrop { cancel: Cancel::default(), of: self.clone(), is_done: false };
-        let turn = self.turn(caller).await?;
+            CancelOnDrop { cancel: Cancel::default(), calls: self.clone(), is_done: false };
+        let slot = self.wait_for_slot(caller).await?;
         let cancel = on_drop.cancel.clone();
         let (reply, answer) = oneshot::channel();
         // One type for all closures, so that starting a thread is compiled once.
@@ -138,7 +138,7 @@ impl HeavyCalls {
             let _ = rustix::process::setpriority_process(None, NICE);
             // Unwind safety: nothing of the work is used after a panic.
             let result = catch_unwind(AssertUnwindSafe(|| work(&cancel)));
-            drop(turn);
+            drop(slot);
             // The caller may be gone.
             let _ = reply.send(result.unwrap_or_else(|_| Err(refusal::panicked())));
         });
@@ -164,7 +164,7 @@ impl HeavyCalls {
         }
     }
 
-    async fn turn(&self, caller: Caller) -> Result<Turn, RpcError> {
+    async fn wait_for_slot(&self, caller: Caller) -> Result<RunningSlot, RpcError> {
         let (give, given) = oneshot::channel();
         {
             let mut queue = lock(&self.0);
@@ -178,26 +178,26 @@ impl HeavyCalls {
         given.await.map_err(|_| refusal::panicked())
     }
 
-    /// Gives turns to calls that wait, as many as may run.
+    /// Gives slots to calls that wait, as many as may run.
     fn begin_waiting(&self, queue: &mut Queue) {
         loop {
             let running = &queue.running;
             let may = |it: &(Caller, _)| {
                 let of_kind = running.iter().filter(|other| other.0 == it.0.0);
                 let of_one = running.iter().filter(|other| **other == it.0);
-                of_kind.count() < MOST && of_one.count() < MOST_OF_ONE
+                of_kind.count() < MAX_RUNNING && of_one.count() < MAX_RUNNING_PER_CONNECTION
             };
             let Some(next) = queue.waiting.iter().position(may) else { return };
             let Some((caller, mut waiting)) = queue.waiting.remove(next) else { return };
             while let Some(give) = waiting.pop_front() {
-                match give.send(Turn { of: Some(self.clone()), caller }) {
+                match give.send(RunningSlot { calls: Some(self.clone()), caller }) {
                     Ok(()) => {
                         queue.running.push(caller);
                         queue.n_begun += 1;
                         break;
                     }
                     // The caller has gone; the lock is held, so that nothing is given back.
-                    Err(mut turn) => turn.of = None,
+                    Err(mut slot) => slot.calls = None,
                 }
             }
             if !waiting.is_empty() {
@@ -229,7 +229,7 @@ mod tests {
     #[tokio::test]
     async fn turns_go_round_by_connection() {
         let calls = HeavyCalls::default();
-        let peers: Vec<_> = (0..3).map(|it| Arc::new(Peer::new(it))).collect();
+        let peers: Vec<_> = (0..3).map(|it| Arc::new(ClientPeer::new(it))).collect();
         let (order, mut begun) = tokio::sync::mpsc::unbounded_channel();
         let (release, held) = mpsc::channel::<()>();
         let held = Arc::new(Mutex::new(held));
@@ -252,13 +252,13 @@ mod tests {
             let n_known = |it: HeavyCallCounts| it.begun + it.waiting;
             until(&calls, |it| n_known(it) > n_known(n_before)).await;
         }
-        assert_eq!(calls.counts().running, MOST as u64);
+        assert_eq!(calls.counts().running, MAX_RUNNING as u64);
         let mut order = Vec::new();
         for nth in 0..tasks.len() {
             // One ends after the other, so that the order is that in which they began. The end of
             // a call lets none begin if all that wait are of a connection with a running call.
             let of = loop {
-                if nth >= MOST {
+                if nth >= MAX_RUNNING {
                     release.send(()).unwrap();
                 }
                 if let Ok(of) = timeout(Duration::from_secs(1), begun.recv()).await {
@@ -281,7 +281,7 @@ mod tests {
     #[tokio::test]
     async fn call_that_is_dropped_is_cancelled_and_one_that_waits_never_begins() {
         let calls = HeavyCalls::default();
-        let peer = Arc::new(Peer::new(1));
+        let peer = Arc::new(ClientPeer::new(1));
         let (begun, has_begun) = oneshot::channel();
         let run = |begun: Option<oneshot::Sender<()>>| {
             let (calls, peer) = (calls.clone(), Arc::clone(&peer));
@@ -309,19 +309,19 @@ mod tests {
     #[tokio::test]
     async fn cancelled_calls_leave_the_queue_while_others_run() {
         let calls = HeavyCalls::default();
-        let _running = calls.turn((HeavyKind::Agents, 1)).await.unwrap();
+        let _running = calls.wait_for_slot((HeavyKind::Agents, 1)).await.unwrap();
         for _ in 0..1000 {
             // The first poll puts the call into the queue, and dropping it cancels the call.
-            assert!(timeout(Duration::ZERO, calls.turn((HeavyKind::Agents, 1))).await.is_err());
+            assert!(timeout(Duration::ZERO, calls.wait_for_slot((HeavyKind::Agents, 1))).await.is_err());
         }
         let n_queued: usize = lock(&calls.0).waiting.iter().map(|it| it.1.len()).sum();
         assert!(n_queued <= 1, "{n_queued} cancelled calls are queued");
     }
 
     #[tokio::test]
-    async fn panic_is_an_answer_and_gives_the_turn_back() {
+    async fn panic_is_an_answer_and_frees_the_slot() {
         let calls = HeavyCalls::default();
-        let peer = Peer::new(1);
+        let peer = ClientPeer::new(1);
         let work = |_: &Cancel| -> Result<(), RpcError> { panic!("on purpose") };
         assert!(calls.run(&peer, work).await.is_err());
         assert_eq!(calls.run(&peer, |_| Ok(5)).await, Ok(5));

@@ -21,7 +21,7 @@ use tokio::time::sleep;
 
 use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::paging::{Cursor, PAGE, PageRange};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::spawn;
 
 /// Time after the last page request for which a result stays cached.
@@ -121,7 +121,7 @@ pub(crate) fn query_key(method: &str, views: &[Arc<View>], more: impl Hash) -> u
 /// Returns one page. Calls `find`, which reads the disk, if the result is not cached.
 pub(crate) async fn page(
     (cache, heavy): (&Arc<PageCache>, &HeavyCalls),
-    peer: &Peer,
+    peer: &ClientPeer,
     wanted: PageRequest<'_>,
     find: impl FnOnce(&Cancel) -> Result<PagedResult, RpcError> + Send + 'static,
 ) -> Result<ResultPage, RpcError> {

@@ -1,4 +1,4 @@
-//! [`Peer`]: the client of one connection, its rights, environment and subscriptions.
+//! [`ClientPeer`]: the client of one connection, its rights, environment and subscriptions.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use crate::rpc::events::{Mailbox, Subscription};
 
 /// The client of one connection, as its calls see it.
 #[derive(Debug)]
-pub(crate) struct Peer {
+pub(crate) struct ClientPeer {
     id: ConnectionId,
     /// Number of the connection, unique in this process.
     nth: u64,
@@ -34,9 +34,9 @@ struct Subscriptions {
 
 /// A reserved slot for one subscription.
 #[derive(Debug)]
-pub(crate) struct SubscriptionPlace<'a>(&'a Peer);
+pub(crate) struct SubscriptionPlace<'a>(&'a ClientPeer);
 
-impl Peer {
+impl ClientPeer {
     /// Creates a peer that may not grant anything.
     pub(crate) fn new(id: usize) -> Self {
         static PEERS: AtomicU64 = AtomicU64::new(1);
@@ -118,7 +118,7 @@ impl Peer {
 
 /// Guard of a call that waits for approval, which does not count as in flight.
 #[derive(Debug)]
-pub(crate) struct ApprovalWait<'a>(&'a Peer);
+pub(crate) struct ApprovalWait<'a>(&'a ClientPeer);
 
 impl Drop for ApprovalWait<'_> {
     fn drop(&mut self) {

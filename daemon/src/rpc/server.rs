@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::rpc::connection::{ClientStream, Connection};
 use crate::rpc::dispatch::{Reply, refusing};
 use crate::rpc::outbox::Outbox;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 /// Time for calls in flight to finish when the daemon exits.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -99,8 +99,8 @@ impl Server {
     ) -> impl Future<Output = ()> + Send + use<S> {
         let id = self.served.fetch_add(1, Ordering::Relaxed) + 1;
         let peer = Arc::new(match rights {
-            Rights::Ask => Peer::new(id),
-            Rights::Grant => Peer::granting(id),
+            Rights::Ask => ClientPeer::new(id),
+            Rights::Grant => ClientPeer::granting(id),
         });
         let connection = Connection::new(stream, methods, (self.limits)(), peer, &self.closing);
         let open = Open::count(&self.open);
@@ -270,16 +270,16 @@ mod tests {
         }
     }
 
-    async fn immediate(_: Arc<Bench>, _: Arc<Peer>, _: StatusParams) -> Outcome {
+    async fn immediate(_: Arc<Bench>, _: Arc<ClientPeer>, _: StatusParams) -> Outcome {
         Answer::new(&"status")
     }
 
-    async fn endless(bench: Arc<Bench>, _: Arc<Peer>, _: SyncParams) -> Outcome {
+    async fn endless(bench: Arc<Bench>, _: Arc<ClientPeer>, _: SyncParams) -> Outcome {
         let _gives_up = GivesUp(bench);
         std::future::pending().await
     }
 
-    async fn slow(bench: Arc<Bench>, _: Arc<Peer>, _: SyncParams) -> Outcome {
+    async fn slow(bench: Arc<Bench>, _: Arc<ClientPeer>, _: SyncParams) -> Outcome {
         bench.begun.store(true, Ordering::SeqCst);
         sleep(Duration::from_millis(20)).await;
         Answer::new(&"sync")

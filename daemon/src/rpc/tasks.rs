@@ -19,10 +19,10 @@ pub(crate) fn spawn(future: impl Future<Output = ()> + Send + 'static) -> JoinHa
 ///
 /// # Errors
 /// Those of `work`; an internal error if it panics.
-pub(crate) async fn blocking<T: Send + 'static>(
+pub(crate) async fn run_fallible_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
 ) -> Result<T, RpcError> {
-    unblock(work).await.unwrap_or_else(|error| {
+    run_blocking(work).await.unwrap_or_else(|error| {
         tracing::error!(%error, "blocking work panicked");
         Err(crate::rpc::refusal::panicked())
     })
@@ -32,7 +32,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 ///
 /// # Errors
 /// If it panics, or the runtime ends before it begins.
-pub(crate) async fn unblock<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JoinError> {
     let result = Arc::new(Mutex::new(None));

@@ -44,9 +44,10 @@ impl Ranking {
         let is_behind =
             |it: &usize| is_later(&steps_below(path, &self.skills[*it].path), &steps, walk);
         let at = skills.clone().find(is_behind).unwrap_or(skills.end);
-        let turn = self.turn(at);
+        let claim_position = self.claim_position(at);
         for skill in &mut self.skills {
-            skill.turn += usize::from(self.unique && skill.turn >= turn);
+            skill.claim_position +=
+                usize::from(self.unique && skill.claim_position >= claim_position);
             skill.winner = skill.winner.map(|it| it + usize::from(it >= at));
         }
         self.roots[root].skills.end += 1;
@@ -60,7 +61,7 @@ impl Ranking {
             description: None,
             state: if is_held_back { SkillState::Untrusted } else { SkillState::Active },
             reason: None,
-            turn,
+            claim_position,
             winner: None,
             same_file: false,
         };
@@ -68,14 +69,14 @@ impl Ranking {
     }
 
     /// Returns the position in the order of claims for a file inserted at `at`.
-    fn turn(&self, at: usize) -> usize {
-        let before = at.checked_sub(1).map(|it| self.skills[it].turn);
+    fn claim_position(&self, at: usize) -> usize {
+        let before = at.checked_sub(1).map(|it| self.skills[it].claim_position);
         match before {
             _ if !self.unique => 0,
             Some(before) if self.profile.duplicates.last_wins() => before,
             None if self.profile.duplicates.last_wins() => self.skills.len(),
             Some(before) => before + 1,
-            None => self.skills.first().map_or(0, |it| it.turn),
+            None => self.skills.first().map_or(0, |it| it.claim_position),
         }
     }
 

@@ -35,7 +35,7 @@ use tokio::sync::oneshot;
 use self::error::is_corrupt;
 use self::external_writes::ExternalWrites;
 use self::problems::StoreProblems;
-use self::writer::{StoreJob, Uses};
+use self::writer::{PendingUses, StoreJob};
 use crate::files::remote_fs_guard::RemoteFsGuard;
 use crate::health::Health;
 use crate::watch::service::WatchService;
@@ -59,7 +59,7 @@ struct Shared {
     jobs: OnceLock<Sender<StoreJob>>,
     problems: Arc<Mutex<StoreProblems>>,
     external_writes: Arc<ExternalWrites>,
-    uses: Arc<Uses>,
+    uses: Arc<PendingUses>,
 }
 
 /// A change on its way to the disk.

@@ -21,7 +21,8 @@ use crate::sources::mcp_client::{Mcp, McpRoots};
 use crate::sources::registries::{Remote, RemoteRoots};
 use crate::sources::source_config::SourceConfig;
 use crate::sources::source_status::{SourcePhase, SourceStatus};
-use crate::sources::source_uses::Uses;
+use crate::sources::source_uses::SourceDependencies;
+use crate::views::view::Health;
 
 /// External sources, owned by the event loop.
 pub(crate) struct Sources {
@@ -73,7 +74,7 @@ impl Sources {
     }
 
     /// Starts the sources that a view depends on.
-    pub(crate) fn want(&mut self, uses: &Uses) {
+    pub(crate) fn want(&mut self, uses: &SourceDependencies) {
         for address in &uses.remote {
             self.remote.want(address);
         }
@@ -83,7 +84,7 @@ impl Sources {
     }
 
     /// Returns the sources of a view that are being fetched for the first time.
-    pub(crate) fn fetching(&self, uses: &Uses) -> Fetching {
+    pub(crate) fn fetching(&self, uses: &SourceDependencies) -> Fetching {
         Fetching {
             registries: uses.remote.iter().filter_map(|it| self.remote.fetching(it)).collect(),
             servers: uses.mcp && self.mcp.is_fetching(),
@@ -97,7 +98,7 @@ impl Sources {
     }
 
     /// Returns the problems of the sources that a view depends on.
-    pub(crate) fn health(&self, uses: &Uses) -> Vec<Health> {
+    pub(crate) fn health(&self, uses: &SourceDependencies) -> Vec<Health> {
         let remote = uses.remote.iter().flat_map(|it| self.remote.health(it));
         let mcp = if uses.mcp { self.mcp.health() } else { Vec::new() };
         remote.chain(mcp).collect()
@@ -132,7 +133,7 @@ impl ProvidedSources {
         provider: Provider,
         profile: &str,
         addresses: &[Address],
-        uses: &mut Uses,
+        uses: &mut SourceDependencies,
     ) -> Vec<ProvidedRoot> {
         match provider {
             Provider::Bundled if lists(&self.config.bundled, profile) => {

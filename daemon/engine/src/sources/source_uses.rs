@@ -6,16 +6,16 @@ use skills_discovery::remote::Address;
 
 /// External sources that a view depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Uses {
+pub(crate) struct SourceDependencies {
     /// Registries.
     pub(crate) remote: BTreeSet<Address>,
     /// True if it depends on prompts of MCP servers.
     pub(crate) mcp: bool,
 }
 
-impl Uses {
+impl SourceDependencies {
     /// Returns true if a source in use changes by itself.
-    pub(crate) fn any(&self) -> bool {
+    pub(crate) fn is_dynamic(&self) -> bool {
         self.mcp || !self.remote.is_empty()
     }
 }

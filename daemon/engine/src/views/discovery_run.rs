@@ -3,7 +3,7 @@
 use skills_discovery::discover::{DiscoveryContext, Resolution, discover};
 
 use crate::files::dir_index::{Need, NodeId};
-use crate::sources::source_uses::Uses;
+use crate::sources::source_uses::SourceDependencies;
 use crate::views::tracked_tree::{DiscoveryInput, TrackedTree};
 
 /// Result of one run.
@@ -14,7 +14,7 @@ pub(crate) struct DiscoveryRun {
     /// The nodes that the resolution depends on.
     pub(crate) depends: Dependencies,
     /// The external sources that it depends on.
-    pub(crate) uses: Uses,
+    pub(crate) uses: SourceDependencies,
     /// Number of questions to the index, a measure of the time that the run took.
     pub(crate) n_visits: usize,
 }

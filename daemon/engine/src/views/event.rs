@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use crate::sources::fetching::Fetching;
 use crate::sources::mcp_client::prompt::{PromptAnswer, PromptError};
 use crate::sources::source_config::SourceConfig;
-use crate::sources::source_uses::Uses;
+use crate::sources::source_uses::SourceDependencies;
 use crate::views::status::Status;
 use crate::views::view::{View, ViewKey};
 
@@ -39,7 +39,7 @@ pub(crate) enum Event {
     /// An external source has changed.
     SourceChanged,
     /// Asks which of these sources are being fetched for the first time.
-    Fetching(Uses, oneshot::Sender<Fetching>),
+    Fetching(SourceDependencies, oneshot::Sender<Fetching>),
     /// Requests a prompt of an MCP server.
     Prompt {
         server: String,

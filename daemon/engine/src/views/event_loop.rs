@@ -138,7 +138,7 @@ impl EngineState {
                 }
             }
             Event::Discovered => self.take_discovered(),
-            Event::SourceChanged => self.resolve_dependents(|it| it.uses.any()),
+            Event::SourceChanged => self.resolve_dependents(|it| it.uses.is_dynamic()),
             Event::Fetching(uses, reply) => {
                 self.answer(Waiter::Fetching(uses, reply));
             }
@@ -296,7 +296,7 @@ impl EngineState {
                 if pin {
                     self.pin(&view.resolution.worktree);
                 }
-                if view.last_used().now() || view.uses.any() {
+                if view.last_used().now() || view.uses.is_dynamic() {
                     self.increment_status_version();
                 }
                 self.update_status_version();

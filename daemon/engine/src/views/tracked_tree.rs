@@ -15,7 +15,7 @@ use skills_syntax::path::AbsPath;
 
 use crate::files::dir_index::{DirIndex, Need, NodeId, parent};
 use crate::sources::source_set::ProvidedSources;
-use crate::sources::source_uses::Uses;
+use crate::sources::source_uses::SourceDependencies;
 
 /// Input of discovery: the index and the sources at one moment. Cheap to clone.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ pub(crate) struct DiscoveryRecords {
     /// Nodes that the answers depend on, with repetitions.
     pub(crate) visited: Vec<NodeId>,
     /// External sources that the answers depend on.
-    pub(crate) uses: Uses,
+    pub(crate) uses: SourceDependencies,
 }
 
 impl DiscoveryRecords {

@@ -9,8 +9,7 @@ use skills_discovery::discover::{DiscoveryContext, Overlay, Resolution, SkillSta
 use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
-use crate::health::Health;
-use crate::sources::source_uses::Uses;
+use crate::sources::source_uses::SourceDependencies;
 use crate::views::activation::Activation;
 use crate::views::journal::{Difference, Journal};
 use crate::views::last_used::LastUsed;
@@ -47,7 +46,7 @@ pub struct View {
     /// Problems that do not prevent an answer.
     pub health: Vec<Health>,
     /// External sources that it uses.
-    pub(crate) uses: Uses,
+    pub(crate) uses: SourceDependencies,
     tick: u64,
     journal: Arc<Journal>,
     last_used: Arc<LastUsed>,
@@ -64,7 +63,7 @@ impl View {
         ctx: Arc<DiscoveryContext>,
         resolution: Resolution,
         health: Vec<Health>,
-        uses: Uses,
+        uses: SourceDependencies,
         ViewVersion { clock, tick, journal, last_used }: ViewVersion,
     ) -> Self {
         let (activation, unwell) = (OnceLock::new(), Mutex::default());

@@ -1,4 +1,4 @@
-//! [`Act`]: an action on a skill that needs authorization, and what it would run.
+//! [`SkillAction`]: an action on a skill that needs authorization, and what it would run.
 
 use serde_json::{Map, Value, json};
 use skills_discovery::discover::Candidate;
@@ -6,7 +6,7 @@ use skills_engine::files::disk::content_hash;
 use skills_engine::sessions::store::trust::Content;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Act<'a> {
+pub(crate) enum SkillAction<'a> {
     /// Gives its text to a model.
     Load,
     /// Returns one of its files.
@@ -17,7 +17,7 @@ pub(crate) enum Act<'a> {
     Script(&'a Script),
 }
 
-impl Act<'_> {
+impl SkillAction<'_> {
     /// Returns the action's name shown to the user.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Act<'_> {
         }
     }
 
-    pub(super) fn done(self, name: &str) -> String {
+    pub(super) fn passive_phrase(self, name: &str) -> String {
         match self {
             Self::Load => format!("`{name}` is loaded"),
             Self::Read => format!("a file of `{name}` is read"),
@@ -51,7 +51,7 @@ impl Act<'_> {
 
     pub(super) fn text(self, candidate: &Candidate) -> Option<[u8; 32]> {
         match self {
-            Self::Load | Self::Read => listed(candidate),
+            Self::Load | Self::Read => text_hash(candidate),
             Self::Shell(commands) => Some(content_hash(&commands.joined())),
             Self::Script(script) => Some(script.hash()),
         }
@@ -59,7 +59,7 @@ impl Act<'_> {
 }
 
 /// Returns the hash of a skill's text as indexed.
-pub(crate) fn listed(candidate: &Candidate) -> Option<[u8; 32]> {
+pub(crate) fn text_hash(candidate: &Candidate) -> Option<[u8; 32]> {
     candidate.record().map(|it| it.facts.hash)
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Commands {
     /// The commands after substitution.
     pub(crate) all: Vec<String>,
     /// True if text from the call is part of them.
-    pub(crate) filled: bool,
+    pub(crate) has_caller_text: bool,
     /// The files of the skill; none if it is the user's own.
     pub(crate) files: Option<Content>,
 }

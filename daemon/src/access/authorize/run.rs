@@ -15,14 +15,14 @@ use skills_render::Invoker;
 use skills_syntax::path::AbsPath;
 use skills_syntax::quote::quote_word;
 
-use super::action::{Act, Commands, Script};
-use super::{Asking, Permit, permission, place_of_trust, untrusted};
+use super::action::{Commands, Script, SkillAction};
+use super::{AuthorizationRequest, Permit, permission, place_of_trust, untrusted};
 use crate::access::Access;
 use crate::access::programs::UntrustedDirs;
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{MOVE_OUT, SealError, SealedCopy, Snapshot, Unit};
-use crate::convert::to_wire;
-use crate::rpc::tasks::blocking;
+use crate::api::to_wire;
+use crate::rpc::tasks::run_fallible_blocking;
 
 /// Checks that the configuration allows a kind of execution.
 fn is_on(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {
@@ -128,10 +128,10 @@ fn has_run(access: &Access, view: &View, candidate: &Candidate) -> Result<(), Rp
 /// own skills.
 pub(crate) async fn shell(
     access: &Access,
-    asking: Asking<'_>,
+    asking: AuthorizationRequest<'_>,
     commands: &Commands,
 ) -> Result<Permit, RpcError> {
-    let Asking { request, candidate, by, .. } = asking;
+    let AuthorizationRequest { request, candidate, by, .. } = asking;
     let view = &*request.view;
     let root = &view.resolution.roots[candidate.root];
     let restrictions = &view.resolution.restrictions;
@@ -144,20 +144,20 @@ pub(crate) async fn shell(
         contents.extend(commands.files.clone());
     }
     // An agent may claim to act for its user; only a connection that may grant is believed.
-    let is_filled = commands.filled && !(by == Invoker::User && request.peer.may_grant());
+    let is_filled = commands.has_caller_text && !(by == Invoker::User && request.peer.may_grant());
     if is_filled || asks.is_some() {
         contents.push(commands_content(candidate.path.clone(), commands.joined()).await?);
     }
     let contents = unknown(access, contents).await;
-    permission(access, asking, Act::Shell(commands), contents, asks.as_ref()).await
+    permission(access, asking, SkillAction::Shell(commands), contents, asks.as_ref()).await
 }
 
 pub(crate) async fn script(
     access: &Access,
-    asking: Asking<'_>,
+    asking: AuthorizationRequest<'_>,
     script: &Script,
 ) -> Result<Permit, RpcError> {
-    let Asking { request, candidate, .. } = asking;
+    let AuthorizationRequest { request, candidate, .. } = asking;
     let view = &*request.view;
     let root = &view.resolution.roots[candidate.root];
     let restrictions = &view.resolution.restrictions;
@@ -170,12 +170,15 @@ pub(crate) async fn script(
         contents.push(commands_content(path, hash.to_vec()).await?);
     }
     let contents = unknown(access, contents).await;
-    permission(access, asking, Act::Script(script), contents, asks.as_ref()).await
+    permission(access, asking, SkillAction::Script(script), contents, asks.as_ref()).await
 }
 
 /// Returns the content that an approval of exactly these commands covers.
 async fn commands_content(path: AbsPath, joined: Vec<u8>) -> Result<Content, RpcError> {
-    blocking(move || Content::from_commands(&path, &joined).map_err(|it| gone(&path, &it))).await
+    run_fallible_blocking(move || {
+        Content::from_commands(&path, &joined).map_err(|it| gone(&path, &it))
+    })
+    .await
 }
 
 /// Returns the switch of the agent's settings that keeps a skill from running commands.
@@ -206,7 +209,7 @@ async fn shell_restriction(
         return Ok(None);
     }
     let rules = restrictions.shell.clone();
-    let rule = blocking(move || Ok(shell_rule(&rules, &commands).cloned())).await?;
+    let rule = run_fallible_blocking(move || Ok(shell_rule(&rules, &commands).cloned())).await?;
     let Some(rule) = rule else { return Ok(None) };
     if rule.action != Action::Deny {
         return Ok(Some(rule));
@@ -247,7 +250,7 @@ pub(crate) fn unchecked(
 /// Reads the files of a unit for their trusted content.
 pub(crate) async fn files(unit: Unit, name: &str) -> Result<Content, RpcError> {
     let name = name.to_owned();
-    blocking(move || {
+    run_fallible_blocking(move || {
         let snapshot = Snapshot::take(unit).map_err(|error| sealed_copy::refused(&error, &name))?;
         Ok(snapshot.content().clone())
     })
@@ -261,7 +264,7 @@ pub(crate) async fn copy(
     name: &str,
 ) -> Result<SealedCopy, RpcError> {
     let (place, name) = (access.copies(), name.to_owned());
-    blocking(move || {
+    run_fallible_blocking(move || {
         let copied = place.and_then(|it| snapshot.copy(&it));
         copied.map_err(|error| sealed_copy::refused(&SealError::Copy(error), &name))
     })
@@ -271,7 +274,10 @@ pub(crate) async fn copy(
 /// Returns the content of a skill's file for the hash of its text.
 async fn content(candidate: &Candidate, loaded: [u8; 32]) -> Result<Content, RpcError> {
     let path = candidate.path.clone();
-    blocking(move || Content::from_hash(&path, loaded).map_err(|error| gone(&path, &error))).await
+    run_fallible_blocking(move || {
+        Content::from_hash(&path, loaded).map_err(|error| gone(&path, &error))
+    })
+    .await
 }
 
 fn gone(path: &AbsPath, error: &io::Error) -> RpcError {
@@ -337,7 +343,7 @@ pub(crate) async fn withheld_hooks(
     };
     let mut contents = vec![content(candidate, loaded).await?];
     if let Some(unit) = unit(view, candidate) {
-        let snapshot = blocking(move || Ok(Snapshot::take(unit))).await?;
+        let snapshot = run_fallible_blocking(move || Ok(Snapshot::take(unit))).await?;
         let snapshot = match snapshot {
             Ok(snapshot) => snapshot,
             // To trust it again would not help.

@@ -16,15 +16,14 @@ use skills_syntax::text::grouped;
 use crate::api::handlers::catalog::{fits, listed_candidates};
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
-use crate::api::session::Uses;
-use crate::convert::from_wire::format;
-use crate::convert::to_wire;
+use crate::api::session::UseCounts;
+use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 pub(crate) async fn budget(
     parts: Arc<QueryParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: BudgetParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -50,7 +49,7 @@ fn result(
     view: &View,
     format: ListingFormat,
     room: &ListingBudget,
-    uses: &Uses,
+    uses: &UseCounts,
     only_cut: bool,
 ) -> BudgetResult {
     let (candidates, skills): (Vec<_>, Vec<_>) = listed_candidates(view, uses).into_iter().unzip();
@@ -113,7 +112,11 @@ pub(super) struct CutSkill {
 }
 
 /// Describes how the listing of the view's agent shows a skill; `None` if it shows it whole.
-pub(super) fn describe_cut(view: &View, candidate: &Candidate, uses: &Uses) -> Option<CutSkill> {
+pub(super) fn describe_cut(
+    view: &View,
+    candidate: &Candidate,
+    uses: &UseCounts,
+) -> Option<CutSkill> {
     let (name, agent) = (&candidate.name, &view.ctx.profile.agent);
     let format = ListingFormat::of(view.ctx.profile.output);
     let all = result(view, format, &ListingBudget::default(), uses, false);

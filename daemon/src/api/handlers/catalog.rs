@@ -29,17 +29,16 @@ use skills_syntax::path::AbsPath;
 use crate::access::confined_dir::{ConfinedDir, DirectoryLinks};
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
-use crate::api::session::{SessionCalls, Uses, score};
-use crate::convert::from_wire::format;
-use crate::convert::to_wire;
-use crate::convert::to_wire::rendered;
+use crate::api::session::{SessionCalls, UseCounts, score};
+use crate::api::to_wire;
+use crate::api::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 pub(crate) async fn render(
     parts: Arc<QueryParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: CatalogParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -94,13 +93,13 @@ pub(crate) async fn render(
     let health = to_wire::health(&health);
     parts.sessions.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
     let result = rendered::catalog(catalog, format, &totals, view.clock.clone(), health);
-    blocking(move || Answer::new(&result)).await
+    run_fallible_blocking(move || Answer::new(&result)).await
 }
 
 /// A call of `catalog/render`, with the data for it that is not on the disk.
 struct CatalogCall {
     view: Arc<View>,
-    uses: Uses,
+    uses: UseCounts,
     session: Option<Arc<Session>>,
     agent: Option<String>,
     only_new: bool,
@@ -223,7 +222,7 @@ fn scripts(dir: Option<&Path>) -> Vec<String> {
 
 pub(crate) async fn tool(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: ToolParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -234,7 +233,7 @@ pub(crate) async fn tool(
     let listing_budget =
         format::listing_budget(&view, params.context_tokens, params.budget_chars, None);
     let uses = sessions.uses().await;
-    blocking(move || {
+    run_fallible_blocking(move || {
         let skills = listed(&view, &uses);
         let tool = describe(style, &skills, &listing_budget)
             .filter(|_| !is_tool_disabled(&view, agent.as_deref()));
@@ -256,29 +255,29 @@ pub(crate) async fn tool(
 
 /// Returns the listed skills with the scores of their use. With a limited budget, some agents
 /// shorten the descriptions of the least used skills.
-fn listed<'v>(view: &'v View, uses: &Uses) -> Vec<ListedSkill<'v>> {
+fn listed<'v>(view: &'v View, uses: &UseCounts) -> Vec<ListedSkill<'v>> {
     listed_candidates(view, uses).into_iter().map(|(_, it)| it).collect()
 }
 
 /// Returns the listed skills in the order of the agent's list, each with the text that it shows.
 pub(super) fn listed_candidates<'v>(
     view: &'v View,
-    uses: &Uses,
+    uses: &UseCounts,
 ) -> Vec<(&'v Candidate, ListedSkill<'v>)> {
     let mut listed: Vec<_> = view.resolution.listed_by_agent(view.ctx.profile.output).collect();
     // Gemini CLI keeps its skills in a map as well.
     if matches!(view.ctx.profile.output, OutputFormat::OpencodeFounding | OutputFormat::Gemini) {
         in_registry_order(view, &mut listed);
     }
-    let mut additions = None;
+    let mut notes = None;
     if view.ctx.profile.output == OutputFormat::Claude {
         claude::sort(&view.resolution, &mut listed);
-        additions = Some(claude::Additions::of(view));
+        notes = Some(claude::ListingNotes::of(view));
     }
     let one = |it: &'v Candidate| {
         let mut skill = one(view, it, score(uses, it));
-        if let Some(additions) = &mut additions {
-            additions.apply(it, &mut skill);
+        if let Some(notes) = &mut notes {
+            notes.apply(it, &mut skill);
         }
         (it, skill)
     };

@@ -26,11 +26,11 @@ use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 pub(crate) async fn check(
     parts: Arc<QueryParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: CheckParams,
 ) -> Outcome {
     let encoding = params.path_encoding;
@@ -102,7 +102,7 @@ pub(super) struct Active {
 /// the agents that are present, else those in wide use.
 pub(super) async fn active(
     resolver: &Resolver,
-    peer: &Arc<Peer>,
+    peer: &Arc<ClientPeer>,
     context: &Context,
     mut profiles: Vec<String>,
 ) -> Result<Active, RpcError> {

@@ -12,11 +12,11 @@ use crate::api::session::SessionCalls;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::events::{FollowedSession, Interest, Kinds};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 pub(crate) async fn subscribe(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SubscribeParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -52,7 +52,7 @@ pub(crate) async fn subscribe(
     let subscription = sessions.resolver.bus.subscribe(kinds, interest, peer.mailbox());
     let held = sessions.resolver.engine.lease_view((*view.key).clone(), (*view.ctx).clone()).await;
     let (view, hold) = held.map_err(|error| sessions.resolver.shutdown.engine_failed(&error))?;
-    sessions.resolver.bus.turn(subscription.id(), &view, hold, None);
+    sessions.resolver.bus.move_to_view(subscription.id(), &view, hold, None);
     if let Some(session) = &session {
         // The session may have been touched in between.
         sessions.update_followers(session).await;
@@ -69,7 +69,7 @@ pub(crate) async fn subscribe(
 
 pub(crate) async fn unsubscribe(
     _: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     params: UnsubscribeParams,
 ) -> Outcome {
     Answer::new(&UnsubscribeResult { ended: peer.unsubscribe(&params.subscription) })

@@ -14,44 +14,48 @@ use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, State, Ver
 use crate::api::handlers::budget::describe_cut;
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
-use crate::api::session::Uses;
-use crate::convert::from_wire::{SkillTarget, target};
-use crate::convert::to_wire;
+use crate::api::session::UseCounts;
+use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 pub(crate) async fn explain(
     parts: Arc<QueryParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: ExplainParams,
 ) -> Outcome {
     let context = params.take_context();
-    let about = match context.profile {
-        Some(_) => About::OneAgent,
-        None => About::AllAgents,
+    let other_agents = match context.profile {
+        Some(_) => OtherAgents::Omit,
+        None => OtherAgents::Include,
     };
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let uses = parts.sessions.uses().await;
     if params.name.is_none() && params.near_misses == Some(true) {
         // It walks the worktree.
-        let make = move |_: &Cancel| explain_in(&view, &params, &uses, about);
+        let make = move |_: &Cancel| explain_in(&view, &params, &uses, other_agents);
         return parts.heavy.run(&peer, make).await;
     }
     // It searches the disk, and large views have many steps.
-    blocking(move || explain_in(&view, &params, &uses, about)).await
+    run_fallible_blocking(move || explain_in(&view, &params, &uses, other_agents)).await
 }
 
 /// The agents whose verdicts an explanation has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum About {
+enum OtherAgents {
     /// Only that of the agent that the call names.
-    OneAgent,
+    Omit,
     /// Also those of other agents that drop the file.
-    AllAgents,
+    Include,
 }
 
-fn explain_in(view: &View, params: &ExplainParams, uses: &Uses, about: About) -> Outcome {
+fn explain_in(
+    view: &View,
+    params: &ExplainParams,
+    uses: &UseCounts,
+    other_agents: OtherAgents,
+) -> Outcome {
     if params.name.is_none() && params.path.is_none() {
         return Answer::new(&explain_place(view, params.near_misses.unwrap_or_default()));
     }
@@ -69,7 +73,7 @@ fn explain_in(view: &View, params: &ExplainParams, uses: &Uses, about: About) ->
     if found.is_none() || is_below {
         explanation = explain(&find_near_misses(view, &target));
     }
-    if about == About::OneAgent {
+    if other_agents == OtherAgents::Omit {
         explanation.steps.retain(|it| !matches!(it.kind, StepKind::Other { .. }));
     }
     let mut result = explain_skill(view, &target, &explanation);
@@ -120,7 +124,7 @@ fn explain_skill(
         path_encoding,
         verdict,
         steps,
-        ..about(view)
+        ..empty_result(view)
     }
 }
 
@@ -142,7 +146,7 @@ fn explain_place(view: &View, with_near_misses: bool) -> ExplainResult {
         let around = near_miss::skill_files(&near_miss::SearchScope::of(resolution), &mut known);
         steps.extend(to_wire::near_miss_steps(view, &around, &steps));
     }
-    ExplainResult { verdict: Verdict { state: None, summary, next }, steps, ..about(view) }
+    ExplainResult { verdict: Verdict { state: None, summary, next }, steps, ..empty_result(view) }
 }
 
 /// Suggests where to put a first skill.
@@ -152,7 +156,7 @@ fn first_step(resolution: &Resolution) -> Option<String> {
 }
 
 /// Returns the fields common to all explanations of a view.
-fn about(view: &View) -> ExplainResult {
+fn empty_result(view: &View) -> ExplainResult {
     ExplainResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),

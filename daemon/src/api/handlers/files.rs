@@ -18,7 +18,7 @@ use skills_render::resources::is_script;
 use skills_syntax::path::AbsPath;
 
 use crate::access::authorize;
-use crate::access::authorize::{Asking, Recipient};
+use crate::access::authorize::{AuthorizationRequest, Recipient};
 use crate::access::confined_dir::{
     ConfinedDir, ConfinedDirError, ConfinedFile, ConfinedFiles, DirectoryLinks,
 };
@@ -27,8 +27,8 @@ use crate::api::parts::GuardedParts;
 use crate::convert::from_wire::{format, target};
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 /// Maximum number of bytes read per call. Encoded as JSON they may take six times as much, which
 /// still fits one message.
@@ -39,7 +39,7 @@ const DEFAULT_FILES: u32 = 1000;
 
 pub(crate) async fn resources(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: ResourcesParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -62,7 +62,7 @@ pub(crate) async fn resources(
         Only::Files => DirectoryLinks::Skipped,
         Only::Scripts => DirectoryLinks::Followed,
     };
-    let listing = blocking({
+    let listing = run_fallible_blocking({
         let dir = dir.clone();
         move || {
             let beneath = ConfinedDir::open_known(&dir, known);
@@ -100,7 +100,7 @@ fn resource(dir: &Path, found: &ConfinedFile) -> Resource {
 
 pub(crate) async fn read(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: ReadParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -116,7 +116,8 @@ pub(crate) async fn read(
     let request = parts.resolver.resolve(&peer, context).await?;
     let view = &*request.view;
     let candidate = &view.resolution.candidates[find(view, &target)?];
-    let asking = Asking::new(&request, candidate, format::by(params.by), params.wait);
+    let asking =
+        AuthorizationRequest::new(&request, candidate, format::invoker(params.by), params.wait);
     let is_model = params.by == Some(By::Model);
     let recipient = if is_model { Recipient::Model } else { Recipient::Other };
     authorize::read(&parts.access, asking, recipient).await?;
@@ -129,11 +130,16 @@ pub(crate) async fn read(
         Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),
     };
     for owner in nested_skills(view, candidate, &relative).await? {
-        authorize::read(&parts.access, Asking { candidate: owner, ..asking }, recipient).await?;
+        authorize::read(
+            &parts.access,
+            AuthorizationRequest { candidate: owner, ..asking },
+            recipient,
+        )
+        .await?;
     }
     let known = candidate.directory;
     let path = dir.join(&relative);
-    let part = blocking(move || {
+    let part = run_fallible_blocking(move || {
         let beneath = ConfinedDir::open_known(&dir, known);
         let beneath = beneath.map_err(|error| directory_gone(&error))?;
         beneath.read(&relative, offset, length).map_err(|error| refused(&error, &params.relative))
@@ -161,7 +167,7 @@ pub(super) async fn nested_skills<'v>(
     relative: &Path,
 ) -> Result<Vec<&'v Candidate>, RpcError> {
     let (top, file) = (outer.dir(), outer.dir().join(relative));
-    let real = blocking({
+    let real = run_fallible_blocking({
         let (top, file) = (top.clone(), file.clone());
         // A file that does not exist belongs to no skill; the read reports it.
         move || Ok(top.canonicalize().and_then(|top| Ok((top, file.canonicalize()?))).ok())

@@ -13,15 +13,15 @@ use crate::api::request::{RequestContext, Resolver};
 use crate::convert::from_wire::{SkillTarget, target};
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::{blocking, unblock};
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::{run_blocking, run_fallible_blocking};
 
 /// Maximum number of similar names suggested for an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
 
 pub(crate) async fn get(
     resolver: Arc<Resolver>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: GetParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -36,7 +36,7 @@ pub(crate) async fn get(
         let answer = || Ok(Answer::new(&skill(&view, candidate_idx))?.into_text());
         view.responses().got(&view.resolution, candidate_idx, answer).map(Answer::from_text)
     };
-    if is_long { blocking(make).await } else { make() }
+    if is_long { run_fallible_blocking(make).await } else { make() }
 }
 
 /// Maximum length of a frontmatter that is parsed without a thread of its own, in bytes.
@@ -141,7 +141,7 @@ pub(crate) async fn files(
 /// Extracts the files of the bundled skills, which are otherwise only in the program.
 pub(crate) async fn extract(engine: &Engine) -> Result<(), RpcError> {
     let engine = engine.clone();
-    let extracted = unblock(move || engine.extract_bundled()).await;
+    let extracted = run_blocking(move || engine.extract_bundled()).await;
     let extracted = extracted.map_err(|_| crate::rpc::refusal::panicked())?;
     extracted.map_err(|error| {
         RpcError::internal(format!("failed to write the files of the bundled skills: {error}"))

@@ -20,11 +20,11 @@ use crate::access::sealed_copy::{Hashes, Unit};
 use crate::api::parts::GuardedParts;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 pub(crate) async fn matching(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: HooksMatchParams,
 ) -> Outcome {
     let mut context = params.take_context();
@@ -63,7 +63,7 @@ pub(crate) async fn matching(
 /// and those that trust does not cover completely.
 async fn unchanged(
     parts: &GuardedParts,
-    peer: &Peer,
+    peer: &ClientPeer,
     units: BTreeSet<Unit>,
 ) -> Result<BTreeSet<Unit>, RpcError> {
     let mut unchanged = BTreeSet::new();
@@ -108,7 +108,7 @@ fn matched(it: &RegisteredHook) -> MatchedHook {
 
 pub(crate) async fn done(
     parts: Arc<GuardedParts>,
-    _: Arc<Peer>,
+    _: Arc<ClientPeer>,
     params: HooksDoneParams,
 ) -> Outcome {
     let removed = params.ok && parts.resolver.sessions.finish_hook(&params.id).await;

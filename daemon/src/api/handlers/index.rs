@@ -28,7 +28,7 @@ use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PageRange};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 /// Default limits of files per pattern and of references.
 const FILES: u32 = 10;
@@ -36,7 +36,7 @@ const REFERENCES: u32 = 1000;
 
 pub(crate) async fn snapshot(
     parts: Arc<QueryParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SnapshotParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -73,7 +73,7 @@ pub(crate) async fn snapshot(
 
 pub(crate) async fn paths_match(
     parts: Arc<QueryParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: PathsMatchParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -113,7 +113,7 @@ pub(crate) async fn paths_match(
 
 pub(crate) async fn references(
     parts: Arc<QueryParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: ReferencesParams,
 ) -> Outcome {
     let context = params.take_context();

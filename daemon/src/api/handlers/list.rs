@@ -21,12 +21,12 @@ use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PAGE, PageRange};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 pub(crate) async fn list(
     resolver: Arc<Resolver>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: ListParams,
 ) -> Outcome {
     let RequestContext { view, .. } = resolver.resolve_list(&peer, params.take_context()).await?;
@@ -34,7 +34,7 @@ pub(crate) async fn list(
     if is_short || view.responses().has_default_list() && params == ListParams::default() {
         return list_view(&view, &params);
     }
-    blocking(move || list_view(&view, &params)).await
+    run_fallible_blocking(move || list_view(&view, &params)).await
 }
 
 /// Maximum number of candidates whose entries are made without a thread of their own.
@@ -71,7 +71,7 @@ fn list_view(view: &View, params: &ListParams) -> Outcome {
 
 pub(crate) async fn detect(
     resolver: Arc<Resolver>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: DetectParams,
 ) -> Outcome {
     let call = resolver.decode(&peer, params.take_context()).await?;
@@ -95,7 +95,7 @@ pub(crate) async fn detect(
 
 pub(crate) async fn dirs(
     resolver: Arc<Resolver>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: DirsParams,
 ) -> Outcome {
     let RequestContext { view, .. } = resolver.resolve(&peer, params.take_context()).await?;

@@ -23,16 +23,17 @@ use self::choose::choose;
 use self::prepared::{PreparedLoad, SubstitutedInput};
 use self::read::{SkillContent, read};
 use crate::access::authorize;
-use crate::access::authorize::{Asking, Permit};
+use crate::access::authorize::{AuthorizationRequest, Permit};
+use crate::api::from_wire::format;
 use crate::api::handlers::get::extract;
 use crate::api::parts::GuardedParts;
 use crate::api::request::RequestContext;
 use crate::convert::from_wire::format;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 use crate::rpc::refusal;
-use crate::rpc::tasks::blocking;
+use crate::rpc::tasks::run_fallible_blocking;
 
 /// Maximum lookups for a skill that changes between listing and reading.
 const TRIES: usize = 4;
@@ -42,12 +43,12 @@ const SHORT_ANSWER: usize = 64 * 1024;
 
 pub(crate) async fn load(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: LoadParams,
 ) -> Outcome {
     let context = params.take_context();
     let params = Arc::new(params);
-    let call = LoadCall { parts: &parts, params: &params, by: format::by(params.by) };
+    let call = LoadCall { parts: &parts, params: &params, by: format::invoker(params.by) };
     // Failed calls count too.
     let has_slash = params.name.as_deref().is_some_and(|it| it.trim_start().starts_with('/'));
     parts.access.counters.count(|it| it.slash_prefixed += u64::from(has_slash));
@@ -78,7 +79,7 @@ impl LoadCall<'_> {
     /// Resolves the call, and opens its session if that does not exist.
     async fn resolve(
         &self,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         context: Context,
     ) -> Result<RequestContext, RpcError> {
         let GuardedParts { resolver, sessions, .. } = &**self.parts;
@@ -90,11 +91,15 @@ impl LoadCall<'_> {
     }
 
     /// Selects the skill, authorizes the load and reads the skill.
-    async fn read(&self, peer: &Arc<Peer>, mut context: Context) -> Result<LoadSource, RpcError> {
+    async fn read(
+        &self,
+        peer: &Arc<ClientPeer>,
+        mut context: Context,
+    ) -> Result<LoadSource, RpcError> {
         let Self { parts, params, by } = self;
         let mut request = self.resolve(peer, context.clone()).await?;
         // Text that the user was asked about in this call; it needs no second approval.
-        let mut agreed = None;
+        let mut approved = None;
         let mut tries = 0;
         loop {
             tries += 1;
@@ -103,15 +108,15 @@ impl LoadCall<'_> {
             let format = format::load(word, "format", own, &request.config.profiles)?;
             let candidate_idx = choose(view, params, *by)?;
             let candidate = &view.resolution.candidates[candidate_idx];
-            let text = Some((candidate.path.clone(), authorize::listed(candidate)));
-            let asking = Asking {
-                agreed: agreed == text,
-                continues: !params.shell_results.is_empty(),
+            let text = Some((candidate.path.clone(), authorize::text_hash(candidate)));
+            let asking = AuthorizationRequest {
+                is_approved: approved == text,
+                continues_approved_call: !params.shell_results.is_empty(),
                 ..self.asking(&request, candidate)
             };
             let permit = authorize::load(&parts.access, asking).await?;
             let is_guarded = permit.is_guarded();
-            agreed = text;
+            approved = text;
             match view.resolution.roots[candidate.root].scope {
                 Scope::Mcp => {
                     let loaded = self.load_prompt(&request, candidate, format, &permit).await?;
@@ -121,7 +126,7 @@ impl LoadCall<'_> {
                 _ => {}
             }
             let (by, read_limit) = (*by, request.config.read_limit);
-            let material = blocking({
+            let material = run_fallible_blocking({
                 let view = Arc::clone(view);
                 move || read(&view, candidate_idx, format, by, read_limit, &permit)
             });
@@ -146,8 +151,12 @@ impl LoadCall<'_> {
     }
 
     /// Returns the subject of an authorization, which is asked for the first time.
-    fn asking<'c>(&self, request: &'c RequestContext, candidate: &'c Candidate) -> Asking<'c> {
-        Asking::new(request, candidate, self.by, self.params.wait)
+    fn asking<'c>(
+        &self,
+        request: &'c RequestContext,
+        candidate: &'c Candidate,
+    ) -> AuthorizationRequest<'c> {
+        AuthorizationRequest::new(request, candidate, self.by, self.params.wait)
     }
 
     /// Returns true if the call asks the daemon to run the skill's commands.
@@ -260,7 +269,7 @@ impl LoadCall<'_> {
         if capacity <= SHORT_ANSWER && asked.is_short() {
             return Answer::with_capacity(&result, capacity);
         }
-        blocking(move || Answer::with_capacity(&result, capacity)).await
+        run_fallible_blocking(move || Answer::with_capacity(&result, capacity)).await
     }
 }
 

@@ -13,7 +13,7 @@ use skills_protocol::wire::{Context, Contextual, Entry, SessionNewsParams, Sessi
 use crate::api::session::SessionCalls;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 /// Maximum number of skills in each list of the answer.
 const MAX_SKILLS: usize = 50;
@@ -26,7 +26,7 @@ const MAX_DESCRIPTION: usize = 4096;
 
 pub(crate) async fn news(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SessionNewsParams,
 ) -> Outcome {
     // The agent may have changed its directory; its list is that of the session's directory.

@@ -14,13 +14,13 @@ use skills_protocol::wire::{
     PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, Reply,
 };
 
-use crate::access::approval_queue::{Pending, UserReply, Verdict};
+use crate::access::approval_queue::{ApprovalOutcome, Pending, UserReply};
 use crate::access::pattern_decision::{PermissionSubject, sentence};
 use crate::api::parts::GuardedParts;
 use crate::api::request::RequestContext;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 use crate::rpc::refusal;
 
 /// Maximum number of patterns in one call.
@@ -28,7 +28,7 @@ const MAX_PATTERNS: usize = 100;
 
 pub(crate) async fn check(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: PermissionCheckParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -49,7 +49,7 @@ pub(crate) async fn check(
 
 pub(crate) async fn request(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: PermissionRequestParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -71,8 +71,8 @@ pub(crate) async fn request(
             // With a zero timeout the user is not asked.
             if !limit.is_zero() {
                 match parts.access.ask_and_wait(&request.peer, question, limit).await? {
-                    Verdict::User(reply) => said = reply,
-                    Verdict::Rules(decision) => (is_decided, found) = (true, decision),
+                    ApprovalOutcome::User(reply) => said = reply,
+                    ApprovalOutcome::Rules(decision) => (is_decided, found) = (true, decision),
                 }
             }
             match said.reply {
@@ -95,7 +95,7 @@ pub(crate) async fn request(
 
 pub(crate) async fn reply(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     params: PermissionReplyParams,
 ) -> Outcome {
     let PermissionReplyParams { id, reply, message, always } = params;
@@ -136,7 +136,7 @@ pub(crate) async fn reply(
 
 pub(crate) async fn pending(
     parts: Arc<GuardedParts>,
-    _: Arc<Peer>,
+    _: Arc<ClientPeer>,
     params: PermissionPendingParams,
 ) -> Outcome {
     parts.access.end_decided().await?;
@@ -177,7 +177,7 @@ fn one(id: &str, asked: &Pending) -> PendingPermission {
 
 pub(crate) async fn granted(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: PermissionGrantedParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -195,7 +195,7 @@ pub(crate) async fn granted(
 
 pub(crate) async fn revoke(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: PermissionRevokeParams,
 ) -> Outcome {
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, params.take_context()).await?;

@@ -12,15 +12,15 @@ use crate::api::parts::QueryParts;
 use crate::bridges::rules_page;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 /// Minimum similarity of a rule id suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.6;
 
 pub(crate) async fn describe(
     _: Arc<QueryParts>,
-    _: Arc<Peer>,
+    _: Arc<ClientPeer>,
     params: RulesDescribeParams,
 ) -> Outcome {
     if let Some(unknown) = params.rules.iter().find(|it| !skills_lint::is_known(it)) {
@@ -30,7 +30,7 @@ pub(crate) async fn describe(
         params.rules.is_empty()
             || params.rules.iter().any(|name| levels::names(name, it.id.as_str()))
     };
-    let page = blocking(|| Ok(rules_page::address())).await?;
+    let page = run_fallible_blocking(|| Ok(rules_page::address())).await?;
     let asked = skills_lint::rules().iter().filter(is_asked);
     let rules = asked.map(|it| to_wire::rule(it, page.as_deref())).collect();
     Answer::new(&RulesDescribeResult { rules })

@@ -17,7 +17,7 @@ use skills_render::Invoker;
 use skills_render::resources::is_script;
 
 use crate::access::authorize;
-use crate::access::authorize::{Asking, Recipient, Script};
+use crate::access::authorize::{AuthorizationRequest, Recipient, Script};
 use crate::access::child_process;
 use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, Ran, RunSlot, take_slot};
 use crate::access::confined_dir::ConfinedDir;
@@ -30,8 +30,8 @@ use crate::api::parts::GuardedParts;
 use crate::convert::from_wire::target;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 /// The system's `ENOEXEC`: a file without an interpreter line that is no program.
 const NO_FORMAT: i32 = rustix::io::Errno::NOEXEC.raw_os_error();
@@ -41,7 +41,7 @@ const IN_A_FILE: &str = "Write long or binary data to a file and name that file 
 
 pub(crate) async fn run(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: RunParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -52,10 +52,10 @@ pub(crate) async fn run(
     let request = parts.resolver.resolve(&peer, context).await?;
     let view = &*request.view;
     let candidate = &view.resolution.candidates[find(view, &target)?];
-    let asking = Asking::new(&request, candidate, Invoker::Model, params.wait);
+    let asking = AuthorizationRequest::new(&request, candidate, Invoker::Model, params.wait);
     // A script of a skill inside this one needs the rights of both.
     for owner in nested_skills(view, candidate, &relative).await? {
-        let asking = Asking { candidate: owner, ..asking };
+        let asking = AuthorizationRequest { candidate: owner, ..asking };
         authorize::read(&parts.access, asking, Recipient::Other).await?;
     }
     let call = ScriptCall { parts: &parts, params: &params, relative: &relative, view, candidate };
@@ -109,7 +109,7 @@ impl ScriptCall<'_> {
     /// what the user has approved, with the skill's files unless it is the user's own.
     async fn authorize(
         &self,
-        asking: Asking<'_>,
+        asking: AuthorizationRequest<'_>,
     ) -> Result<(RunSlot, Content, Option<Snapshot>), RpcError> {
         let Self { parts, params, view, candidate, .. } = *self;
         authorize::run::is_possible(&parts.access, view, candidate)?;
@@ -165,7 +165,7 @@ impl ScriptCall<'_> {
         let (dir, known) = (candidate.dir().into_path_buf(), candidate.directory);
         let (relative, shown) = (self.relative.to_owned(), self.params.relative.clone());
         let name = candidate.name.clone();
-        blocking(move || {
+        run_fallible_blocking(move || {
             let (content, line) = located((&dir, known), &relative, &shown)?;
             let take =
                 |unit| Snapshot::take(unit).map_err(|error| sealed_copy::refused(&error, &name));
@@ -179,7 +179,7 @@ impl ScriptCall<'_> {
     async fn copied_path(&self, script: &Content) -> Result<PathBuf, RpcError> {
         let (dir, real) = (self.candidate.dir().into_path_buf(), script.path.clone());
         let relative = self.relative.to_owned();
-        blocking(move || {
+        run_fallible_blocking(move || {
             let dir = fs::canonicalize(&dir).unwrap_or(dir);
             Ok(real.strip_prefix(&dir).map_or(relative, Path::to_owned))
         })
@@ -201,7 +201,7 @@ impl ScriptCall<'_> {
         };
         let unchecked = authorize::run::unchecked(&parts.access, view, candidate);
         let (shown, cwd) = (params.relative.clone(), run_dir.clone());
-        let found = blocking(move || {
+        let found = run_fallible_blocking(move || {
             let unchecked = unchecked();
             let interpreter = unchecked.interpreter(&first_line, &cwd);
             let interpreter = interpreter.map_err(|error| no_interpreter(&error, &shown))?;

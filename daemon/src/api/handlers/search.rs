@@ -17,11 +17,11 @@ use skills_protocol::wire::{
 use crate::api::handlers::list::StateSet;
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
-use crate::api::session::{SessionCalls, Uses, score};
-use crate::convert::to_wire;
+use crate::api::session::{SessionCalls, UseCounts, score};
+use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 const DEFAULT_LIMIT: u32 = 10;
 
@@ -30,7 +30,7 @@ const MOST: u32 = 100;
 
 pub(crate) async fn search(
     parts: Arc<QueryParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SearchParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -55,8 +55,11 @@ pub(crate) async fn search(
         Ok((view, hits))
     };
     // The first search of a view builds its index.
-    let (view, hits) =
-        if is_indexed { blocking(work).await? } else { parts.heavy.run(&peer, |_| work()).await? };
+    let (view, hits) = if is_indexed {
+        run_fallible_blocking(work).await?
+    } else {
+        parts.heavy.run(&peer, |_| work()).await?
+    };
     let hits = hits.map_err(|error| {
         tracing::error!(%error, "a search failed");
         RpcError::internal(error.to_string())
@@ -78,7 +81,7 @@ fn hits(
     query: &str,
     limit: usize,
     states: StateSet,
-    uses: &Uses,
+    uses: &UseCounts,
 ) -> Result<Vec<RankedHit>, SearchError> {
     let candidates = &view.resolution.candidates;
     let index = view.responses().search_index(&view.resolution)?;
@@ -89,13 +92,13 @@ fn hits(
 /// `skills/usage`: the listed skills that were loaded, the one with the highest score first.
 pub(crate) async fn usage(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: UsageParams,
 ) -> Outcome {
     let RequestContext { view, .. } =
         sessions.resolver.resolve(&peer, params.take_context()).await?;
     let uses = sessions.uses().await;
-    blocking(move || {
+    run_fallible_blocking(move || {
         let states = StateSet::of(&params.include);
         let candidates = view.resolution.candidates.iter();
         let shown = candidates.filter(|it| states.holds(to_wire::state(it.state)));

@@ -22,8 +22,8 @@ use crate::api::request::RequestContext;
 use crate::convert::{from_wire, to_wire};
 use crate::lifecycle::resident_memory;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 const NAME: &str = "skillsd";
 
@@ -35,7 +35,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) async fn initialize(
     parts: Arc<ServerParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     params: InitializeParams,
 ) -> Outcome {
     if let Some(client) = &params.client_info {
@@ -56,7 +56,11 @@ pub(crate) async fn initialize(
     })
 }
 
-pub(crate) async fn status(parts: Arc<ServerParts>, _: Arc<Peer>, _: StatusParams) -> Outcome {
+pub(crate) async fn status(
+    parts: Arc<ServerParts>,
+    _: Arc<ClientPeer>,
+    _: StatusParams,
+) -> Outcome {
     let now = parts.resolver.refresh_settings().await;
     let status = parts
         .resolver
@@ -74,7 +78,9 @@ pub(crate) async fn status(parts: Arc<ServerParts>, _: Arc<Peer>, _: StatusParam
     let config = parts.resolver.settings.user();
     if config.run_scripts || config.run_shell {
         let home = parts.access.home.clone();
-        let found = blocking(move || Ok(UntrustedDirs::new(&[], home.as_deref()).search_path()));
+        let found = run_fallible_blocking(move || {
+            Ok(UntrustedDirs::new(&[], home.as_deref()).search_path())
+        });
         config_health.extend(found.await?.health());
     }
     Answer::new(&StatusResult {
@@ -127,7 +133,7 @@ fn rebuilds(status: &Status) -> Rebuilds {
 
 pub(crate) async fn sync(
     parts: Arc<ServerParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SyncParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -146,7 +152,11 @@ pub(crate) async fn sync(
     Answer::new(&SyncResult { clock: view.clock.clone(), health: to_wire::health(&view.health) })
 }
 
-pub(crate) async fn shutdown(parts: Arc<ServerParts>, _: Arc<Peer>, _: ShutdownParams) -> Outcome {
+pub(crate) async fn shutdown(
+    parts: Arc<ServerParts>,
+    _: Arc<ClientPeer>,
+    _: ShutdownParams,
+) -> Outcome {
     tracing::info!("asked to stop");
     // Calls in flight are still answered. Calls that wait for approval are cancelled first, before
     // this call is answered.

@@ -23,8 +23,8 @@ use crate::api::session::{SessionCalls, SessionContext, TouchScope, Touched};
 use crate::convert::from_wire;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
-use crate::rpc::tasks::blocking;
+use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 /// Maximum number of paths in one touch.
 const MAX_PATHS: usize = 10_000;
@@ -34,7 +34,7 @@ const SHOWN_PATH: usize = 4096;
 
 pub(crate) async fn open(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SessionOpenParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -44,7 +44,7 @@ pub(crate) async fn open(
 
 pub(crate) async fn get(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SessionGetParams,
 ) -> Outcome {
     let named = sessions.require_session(&peer, params.take_context()).await?;
@@ -60,7 +60,7 @@ async fn session_result(sessions: &SessionCalls, named: SessionContext) -> Outco
 
 pub(crate) async fn close(
     sessions: Arc<SessionCalls>,
-    _: Arc<Peer>,
+    _: Arc<ClientPeer>,
     params: SessionCloseParams,
 ) -> Outcome {
     let Some(session) = params.session.filter(|it| !it.is_empty()) else {
@@ -79,7 +79,7 @@ pub(crate) async fn close(
 
 pub(crate) async fn list(
     sessions: Arc<SessionCalls>,
-    _: Arc<Peer>,
+    _: Arc<ClientPeer>,
     _: SessionListParams,
 ) -> Outcome {
     let known = &sessions.resolver.sessions;
@@ -90,13 +90,13 @@ pub(crate) async fn list(
 
 pub(crate) async fn touch(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SessionTouchParams,
 ) -> Outcome {
     let context = params.take_context();
     let (paths, refused) = touched(&params.paths, context.path_encoding)?;
     let named = sessions.get_or_open_session(&peer, context).await?;
-    let Touched { session, view, new } =
+    let Touched { session, view, delta: new } =
         sessions.touch(named, paths, TouchScope::Everything).await?;
     let health = sessions.resolver.full_health(&view);
     Answer::new(&SessionTouchResult {
@@ -168,7 +168,7 @@ fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
 /// Decodes a call about an agent of a session, which depends on no file.
 async fn agent(
     sessions: &SessionCalls,
-    peer: &Arc<Peer>,
+    peer: &Arc<ClientPeer>,
     context: Context,
 ) -> Result<(SessionContext, Option<String>), RpcError> {
     let agent = context.agent.clone().filter(|it| !it.is_empty());
@@ -179,7 +179,7 @@ async fn agent(
 
 pub(crate) async fn invoked(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SessionInvokedParams,
 ) -> Outcome {
     let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
@@ -195,12 +195,12 @@ pub(crate) async fn invoked(
         skills: loaded.into_iter().map(to_wire::loaded).collect(),
     };
     // It has the texts of all skills.
-    blocking(move || Answer::new(&result)).await
+    run_fallible_blocking(move || Answer::new(&result)).await
 }
 
 pub(crate) async fn compacted(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SessionCompactedParams,
 ) -> Outcome {
     let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
@@ -226,7 +226,7 @@ pub(crate) async fn compacted(
 
 pub(crate) async fn agent_end(
     sessions: Arc<SessionCalls>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: SessionAgentEndParams,
 ) -> Outcome {
     let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;

@@ -25,13 +25,13 @@ use crate::api::request::Resolver;
 use crate::convert::from_wire;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 use crate::rpc::refusal;
-use crate::rpc::tasks::blocking;
+use crate::rpc::tasks::run_fallible_blocking;
 
 pub(crate) async fn get(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: TrustGetParams,
 ) -> Outcome {
     // The digest is for `trust/set`, and its files may be many.
@@ -114,7 +114,7 @@ fn one(dir: &AbsPath, trusted: bool) -> TrustedDir {
 
 pub(crate) async fn set(
     parts: Arc<GuardedParts>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: TrustSetParams,
 ) -> Outcome {
     let context = params.take_context();
@@ -165,7 +165,7 @@ async fn require_trustable(dir: &AbsPath) -> Result<(), RpcError> {
             .with_hint("Trust the directories of single worktrees."));
     }
     let dir = dir.clone();
-    blocking(move || {
+    run_fallible_blocking(move || {
         if dir.is_dir() {
             return Ok(());
         }
@@ -179,7 +179,7 @@ async fn require_trustable(dir: &AbsPath) -> Result<(), RpcError> {
 /// Returns the canonical directory of a call: the given one, or the worktree of its context.
 async fn trust_dir(
     resolver: &Resolver,
-    peer: &Arc<Peer>,
+    peer: &Arc<ClientPeer>,
     dir: Option<&str>,
     context: Context,
 ) -> Result<AbsPath, RpcError> {
@@ -190,7 +190,7 @@ async fn trust_dir(
         }
         None => resolver.resolve(peer, context).await?.view.resolution.worktree.clone(),
     };
-    blocking(move || Ok(canonical(&dir))).await
+    run_fallible_blocking(move || Ok(canonical(&dir))).await
 }
 
 /// Keeps the path of a missing directory, so that trust in it can still be revoked.

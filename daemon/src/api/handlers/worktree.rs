@@ -14,11 +14,11 @@ use crate::api::request::{RequestContext, Resolver};
 use crate::convert::from_wire;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 pub(crate) async fn open(
     resolver: Arc<Resolver>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: WorktreeOpenParams,
 ) -> Outcome {
     let asked = resolver.decode(&peer, params.take_context()).await?.request;
@@ -56,7 +56,7 @@ fn closed(top: &AbsPath) -> Worktree {
 
 pub(crate) async fn close(
     resolver: Arc<Resolver>,
-    peer: Arc<Peer>,
+    peer: Arc<ClientPeer>,
     mut params: WorktreeCloseParams,
 ) -> Outcome {
     // Only the worktree is needed, so its skills need not be fresh.
@@ -76,7 +76,11 @@ pub(crate) async fn close(
     })
 }
 
-pub(crate) async fn list(resolver: Arc<Resolver>, _: Arc<Peer>, _: WorktreeListParams) -> Outcome {
+pub(crate) async fn list(
+    resolver: Arc<Resolver>,
+    _: Arc<ClientPeer>,
+    _: WorktreeListParams,
+) -> Outcome {
     let status =
         resolver.engine.status().await.map_err(|error| resolver.shutdown.engine_failed(&error))?;
     Answer::new(&WorktreeListResult {

@@ -40,7 +40,7 @@ use tokio::time::timeout;
 use crate::bridges::lsp::backend_calls::{BackendCalls, BackendMode, follow_events, with_context};
 use crate::bridges::lsp::dependency_watcher::DependencyWatcher;
 use crate::bridges::rules_page;
-use crate::rpc::tasks::{spawn, unblock};
+use crate::rpc::tasks::{run_blocking, spawn};
 
 /// Maximum size of a file that is read; larger ones are not edited by hand.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -72,7 +72,7 @@ impl LspBackend {
 fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> Option<T> + Send + 'static,
 ) -> Answer<T> {
-    Box::pin(async move { unblock(work).await.ok()? })
+    Box::pin(async move { run_blocking(work).await.ok()? })
 }
 
 impl Backend for LspBackend {
@@ -141,7 +141,7 @@ impl Backend for LspBackend {
                 let top = inspect::worktree_top(&place).unwrap_or(place);
                 inspect::watch_texts(&mut watch, &top, home.as_ref()).then_some(watch)
             };
-            let mut watch = unblock(arm).await.ok()??;
+            let mut watch = run_blocking(arm).await.ok()??;
             let task = spawn(async move {
                 watch.changed().await;
                 on_change();
@@ -217,7 +217,7 @@ impl Backend for LspBackend {
 
     fn rules_page(&self) -> Answer<String> {
         // A home directory that does not answer must not block the editor.
-        let put = timeout(PAGE_TIMEOUT, unblock(rules_page::put));
+        let put = timeout(PAGE_TIMEOUT, run_blocking(rules_page::put));
         Box::pin(async move { put.await.ok()?.ok()? })
     }
 

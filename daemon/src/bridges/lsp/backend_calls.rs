@@ -42,7 +42,7 @@ use crate::lifecycle::daemon::boot_id;
 use crate::lifecycle::in_process::FallbackServer;
 use crate::lifecycle::settings::profile_variables;
 use crate::rpc::server::Server;
-use crate::rpc::tasks::unblock;
+use crate::rpc::tasks::run_blocking;
 
 /// Maximum size of the cached texts of unopened files, in bytes. Searches for mentions and
 /// renames fill it.
@@ -178,7 +178,7 @@ impl BackendCalls {
         }
         let own = Arc::clone(&self.own);
         // Stopping joins the server's thread.
-        let _ = unblock(move || own.stop()).await;
+        let _ = run_blocking(move || own.stop()).await;
     }
 
     /// Returns the context of a call about a directory, in an encoding for `paths` too.
@@ -245,7 +245,7 @@ impl BackendCalls {
             BackendMode::Served(server, daemon, _) => pair(server, daemon),
             BackendMode::Daemon(_) | BackendMode::InProcessServer => {
                 let own = Arc::clone(&self.own);
-                let connected = unblock(move || own.connect()).await;
+                let connected = run_blocking(move || own.connect()).await;
                 connected.map_err(io::Error::from).and_then(|it| it)
             }
         };

@@ -18,7 +18,7 @@ use skills_lsp::{OnChange, WatchTarget};
 use skills_syntax::path::AbsPath;
 use tokio::time::sleep;
 
-use crate::rpc::tasks::unblock;
+use crate::rpc::tasks::run_blocking;
 
 /// Debounce interval before the callback runs.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -42,7 +42,7 @@ impl DependencyWatcher {
         };
         let (targets, file) = (self.targets.clone(), self.configuration.clone());
         // A directory on a network file system may not answer.
-        unblock(move || arm(watch, &targets, file.as_deref())).await.ok()
+        run_blocking(move || arm(watch, &targets, file.as_deref())).await.ok()
     }
 
     /// Calls `on_change` after every change. Runs until it is aborted.

@@ -45,7 +45,7 @@ fn unknown(word: &str, param: &str, words: &[&str]) -> RpcError {
         ))
 }
 
-pub(crate) fn by(by: Option<wire::By>) -> skills_render::Invoker {
+pub(crate) fn invoker(by: Option<wire::By>) -> skills_render::Invoker {
     match by {
         None | Some(wire::By::Model) => skills_render::Invoker::Model,
         Some(wire::By::User) => skills_render::Invoker::User,

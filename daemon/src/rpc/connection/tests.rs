@@ -37,27 +37,27 @@ impl Drop for Dropped {
     }
 }
 
-async fn immediate(_: Arc<Bench>, _: Arc<Peer>, _: StatusParams) -> Outcome {
+async fn immediate(_: Arc<Bench>, _: Arc<ClientPeer>, _: StatusParams) -> Outcome {
     Answer::new(&"status")
 }
 
-async fn gated(bench: Arc<Bench>, _: Arc<Peer>, _: SyncParams) -> Outcome {
+async fn gated(bench: Arc<Bench>, _: Arc<ClientPeer>, _: SyncParams) -> Outcome {
     let _dropped = Dropped(Arc::clone(&bench.dropped));
     bench.begun.fetch_add(1, Ordering::SeqCst);
     bench.gate.notified().await;
     Answer::new(&"sync")
 }
 
-async fn panicking(_: Arc<Bench>, _: Arc<Peer>, _: ShutdownParams) -> Outcome {
+async fn panicking(_: Arc<Bench>, _: Arc<ClientPeer>, _: ShutdownParams) -> Outcome {
     tokio::task::yield_now().await;
     panic!("on purpose");
 }
 
-async fn sized(_: Arc<Bench>, _: Arc<Peer>, params: ListParams) -> Outcome {
+async fn sized(_: Arc<Bench>, _: Arc<ClientPeer>, params: ListParams) -> Outcome {
     Answer::new(&"x".repeat(params.limit.unwrap_or_default() as usize))
 }
 
-async fn refusing(_: Arc<Bench>, _: Arc<Peer>, _: WorktreeListParams) -> Outcome {
+async fn refusing(_: Arc<Bench>, _: Arc<ClientPeer>, _: WorktreeListParams) -> Outcome {
     Err(RpcError::skill_not_found("pfd", vec!["pdf".into()], vec![]))
 }
 
@@ -79,7 +79,8 @@ fn rig_with(limits: Limits, buffer: usize) -> Rig {
     register::<WorktreeList, _, _, _>(&mut methods, &bench, refusing);
     let (client, server) = duplex(buffer);
     let closing = CancellationToken::new();
-    let connection = Connection::new(server, methods, limits, Arc::new(Peer::new(1)), &closing);
+    let connection =
+        Connection::new(server, methods, limits, Arc::new(ClientPeer::new(1)), &closing);
     Rig { client, bench, closing, served: tokio::spawn(connection.run()) }
 }
 

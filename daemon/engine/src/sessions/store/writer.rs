@@ -82,7 +82,7 @@ pub(super) struct Use {
 }
 
 /// Uses not yet passed to the store's thread, in order.
-pub(super) type Uses = Mutex<Vec<Use>>;
+pub(super) type PendingUses = Mutex<Vec<Use>>;
 
 impl Use {
     fn count(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -97,7 +97,7 @@ pub(super) fn run(
     path: Option<&Path>,
     problems: &Mutex<StoreProblems>,
     external_writes: &ExternalWrites,
-    uses: &Uses,
+    uses: &PendingUses,
     waiting: &Receiver<StoreJob>,
 ) {
     let opened = file::open(path);
@@ -159,7 +159,7 @@ struct Writer<'a> {
     last_retry: Option<Instant>,
     problems: &'a Mutex<StoreProblems>,
     external_writes: &'a ExternalWrites,
-    uses: &'a Uses,
+    uses: &'a PendingUses,
     version: Version,
     /// Changes that are not on disk, in order.
     pending: VecDeque<StoreChange>,

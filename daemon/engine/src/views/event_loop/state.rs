@@ -15,7 +15,7 @@ use crate::files::dir_index::Need;
 use crate::files::scanner::Scanner;
 use crate::sources::fetching::Fetching;
 use crate::sources::source_set::Sources;
-use crate::sources::source_uses::Uses;
+use crate::sources::source_uses::SourceDependencies;
 use crate::views::discovery_run::{Dependencies, DiscoveryRun};
 use crate::views::event::{Freshness, Published, Request};
 use crate::views::idle_check::EventSender;
@@ -39,7 +39,7 @@ pub(crate) enum Waiter {
     Sync(oneshot::Sender<String>),
     /// Asks which sources are still being fetched. The views contain everything that arrived before
     /// the answer.
-    Fetching(Uses, oneshot::Sender<Fetching>),
+    Fetching(SourceDependencies, oneshot::Sender<Fetching>),
 }
 
 impl Waiter {

@@ -20,7 +20,7 @@ use skills_render::prompt_listing::ListedSkill;
 use skills_syntax::path::AbsPath;
 
 /// Labels and notes for the skills of a listing.
-pub(super) struct Additions<'v> {
+pub(super) struct ListingNotes<'v> {
     view: &'v View,
     /// Labels by the skills' files.
     labels: HashMap<&'v Path, String>,
@@ -28,7 +28,7 @@ pub(super) struct Additions<'v> {
     names: HashSet<&'v str>,
 }
 
-impl<'v> Additions<'v> {
+impl<'v> ListingNotes<'v> {
     pub(super) fn of(view: &'v View) -> Self {
         let loaded = loaded(view).map(|it| &*it.name);
         let names = loaded.chain(OWN_COMMANDS.split(' ')).collect();

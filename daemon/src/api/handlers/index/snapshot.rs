@@ -115,7 +115,7 @@ fn place(ranked: Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
         description: ranked.description.map(|it| it as u32),
         state: state(ranked.state),
         reason: ranked.reason,
-        turn: ranked.turn as u32,
+        turn: ranked.claim_position as u32,
         winner: ranked.winner.map(|it| it as u32),
         same_file: ranked.same_file,
     };

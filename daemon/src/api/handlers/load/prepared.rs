@@ -19,17 +19,16 @@ use tokio::time::Instant;
 
 use super::read::SkillContent;
 use crate::access::authorize;
-use crate::access::authorize::{Asking, Commands};
+use crate::access::authorize::{AuthorizationRequest, Commands};
 use crate::access::child_process;
 use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, Ran, RunSlot, take_slot};
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
 use crate::api::handlers::run::ORIGINAL;
 use crate::api::parts::GuardedParts;
-use crate::convert::from_wire::format;
-use crate::convert::to_wire;
-use crate::convert::to_wire::rendered;
-use crate::rpc::tasks::blocking;
+use crate::api::to_wire;
+use crate::api::to_wire::rendered;
+use crate::rpc::tasks::run_fallible_blocking;
 
 /// A load after its skill was read.
 #[derive(Clone)]
@@ -80,7 +79,7 @@ impl PreparedLoad {
             return Ok(self.render_now(results, given, None));
         }
         let (this, results, copy) = (self.clone(), results.clone(), copy.map(copied));
-        blocking(move || Ok(this.render_now(&results, given, copy.as_ref()))).await
+        run_fallible_blocking(move || Ok(this.render_now(&results, given, copy.as_ref()))).await
     }
 
     /// Returns true if the skill is rendered in less than a millisecond, whatever its text says.
@@ -117,7 +116,7 @@ impl PreparedLoad {
         };
         render(&LoadRequest {
             format: material.format,
-            by: format::by(params.by),
+            by: format::invoker(params.by),
             name: &candidate.name,
             description: candidate.description.as_deref().unwrap_or_default(),
             scope: view.resolution.roots[candidate.root].scope,
@@ -174,7 +173,7 @@ impl PreparedLoad {
     /// warnings.
     pub(super) async fn execute(
         &self,
-        asking: Asking<'_>,
+        asking: AuthorizationRequest<'_>,
         loaded: &LoadedSkill,
         results: &mut ShellResults,
     ) -> Result<Vec<String>, RpcError> {
@@ -182,7 +181,8 @@ impl PreparedLoad {
             loaded.commands.iter().map(|it| it.command.clone()).collect()
         };
         let all_here = all(loaded);
-        let filled = all(&self.render(results, SubstitutedInput::Words).await?) != all_here;
+        let has_caller_text =
+            all(&self.render(results, SubstitutedInput::Words).await?) != all_here;
         let candidate = asking.candidate;
         // Checked first, so that no file is read if the commands may not run.
         authorize::run::is_shell_possible(&self.parts.access, &self.view, candidate)?;
@@ -191,7 +191,8 @@ impl PreparedLoad {
             Some(unit) => Some(authorize::run::files(unit, &candidate.name).await?),
             None => None,
         };
-        let commands = Commands { text: self.material.hash(), all: all_here, filled, files };
+        let commands =
+            Commands { text: self.material.hash(), all: all_here, has_caller_text, files };
         let access = &self.parts.access;
         let permit = authorize::run::shell(access, asking, &commands).await?;
         let place = take_slot().await.map_err(|error| cannot_run(&error))?;
@@ -225,7 +226,7 @@ impl PreparedLoad {
         let (mut warnings, mut is_missing) = (Vec::new(), false);
         let dir = candidate.dir().into_path_buf();
         let unchecked = authorize::run::unchecked(&self.parts.access, &self.view, candidate);
-        let search_path = blocking(move || Ok(unchecked().search_path())).await?;
+        let search_path = run_fallible_blocking(move || Ok(unchecked().search_path())).await?;
         let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
         // The same commands in the same order, with other paths.
         let in_copy = match &copy {
@@ -277,7 +278,7 @@ impl PreparedLoad {
         name: &str,
     ) -> Result<SealedCopy, RpcError> {
         let (agreed, shown) = (commands.files.clone(), name.to_owned());
-        let snapshot = blocking(move || {
+        let snapshot = run_fallible_blocking(move || {
             let snapshot = Snapshot::take(unit).map_err(|it| sealed_copy::refused(&it, &shown))?;
             if agreed.as_ref() == Some(snapshot.content()) {
                 return Ok(snapshot);

@@ -10,14 +10,14 @@ use skills_protocol::wire::Context;
 
 use super::{Rig, skill, tree};
 use crate::api::handlers::check::{Active, active};
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 const PROFILES: [&str; 2] = ["agentskills", "codex"];
 
 impl Rig {
     /// Returns how often two requests build the snapshot index of these profiles.
     async fn n_index_builds(&self) -> usize {
-        let peer = Arc::new(Peer::new(0));
+        let peer = Arc::new(ClientPeer::new(0));
         let context = Context { cwd: Some(self.path("w")), ..Context::default() };
         let profiles = PROFILES.map(ToOwned::to_owned).to_vec();
         let Active { views, .. } = active(&self.daemon.parts.resolver, &peer, &context, profiles)
@@ -68,7 +68,7 @@ async fn cancelled_snapshot_builds_no_index_and_keeps_nothing() {
     let context = Context { cwd: Some(rig.path("w")), ..Context::default() };
     let profiles = PROFILES.map(ToOwned::to_owned).to_vec();
     let Active { views, .. } =
-        active(&rig.daemon.parts.resolver, &Arc::new(Peer::new(0)), &context, profiles)
+        active(&rig.daemon.parts.resolver, &Arc::new(ClientPeer::new(0)), &context, profiles)
             .await
             .expect("there are views");
     let cancel = Cancel::default();

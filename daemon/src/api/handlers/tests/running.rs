@@ -14,9 +14,9 @@ use skills_render::Invoker;
 
 use super::Rig;
 use crate::access::authorize;
-use crate::access::authorize::Asking;
+use crate::access::authorize::AuthorizationRequest;
 use crate::access::authorize::Commands;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 const EXECUTE: &str = "[run]\nshell = true\n";
 
@@ -74,18 +74,19 @@ async fn trusted_commands_run_and_need_approval_after_an_edit() {
 async fn trust_check_uses_the_text_that_was_read() {
     let mut rig = project("echo first");
     rig.trust_worktree().await;
-    let peer = Arc::new(Peer::new(1));
+    let peer = Arc::new(ClientPeer::new(1));
     let context = wire::Context { cwd: Some(rig.path("w")), ..wire::Context::default() };
     let request = rig.daemon.parts.resolver.resolve(&peer, context).await.unwrap();
     let view = &*request.view;
     let candidate = view.resolution.candidates.iter().find(|it| it.name == "p").unwrap();
-    let asking = Asking::new(&request, candidate, Invoker::Model, None);
+    let asking = AuthorizationRequest::new(&request, candidate, Invoker::Model, None);
     // The file keeps its trusted content.
     for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
         let hash = content_hash(text(command).as_bytes());
         let unit = authorize::run::unit(view, candidate).unwrap();
         let files = Some(authorize::run::files(unit, "p").await.unwrap());
-        let commands = Commands { text: hash, all: vec![command.to_owned()], filled: false, files };
+        let commands =
+            Commands { text: hash, all: vec![command.to_owned()], has_caller_text: false, files };
         let run = authorize::run::shell(&rig.daemon.parts.guarded.access, asking, &commands).await;
         assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
         let hooks =
@@ -228,7 +229,7 @@ async fn script_that_changes_during_approval_is_not_run() {
     let params = json!({"cwd": rig.path("w"), "name": "p", "relative": "x.sh", "wait": true});
     let params = serde_json::from_value(params).unwrap();
     let running =
-        tokio::spawn(crate::api::handlers::run::run(parts, Arc::new(Peer::new(7)), params));
+        tokio::spawn(crate::api::handlers::run::run(parts, Arc::new(ClientPeer::new(7)), params));
     let id = loop {
         let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
         if let Some(asked) = pending.get(0) {

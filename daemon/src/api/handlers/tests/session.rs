@@ -8,7 +8,7 @@ use skills_syntax::path::AbsPath;
 
 use super::*;
 use crate::api::session::TouchScope;
-use crate::rpc::peer::Peer;
+use crate::rpc::peer::ClientPeer;
 
 /// Returns a worktree with packages that have their own skills.
 fn monorepo() -> Rig {
@@ -238,13 +238,13 @@ async fn automatic_touch_adds_nothing_from_an_untrusted_worktree() {
             .daemon
             .parts
             .sessions
-            .get_or_open_session(&Arc::new(Peer::new(7)), context)
+            .get_or_open_session(&Arc::new(ClientPeer::new(7)), context)
             .await
             .unwrap();
         let paths = vec![written.clone()];
         let touched =
             rig.daemon.parts.sessions.touch(named, paths, TouchScope::Trusted).await.unwrap();
-        touch_result.push((touched.new.activated.len(), touched.new.discovered.len()));
+        touch_result.push((touched.delta.activated.len(), touched.delta.discovered.len()));
     }
     assert_eq!(touch_result, [(1, 0), (0, 0), (0, 2)]);
     assert!(rig.session_list().await.contains(&"css active".to_owned()));

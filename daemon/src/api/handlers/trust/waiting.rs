@@ -79,7 +79,7 @@ pub(super) fn asking(
         }
         // A file that was removed meanwhile needs no trust.
         let Some(content) = hashes.file(&candidate.path) else { continue };
-        let is_current = authorize::listed(candidate).is_none_or(|it| it == content.hash);
+        let is_current = authorize::text_hash(candidate).is_none_or(|it| it == content.hash);
         let files = read.as_ref().map(|it| &it.content);
         let encoding = encoding_of([&*candidate.path]);
         let (name, path) = (candidate.name.clone(), encode(&candidate.path, encoding));

@@ -1,4 +1,4 @@
-//! `ClientPlace`: the working directory of an MCP client's calls. It is the directory that the
+//! `ClientDirectory`: the working directory of an MCP client's calls. It is the directory that the
 //! server was started in, or comes from the client's roots.
 //!
 //! If a client supports roots, calls wait until it has sent them, so that its first list is already
@@ -16,10 +16,10 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// Maximum wait for a client to send its roots.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const ROOTS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The client's current working directory.
-pub struct ClientPlace {
+pub struct ClientDirectory {
     global: GlobalArgs,
     session: Option<String>,
     start: Context,
@@ -29,7 +29,7 @@ pub struct ClientPlace {
     has_roots_answer: AtomicBool,
 }
 
-impl ClientPlace {
+impl ClientDirectory {
     /// Returns the directory given on the command line.
     pub fn new(global: GlobalArgs, session: Option<String>) -> Result<Self, CommandError> {
         let start = Context { session: session.clone(), ..skills_cli::context(&global)? };
@@ -94,7 +94,7 @@ impl ClientPlace {
         &self,
         moves: &mut watch::Receiver<Option<Context>>,
     ) -> Context {
-        let known = timeout(PATIENCE, moves.wait_for(Option::is_some)).await;
+        let known = timeout(ROOTS_TIMEOUT, moves.wait_for(Option::is_some)).await;
         match known {
             Ok(Ok(context)) => context.clone().unwrap_or_else(|| self.start.clone()),
             // The client supports roots but never sends them.
@@ -121,8 +121,8 @@ fn directory(uri: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn place(global: GlobalArgs) -> ClientPlace {
-        ClientPlace::new(global, None).expect("a directory")
+    fn client_directory(global: GlobalArgs) -> ClientDirectory {
+        ClientDirectory::new(global, None).expect("a directory")
     }
 
     #[tokio::test]
@@ -132,40 +132,40 @@ mod tests {
         for dir in [&one, &two] {
             std::fs::create_dir(dir).expect("made");
         }
-        let place = place(GlobalArgs::default());
-        place.await_roots();
+        let directory = client_directory(GlobalArgs::default());
+        directory.await_roots();
         let base = top.path().to_str().expect("plain");
         let roots =
             ["https://x/y", &format!("file://{base}/gone"), &format!("file://{base}/a%20b")]
                 .map(str::to_owned)
                 .into_iter()
                 .chain([format!("file://localhost{base}/two")]);
-        place.apply_roots(Some(&roots.collect::<Vec<_>>()));
-        let context = place.context().await;
+        directory.apply_roots(Some(&roots.collect::<Vec<_>>()));
+        let context = directory.context().await;
         assert_eq!(context.cwd.map(PathBuf::from), Some(one));
         assert_eq!(context.additional_dirs, [two.to_str().expect("plain")]);
     }
 
     #[tokio::test]
     async fn without_usable_roots_the_start_directory_is_used() {
-        let place = place(GlobalArgs::default());
-        let start = place.context().await;
-        place.await_roots();
-        place.apply_roots(Some(&["file:///nowhere/at/all".to_owned()]));
-        assert_eq!(place.context().await, start);
-        place.await_roots();
-        place.apply_roots(None);
-        assert_eq!(place.context().await, start);
+        let directory = client_directory(GlobalArgs::default());
+        let start = directory.context().await;
+        directory.await_roots();
+        directory.apply_roots(Some(&["file:///nowhere/at/all".to_owned()]));
+        assert_eq!(directory.context().await, start);
+        directory.await_roots();
+        directory.apply_roots(None);
+        assert_eq!(directory.context().await, start);
     }
 
     #[tokio::test]
     async fn cwd_option_takes_precedence_over_roots() {
         let top = tempfile::TempDir::new().expect("made");
         let cwd = Some(top.path().to_owned());
-        let place = place(GlobalArgs { cwd, ..GlobalArgs::default() });
-        place.await_roots();
-        place.apply_roots(Some(&["file:///".to_owned()]));
+        let directory = client_directory(GlobalArgs { cwd, ..GlobalArgs::default() });
+        directory.await_roots();
+        directory.apply_roots(Some(&["file:///".to_owned()]));
         let real = top.path().canonicalize().expect("there");
-        assert_eq!(place.context().await.cwd.map(PathBuf::from), Some(real));
+        assert_eq!(directory.context().await.cwd.map(PathBuf::from), Some(real));
     }
 }

@@ -1,4 +1,4 @@
-//! `search_skills` and `explain_skill`: find skills for a task, and explain why one is missing.
+//! `explain_skill`: explains why a skill is available or missing.
 
 use std::fmt::Write as _;
 
@@ -6,50 +6,14 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use skills_agents::listing::one_line;
-use skills_protocol::method::{SkillsExplain, SkillsSearch};
-use skills_protocol::wire::{
-    ExplainParams, ExplainResult, Outcome, SearchHit, SearchParams, Step, StepKind,
-};
+use skills_protocol::method::SkillsExplain;
+use skills_protocol::wire::{ExplainParams, ExplainResult, Outcome, Step, StepKind};
 use skills_render::escape;
 
 use super::definition::{ToolResult, arguments, object, text};
 use crate::context::{McpContext, error_text};
 
-pub(super) const SEARCH: &str = "Finds skills by name and description, best match first. Use it when no skill in the description of the tool `skill` clearly fits, or when that list is shortened.";
-
-pub(super) const EXPLAIN: &str = "Explains why a skill is available or not: which directories were searched, what was found, which agent's rule excluded it, and what to do. Use it when the user expects a skill that is not listed.";
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SearchArguments {
-    query: String,
-    #[serde(default)]
-    limit: Option<u32>,
-}
-
-pub(super) fn search_schema() -> Value {
-    let properties = json!({
-        "query": {"type": "string", "description": "A few words about the task, or a name."},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Maximum number of results; 10 by default."},
-    });
-    object(&properties, &["query"])
-}
-
-pub(super) async fn search(mcp: &McpContext, given: Option<JsonObject>) -> ToolResult {
-    let SearchArguments { query, limit } = arguments(given)?;
-    let params = SearchParams { query, limit, ..SearchParams::default() };
-    let found = mcp.ask::<SkillsSearch>(params).await.map_err(|error| error_text(&error))?;
-    if found.skills.is_empty() {
-        return Ok(text("No skill matches. Try other words."));
-    }
-    Ok(text(found.skills.iter().map(hit).collect::<Vec<_>>().join("\n")))
-}
-
-fn hit(hit: &SearchHit) -> String {
-    let description = hit.skill.description.as_deref().unwrap_or_default();
-    let [name, description] = [&hit.skill.name, description].map(|it| escape(&one_line(it)));
-    format!("- {name}: {description}")
-}
+pub(super) const DESCRIPTION: &str = "Explains why a skill is available or not: which directories were searched, what was found, which agent's rule excluded it, and what to do. Use it when the user expects a skill that is not listed.";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,7 +24,7 @@ struct ExplainArguments {
     path: Option<String>,
 }
 
-pub(super) fn explain_schema() -> Value {
+pub(super) fn schema() -> Value {
     let properties = json!({
         "name": {"type": "string", "description": "The name of the skill."},
         "path": {"type": "string", "description": "Absolute path of its SKILL.md or its directory, instead of the name."},
