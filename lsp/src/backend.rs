@@ -134,7 +134,7 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Returns the skills that a profile sees from a root and that were loaded, the one with the
     /// highest score of use first.
-    fn used(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>>;
+    fn most_used_skills(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>>;
 
     /// Returns the MCP tools and the agents that a list of tools can name in a root.
     fn tool_names(&self, _root: AbsPath) -> Answer<ToolNames> {
@@ -181,7 +181,7 @@ pub trait Backend: Send + Sync + 'static {
     fn find_texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>>;
 
     /// Returns the content of a file, without a byte order mark.
-    fn read(&self, path: AbsPath) -> Answer<String>;
+    fn read_text(&self, path: AbsPath) -> Answer<String>;
 
     /// Makes a script of the skill at `path` executable. `relative` is relative to the skill's
     /// directory.
@@ -234,7 +234,7 @@ impl Backend for NoBackend {
         none()
     }
 
-    fn used(&self, _: AbsPath, _: String) -> Answer<Vec<AbsPath>> {
+    fn most_used_skills(&self, _: AbsPath, _: String) -> Answer<Vec<AbsPath>> {
         none()
     }
 
@@ -262,7 +262,7 @@ impl Backend for NoBackend {
         none()
     }
 
-    fn read(&self, _: AbsPath) -> Answer<String> {
+    fn read_text(&self, _: AbsPath) -> Answer<String> {
         none()
     }
 

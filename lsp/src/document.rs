@@ -281,7 +281,7 @@ impl Document {
             };
             it.unverified.iter().map(without_fixes).collect()
         });
-        self.as_subject(|it| skills_lint::shown(found, it, &analysis.settings(), analysis))
+        self.as_subject(|it| skills_lint::limit_findings(found, it, &analysis.settings(), analysis))
     }
 
     /// Returns a copy with other text that was never sent by the client.

@@ -399,7 +399,7 @@ impl LanguageServer for Server {
             if pull.is_superseded() {
                 return Err(superseded());
             }
-            if pull.is_over() {
+            if pull.is_ended() {
                 break WorkspaceDiagnosticReport::default();
             }
         };
@@ -417,7 +417,7 @@ impl Server {
         tokio::select! {
             biased;
             answer = answer => Ok(answer),
-            () = self.session.modified(document) => Err(Error::new(ErrorCode::ContentModified)),
+            () = self.session.wait_until_modified(document) => Err(Error::new(ErrorCode::ContentModified)),
         }
     }
 

@@ -205,7 +205,7 @@ impl Texts<'_> {
 
     /// Reads a document from the disk.
     pub(crate) async fn read(self, path: &AbsPath) -> Option<Arc<Document>> {
-        let text = self.session.backend().read(path.clone()).await?;
+        let text = self.session.backend().read_text(path.clone()).await?;
         let uri = Uri::from_file_path(&**path)?;
         Some(Arc::new(Document::new(uri, 0, Revision::default(), text)))
     }

@@ -83,25 +83,25 @@ impl UriMapper {
             return;
         }
         let own = std::mem::replace(uri, encoded.clone());
-        let mut spellings = lock(&self.0);
-        if spellings.len() < MAX_MAPPINGS {
-            spellings.insert(encoded, own);
+        let mut mappings = lock(&self.0);
+        if mappings.len() < MAX_MAPPINGS {
+            mappings.insert(encoded, own);
         }
     }
 }
 
 /// Restores the client's URIs in values, and in the keys of edits by URI.
-fn restore(value: &mut Value, spellings: &HashMap<String, String>) {
+fn restore(value: &mut Value, mappings: &HashMap<String, String>) {
     match value {
         Value::String(text) => {
-            if let Some(own) = spellings.get(text) {
+            if let Some(own) = mappings.get(text) {
                 text.clone_from(own);
             }
         }
         Value::Object(fields) => {
-            fields.values_mut().for_each(|it| restore(it, spellings));
-            if fields.keys().any(|it| spellings.contains_key(it)) {
-                let spelled = |key: String| spellings.get(&key).cloned().unwrap_or(key);
+            fields.values_mut().for_each(|it| restore(it, mappings));
+            if fields.keys().any(|it| mappings.contains_key(it)) {
+                let spelled = |key: String| mappings.get(&key).cloned().unwrap_or(key);
                 let all: Map<String, Value> = std::mem::take(fields)
                     .into_iter()
                     .map(|(key, value)| (spelled(key), value))
@@ -109,7 +109,7 @@ fn restore(value: &mut Value, spellings: &HashMap<String, String>) {
                 *fields = all;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|it| restore(it, spellings)),
+        Value::Array(items) => items.iter_mut().for_each(|it| restore(it, mappings)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -41,7 +41,7 @@ pub struct LoadArgs {
     format: Option<String>,
     /// The caller: model, user
     #[arg(long, value_name = "WHO", default_value = "model", hide_possible_values = true)]
-    by: Who,
+    by: Caller,
     /// Treatment of commands in the skill: list, none, execute
     #[arg(long, value_name = "WHAT", default_value = "list", hide_possible_values = true)]
     shell: CommandMode,
@@ -56,7 +56,7 @@ pub struct LoadArgs {
 
 /// Value of `--by`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Who {
+enum Caller {
     /// The model.
     Model,
     /// The user.
@@ -108,8 +108,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
     let mut params = LoadParams {
         args: (!args.arguments.is_empty()).then(|| raw(&args.arguments)),
         by: Some(match args.by {
-            Who::Model => By::Model,
-            Who::User => By::User,
+            Caller::Model => By::Model,
+            Caller::User => By::User,
         }),
         format: args.format.clone(),
         shell: Some(match args.shell {
@@ -127,7 +127,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
     (params.name, params.path) = context.fill_target(&mut params, target);
     // Only arguments typed at a terminal count as the user's own.
     let is_typed =
-        matches!((args.by, args.shell), (Who::User, CommandMode::Execute)) && has_person();
+        matches!((args.by, args.shell), (Caller::User, CommandMode::Execute)) && has_person();
     let mut server = match (args.wait, is_typed) {
         (true, _) => ServerConnection::open_for_the_user(cx)?,
         (false, true) => ServerConnection::open_consent(cx)?,

@@ -99,10 +99,11 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     complete &= walker.complete;
     trust::mark(&owners, &mut roots);
     let found = walker.candidates.into_iter();
-    let mut judged: Vec<_> = found.map(|it| judge(ctx, &roots[it.root], it)).collect();
-    complete &= sidecar::apply(&ctx.profile, tree, &links, &roots, &mut judged);
+    let mut evaluated: Vec<_> =
+        found.map(|it| evaluate_and_name(ctx, &roots[it.root], it)).collect();
+    complete &= sidecar::apply(&ctx.profile, tree, &links, &roots, &mut evaluated);
     complete &= owners.is_complete();
-    let mut candidates: Vec<_> = judged.into_iter().map(|it| it.1).collect();
+    let mut candidates: Vec<_> = evaluated.into_iter().map(|it| it.1).collect();
     let real_paths = precedence::real_paths(tree, &candidates, &mut complete);
     if !complete {
         // The caller runs discovery again once the tree can answer.
@@ -144,7 +145,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
 }
 
 /// Evaluates and names a file, and returns whether it may have a metadata file beside it.
-fn judge(
+fn evaluate_and_name(
     ctx: &DiscoveryContext,
     root: &SearchRoot,
     mut found: walker::FoundFile,

@@ -65,7 +65,7 @@ pub struct CheckInput {
     /// Read limit per file, in bytes.
     pub read_limit: u64,
     /// True to compute the result of all unambiguous fixes.
-    pub settles: bool,
+    pub applies_fixes: bool,
     /// Ends the check early once its caller has cancelled.
     pub cancel: Cancel,
 }
@@ -83,11 +83,11 @@ pub struct Checked {
     /// Findings in the order of the text.
     pub findings: Vec<Finding>,
     /// Result of the unambiguous fixes; none without such fixes or if not requested.
-    pub mended: Option<Mended>,
+    pub fix_result: Option<FixResult>,
 }
 
 /// Result of applying the fixes of a file.
-pub struct Mended {
+pub struct FixResult {
     /// Edits of the text.
     pub edits: Vec<Edit>,
     /// True if the byte order mark is removed.
@@ -187,28 +187,29 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let mentions = MentionSearch::new(&task.views, skills.collect(), names, &task.cancel);
     let is_mentioned = |name: &str| mentions.is_mentioned(name);
     let found = in_parallel(&sources, &task.cancel, |source| {
-        let beside = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());
-        let beside = beside.mentioned(&is_mentioned);
-        let findings = skills_lint::check(&source.subject(), &settings, &beside);
-        let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
-        (skills_lint::shown(findings, &source.subject(), &settings, &beside), mended)
+        let facts = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());
+        let facts = facts.mentioned(&is_mentioned);
+        let findings = skills_lint::check(&source.subject(), &settings, &facts);
+        let fix_result =
+            task.applies_fixes.then(|| fix_result(source, &findings, &settings, &facts)).flatten();
+        (skills_lint::limit_findings(findings, &source.subject(), &settings, &facts), fix_result)
     });
     let found = found.ok_or(InspectError::Cancelled)?;
-    let checked = sources.into_iter().zip(found).map(|(source, (findings, mended))| {
+    let checked = sources.into_iter().zip(found).map(|(source, (findings, fix_result))| {
         let hash = source.is_whole().then_some(source.record.facts.hash);
         let InspectedFile { path, text, bom, .. } = source;
-        Checked { path, text, bom, hash, findings, mended }
+        Checked { path, text, bom, hash, findings, fix_result }
     });
     Ok(checked.collect())
 }
 
 /// Returns the result of applying a file's unambiguous fixes.
-fn mended(
+fn fix_result(
     source: &InspectedFile,
     findings: &[Finding],
     settings: &Settings<'_>,
-    beside: &FsFacts<'_>,
-) -> Option<Mended> {
+    facts: &FsFacts<'_>,
+) -> Option<FixResult> {
     // With invalid UTF-8, offsets in the text are not offsets in the file.
     let is_text =
         source.record.findings.iter().all(|it| it.diagnostic.code != ProblemCode::NotUtf8);
@@ -220,15 +221,15 @@ fn mended(
     let takes_mark = |it: &&Finding| it.rule.id == RuleId::YamlByteOrderMark && source.bom;
     let n_marks = findings.iter().filter(takes_mark).count();
     let again = |text: &str| {
-        let facts = FileFacts { size: text.len() as u64, ..source.record.facts };
+        let file_facts = FileFacts { size: text.len() as u64, ..source.record.facts };
         let origin = DecodeFacts { bom: source.bom && n_marks == 0, ..DecodeFacts::default() };
-        let source = InspectedFile::new(source.path.clone(), text.to_owned(), facts, origin);
-        skills_lint::check_for_fixing(&source.subject(), settings, beside)
+        let source = InspectedFile::new(source.path.clone(), text.to_owned(), file_facts, origin);
+        skills_lint::check_for_fixing(&source.subject(), settings, facts)
     };
-    let settled = skills_lint::apply_fixes(&source.text, findings.to_vec(), again);
-    let n_made = settled.n_made + n_marks;
-    let edits = settled.edits;
-    (n_made > 0).then_some(Mended { edits, removes_mark: n_marks > 0, n_made })
+    let fixed = skills_lint::apply_fixes(&source.text, findings.to_vec(), again);
+    let n_made = fixed.n_made + n_marks;
+    let edits = fixed.edits;
+    (n_made > 0).then_some(FixResult { edits, removes_mark: n_marks > 0, n_made })
 }
 
 /// Finds the skills at or below a path.

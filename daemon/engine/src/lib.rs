@@ -39,7 +39,7 @@ pub use crate::sources::source_config::{McpOptions, PlainHttp, RemoteOptions, So
 pub use crate::sources::source_status::{SourcePhase, SourceStatus};
 pub use crate::views::activation::Activation;
 pub use crate::views::event::Freshness;
-pub use crate::views::journal::{Difference, Gone};
+pub use crate::views::journal::{Difference, RemovedEntry};
 pub use crate::views::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::views::update::{Listener, Update};
 pub use crate::views::view::{View, ViewKey};
@@ -47,7 +47,7 @@ pub use crate::views::view_lease::ViewLease;
 pub use crate::watch::writes::Writes;
 
 /// Timeout for the event loop's end: longer than MCP servers get to exit.
-const END: Duration = Duration::from_secs(4);
+const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Options of an engine.
 pub struct Options {
@@ -421,7 +421,7 @@ impl Engine {
         // The engine may have ended already.
         let _ = self.events.send(Event::Stop);
         let ended = lock(&self.ended);
-        if ended.recv_timeout(END) == Err(RecvTimeoutError::Timeout) {
+        if ended.recv_timeout(STOP_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             tracing::warn!("the engine did not stop in time: a disk does not answer");
         }
     }

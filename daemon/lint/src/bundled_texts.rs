@@ -6,7 +6,7 @@ use skills_syntax::markdown::{Body, link_path, percent_decode};
 use skills_syntax::text::Span;
 
 use super::anchors::{Anchors, anchors, may_lead_to_heading};
-use super::link::{NEAR, is_illustration, is_markdown, is_placeholder, normalise};
+use super::link::{CONTEXT_BYTES, is_illustration, is_markdown, is_placeholder, normalise};
 
 /// Extensions of files whose text may mention others.
 const TEXTS: [&str; 12] =
@@ -207,7 +207,7 @@ fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> V
 
 /// Returns whether a link is in a quoted sentence, which is an example of one.
 fn is_quoted(text: &str, link: Span) -> bool {
-    let from = text.ceil_char_boundary(link.start.saturating_sub(NEAR));
+    let from = text.ceil_char_boundary(link.start.saturating_sub(CONTEXT_BYTES));
     let before = text[from..link.start].rsplit('\n').next().unwrap_or_default();
     before.matches('"').count() % 2 == 1 && text[link.end..].starts_with(')')
 }

@@ -64,7 +64,7 @@ pub use page::{example, page, section};
 pub use rule::Rule;
 pub use rule_id::{RuleId, UnknownRule};
 pub use settings::Settings;
-pub use shown::{MAX_SHOWN, shown};
+pub use shown::{MAX_SHOWN, limit_findings};
 pub use skill_set::{Neighbour, SkillSet};
 pub use subject::Subject;
 pub use suppress::is_known;

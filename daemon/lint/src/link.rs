@@ -9,7 +9,7 @@ use skills_syntax::text::Span;
 use super::expression::expression;
 
 /// Number of bytes before a link that are searched for words.
-pub(super) const NEAR: usize = 200;
+pub(super) const CONTEXT_BYTES: usize = 200;
 
 /// Returns the path without `.` and `..`, and whether it leaves the directory.
 pub(super) fn normalise(path: &str) -> (String, bool) {
@@ -39,7 +39,7 @@ pub(super) fn is_markdown(path: &str) -> bool {
 /// Returns whether the parentheses at a position follow brackets after a word, which is code:
 /// `items[i](value)`.
 pub(super) fn is_call(text: &str, parenthesis: usize) -> bool {
-    let from = text.ceil_char_boundary(parenthesis.saturating_sub(NEAR));
+    let from = text.ceil_char_boundary(parenthesis.saturating_sub(CONTEXT_BYTES));
     let before = text[from..parenthesis].rsplit('\n').next().unwrap_or_default();
     let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | ')' | ']');
     before.rfind('[').is_some_and(|at| before[..at].ends_with(is_word))
@@ -56,7 +56,7 @@ fn is_host(path: &str) -> bool {
 /// Returns whether a link's target is code, a host or a placeholder, or a file that the text tells
 /// to write.
 pub(super) fn is_illustration(text: &str, target: Span, path: &str) -> bool {
-    let from = text.ceil_char_boundary(target.start.saturating_sub(NEAR));
+    let from = text.ceil_char_boundary(target.start.saturating_sub(CONTEXT_BYTES));
     let before = text[from..target.start].rsplit('\n').next().unwrap_or_default();
     let label = before.rfind("](").and_then(|at| before[..at].rfind('['));
     path.contains("path/to/")

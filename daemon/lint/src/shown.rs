@@ -14,7 +14,7 @@ pub const MAX_SHOWN: usize = 100;
 
 /// Keeps the [`MAX_SHOWN`] most severe findings and appends one that counts the others.
 /// Suppressions and levels apply to that one too.
-pub fn shown(
+pub fn limit_findings(
     mut findings: Vec<Finding>,
     subject: &Subject<'_>,
     settings: &Settings<'_>,

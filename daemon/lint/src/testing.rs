@@ -241,7 +241,9 @@ impl Fixture {
     }
 
     pub fn shown(&self, settings: &Settings<'_>) -> Vec<Finding> {
-        self.with_subject(|it| crate::shown(crate::check(it, settings, self), it, settings, self))
+        self.with_subject(|it| {
+            crate::limit_findings(crate::check(it, settings, self), it, settings, self)
+        })
     }
 
     fn with_subject<R>(&self, with: impl FnOnce(&Subject<'_>) -> R) -> R {

@@ -32,7 +32,7 @@ pub use catalog::{
 };
 pub use check::{
     CheckEdit, CheckFinding, CheckFix, CheckParams, CheckResult, CheckedFile, FindingTag, FixAll,
-    ProfileName, RelatedFile, UnmendedFile,
+    ProfileName, RelatedFile, SkippedFile,
 };
 pub use context::{Context, Contextual, Freshness};
 pub use doctor::{DoctorResult, Finding, Registration, RegistrationState};

@@ -14,7 +14,7 @@ use super::locale;
 pub const SAMPLE: usize = 10;
 
 /// Number of files in the open standard's format.
-pub const MANY: usize = 100;
+pub const MAX_STANDARD_FILES: usize = 100;
 
 /// Maximum depth of files that opencode-agent-skills lists, in directories above the file.
 const PLUGIN_DEEPEST: usize = 3;
@@ -66,7 +66,7 @@ pub struct DirEntries {
 }
 
 /// Number of files and directories in Gemini CLI's tree.
-const DRAWN: usize = 200;
+const MAX_TREE_ITEMS: usize = 200;
 
 /// Directories that it shows without their content.
 const CLOSED: [&str; 4] = ["node_modules", ".git", "dist", "__pycache__"];
@@ -94,7 +94,7 @@ pub fn draw_tree(top: &str, mut entries: impl FnMut(&str) -> Option<DirEntries>)
     let mut next = 0;
     while next < folders.len() {
         if !folders[next].is_closed
-            && n_drawn < DRAWN
+            && n_drawn < MAX_TREE_ITEMS
             && let Some(found) = entries(&folders[next].path)
         {
             open(next, found, &mut folders, &mut n_drawn);
@@ -102,12 +102,12 @@ pub fn draw_tree(top: &str, mut entries: impl FnMut(&str) -> Option<DirEntries>)
         next += 1;
     }
     let is_cut = folders.iter().any(|it| it.is_closed || it.more_files || it.more_folders);
-    let mut text = format!("Showing up to {DRAWN} items (files + folders).");
+    let mut text = format!("Showing up to {MAX_TREE_ITEMS} items (files + folders).");
     if is_cut {
         // Writing to a `String` cannot fail.
         let _ = write!(
             text,
-            " Folders or files indicated with ... contain more items not shown, were ignored, or the display limit ({DRAWN} items) was reached."
+            " Folders or files indicated with ... contain more items not shown, were ignored, or the display limit ({MAX_TREE_ITEMS} items) was reached."
         );
     }
     let mut lines = Vec::new();
@@ -119,13 +119,13 @@ pub fn draw_tree(top: &str, mut entries: impl FnMut(&str) -> Option<DirEntries>)
 fn open(at: usize, mut found: DirEntries, folders: &mut Vec<Folder>, n_drawn: &mut usize) {
     found.files.sort_by(|a, b| locale::compare(a, b));
     found.directories.sort_by(|a, b| locale::compare(a, b));
-    let room = DRAWN - *n_drawn;
+    let room = MAX_TREE_ITEMS - *n_drawn;
     folders[at].more_files = found.files.len() > room;
     found.files.truncate(room);
     *n_drawn += found.files.len();
     folders[at].files = found.files;
     for name in found.directories {
-        if *n_drawn >= DRAWN {
+        if *n_drawn >= MAX_TREE_ITEMS {
             folders[at].more_folders = true;
             break;
         }

@@ -160,7 +160,7 @@ impl Access {
             Ok(Err(_)) | Err(_) => UserReply { reply: None, message: None },
         };
         if matches!(said.reply, Some(Reply::Once | Reply::Always))
-            && let Some(found) = self.judge(&question).await?
+            && let Some(found) = self.decide(&question).await?
             && found.action == Action::Deny
         {
             return Ok(ApprovalOutcome::Rules(found));
@@ -175,11 +175,11 @@ impl Access {
         mut changes: watch::Receiver<()>,
     ) -> Result<PatternDecision, RpcError> {
         loop {
-            match self.judge(question).await? {
+            match self.decide(question).await? {
                 // A file that is being rewritten is empty for a moment.
                 Some(found) if found.action == Action::Allow => {
                     sleep(REWRITE).await;
-                    if let Some(found) = self.judge(question).await? {
+                    if let Some(found) = self.decide(question).await? {
                         return Ok(found);
                     }
                 }

@@ -150,7 +150,7 @@ impl Access {
     }
 
     /// Decides on a question by the present rules; `None` while the user must be asked.
-    pub(crate) async fn judge(
+    pub(crate) async fn decide(
         &self,
         question: &Question,
     ) -> Result<Option<PatternDecision>, RpcError> {
@@ -195,7 +195,7 @@ impl Access {
         });
         let mut allowed = Vec::new();
         for (id, question) in open {
-            match self.judge(&question).await? {
+            match self.decide(&question).await? {
                 Some(found) if found.action == Action::Allow => allowed.push((id, question)),
                 Some(found) => self.withdraw(&id, &question, &found),
                 None => {}
@@ -207,7 +207,7 @@ impl Access {
         // A settings file that is being rewritten is empty for a moment.
         sleep(REWRITE).await;
         for (id, question) in allowed {
-            if let Some(found) = self.judge(&question).await? {
+            if let Some(found) = self.decide(&question).await? {
                 self.withdraw(&id, &question, &found);
             }
         }

@@ -45,12 +45,12 @@ struct SealedFile {
 impl Snapshot {
     /// Reads all files of a unit. Blocks on the disk.
     pub(crate) fn take(unit: Unit) -> Result<Self, SealError> {
-        let beneath = ConfinedDir::open(&unit.directory)?;
-        let UnitFiles { files: found, left_out } = listed(&unit, &beneath)?;
+        let dir = ConfinedDir::open(&unit.directory)?;
+        let UnitFiles { files: found, left_out } = listed(&unit, &dir)?;
         let mut room = MAX_BYTES;
         let mut files = Vec::with_capacity(found.len());
         for (relative, executable) in found {
-            let bytes = beneath.whole(&relative, room).map_err(SealError::of)?;
+            let bytes = dir.whole(&relative, room).map_err(SealError::of)?;
             room -= bytes.len() as u64;
             files.push(SealedFile { relative, executable, bytes });
         }

@@ -104,8 +104,8 @@ impl SessionCalls {
         // not a use of it.
         let Some(session) = self.resolver.sessions.peek(&session.id).await else { return Ok(()) };
         let call = self.resolver.decode_own(&session).await?;
-        let named = SessionContext { session, call, is_new: false };
-        self.touch(named, paths, TouchScope::Trusted).await?;
+        let session = SessionContext { session, call, is_new: false };
+        self.touch(session, paths, TouchScope::Trusted).await?;
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use skills_engine::sessions::registry::Opened;
 use skills_engine::sessions::session::{PathMatch, Session, SessionOptions, TouchDelta};
 use skills_engine::sessions::store::usage::Usage;
 use skills_engine::sessions::touch;
-use skills_engine::sessions::touch::{ListedDirs, Search, TouchedRoots};
+use skills_engine::sessions::touch::{Search, TouchDirCache, TouchedRoots};
 use skills_engine::{Engine, Freshness, View};
 use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::wire::Context;
@@ -32,7 +32,7 @@ pub(crate) struct SessionCalls {
     /// Usage counters per agent.
     pub(crate) counters: Arc<Counters>,
     /// Cached facts about directories that touches pass through.
-    levels: ListedDirs,
+    levels: TouchDirCache,
 }
 
 /// Recorded uses by the skill's file.
@@ -74,7 +74,7 @@ struct TouchResult {
 
 impl SessionCalls {
     pub(crate) fn new(resolver: Arc<Resolver>, counters: Arc<Counters>) -> Self {
-        Self { resolver, counters, levels: ListedDirs::default() }
+        Self { resolver, counters, levels: TouchDirCache::default() }
     }
 
     /// Returns the recorded uses of all skills; none if the store cannot be read.

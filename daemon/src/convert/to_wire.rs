@@ -20,7 +20,7 @@ use skills_agents::skill::{LocatedDiagnostic, SkillRecord};
 use skills_config::Config;
 use skills_discovery::discover::{Candidate, Reason, SkillState};
 use skills_discovery::permission;
-use skills_engine::{Gone, SourcePhase, SourceStatus, View, WorktreeStatus};
+use skills_engine::{RemovedEntry, SourcePhase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::error::{PermissionRule, RuleSource};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
@@ -148,7 +148,7 @@ fn effective_severity(diagnostic: &Diagnostic, candidate: &Candidate) -> Severit
     }
 }
 
-pub(crate) fn removed(gone: &Gone) -> wire::Removed {
+pub(crate) fn removed(gone: &RemovedEntry) -> wire::Removed {
     let path_encoding = encoding_of([&*gone.path]);
     let path = encode(&gone.path, path_encoding);
     wire::Removed { name: gone.name.clone(), path, path_encoding }

@@ -71,9 +71,11 @@ impl Daemon {
         environment: Environment,
     ) -> Result<Self, EngineError> {
         let bus = Arc::<Bus>::default();
-        let news = Arc::clone(&bus);
         let engine = Engine::start(Options {
-            listener: Some(Box::new(move |update| news.view_changed(update))),
+            listener: Some(Box::new({
+                let bus = Arc::clone(&bus);
+                move |update| bus.view_changed(update)
+            })),
             hints: cookies.map(notify_watcher::recommended),
             read_limit: settings.user().read_limit,
             cache: cache_directory(),

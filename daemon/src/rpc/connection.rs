@@ -34,7 +34,7 @@ use crate::rpc::refusal;
 const READ: usize = 8 * 1024;
 
 /// Size in bytes above which the input buffer is freed after a message.
-const RARE: usize = 64 * 1024;
+const MAX_KEPT_BUFFER: usize = 64 * 1024;
 
 /// A stream that connections run over.
 pub(crate) trait ClientStream: AsyncRead + AsyncWrite + Unpin + Send + 'static {
@@ -170,7 +170,7 @@ impl<S: ClientStream> Connection<S> {
             match decoded {
                 Ok(Some(Frame::Message(message))) => {
                     self.take(&message, cx);
-                    if message.len() > RARE {
+                    if message.len() > MAX_KEPT_BUFFER {
                         self.input = BytesMut::from(&self.input[..]);
                     }
                 }

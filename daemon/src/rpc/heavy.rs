@@ -312,7 +312,9 @@ mod tests {
         let _running = calls.wait_for_slot((HeavyKind::Agents, 1)).await.unwrap();
         for _ in 0..1000 {
             // The first poll puts the call into the queue, and dropping it cancels the call.
-            assert!(timeout(Duration::ZERO, calls.wait_for_slot((HeavyKind::Agents, 1))).await.is_err());
+            assert!(
+                timeout(Duration::ZERO, calls.wait_for_slot((HeavyKind::Agents, 1))).await.is_err()
+            );
         }
         let n_queued: usize = lock(&calls.0).waiting.iter().map(|it| it.1.len()).sum();
         assert!(n_queued <= 1, "{n_queued} cancelled calls are queued");

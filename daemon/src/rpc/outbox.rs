@@ -24,7 +24,7 @@ use crate::rpc::dispatch::Reply;
 const LARGE: usize = 16 * 1024;
 
 /// Number of unsent bytes at which no further answers are produced.
-const FULL: usize = 1024 * 1024;
+const MAX_UNSENT_BYTES: usize = 1024 * 1024;
 
 /// Capacity in bytes above which an empty buffer is freed.
 const KEPT: usize = 64 * 1024;
@@ -50,7 +50,7 @@ impl Outbox {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.queued + self.tail.len() >= FULL
+        self.queued + self.tail.len() >= MAX_UNSENT_BYTES
     }
 
     pub(crate) fn push(&mut self, framing: Framing, reply: Reply) {

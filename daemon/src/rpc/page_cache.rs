@@ -28,7 +28,7 @@ use crate::rpc::tasks::spawn;
 const KEPT: Duration = Duration::from_secs(30);
 
 /// Maximum number of cached results; each can have many megabytes.
-const MOST: usize = 4;
+const MAX_CACHED_RESULTS: usize = 4;
 
 /// A complete result.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ impl PageCache {
     fn keep(self: &Arc<Self>, query_key: u64, found: &Arc<PagedResult>) {
         let mut kept = lock(&self.0);
         kept.remove(query_key, found);
-        if kept.answers.len() == MOST {
+        if kept.answers.len() == MAX_CACHED_RESULTS {
             kept.answers.remove(0);
         }
         kept.answers.push((query_key, Instant::now(), Arc::clone(found)));

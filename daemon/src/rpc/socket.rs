@@ -21,7 +21,7 @@ use skills_platform::peer;
 use skills_protocol::socket::SocketLocation;
 
 /// Time to wait for the lock of a daemon that is exiting: its drain time and a margin.
-const PATIENCE: Duration = Duration::from_secs(7);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(7);
 
 /// Interval between attempts to take the lock, since file locks have no timeout.
 const INTERVAL: Duration = Duration::from_millis(10);
@@ -118,7 +118,7 @@ impl Endpoint {
         location: &SocketLocation,
         handed_over: HandedOver,
     ) -> Result<Self, ClaimError> {
-        Self::claim_within(location, handed_over, PATIENCE)
+        Self::claim_within(location, handed_over, LOCK_TIMEOUT)
     }
 
     fn claim_within(
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
     use crate::needs_root::left_out;
 
-    const NO_PATIENCE: Duration = Duration::ZERO;
+    const NO_TIMEOUT: Duration = Duration::ZERO;
 
     fn place() -> (TempDir, SocketLocation) {
         let top = TempDir::new().unwrap();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     fn claim(location: &SocketLocation) -> Result<Endpoint, ClaimError> {
-        Endpoint::claim_within(location, HandedOver::default(), NO_PATIENCE)
+        Endpoint::claim_within(location, HandedOver::default(), NO_TIMEOUT)
     }
 
     fn mode(path: &Path) -> u32 {
@@ -452,7 +452,7 @@ mod tests {
         directory::prepare(&location).unwrap();
         let managed = UnixListener::bind(location.path()).unwrap();
         let endpoint =
-            Endpoint::claim_within(&location, handed_over(&managed), NO_PATIENCE).unwrap();
+            Endpoint::claim_within(&location, handed_over(&managed), NO_TIMEOUT).unwrap();
         // The consent socket, which the manager did not pass, was created here.
         UnixStream::connect(location.consent_path()).unwrap();
         drop(endpoint);
@@ -471,7 +471,7 @@ mod tests {
         let main = UnixListener::bind(location.path()).unwrap();
         let other = UnixListener::bind(location.directory().join("other.sock")).unwrap();
         let given = HandedOver { consent: Some(other.try_clone().unwrap()), ..handed_over(&main) };
-        let _endpoint = Endpoint::claim_within(&location, given, NO_PATIENCE).unwrap();
+        let _endpoint = Endpoint::claim_within(&location, given, NO_TIMEOUT).unwrap();
         UnixStream::connect(location.consent_path()).unwrap();
         other.set_nonblocking(true).unwrap();
         assert_eq!(other.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
@@ -484,9 +484,9 @@ mod tests {
         fs::remove_file(location.path()).unwrap();
         let managed = UnixListener::bind(location.path()).unwrap();
         let claim = |patience| Endpoint::claim_within(&location, handed_over(&managed), patience);
-        assert!(matches!(claim(NO_PATIENCE), Err(ClaimError::Busy { .. })));
+        assert!(matches!(claim(NO_TIMEOUT), Err(ClaimError::Busy { .. })));
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| claim(PATIENCE));
+            let waiting = scope.spawn(|| claim(LOCK_TIMEOUT));
             drop(predecessor);
             waiting.join().unwrap().unwrap();
         });

@@ -18,7 +18,7 @@ use crate::mention::is_fenced;
 use crate::suggestion::{Suggestion, SuggestionKind};
 
 /// Maximum number of globs offered.
-const MOST: usize = 30;
+const MAX_GLOBS: usize = 30;
 
 /// Returns the paths that may be written at `offset`, or `None` if no path is expected or known
 /// there. Takes the parsed body.
@@ -124,7 +124,7 @@ fn globs(typed: &str, fs: &dyn FsContext) -> Vec<Suggestion> {
     }
     let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counts.truncate(MOST);
+    counts.truncate(MAX_GLOBS);
     let detail = |count| if is_whole { files(count) } else { String::new() };
     counts.into_iter().map(|(glob, count)| path(&format!("{not}{glob}"), detail(count))).collect()
 }

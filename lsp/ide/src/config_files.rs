@@ -286,7 +286,7 @@ impl ConfigEdits<'_> {
         };
         let span = Span::new(start + span.start, start + span.end);
         if self.is_shared || inner[end..].contains('*') {
-            let new = replaced(written, span, self.renaming.new);
+            let new = replace_span(written, span, self.renaming.new);
             self.insert(rule.at, format!("{}, ", double_quote_scalar(&new)));
         } else {
             self.replace(rule.at, written, span);
@@ -299,7 +299,8 @@ impl ConfigEdits<'_> {
             let Some(written) = item.text() else { continue };
             let is_written = |it: &&String| fold(it) == fold(written);
             let old = self.names.iter().find(is_written);
-            let new = old.and_then(|it| Some(replaced(it, self.name_in(it)?, self.renaming.new)));
+            let new =
+                old.and_then(|it| Some(replace_span(it, self.name_in(it)?, self.renaming.new)));
             let Some(new) = new else { continue };
             if self.is_shared {
                 self.insert(item.at, format!("{}, ", double_quote_scalar(&new)));
@@ -338,7 +339,7 @@ impl ConfigEdits<'_> {
                 self.note_pattern(entry.at, &entry.key, &matches);
                 continue;
             };
-            let new = replaced(&entry.key, span, self.renaming.new);
+            let new = replace_span(&entry.key, span, self.renaming.new);
             if let Some(taken) = entries.iter().find(|it| *it.key == *new) {
                 let LineColumn { line, column } = taken.at;
                 return Err(format!("{line}:{column}` already sets `{new}`; remove it first"));
@@ -364,7 +365,7 @@ impl ConfigEdits<'_> {
             return;
         }
         let what = self.names.iter().find_map(|old| {
-            let new = replaced(old, self.name_in(old)?, self.renaming.new);
+            let new = replace_span(old, self.name_in(old)?, self.renaming.new);
             match (matches(pattern, old), matches(pattern, &new)) {
                 (true, false) => Some(format!("matches `{old}` but not `{new}`")),
                 (false, true) => Some(format!("matches `{new}` but not the old name")),
@@ -378,7 +379,7 @@ impl ConfigEdits<'_> {
 
     /// Replaces an old name in the string at a position. `written` is its value.
     fn replace(&mut self, at: LineColumn, written: &str, span: Span) {
-        let new = replaced(written, span, self.renaming.new);
+        let new = replace_span(written, span, self.renaming.new);
         self.changes.edits.push(replacement(self.text, at, written, &new));
     }
 
@@ -399,7 +400,14 @@ fn replacement(text: &str, at: LineColumn, written: &str, new: &str) -> Edit {
     Edit { span: Span::new(start, string_end(text, start)), text: double_quote_scalar(new) }
 }
 
-fn replaced(written: &str, span: Span, new: &str) -> String {
+/// Returns the lower-case words of a text, joined by hyphens, as an agent compares names.
+fn slug(text: &str) -> String {
+    let text = text.to_lowercase();
+    let words = text.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+fn replace_span(written: &str, span: Span, new: &str) -> String {
     format!("{}{new}{}", &written[..span.start], &written[span.end..])
 }
 

@@ -10,7 +10,7 @@ const USUAL: [&str; 9] =
     ["git", "gh", "npm run", "npx", "python3", "node", "make", "cargo", "docker"];
 
 /// Maximum number of programs taken from the body.
-const MOST: usize = 50;
+const MAX_PROGRAMS: usize = 50;
 
 /// The parentheses after a tool name.
 pub(super) struct ToolPattern<'t> {
@@ -101,7 +101,7 @@ fn programs(text: &str, body: &Body) -> Vec<String> {
         {
             programs.push(program.to_owned());
         }
-        if programs.len() == MOST {
+        if programs.len() == MAX_PROGRAMS {
             break;
         }
     }

@@ -107,7 +107,7 @@ async fn drop_impossible_creations(
     if !paths.is_empty() {
         let backend = texts.session.backend();
         let escapes = backend.escape_worktree(paths.clone()).await.unwrap_or_default();
-        let taken = taken(paths, texts).await;
+        let taken = exist(paths, texts).await;
         let mut possible =
             escapes.into_iter().zip(taken).map(|(escapes, taken)| !escapes && !taken);
         actions.retain(|(_, created)| created.is_none() || possible.next() == Some(true));
@@ -117,7 +117,7 @@ async fn drop_impossible_creations(
 
 /// Returns for each path whether something is there. The known files of a skill leave out
 /// directories and symlinked files, and the file system may ignore case.
-async fn taken(paths: Vec<AbsPath>, texts: Texts<'_>) -> Vec<bool> {
+async fn exist(paths: Vec<AbsPath>, texts: Texts<'_>) -> Vec<bool> {
     let unknown = vec![None; paths.len()];
     let entries = texts.session.backend().entries(paths).await.unwrap_or(unknown);
     entries.iter().map(Option::is_some).collect()
@@ -206,7 +206,7 @@ async fn refactor(
     let (edit, creates) = found.ok_or_else(gone)?;
     if let Some(path) = &creates {
         rename::check_inside_worktree(path, texts).await?;
-        if taken(vec![path.clone()], texts).await.contains(&true) {
+        if exist(vec![path.clone()], texts).await.contains(&true) {
             let path = path.display();
             return Err(rename::refusal(format!("`{path}` exists; rename it and try again")));
         }
@@ -339,7 +339,7 @@ fn push_quick_fixes(
                 let Some(path) = path.filter(|_| settings.creates_files) else { continue };
                 let Some(uri) = Uri::from_file_path(&*path) else { continue };
                 let action = CodeAction {
-                    edit: Some(created(uri, String::new(), Vec::new())),
+                    edit: Some(create_file_edit(uri, String::new(), Vec::new())),
                     is_preferred: Some(false),
                     ..quick(&title)
                 };
@@ -393,20 +393,20 @@ fn refactoring_edit(
     let Some(path) = &refactoring.creates else { return Some(edit(document, &edits, settings)) };
     let uri = Uri::from_file_path(&**path)?;
     let edits = edits.iter().map(|it| to_proto::text_edit(document, it, settings.encoding));
-    let own = changed(document.uri().clone(), document.version(), edits.collect());
-    Some(created(uri, created_text, vec![own]))
+    let own = document_edit(document.uri().clone(), document.version(), edits.collect());
+    Some(create_file_edit(uri, created_text, vec![own]))
 }
 
 /// Returns the edit that creates a file with a text, which may be empty, before other changes.
-fn created(uri: Uri, text: String, others: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
+fn create_file_edit(uri: Uri, text: String, others: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
     let options = CreateFileOptions { overwrite: Some(false), ignore_if_exists: None };
     let create = DocumentChangeOperation::Op(ResourceOp::Create(CreateFile {
         uri: uri.clone(),
         options: Some(options),
         annotation_id: None,
     }));
-    let content =
-        (!text.is_empty()).then(|| changed(uri, None, vec![TextEdit::new(Range::default(), text)]));
+    let content = (!text.is_empty())
+        .then(|| document_edit(uri, None, vec![TextEdit::new(Range::default(), text)]));
     let changes = [create].into_iter().chain(content).chain(others).collect();
     let changes = Some(DocumentChanges::Operations(changes));
     WorkspaceEdit { document_changes: changes, ..WorkspaceEdit::default() }
@@ -430,7 +430,7 @@ fn quick_fix(
     }
 }
 
-fn changed(uri: Uri, version: Option<i32>, edits: Vec<TextEdit>) -> DocumentChangeOperation {
+fn document_edit(uri: Uri, version: Option<i32>, edits: Vec<TextEdit>) -> DocumentChangeOperation {
     DocumentChangeOperation::Edit(TextDocumentEdit {
         text_document: OptionalVersionedTextDocumentIdentifier { uri, version },
         edits: edits.into_iter().map(OneOf::Left).collect(),

@@ -145,7 +145,7 @@ impl Session {
             Some((it.root.clone()?, ranking.profile.id.to_string()))
         });
         let Some((root, profile)) = asked else { return Vec::new() };
-        let used = timeout(LOOKUP_TIMEOUT, self.backend().used(root, profile)).await;
+        let used = timeout(LOOKUP_TIMEOUT, self.backend().most_used_skills(root, profile)).await;
         used.ok().flatten().unwrap_or_default()
     }
 

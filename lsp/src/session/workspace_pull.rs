@@ -63,7 +63,7 @@ impl Session {
     }
 
     /// Waits until an open document has another revision or is closed.
-    pub(crate) async fn modified(&self, document: &Document) {
+    pub(crate) async fn wait_until_modified(&self, document: &Document) {
         let mut changes = self.changes.subscribe();
         let is_current = || {
             let now = self.document(document.uri().as_str());
@@ -80,7 +80,7 @@ impl WorkspacePull<'_> {
     }
 
     /// Returns true if the session has ended; the request is then answered without diagnostics.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn is_ended(&self) -> bool {
         self.changes.borrow().is_ended
     }
 
@@ -124,7 +124,7 @@ impl WorkspacePull<'_> {
                 // A reported change is due earlier than a possible one.
                 _ = changes.changed() => {}
             }
-            if self.is_superseded() || self.is_over() {
+            if self.is_superseded() || self.is_ended() {
                 return None;
             }
         }

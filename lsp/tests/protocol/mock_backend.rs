@@ -217,8 +217,8 @@ impl Backend for MockBackend {
         Box::pin(std::future::ready(Some(matches.collect())))
     }
 
-    fn used(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
-        NoBackend.used(root, profile)
+    fn most_used_skills(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
+        NoBackend.most_used_skills(root, profile)
     }
 
     fn references(&self, _: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
@@ -344,7 +344,7 @@ impl Backend for MockBackend {
         })
     }
 
-    fn read(&self, path: AbsPath) -> Answer<String> {
+    fn read_text(&self, path: AbsPath) -> Answer<String> {
         *lock(&self.read_count) += 1;
         let text = path.to_str().and_then(|it| lock(&self.referencing_files).get(it).cloned());
         Box::pin(std::future::ready(text))

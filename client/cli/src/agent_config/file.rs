@@ -11,7 +11,7 @@ use crate::replace::replace;
 pub(crate) const BACKUP: &str = ".before-skillsd";
 
 /// Maximum size of a configuration file, in bytes.
-const MOST: u64 = 16 * 1024 * 1024;
+const MAX_CONFIG_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Returns the content of a regular file; `None` if it does not exist. A repository may have put a
 /// pipe or a device there.
@@ -21,11 +21,11 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
         Ok(file) => {
             let file = File::from(file);
             let metadata = file.metadata()?;
-            if !metadata.is_file() || metadata.len() > MOST {
+            if !metadata.is_file() || metadata.len() > MAX_CONFIG_BYTES {
                 return Err(io::Error::other("it is not a regular file of at most 16 MiB"));
             }
             let mut text = String::new();
-            file.take(MOST).read_to_string(&mut text)?;
+            file.take(MAX_CONFIG_BYTES).read_to_string(&mut text)?;
             Ok(Some(text))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

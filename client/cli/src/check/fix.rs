@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use skills_platform::open_file::path_of;
 use skills_protocol::path::{decode, encode, encoding_of};
-use skills_protocol::wire::{CheckEdit, CheckResult, FixAll, UnmendedFile};
+use skills_protocol::wire::{CheckEdit, CheckResult, FixAll, SkippedFile};
 
 use super::source;
 use crate::failure::CommandError;
@@ -87,10 +87,10 @@ impl Fixes {
         })
     }
 
-    pub(super) fn skipped(&self) -> Vec<UnmendedFile> {
+    pub(super) fn skipped(&self) -> Vec<SkippedFile> {
         let to_wire = |path: &PathBuf| {
             let encoding = encoding_of([&**path]);
-            UnmendedFile { path: encode(path, encoding), path_encoding: encoding }
+            SkippedFile { path: encode(path, encoding), path_encoding: encoding }
         };
         self.skipped.values().map(to_wire).collect()
     }

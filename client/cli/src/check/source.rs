@@ -19,12 +19,12 @@ pub(crate) struct Excerpt {
 }
 
 /// Maximum size, in bytes: the highest `read_limit`.
-const MOST: u64 = 64 * 1024 * 1024;
+const MAX_SOURCE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Reads a file of at most [`MOST`] bytes.
+/// Reads a file of at most [`MAX_SOURCE_BYTES`] bytes.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let too_large = "it is not a regular file of at most 64 MiB";
-    read_at_most(path, MOST)?.ok_or_else(|| io::Error::other(too_large))
+    read_at_most(path, MAX_SOURCE_BYTES)?.ok_or_else(|| io::Error::other(too_large))
 }
 
 /// Reads a file; `None` if it is not a regular file, or larger than `most` bytes.

@@ -7,7 +7,7 @@ use skills_syntax::parse::{Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 const DEEPEST: usize = 32;
 
 /// Limit on converted values. A few nested aliases can expand to millions.
-const MOST: usize = 10_000;
+const MAX_VALUES: usize = 10_000;
 
 /// Converts entries. The last of duplicate keys wins, at the position of the first.
 ///
@@ -17,7 +17,7 @@ pub fn json<'e>(
     source: &str,
     entries: impl IntoIterator<Item = &'e Entry>,
 ) -> Map<String, Json> {
-    let mut conversion = JsonConversion { frontmatter, source, left: MOST };
+    let mut conversion = JsonConversion { frontmatter, source, left: MAX_VALUES };
     entries
         .into_iter()
         .map(|it| (it.key.text.clone(), conversion.value(&it.value, DEEPEST)))
@@ -124,6 +124,6 @@ mod tests {
             let _ = writeln!(yaml, "a{level}: &a{level} [{items}]");
         }
         let text = convert(&yaml).to_string();
-        assert!(text.len() < 40 * MOST, "{} bytes", text.len());
+        assert!(text.len() < 40 * MAX_VALUES, "{} bytes", text.len());
     }
 }

@@ -1,4 +1,4 @@
-//! Text around a word ([`Context`]): whether it says that the word is the name of a skill.
+//! Text around a word ([`WordContext`]): whether it says that the word is the name of a skill.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(super) const CONTEXT: usize = 64;
 
 /// The kind of text around a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum TextKind {
     Prose,
     /// A fence with text, such as a tree, a diagram or a prompt.
     Text,
@@ -22,7 +22,7 @@ pub(super) enum Place {
 }
 
 /// The text on both sides of a word, in the same line.
-pub(super) struct Context<'a> {
+pub(super) struct WordContext<'a> {
     pub(super) before: &'a str,
     after: &'a str,
     /// True if `before` reaches the start of the line.
@@ -31,7 +31,7 @@ pub(super) struct Context<'a> {
     next_line: &'a str,
 }
 
-impl<'a> Context<'a> {
+impl<'a> WordContext<'a> {
     pub(super) fn around(text: &'a str, word: Span) -> Self {
         let from = text.floor_char_boundary(word.start.saturating_sub(CONTEXT));
         let to = text.floor_char_boundary((word.end + CONTEXT).min(text.len()));
@@ -118,11 +118,11 @@ impl<'a> Context<'a> {
     }
 
     /// Returns whether the words around say that it is a package, a program, a branch or a label.
-    pub(super) fn is_other(&self, place: Place) -> bool {
+    pub(super) fn is_other(&self, kind: TextKind) -> bool {
         let (before, after) = self.words();
         let follows = self.after.trim_start_matches(WRAPPERS).starts_with(' ');
         let is_source =
-            before == "from" && (place == Place::Program || self.is_after(&PACKAGE_VERBS));
+            before == "from" && (kind == TextKind::Program || self.is_after(&PACKAGE_VERBS));
         is_source || OTHERS_BEFORE.contains(&&*before) || follows && OTHERS_AFTER.contains(&&*after)
     }
 

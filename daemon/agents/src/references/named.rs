@@ -13,7 +13,7 @@ use skills_syntax::parse::{Document, Entry, Value, ValueKind};
 use skills_syntax::text::Span;
 
 use super::cues::{
-    ARROWS, CLOSERS, CONTEXT, Context, Place, QUOTES, is_hyphenated, is_item_of_skills,
+    ARROWS, CLOSERS, CONTEXT, QUOTES, TextKind, WordContext, is_hyphenated, is_item_of_skills,
 };
 use super::reference::{Needle, Reference, ReferenceForm, add, is_letter, is_name};
 
@@ -31,7 +31,7 @@ fn in_entry(text: &str, entry: &Entry, found: &mut Vec<Reference>) {
             in_entry(text, entry, found);
         }
     } else if SENTENCES.contains(&key) {
-        add_words(text, entry.value.span, Place::Prose, found);
+        add_words(text, entry.value.span, TextKind::Prose, found);
     } else if LISTS.iter().any(|it| key.contains(it)) {
         in_list(text, &entry.value, found);
     }
@@ -68,7 +68,7 @@ pub(super) fn in_body(text: &str, body: &Body, near: Span, found: &mut Vec<Refer
         in_paths(text, *code, found);
     }
     for prose in body.prose.iter().filter(|it| it.touches(near)) {
-        add_words(text, *prose, Place::Prose, found);
+        add_words(text, *prose, TextKind::Prose, found);
         in_paths(text, *prose, found);
     }
     for definition in body.definitions.iter().filter(|it| it.span.touches(near)) {
@@ -81,9 +81,9 @@ pub(super) fn in_body(text: &str, body: &Body, near: Span, found: &mut Vec<Refer
     for fence in body.fences.iter().filter(|it| it.content.touches(near)) {
         let language = fence.info.slice(text).split([' ', '{', ',']).next().unwrap_or_default();
         let place = match language {
-            "" => Place::Unlabelled,
-            _ if TEXTS.contains(&language) => Place::Text,
-            _ => Place::Program,
+            "" => TextKind::Unlabelled,
+            _ if TEXTS.contains(&language) => TextKind::Text,
+            _ => TextKind::Program,
         };
         add_words(text, fence.content, place, found);
         in_paths(text, fence.content, found);
@@ -170,7 +170,7 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     if may_flow && ARROWS.iter().take(N_FLOWS).any(|it| written.contains(it)) {
         in_flow(text, code, found);
     }
-    if is_hyphenated(name) && !Context::around(text, code).is_other(Place::Prose) {
+    if is_hyphenated(name) && !WordContext::around(text, code).is_other(TextKind::Prose) {
         add(name, start, ReferenceForm::Named, found);
     }
 }
@@ -199,7 +199,7 @@ fn is_bundled(path: &str) -> bool {
 }
 
 /// Adds the names among the words of a region.
-fn add_words(text: &str, region: Span, place: Place, found: &mut Vec<Reference>) {
+fn add_words(text: &str, region: Span, kind: TextKind, found: &mut Vec<Reference>) {
     let written = region.slice(text);
     let mut at = 0;
     while let Some(hyphen) = written[at..].find('-') {
@@ -214,18 +214,18 @@ fn add_words(text: &str, region: Span, place: Place, found: &mut Vec<Reference>)
         let n_behind = word.len() - word.trim_end_matches('_').len();
         let edge = n_before.min(n_behind).min(2);
         let span = Span::new(region.start + start + edge, region.start + end - edge);
-        if let Some((span, form)) = judge(text, span, place) {
+        if let Some((span, form)) = classify_word(text, span, kind) {
             add(span.slice(text), span.start, form, found);
         }
     }
 }
 
 /// Returns the span of the name with its plugin, and its form; `None` if the word is no name.
-fn judge(text: &str, word: Span, place: Place) -> Option<(Span, ReferenceForm)> {
+fn classify_word(text: &str, word: Span, kind: TextKind) -> Option<(Span, ReferenceForm)> {
     if !is_hyphenated(word.slice(text)) {
         return None;
     }
-    let context = Context::around(text, word);
+    let context = WordContext::around(text, word);
     let prefixed = context.before.strip_suffix(':').map_or(0, |before| {
         let prefix = before.len() - before.trim_end_matches(is_letter).len();
         if prefix == 0 { 0 } else { prefix + 1 }
@@ -235,36 +235,36 @@ fn judge(text: &str, word: Span, place: Place) -> Option<(Span, ReferenceForm)> 
     if !is_name(span.slice(text)) {
         return None;
     }
-    let context = if prefixed == 0 { context } else { Context::around(text, span) };
+    let context = if prefixed == 0 { context } else { WordContext::around(text, span) };
     if !context.is_bounded() {
         return None;
     }
     // A comment of a program is text.
-    let is_comment = place == Place::Program && context.is_comment();
-    let place = if is_comment { Place::Text } else { place };
-    if place != Place::Program && context.is_beside_skill() {
+    let is_comment = kind == TextKind::Program && context.is_comment();
+    let kind = if is_comment { TextKind::Text } else { kind };
+    if kind != TextKind::Program && context.is_beside_skill() {
         return Some((span, ReferenceForm::Mentioned));
     }
-    let is_meant = match place {
-        Place::Program => {
+    let is_meant = match kind {
+        TextKind::Program => {
             context.is_called()
                 || context.is_listed()
                 || is_item_of_skills(&text[..word.start])
                 || is_prompt(context.before)
         }
-        Place::Text | Place::Unlabelled => {
+        TextKind::Text | TextKind::Unlabelled => {
             prefixed > 0
                 || context.is_called()
                 || context.is_listed()
                 || context.is_named(true)
                 || [" /", "`/", "\"/", "'/", "(/"].iter().any(|it| context.before.ends_with(it))
         }
-        Place::Prose => prefixed > 0 || context.is_labelled() || context.is_named(false),
+        TextKind::Prose => prefixed > 0 || context.is_labelled() || context.is_named(false),
     };
     let parts = word.slice(text).split('-').count();
-    let is_command = place == Place::Unlabelled && context.is_command();
-    let is_long = parts >= 3 && place != Place::Program && !is_command;
-    ((is_meant || is_long) && !context.is_other(place)).then_some((span, ReferenceForm::Named))
+    let is_command = kind == TextKind::Unlabelled && context.is_command();
+    let is_long = parts >= 3 && kind != TextKind::Program && !is_command;
+    ((is_meant || is_long) && !context.is_other(kind)).then_some((span, ReferenceForm::Named))
 }
 
 /// Returns whether a command line starts an agent with the name as its prompt: `claude "/name"`.

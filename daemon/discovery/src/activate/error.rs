@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::limits::{LONGEST, MOST, MOST_OF_SKILL};
+use super::limits::{LONGEST, MAX_EXPANSIONS, MOST_OF_SKILL};
 
 /// Reason why a pattern can never match.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,9 @@ impl fmt::Display for PatternError {
                 f.write_str("has a `[` that is empty or not closed before the next slash")
             }
             Self::QuestionMark => f.write_str("escapes a `?`, which then matches nothing"),
-            Self::Braces => write!(f, "has braces that expand to more than {MOST} patterns"),
+            Self::Braces => {
+                write!(f, "has braces that expand to more than {MAX_EXPANSIONS} patterns")
+            }
             Self::Long(length) => {
                 write!(f, "has {length} bytes; the limit is {LONGEST}")
             }

@@ -3,7 +3,7 @@
 use super::error::PatternError;
 use super::fold::fold;
 use super::glob::Glob;
-use super::limits::{LONGEST, MOST, MOST_OF_SKILL};
+use super::limits::{LONGEST, MAX_EXPANSIONS, MOST_OF_SKILL};
 
 /// A pattern without braces.
 #[derive(Debug, PartialEq)]
@@ -101,7 +101,7 @@ fn expand(text: &str, all: &mut Vec<String>) -> Result<(), PatternError> {
 }
 
 fn push(text: String, all: &mut Vec<String>) -> Result<(), PatternError> {
-    if all.len() == MOST {
+    if all.len() == MAX_EXPANSIONS {
         return Err(PatternError::Braces);
     }
     all.push(text);

@@ -10,7 +10,7 @@ use super::matcher::Matcher;
 use super::pattern::{self, Pattern, Segment};
 
 /// Maximum number of sample paths for one pattern.
-const MOST: usize = 4000;
+const MAX_SAMPLE_PATHS: usize = 4000;
 
 /// Returns true if a pattern matches every file.
 pub fn matches_all(pattern: &str) -> bool {
@@ -66,7 +66,7 @@ fn samples(patterns: &[&str], at: usize) -> Option<Vec<String>> {
                 Segment::Any => ways.clone(),
                 other => other.samples(&fills).into_iter().map(|it| vec![it]).collect(),
             };
-            if next.is_empty() || heads.len() * next.len() > MOST {
+            if next.is_empty() || heads.len() * next.len() > MAX_SAMPLE_PATHS {
                 return None;
             }
             let longer = |head: &Vec<String>| {

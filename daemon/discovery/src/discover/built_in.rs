@@ -25,7 +25,7 @@ pub(super) fn provided(profile: &Profile, skills: &[BuiltInSkill]) -> ProvidedRo
     let path = built_in_path(&row.id);
     let skills = skills.iter().map(|it| ready(&path, it)).collect();
     let origin = format!("the program of {} {}", row.agent, row.version);
-    ProvidedRoot { path, origin, stock: ProvidedContents::Skills(skills) }
+    ProvidedRoot { path, origin, contents: ProvidedContents::Skills(skills) }
 }
 
 fn ready(root: &AbsPath, skill: &BuiltInSkill) -> ProvidedSkill {

@@ -19,7 +19,7 @@ use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillFile, SkillSta
 use crate::activate::is_restriction;
 
 /// Evaluates a file. Name conflicts are resolved later, when all files are known.
-pub(super) fn evaluate(ctx: &DiscoveryContext, scope: Scope, met: FoundFile) -> Candidate {
+pub(super) fn evaluate(ctx: &DiscoveryContext, scope: Scope, found: FoundFile) -> Candidate {
     let profile = &*ctx.profile;
     let FoundFile {
         path,
@@ -30,7 +30,7 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, scope: Scope, met: FoundFile) -> 
         may_have_sidecar: _,
         command,
         shown,
-    } = met;
+    } = found;
     let directory = command.map_or_else(|| directory_name(&path), |it| it.name);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let blank = |name: String| Candidate {

@@ -65,7 +65,7 @@ pub fn explain_near_misses(
 ) -> Vec<Step> {
     let (agent, profile) = (ctx.profile.subject(), &*ctx.profile.id);
     let step = |near: &NearMiss| {
-        let around = NearMisses { met: vec![near.clone()], ..NearMisses::default() };
+        let around = NearMisses { paths: vec![near.clone()], ..NearMisses::default() };
         let query = Query::Path(&near.path);
         let inquiry = Inquiry { agent, profile, ctx, resolution, query, around: &around };
         if !inquiry.matched().is_empty() {
@@ -77,7 +77,7 @@ pub fn explain_near_misses(
         let kind = StepKind::Skip { path: near.path.clone(), rule: it.rule };
         Some(Step { kind, reason: Some(it.why), at, file, next: Some(it.next) })
     };
-    around.met.iter().filter_map(step).collect()
+    around.paths.iter().filter_map(step).collect()
 }
 
 fn rank(candidate: &Candidate) -> usize {

@@ -26,7 +26,8 @@ pub(super) fn apply(
     let between = within.or_else(|| is_plugins.then(|| between(&root.path, candidate)));
     let parts: Vec<String> = plugin.into_iter().chain(between.unwrap_or_default()).collect();
     if parts.is_empty() {
-        candidate.namespace = profile.namespace.as_ref().and_then(|key| said(candidate, key));
+        candidate.namespace =
+            profile.namespace.as_ref().and_then(|key| metadata_text(candidate, key));
         return;
     }
     let namespace = parts.join(":");
@@ -78,7 +79,7 @@ fn between(root: &AbsPath, candidate: &Candidate) -> Vec<String> {
 }
 
 /// Returns the text of a key in the file's `metadata`.
-fn said(candidate: &Candidate, key: &str) -> Option<String> {
+fn metadata_text(candidate: &Candidate, key: &str) -> Option<String> {
     let record = candidate.record().filter(|it| it.head.contains(key))?;
     let document = record.document();
     let frontmatter = document.frontmatter.as_ref()?;

@@ -44,7 +44,7 @@ pub(super) fn find(
     if rule.cache {
         finder.cache();
     }
-    finder.installed();
+    finder.add_installed();
     finder.found
 }
 
@@ -227,20 +227,20 @@ impl PluginFinder<'_> {
     /// Adds every plugin in the cache, installed or not.
     fn cache(&mut self) {
         for first in self.directories(&self.home.child("cache")) {
-            self.cached("", &first);
+            self.add_cached("", &first);
             if self.reads_lists_only() && self.has_skills(&first) {
                 continue;
             }
             for plugin in self.directories(&first) {
                 let market = first.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 for version in self.directories(&plugin) {
-                    self.cached(&market, &version);
+                    self.add_cached(&market, &version);
                 }
             }
         }
     }
 
-    fn cached(&mut self, market: &str, root: &AbsPath) {
+    fn add_cached(&mut self, market: &str, root: &AbsPath) {
         let skills = root.child("skills");
         if !self.is_directory(&skills) {
             return;
@@ -253,17 +253,17 @@ impl PluginFinder<'_> {
         self.hold(skills, RootContent::Skills, PluginPathKind::Directory, &Arc::new(plugin));
     }
 
-    fn installed(&mut self) {
+    fn add_installed(&mut self) {
         let path = self.home.child("installed_plugins.json");
         let text = self.document(&path);
         let mut seen = Vec::new();
         if let Some(Ok(document)) = text.as_ref().map(|it| it.document(Syntax::Json)) {
             let version = document.get("version").filter(|it| it.text().is_none());
-            let is_second = version.and_then(Node::plain).as_deref() == Some("2");
+            let is_version_2 = version.and_then(Node::plain).as_deref() == Some("2");
             for entry in document.get("plugins").map(Node::entries).unwrap_or_default() {
                 let source = SourceLocation { file: path.clone(), at: entry.at };
                 if self.reads_lists_only() {
-                    self.listed(entry, is_second, &source);
+                    self.listed(entry, is_version_2, &source);
                     continue;
                 }
                 // Version 1 has one record per plugin, version 2 a list.
@@ -283,7 +283,7 @@ impl PluginFinder<'_> {
                 }
                 seen.push(entry.key.to_string());
                 for record in records {
-                    self.record(name, market, record, is_list, &source);
+                    self.add_installed_record(name, market, record, is_list, &source);
                 }
             }
         }
@@ -298,7 +298,7 @@ impl PluginFinder<'_> {
         }
     }
 
-    fn record(
+    fn add_installed_record(
         &mut self,
         name: &str,
         market: &str,
@@ -437,10 +437,10 @@ impl PluginFinder<'_> {
         root: &AbsPath,
         offer: Option<MarketplacePlugin>,
         refused: Option<(SourceLocation, String)>,
-        on: bool,
+        enabled_by_default: bool,
     ) {
         let key = format!("{name}@{market}");
-        let (off, trust_path) = self.plugin_state(&key, on);
+        let (off, trust_path) = self.plugin_state(&key, enabled_by_default);
         let off = self.forbidden(&key, market).or(off);
         let by_repository = trust_path.is_some();
         // A plugin in another worktree belongs to that worktree.
@@ -640,8 +640,12 @@ impl PluginFinder<'_> {
     }
 
     /// Returns the reason if a plugin is disabled, and the path that trust is recorded for if a
-    /// repository enables it. `on` is the default.
-    fn plugin_state(&self, key: &str, on: bool) -> (Option<String>, Option<AbsPath>) {
+    /// repository enables it. `enabled_by_default` applies if no file says so.
+    fn plugin_state(
+        &self,
+        key: &str,
+        enabled_by_default: bool,
+    ) -> (Option<String>, Option<AbsPath>) {
         if !self.rule.enabled_only {
             return (None, None);
         }
@@ -649,10 +653,10 @@ impl PluginFinder<'_> {
             let (file, at) = (source.file.display(), source.at);
             format!("`{file}:{}:{}`", at.line, at.column)
         };
-        match self.settings.enabled(key, on) {
+        match self.settings.enabled(key, enabled_by_default) {
             PluginState::Yes => (None, None),
             PluginState::ByRepository(source) => (None, Some(self.owners.trust_path(&source.file))),
-            PluginState::Unsaid => {
+            PluginState::NotSet => {
                 (Some(format!("no settings file has `{key}` in its `enabledPlugins`")), None)
             }
             PluginState::No(source) => (Some(format!("{} switches `{key}` off", at(source))), None),

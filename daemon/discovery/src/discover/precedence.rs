@@ -133,9 +133,9 @@ enum FileOrPath {
 
 /// Keeps the first place of each path, if the agent collects paths in a set.
 fn same_path(candidates: &mut [Candidate]) {
-    let mut met: HashMap<AbsPath, usize> = HashMap::new();
+    let mut seen: HashMap<AbsPath, usize> = HashMap::new();
     for index in 0..candidates.len() {
-        let first = *met.entry(candidates[index].path.clone()).or_insert(index);
+        let first = *seen.entry(candidates[index].path.clone()).or_insert(index);
         if first != index {
             same(candidates, index, first);
         }
@@ -147,7 +147,7 @@ fn same_file(profile: &Profile, real_paths: &RealPaths, candidates: &mut [Candid
     if profile.paths == PathIdentity::AsFirstReached {
         same_path(candidates);
     }
-    let mut met: HashMap<FileOrPath, usize> = HashMap::new();
+    let mut seen: HashMap<FileOrPath, usize> = HashMap::new();
     for turn in 0..candidates.len() {
         let last_wins = profile.duplicates.last_wins() && profile.paths != PathIdentity::FirstFile;
         let index = if last_wins { candidates.len() - 1 - turn } else { turn };
@@ -170,9 +170,9 @@ fn same_file(profile: &Profile, real_paths: &RealPaths, candidates: &mut [Candid
             }
             PathIdentity::Canonical => FileOrPath::Path(candidate.path.clone()),
         };
-        match met.get(&identity) {
+        match seen.get(&identity) {
             None => {
-                met.insert(identity, index);
+                seen.insert(identity, index);
             }
             Some(&winner) => same(candidates, index, winner),
         }

@@ -24,7 +24,7 @@ pub struct ProvidedRoot {
     /// Description of the source for users; empty if the path is enough.
     pub origin: String,
     /// Its skills.
-    pub stock: ProvidedContents,
+    pub contents: ProvidedContents,
 }
 
 /// Contents of a provided root.
@@ -35,7 +35,7 @@ pub enum ProvidedContents {
     /// Skills that are not read from the disk.
     Skills(Arc<[ProvidedSkill]>),
     /// No skills yet, for this reason.
-    Awaited(String),
+    NotReady(String),
     /// No skills, because of this error.
     Failed(String),
 }

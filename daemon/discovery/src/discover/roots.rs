@@ -111,7 +111,7 @@ impl RootSearch<'_, '_> {
         let off = self.settings.bundled_off.as_ref().filter(|_| rule.scope == Scope::Bundled);
         let why = off.map(|it| format!("`{}:{}` switches it off", it.file.display(), it.at.line));
         let provided = match why {
-            Some(why) => ProvidedRoot { stock: ProvidedContents::Awaited(why), ..provided },
+            Some(why) => ProvidedRoot { contents: ProvidedContents::NotReady(why), ..provided },
             None => provided,
         };
         let root = self.walker.provided(provided, rule, self.roots.len());

@@ -84,7 +84,7 @@ impl SettingsReader<'_> {
         let Ok(path) = AbsPath::new(format!("/${name}").as_ref()) else { return };
         let text = TextFile::new(text.as_encoded_bytes());
         let owner = self.owners.text_owner(name);
-        self.settings.judge_as(&path, owner, |agent| {
+        self.settings.record_trust_as(&path, owner, |agent| {
             format!(", which {agent} applies and skillsd ignores, because the daemon does not have the variable")
         }, self.ctx.profile.subject());
         self.settings.consulted.push(SettingsFile {
@@ -286,7 +286,7 @@ impl SettingsReader<'_> {
                     continue;
                 }
             };
-            self.settings.judge(path, &rule.base, self.ctx.profile.subject(), self.owners);
+            self.settings.record_trust(path, &rule.base, self.ctx.profile.subject(), self.owners);
             for reads in &rule.reads {
                 self.take(*reads, &document, path);
             }
@@ -308,7 +308,7 @@ impl SettingsReader<'_> {
             self.settings.consult(self.tree, path, rule.syntax, rule.broken)
         };
         if let Some(text) = text {
-            self.settings.judge(path, &rule.base, self.ctx.profile.subject(), self.owners);
+            self.settings.record_trust(path, &rule.base, self.ctx.profile.subject(), self.owners);
             let dir = path.parent().unwrap_or_else(|| path.clone());
             self.document(&text, path, &dir, rule);
         }
@@ -361,7 +361,9 @@ impl SettingsReader<'_> {
             }
             SettingsItem::EnabledPlugins => self.plugins(document, file),
             SettingsItem::PluginConfigs => self.plugin_configs(document, file),
-            SettingsItem::FolderTrust => trust::asked(document, file, &mut self.settings),
+            SettingsItem::FolderTrust => {
+                trust::read_folder_trust_switch(document, file, &mut self.settings)
+            }
             SettingsItem::TrustedFolders => {
                 trust::folders(document, file, &self.ctx.cwd, self.tree, &mut self.settings);
             }

@@ -324,21 +324,21 @@ impl Walker<'_> {
         rule: &RootRule,
         root: usize,
     ) -> SearchRoot {
-        let ProvidedRoot { path, origin, stock } = provided;
+        let ProvidedRoot { path, origin, contents } = provided;
         self.link_targets = None;
         let (start, profile) = (self.candidates.len(), self.profile);
-        let (outcome, skips) = match stock {
+        let (outcome, skips) = match contents {
             ProvidedContents::Directory => self.root(&path, &rule.walk, root),
-            ProvidedContents::Awaited(why) => (RootOutcome::NoBase(why), Vec::new()),
+            ProvidedContents::NotReady(why) => (RootOutcome::NoBase(why), Vec::new()),
             ProvidedContents::Failed(why) => {
                 (RootOutcome::Fault(ProvidedContents::fault(&why)), Vec::new())
             }
             ProvidedContents::Skills(skills) => {
-                let met = skills.iter().map(|it| FoundFile {
+                let found = skills.iter().map(|it| FoundFile {
                     name: name_in(profile, it),
                     ..FoundFile::new(it.path.clone(), root, Ok(it.file()))
                 });
-                self.candidates.extend(met);
+                self.candidates.extend(found);
                 (RootOutcome::Walked, Vec::new())
             }
         };

@@ -52,7 +52,7 @@ pub(crate) struct DirNode {
     /// Identity of the directory when it was last armed.
     pub(crate) armed_as: Option<FileId>,
     /// State of the directory when it was last read.
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Option<ReadStat>,
     pub(crate) probes: NameMap<Probe>,
     pub(crate) listing: Option<Result<Arc<Listing>, Fault>>,
     pub(crate) files: NameMap<FileState<SkillFile>>,
@@ -77,7 +77,7 @@ pub(crate) enum WatchState {
 
 /// A file's metadata when it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct ReadStat {
     pub(crate) stat: Stat,
     /// True if the file changed so shortly before the read that a later change may carry the same
     /// timestamp.
@@ -98,7 +98,7 @@ pub(crate) enum Probe {
 /// Result of the last read of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileState<T> {
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Option<ReadStat>,
     pub(crate) result: Result<T, Fault>,
 }
 
@@ -407,10 +407,10 @@ const RACY_NANOS: i128 = 20_000_000;
 /// Same limit for file systems with timestamps of one or two seconds, such as FAT.
 const RACY_NANOS_OF_SECONDS: i128 = 2_000_000_000 + RACY_NANOS;
 
-impl Seen {
+impl ReadStat {
     /// Returns the state found by a read that started at `at`. A time taken after the read would
     /// accept a file that can still change within the same tick.
-    pub(crate) fn at(at: SystemTime, stat: Stat) -> Self {
+    pub(crate) fn after_read_started(at: SystemTime, stat: Stat) -> Self {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let at = since.as_nanos().cast_signed();
         let nanos = |(s, n): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(n);
@@ -422,7 +422,7 @@ impl Seen {
     }
 
     /// Returns true if a file with metadata `stat` certainly has the content that was read.
-    pub(crate) fn holds(&self, stat: &Stat) -> bool {
+    pub(crate) fn is_unchanged(&self, stat: &Stat) -> bool {
         !self.racy && self.stat == *stat
     }
 }

@@ -60,7 +60,7 @@ impl SearchScope {
 
 /// Describes the entry at a path.
 pub fn describe(path: &AbsPath, worktree: &SearchScope) -> NearMisses {
-    NearMisses { met: vec![stray(path.clone(), worktree)], ..NearMisses::default() }
+    NearMisses { paths: vec![stray(path.clone(), worktree)], ..NearMisses::default() }
 }
 
 /// Searches a git worktree for files called SKILL.md in any case, without directories that git
@@ -93,7 +93,7 @@ pub fn skill_files(
     let scope = SearchScope { in_git: false, ..worktree.clone() };
     for entry in walk(&worktree.top, options, keeps).build().filter_map(Result::ok) {
         if n_seen.load(Ordering::Relaxed) > MOST_WORKTREE_ENTRIES
-            || found.met.len() == MAX_SKILL_FILES
+            || found.paths.len() == MAX_SKILL_FILES
         {
             found.is_partial = true;
             break;
@@ -110,10 +110,10 @@ pub fn skill_files(
             continue;
         }
         if let Ok(path) = AbsPath::new(entry.path()) {
-            found.met.push(stray(path, &scope));
+            found.paths.push(stray(path, &scope));
         }
     }
-    found.met.sort_by(|a, b| a.path.cmp(&b.path));
+    found.paths.sort_by(|a, b| a.path.cmp(&b.path));
     found
 }
 
@@ -140,7 +140,7 @@ fn file_key(path: &Path) -> Option<FileKey> {
 pub fn search(name: &str, places: &[AbsPath], worktree: &SearchScope) -> NearMisses {
     let name = name.rsplit(':').next().unwrap_or(name);
     let mut search =
-        NameSearch { name: OsStr::new(name), met: Vec::new(), skills: Vec::new(), entries: 0 };
+        NameSearch { name: OsStr::new(name), paths: Vec::new(), skills: Vec::new(), entries: 0 };
     if name.is_empty() || name.contains('/') {
         return NearMisses::default();
     }
@@ -150,15 +150,15 @@ pub fn search(name: &str, places: &[AbsPath], worktree: &SearchScope) -> NearMis
     if worktree.in_git {
         search.tree(&worktree.top, 0);
     }
-    let met: Vec<_> = search.met.into_iter().map(|path| stray(path, worktree)).collect();
-    let names = search.skills.iter().filter_map(|it| it.to_str()).filter(|_| met.is_empty());
+    let paths: Vec<_> = search.paths.into_iter().map(|path| stray(path, worktree)).collect();
+    let names = search.skills.iter().filter_map(|it| it.to_str()).filter(|_| paths.is_empty());
     let similar = suggest::nearest(name, names, ALIKE).first().map(|it| (*it).to_owned());
-    NearMisses { met, similar, is_partial: false }
+    NearMisses { paths, similar, is_partial: false }
 }
 
 struct NameSearch<'a> {
     name: &'a OsStr,
-    met: Vec<AbsPath>,
+    paths: Vec<AbsPath>,
     /// Names of the directories that have a SKILL.md.
     skills: Vec<OsString>,
     entries: usize,
@@ -206,8 +206,8 @@ impl NameSearch<'_> {
     }
 
     fn add_match(&mut self, path: AbsPath) {
-        if self.met.len() < MAX_MATCHES && !self.met.contains(&path) {
-            self.met.push(path);
+        if self.paths.len() < MAX_MATCHES && !self.paths.contains(&path) {
+            self.paths.push(path);
         }
     }
 
@@ -341,7 +341,7 @@ mod tests {
         write(&top, "sub/file.txt", "");
         let look = |relative: &str| {
             let found = describe(&path(&top.join(relative)), &worktree(&top));
-            let [stray] = <[NearMiss; 1]>::try_from(found.met).unwrap();
+            let [stray] = <[NearMiss; 1]>::try_from(found.paths).unwrap();
             stray
         };
         let stray = look("gen/.claude/skills/a");
@@ -393,17 +393,17 @@ mod tests {
         std::os::unix::fs::symlink(".claude", top.join("link")).unwrap();
         let known = path(&top.join("link/skills/known/SKILL.md"));
         let found = skill_files(&worktree(&top), &mut [&known].into_iter());
-        let met = found.met.iter().map(|it| it.path.strip_prefix(&top).unwrap());
+        let paths = found.paths.iter().map(|it| it.path.strip_prefix(&top).unwrap());
         let expected = ["docs/pdf/skill.md", "web/.claude/skills/c/SKILL.md"];
-        assert_eq!(met.collect::<Vec<_>>(), expected.map(Path::new));
+        assert_eq!(paths.collect::<Vec<_>>(), expected.map(Path::new));
         assert!(!found.is_partial);
         let outside = SearchScope { in_git: false, ..worktree(&top) };
-        assert!(skill_files(&outside, &mut std::iter::empty()).met.is_empty());
+        assert!(skill_files(&outside, &mut std::iter::empty()).paths.is_empty());
         for nth in 0..MAX_SKILL_FILES {
             write(&top, &format!("many/{nth}/SKILL.md"), "");
         }
         let found = skill_files(&worktree(&top), &mut std::iter::empty());
-        assert_eq!((found.met.len(), found.is_partial), (MAX_SKILL_FILES, true));
+        assert_eq!((found.paths.len(), found.is_partial), (MAX_SKILL_FILES, true));
     }
 
     #[test]
@@ -416,15 +416,15 @@ mod tests {
         write(&top, "docs/deep/pdf/README.md", "");
         write(&top, "node_modules/pdf/SKILL.md", "");
         let places = [".agents/skills", ".claude/skills", "none"].map(|it| path(&top.join(it)));
-        let met = |name: &str| {
-            let found = search(name, &places, &worktree(&top)).met;
+        let paths = |name: &str| {
+            let found = search(name, &places, &worktree(&top)).paths;
             let shown = found.iter().map(|it| it.path.strip_prefix(&top).unwrap().to_owned());
             shown.collect::<Vec<_>>()
         };
         let expected = [".agents/skills/.dot/pdf", ".claude/skills/pdf.md", "docs/PDF"];
-        assert_eq!(met("pdf"), expected.map(PathBuf::from));
-        assert_eq!(met("tools:pdf"), expected.map(PathBuf::from));
-        assert!(met("none").is_empty());
-        assert!(met("").is_empty());
+        assert_eq!(paths("pdf"), expected.map(PathBuf::from));
+        assert_eq!(paths("tools:pdf"), expected.map(PathBuf::from));
+        assert!(paths("none").is_empty());
+        assert!(paths("").is_empty());
     }
 }

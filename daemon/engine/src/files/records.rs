@@ -11,7 +11,7 @@ use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_platform::lock::lock;
 
 /// Number of entries below which the table is never swept.
-const FEW: usize = 256;
+const MIN_SWEPT_ENTRIES: usize = 256;
 
 /// Records in use, by content hash.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl Records {
         let record = Arc::new(SkillRecord::read(bytes, facts));
         let mut table = lock(&self.0);
         table.by_hash.insert(facts.hash, Arc::downgrade(&record));
-        if table.by_hash.len() > table.sweep_at.max(FEW) {
+        if table.by_hash.len() > table.sweep_at.max(MIN_SWEPT_ENTRIES) {
             // A dropped record's allocation lives as long as a weak reference to it.
             table.by_hash.retain(|_, it| it.strong_count() > 0);
             table.by_hash.shrink_to_fit();
@@ -59,9 +59,12 @@ mod tests {
         let (one, two, cut) = (of("---\nname: a\n---\n", false), of("b", false), of("b", true));
         assert!(Arc::ptr_eq(&one, &of("---\nname: a\n---\n", false)) && !Arc::ptr_eq(&two, &cut));
         drop((one, two, cut));
-        for n in 0..FEW * 3 {
+        for n in 0..MIN_SWEPT_ENTRIES * 3 {
             of(&n.to_string(), false);
         }
-        assert!(lock(&records.0).by_hash.len() <= FEW + 1, "what nobody shows is let go of");
+        assert!(
+            lock(&records.0).by_hash.len() <= MIN_SWEPT_ENTRIES + 1,
+            "what nobody shows is let go of"
+        );
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::files::ignored::{IgnoreOptions, walk};
 
 /// Maximum number of files listed; a typical skill has ten.
-const MOST: usize = 20_000;
+const MAX_LISTED_FILES: usize = 20_000;
 
 /// Returns the files below a directory that no ignore file leaves out, relative to it, in no
 /// order. `.git` is left out as well.
@@ -20,7 +20,7 @@ pub fn unignored(directory: &Path) -> Vec<PathBuf> {
     let files = builder.build().filter_map(Result::ok);
     let files = files.filter(|it| it.file_type().is_some_and(|it| it.is_file()));
     let relative = files.filter_map(|it| Some(it.path().strip_prefix(&top).ok()?.to_owned()));
-    relative.take(MOST).collect()
+    relative.take(MAX_LISTED_FILES).collect()
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
-use super::worktree::{ListedDirs, WorktreeFiles};
-use crate::files::dir_index::Seen;
+use super::worktree::{ListingDependencies, WorktreeFiles};
+use crate::files::dir_index::ReadStat;
 use crate::files::disk::{self, Disk as _, RealDisk};
 use crate::files::skill_file::SKILL_FILE;
 
@@ -42,7 +42,7 @@ pub struct BundledTextsCache(Mutex<HashMap<AbsPath, Arc<CachedTexts>>>);
 struct CachedTexts {
     files: Vec<String>,
     /// The files that were read or are too long.
-    read: Vec<(String, Seen)>,
+    read: Vec<(String, ReadStat)>,
     texts: BundledTexts,
 }
 
@@ -55,7 +55,8 @@ impl BundledTextsCache {
         read: impl Fn(&str) -> Option<String>,
     ) -> BundledTexts {
         let stat = |file: &str| RealDisk.stat(&dir.join(file)).ok();
-        let is_valid = |(file, seen): &(String, Seen)| stat(file).is_some_and(|it| seen.holds(&it));
+        let is_valid =
+            |(file, seen): &(String, ReadStat)| stat(file).is_some_and(|it| seen.is_unchanged(&it));
         // The lock is not held while files are looked at: a disk may hang.
         let known = lock(&self.0).get(dir).cloned();
         if let Some(known) = known
@@ -72,7 +73,9 @@ impl BundledTextsCache {
             let text = read(file);
             let mut all = seen.borrow_mut();
             match (stat, &mut *all) {
-                (Some(stat), Some(all)) => all.push((file.to_owned(), Seen::at(at, stat))),
+                (Some(stat), Some(all)) => {
+                    all.push((file.to_owned(), ReadStat::after_read_started(at, stat)))
+                }
                 (None, _) => *all = None,
                 (Some(_), None) => {}
             }
@@ -244,17 +247,17 @@ impl FsContext for FsFacts<'_> {
 /// Returns the file system facts of the skill at `path`. Blocks on the disk.
 pub fn facts(path: &AbsPath, looks: &[String], cache: &BundledTextsCache) -> SkillDirFacts {
     let worktree = WorktreeFiles::new(worktree_top(path));
-    let mut beside = FsFacts::new(path, &worktree, SkillSet::none());
-    beside.cache = Some(cache);
+    let mut facts = FsFacts::new(path, &worktree, SkillSet::none());
+    facts.cache = Some(cache);
     SkillDirFacts {
-        looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
-        files: beside.files().map(<[String]>::to_vec),
-        texts: beside.bundled_texts().cloned(),
-        link_target: beside.link_target().cloned(),
-        file_target: beside.file_target().cloned(),
-        is_top: beside.is_top(),
-        depth: beside.depth(),
-        is_git_ignored: beside.is_git_ignored(),
+        looks: looks.iter().map(|it| (it.clone(), facts.look(it))).collect(),
+        files: facts.files().map(<[String]>::to_vec),
+        texts: facts.bundled_texts().cloned(),
+        link_target: facts.link_target().cloned(),
+        file_target: facts.file_target().cloned(),
+        is_top: facts.is_top(),
+        depth: facts.depth(),
+        is_git_ignored: facts.is_git_ignored(),
     }
 }
 
@@ -327,19 +330,19 @@ fn begins_as_script(path: &Path) -> bool {
 /// Returns the files below a directory except its SKILL.md; none if there are too many or a path is
 /// not UTF-8.
 pub(super) fn list(dir: &Path) -> Option<Vec<String>> {
-    list_with(dir, &mut ListedDirs::default())
+    list_with(dir, &mut ListingDependencies::default())
 }
 
 /// Like [`list`]. Adds the directories that were listed.
-pub(super) fn list_with(dir: &Path, dirs: &mut ListedDirs) -> Option<Vec<String>> {
+pub(super) fn list_with(dir: &Path, dirs: &mut ListingDependencies) -> Option<Vec<String>> {
     let files = list_all(dir, dirs);
     if files.is_none() {
-        dirs.abandon();
+        dirs.discard();
     }
     files
 }
 
-fn list_all(dir: &Path, dirs: &mut ListedDirs) -> Option<Vec<String>> {
+fn list_all(dir: &Path, dirs: &mut ListingDependencies) -> Option<Vec<String>> {
     let mut files = Vec::new();
     let mut waiting = vec![(dir.to_owned(), 0)];
     while let Some((at, depth)) = waiting.pop() {
@@ -377,7 +380,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir(temp.path().join("a")).unwrap();
         let list = || {
-            let mut dirs = ListedDirs::record();
+            let mut dirs = ListingDependencies::record();
             let files = list_with(temp.path(), &mut dirs);
             (files.map(|it| it.len()), dirs.into_dirs().map(|it| it.len()))
         };

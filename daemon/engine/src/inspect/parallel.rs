@@ -11,11 +11,11 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
     work: impl Fn(&T) -> R + Sync,
 ) -> Option<Vec<R>> {
     // For fewer items, starting threads costs more than it saves.
-    const FEW: usize = 8;
-    // A thread takes several items at once, because a look at a file takes hardly longer than
-    // taking one item.
+    const MIN_PARALLEL_ITEMS: usize = 8;
+    // A thread takes several items at once, because a look at a file takes hardly longer than taking
+    // one item.
     const MAX_TAKEN: usize = 64;
-    if items.len() < FEW {
+    if items.len() < MIN_PARALLEL_ITEMS {
         return each(items, cancel, &work);
     }
     let parts: Vec<&[T]> = items.chunks(items.len().div_ceil(MAX_TAKEN).min(MAX_TAKEN)).collect();

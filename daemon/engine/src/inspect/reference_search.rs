@@ -18,7 +18,7 @@ use super::fenced::Fenced;
 use super::fs_facts;
 use super::parallel::in_parallel;
 use super::text_index::{Mentions, TextIndex};
-use super::worktree::{ListedDirs, directories, files_below};
+use super::worktree::{ListingDependencies, directories, files_below};
 use crate::cancel::Cancel;
 use crate::files::disk::{Stat, stat_hard_links};
 use crate::views::view::View;
@@ -164,7 +164,7 @@ pub(super) fn texts(
         listed
     } else {
         let at = SystemTime::now();
-        let mut dirs = ListedDirs::record();
+        let mut dirs = ListingDependencies::record();
         let paths = Arc::new(list_texts(top, &skills, &mut dirs, cancel)?);
         if let Some(dirs) = dirs.into_dirs() {
             index.set_listing(top, at, skills, dirs, Arc::clone(&paths));
@@ -220,7 +220,7 @@ fn identity(path: &AbsPath, stat: &Stat, is_hard_linked: bool) -> TextIdentity {
 fn list_texts(
     top: Option<&AbsPath>,
     skills: &[AbsPath],
-    dirs: &mut ListedDirs,
+    dirs: &mut ListingDependencies,
     cancel: &Cancel,
 ) -> Option<Vec<AbsPath>> {
     let mut paths = BTreeSet::new();

@@ -19,7 +19,7 @@ use skills_syntax::text::decode;
 use super::fenced::{Confinement, Fenced};
 use super::parallel::in_parallel;
 use crate::cancel::Cancel;
-use crate::files::dir_index::Seen;
+use crate::files::dir_index::ReadStat;
 use crate::files::disk::{Stat, stat_target};
 use crate::files::ignored::{config_files, exclude_file, excludes_file};
 
@@ -66,16 +66,16 @@ fn listing_key(top: Option<&AbsPath>, skills: &[AbsPath]) -> ListingKey {
 struct Listing {
     /// The skills whose directories were listed, sorted.
     skills: Vec<AbsPath>,
-    /// The listed directories, the ignore files that apply and the configurations that name one;
-    /// none for a file that was missing.
-    seen: Vec<(PathBuf, Option<Seen>)>,
+    /// The listed directories, the ignore files that apply and the configurations that name one; none
+    /// for a file that was missing.
+    seen: Vec<(PathBuf, Option<ReadStat>)>,
     paths: Arc<Vec<AbsPath>>,
 }
 
 impl Listing {
     fn is_valid(&self, skills: &[AbsPath], cancel: &Cancel) -> bool {
-        let is_same = |(path, seen): &(PathBuf, Option<Seen>)| match (seen, stat_target(path)) {
-            (Some(seen), Ok(now)) => seen.holds(&now),
+        let is_same = |(path, seen): &(PathBuf, Option<ReadStat>)| match (seen, stat_target(path)) {
+            (Some(seen), Ok(now)) => seen.is_unchanged(&now),
             (seen, now) => seen.is_none() && now.is_err(),
         };
         self.skills.iter().map(|it| it.as_os_str()).eq(skills.iter().map(|it| it.as_os_str()))
@@ -92,7 +92,7 @@ struct Texts {
 }
 
 struct Entry {
-    seen: Seen,
+    seen: ReadStat,
     /// The callers for which links to the file were followed.
     readers: Readers,
     text: Arc<IndexedText>,
@@ -223,7 +223,7 @@ impl TextIndex {
         limit: u64,
     ) -> Option<Arc<IndexedText>> {
         if let Some(known) = self.lock().all.get_mut(path)
-            && known.seen.holds(stat)
+            && known.seen.is_unchanged(stat)
             && known.readers.include(fenced.top())
             && known.text.has_all_below(limit)
         {
@@ -252,7 +252,7 @@ impl TextIndex {
         let mut texts = self.lock();
         // A text that callers from other worktrees may read stays while it is valid.
         if let Some(known) = texts.all.get_mut(path)
-            && known.seen.holds(new.as_ref().map_or(stat, |(_, stat, _)| stat))
+            && known.seen.is_unchanged(new.as_ref().map_or(stat, |(_, stat, _)| stat))
             && (readers.is_none() || known.text.has_all_below(limit))
         {
             if let Some(readers) = readers {
@@ -265,7 +265,7 @@ impl TextIndex {
         }
         let (text, stat, _) = new?;
         let Some(readers) = readers else { return Some(text) };
-        let seen = Seen::at(at, stat);
+        let seen = ReadStat::after_read_started(at, stat);
         let n_bytes = ENTRY_BYTES + path.as_os_str().len() + text.text.len();
         if texts.has_room(n_bytes, self.most_bytes) {
             let (text, used) = (Arc::clone(&text), Instant::now());
@@ -331,7 +331,7 @@ impl TextIndex {
         }
         let mut seen = HashMap::new();
         let mut add = |path: PathBuf, may_miss: bool| {
-            let found = stat_target(&path).ok().map(|stat| Seen::at(at, stat));
+            let found = stat_target(&path).ok().map(|stat| ReadStat::after_read_started(at, stat));
             if found.is_some() || may_miss {
                 seen.insert(path, found);
             }

@@ -16,7 +16,7 @@ use super::worktree::WorktreeFiles;
 const KEPT: Duration = Duration::from_secs(10);
 
 /// Maximum number of cached worktrees; the file list of one may take some megabytes.
-const MOST: usize = 4;
+const MAX_CACHED_WORKTREES: usize = 4;
 
 /// Recently walked worktrees.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Walks {
         if let Some((_, worktree)) = kept.get(top) {
             return Arc::clone(worktree);
         }
-        if kept.len() >= MOST
+        if kept.len() >= MAX_CACHED_WORKTREES
             && let Some(oldest) = kept.iter().min_by_key(|(_, (since, _))| *since)
         {
             let oldest = oldest.0.clone();

@@ -19,13 +19,13 @@ const MOST_DIR_BYTES: usize = 8 << 20;
 
 /// The directories that a listing depends on.
 #[derive(Debug, Default)]
-pub(super) struct ListedDirs {
+pub(super) struct ListingDependencies {
     /// None if they are not wanted, are too many, or a listing did not end.
     dirs: Option<Vec<PathBuf>>,
     n_bytes: usize,
 }
 
-impl ListedDirs {
+impl ListingDependencies {
     /// Returns a record; the default is none.
     pub(super) fn record() -> Self {
         Self { dirs: Some(Vec::new()), n_bytes: 0 }
@@ -34,14 +34,14 @@ impl ListedDirs {
     pub(super) fn add(&mut self, dir: PathBuf) {
         self.n_bytes += dir.as_os_str().len() + size_of::<PathBuf>();
         if self.n_bytes > MOST_DIR_BYTES {
-            self.abandon();
+            self.discard();
         } else if let Some(dirs) = &mut self.dirs {
             dirs.push(dir);
         }
     }
 
-    /// Discards the record: a listing was incomplete.
-    pub(super) fn abandon(&mut self) {
+    /// Gives the record up, because a listing did not reach all of its directories.
+    pub(super) fn discard(&mut self) {
         self.dirs = None;
     }
 
@@ -66,7 +66,7 @@ impl WorktreeFiles {
     /// Returns its files that git does not ignore, relative to the top; none if there are too many.
     pub(super) fn files(&self) -> Option<&[PathBuf]> {
         let top = self.top.as_ref()?;
-        let list = || files_below(top, &mut ListedDirs::default(), &Cancel::default());
+        let list = || files_below(top, &mut ListingDependencies::default(), &Cancel::default());
         self.files.get_or_init(list).as_deref()
     }
 
@@ -138,7 +138,7 @@ pub fn directories(top: &AbsPath, below: &str, most: usize) -> Vec<PathBuf> {
 /// paths.
 pub(super) fn files_below(
     top: &AbsPath,
-    dirs: &mut ListedDirs,
+    dirs: &mut ListingDependencies,
     cancel: &Cancel,
 ) -> Option<Vec<PathBuf>> {
     let mut files = Vec::new();
@@ -151,7 +151,7 @@ pub(super) fn files_below(
             dirs.add(entry.into_path());
         }
         if files.len() > MOST_FILES || cancel.is_cancelled() {
-            dirs.abandon();
+            dirs.discard();
             return None;
         }
     }

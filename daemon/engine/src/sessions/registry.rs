@@ -16,7 +16,7 @@ use skills_agents::hooks::Hook;
 use skills_agents::profile::Compaction;
 use skills_syntax::path::AbsPath;
 
-use self::live::{HEARD, is_heard};
+use self::live::{AUTO_TOUCH_IDLE, counts_writes};
 use crate::sessions::session::{
     ForgetScope, HookOwner, Invocation, ListedSkills, Loaded, RegisteredHook, Session,
     SessionOptions, SessionPart, Summary, TouchDelta,
@@ -67,10 +67,10 @@ impl Sessions {
     pub async fn touch(
         &self,
         session: &Arc<Session>,
-        met: TouchDelta,
+        delta: TouchDelta,
     ) -> (Arc<Session>, TouchDelta) {
-        let met = self.change_known(&session.id, |it| it.apply_touch(met, now())).await;
-        met.unwrap_or_else(|| (Arc::clone(session), TouchDelta::default()))
+        let added = self.change_known(&session.id, |it| it.apply_touch(delta, now())).await;
+        added.unwrap_or_else(|| (Arc::clone(session), TouchDelta::default()))
     }
 
     /// Records skills as announced to an agent. Returns those not announced before, in the same
@@ -218,7 +218,7 @@ impl Sessions {
         let at = now();
         let live = self.live();
         let mut all: Vec<_> =
-            live.sessions.values().filter(|it| is_heard(it, at)).cloned().collect();
+            live.sessions.values().filter(|it| counts_writes(it, at)).cloned().collect();
         all.sort_by(|a, b| a.id.cmp(&b.id));
         all
     }
@@ -234,7 +234,7 @@ impl Sessions {
                 return Vec::new();
             }
         }
-        let since = now().saturating_sub(millis(HEARD));
+        let since = now().saturating_sub(millis(AUTO_TOUCH_IDLE));
         let ids = self.store.read(move |it| rows::automatic(it, since, MOST_AWAKE)).await;
         let ids = ids.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
         let mut awake = Vec::new();
@@ -287,10 +287,10 @@ mod tests {
         let sessions = Sessions::new(Store::new(None));
         let session = sessions.open(Some("s".to_owned()), opening("/w")).await.session;
         let dir = path("/w/a/.claude/skills");
-        let met = || TouchDelta { discovered: vec![dir.clone()], activated: Vec::new() };
-        assert_eq!(sessions.touch(&session, met()).await.1.discovered.len(), 1);
+        let delta = || TouchDelta { discovered: vec![dir.clone()], activated: Vec::new() };
+        assert_eq!(sessions.touch(&session, delta()).await.1.discovered.len(), 1);
         assert!(sessions.close("s").await);
-        assert!(sessions.touch(&session, met()).await.1.discovered.is_empty());
+        assert!(sessions.touch(&session, delta()).await.1.discovered.is_empty());
         assert!(sessions.announce("s", None, vec![dir.clone()]).await.is_empty());
         assert!(sessions.list().await.is_empty());
     }

@@ -263,12 +263,12 @@ impl Session {
     /// Adds the results of a touch. Returns the new ones.
     pub(super) fn apply_touch(
         &mut self,
-        met: TouchDelta,
+        delta: TouchDelta,
         at: u64,
     ) -> (Vec<SessionPart>, TouchDelta) {
         let mut parts = Vec::new();
         let mut new = TouchDelta::default();
-        for dir in met.discovered {
+        for dir in delta.discovered {
             let used = self.discovered.insert(dir.clone(), at);
             if used.is_none_or(|used| at.saturating_sub(used) > USED_WITHIN) {
                 parts.push(SessionPart::Discovered(dir.clone(), at));
@@ -284,7 +284,7 @@ impl Session {
             new.discovered.retain(|it| *it != dir);
             parts.push(SessionPart::Dropped(dir));
         }
-        for (path, matched) in met.activated {
+        for (path, matched) in delta.activated {
             if !self.activated.contains_key(&path) {
                 self.activated.insert(path.clone(), matched.clone());
                 parts.push(SessionPart::Activated(path.clone(), matched.clone()));

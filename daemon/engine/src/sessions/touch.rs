@@ -4,7 +4,7 @@
 //! reached by a link nor a link inside it hides a directory. The path need not exist. The search
 //! goes up from its directory and ends below the working directory; at each level it checks the
 //! agent's skill directories, with two system calls for an existing one and one for a missing one
-//! ([`ListedDirs`]). Directories that git ignores are left out.
+//! ([`TouchDirCache`]). Directories that git ignores are left out.
 
 mod levels;
 
@@ -19,7 +19,7 @@ use skills_syntax::path::AbsPath;
 use crate::files::disk::{Disk, EntryKind, RealDisk};
 use crate::files::ignored::Git;
 
-pub use levels::ListedDirs;
+pub use levels::TouchDirCache;
 
 #[derive(Clone, Debug)]
 pub struct Search {
@@ -33,7 +33,7 @@ pub struct Search {
     /// Directories discovered before; their ignore rules are not checked again.
     pub known: Vec<AbsPath>,
     pub touched: Vec<AbsPath>,
-    pub levels: ListedDirs,
+    pub levels: TouchDirCache,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ pub fn discover(search: &Search) -> TouchedRoots {
 
 fn discover_on(disk: &dyn Disk, search: &Search) -> TouchedRoots {
     let mut found = TouchedRoots::default();
-    let mut met = HashSet::new();
+    let mut seen = HashSet::new();
     let mut git = search.worktree.as_ref().map(|top| Git::new(top, &search.repository));
     let cwd = resolve(&search.cwd).map(|(path, _)| path);
     for path in &search.touched {
@@ -69,7 +69,7 @@ fn discover_on(disk: &dyn Disk, search: &Search) -> TouchedRoots {
             before = Some(relative);
             found.places.push((path.clone(), relative.to_owned()));
             let below = if is_dir { relative } else { relative.parent().unwrap_or(relative) };
-            climb(disk, search, below, &mut met, git.as_mut(), &mut found);
+            climb(disk, search, below, &mut seen, git.as_mut(), &mut found);
         }
     }
     found
@@ -80,7 +80,7 @@ fn climb(
     disk: &dyn Disk,
     search: &Search,
     below: &Path,
-    met: &mut HashSet<PathBuf>,
+    seen: &mut HashSet<PathBuf>,
     mut git: Option<&mut Git>,
     found: &mut TouchedRoots,
 ) {
@@ -88,7 +88,7 @@ fn climb(
         return;
     }
     for level in below.ancestors().filter(|it| !it.as_os_str().is_empty()) {
-        if !met.insert(level.to_owned()) {
+        if !seen.insert(level.to_owned()) {
             // All levels above were visited as well.
             return;
         }
@@ -200,7 +200,7 @@ mod tests {
             relative: PLACES.map(PathBuf::from).into(),
             known: Vec::new(),
             touched: vec![AbsPath::new(&file.join("a.txt")).unwrap()],
-            levels: ListedDirs::default(),
+            levels: TouchDirCache::default(),
         }
     }
 

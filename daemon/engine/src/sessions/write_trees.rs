@@ -128,7 +128,7 @@ impl WriteTrees {
             Vec::new()
         });
         lock(&self.0.trees).insert(dir.clone(), Arc::new(followed));
-        self.0.writes.heard(dir);
+        self.0.writes.mark_covered(dir);
         self.0.added.notify_one();
     }
 

@@ -48,10 +48,10 @@ impl McpRoots {
         let roots = servers.iter().map(|(name, server)| ProvidedRoot {
             path: server_path(name),
             origin: format!("the MCP server `{name}`"),
-            stock: match (&server.prompts, &server.error) {
+            contents: match (&server.prompts, &server.error) {
                 (Some(prompts), _) => ProvidedContents::Skills(Arc::clone(prompts)),
                 (None, Some(error)) => ProvidedContents::Failed(error.clone()),
-                (None, None) => ProvidedContents::Awaited("is being started".to_owned()),
+                (None, None) => ProvidedContents::NotReady("is being started".to_owned()),
             },
         });
         roots.collect()

@@ -109,10 +109,10 @@ impl RemoteRoots {
             let path = AbsPath::new("/".as_ref()).expect("the root directory is absolute");
             let why =
                 "there is no cache directory: neither XDG_CACHE_HOME nor HOME is set".to_owned();
-            return ProvidedRoot { path, origin, stock: ProvidedContents::Failed(why) };
+            return ProvidedRoot { path, origin, contents: ProvidedContents::Failed(why) };
         };
         let registries = lock(&self.0.registries);
-        let stock = match registries.get(address) {
+        let contents = match registries.get(address) {
             Some(it) if it.has_copy => ProvidedContents::Directory,
             Some(Registry { error: Some(error), .. }) => ProvidedContents::Failed(error.clone()),
             // A copy fetched by an earlier run is available before the first request.
@@ -120,10 +120,10 @@ impl RemoteRoots {
                 ProvidedContents::Directory
             }
             Some(_) | None => {
-                ProvidedContents::Awaited("is being fetched for the first time".to_owned())
+                ProvidedContents::NotReady("is being fetched for the first time".to_owned())
             }
         };
-        ProvidedRoot { path, origin, stock }
+        ProvidedRoot { path, origin, contents }
     }
 }
 

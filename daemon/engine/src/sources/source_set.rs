@@ -108,7 +108,7 @@ impl Sources {
     pub(crate) fn status(&self) -> Vec<SourceStatus> {
         let mut status = Vec::new();
         if !self.provided.config.bundled.is_empty()
-            && let Some(ProvidedRoot { path, stock: ProvidedContents::Skills(skills), .. }) =
+            && let Some(ProvidedRoot { path, contents: ProvidedContents::Skills(skills), .. }) =
                 self.provided.bundled()
         {
             status.push(SourceStatus {
@@ -163,7 +163,7 @@ impl ProvidedSources {
             let skills: Arc<[ProvidedSkill]> =
                 bundled::skills(&path, &self.config.bundled_disabled);
             let origin = "the skills that come with skillsd".to_owned();
-            Some(ProvidedRoot { path, origin, stock: ProvidedContents::Skills(skills) })
+            Some(ProvidedRoot { path, origin, contents: ProvidedContents::Skills(skills) })
         });
         bundled.as_ref()
     }

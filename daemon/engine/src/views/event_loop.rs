@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use self::state::{EngineState, SLICE, Waiter};
+use self::state::{EngineState, Publication, SLICE, Waiter};
 use crate::files::dir_index::{DirNode, NodeId};
 use crate::views::event::{Event, Freshness};
 
@@ -222,8 +222,9 @@ impl EngineState {
         let mut compared = HashSet::new();
         self.compare(waiters, &mut compared);
         // Incomplete files are published if a request waits.
-        let patient = waiters.is_empty()
+        let may_postpone = waiters.is_empty()
             && (self.postponed.is_empty() || self.last_postponed.elapsed() < WRITING);
+        let publication = if may_postpone { Publication::Postponable } else { Publication::Now };
         let mut again = std::mem::take(&mut self.postponed);
         loop {
             let changed = self.scanner.refresh();
@@ -240,7 +241,7 @@ impl EngineState {
             }
             for (key, ctx) in stale {
                 self.rebuilds.changed += u64::from(!again.remove(&key));
-                self.resolve(key, ctx, patient);
+                self.resolve(key, ctx, publication);
             }
         }
     }
@@ -286,7 +287,11 @@ impl EngineState {
             Waiter::View { request, pin } => {
                 let Some(held) = self.views.get(&request.key) else {
                     self.rebuilds.opened += 1;
-                    self.resolve(Arc::clone(&request.key), Arc::clone(&request.ctx), false);
+                    self.resolve(
+                        Arc::clone(&request.key),
+                        Arc::clone(&request.ctx),
+                        Publication::Now,
+                    );
                     // New nodes may overlap with others that changed since they were read.
                     self.update_views(&[]);
                     return self.answer(Waiter::View { request, pin });

@@ -26,12 +26,12 @@ pub struct Difference {
     /// Indexes of candidates that were added to the list or changed, in order.
     pub changed: Vec<usize>,
     /// Entries that are no longer in the list.
-    pub removed: Vec<Gone>,
+    pub removed: Vec<RemovedEntry>,
 }
 
 /// An entry that was removed from a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gone {
+pub struct RemovedEntry {
     /// Its last name.
     pub name: String,
     /// Path of its SKILL.md.
@@ -72,7 +72,7 @@ struct CandidateChange {
 struct Past {
     name: Box<str>,
     state: SkillState,
-    print: u64,
+    content_hash: u64,
 }
 
 /// Changes between two states, before they are recorded.
@@ -200,15 +200,16 @@ impl Journal {
             let Some((past, moved)) = then.remove(&candidate.path) else { continue };
             let past = past.filter(|it| shows(it.state));
             match (past, shows(candidate.state)) {
-                (Some(past), true) if !moved && past.print == print(resolution, candidate) => {}
+                (Some(past), true)
+                    if !moved && past.content_hash == content_hash_of(resolution, candidate) => {}
                 (_, true) => difference.changed.push(index),
-                (Some(past), false) => difference.removed.push(past.gone(&candidate.path)),
+                (Some(past), false) => difference.removed.push(past.removed_entry(&candidate.path)),
                 (None, false) => {}
             }
         }
         let gone = then.into_iter().filter_map(|(path, (past, _))| Some((path, past?)));
         let gone = gone.filter(|(_, past)| shows(past.state));
-        difference.removed.extend(gone.map(|(path, past)| past.gone(path)));
+        difference.removed.extend(gone.map(|(path, past)| past.removed_entry(path)));
         difference.removed.sort_by(|a, b| a.path.cmp(&b.path));
         Some(difference)
     }
@@ -219,19 +220,19 @@ impl Past {
         Self {
             name: candidate.name.as_str().into(),
             state: candidate.state,
-            print: print(resolution, candidate),
+            content_hash: content_hash_of(resolution, candidate),
         }
     }
 
-    fn gone(&self, path: &AbsPath) -> Gone {
-        Gone { name: self.name.to_string(), path: path.clone() }
+    fn removed_entry(&self, path: &AbsPath) -> RemovedEntry {
+        RemovedEntry { name: self.name.to_string(), path: path.clone() }
     }
 }
 
 /// Returns a hash of all values that a list shows of a candidate.
-fn print(resolution: &Resolution, candidate: &Candidate) -> u64 {
+fn content_hash_of(resolution: &Resolution, candidate: &Candidate) -> u64 {
     let mut hasher = DefaultHasher::new();
-    shown(resolution, candidate).hash(&mut hasher);
+    listed_values(resolution, candidate).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -240,12 +241,15 @@ fn findings(candidate: Option<&Candidate>) -> &[LocatedDiagnostic] {
 }
 
 fn looks_same(old: &Resolution, a: &Candidate, new: &Resolution, b: &Candidate) -> bool {
-    a.path == b.path && shown(old, a) == shown(new, b)
+    a.path == b.path && listed_values(old, a) == listed_values(new, b)
 }
 
 /// Returns all values that a list shows of a candidate besides its path, for comparison. Indexes
 /// are excluded: they have no meaning of their own.
-fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash + PartialEq + 'a {
+fn listed_values<'a>(
+    resolution: &'a Resolution,
+    candidate: &'a Candidate,
+) -> impl Hash + PartialEq + 'a {
     // Destructured completely, so that a new field must be considered here.
     let Candidate {
         name,

@@ -20,7 +20,7 @@ use crate::watch::stamp::Stamp;
 use crate::watch::subscription::{FileArms, Subscription};
 
 /// Maximum number of directories; beyond it all are dropped together.
-const MANY: usize = 256;
+const MAX_WATCHED_DIRS: usize = 256;
 
 /// A directory with watched files.
 struct Watched {
@@ -53,7 +53,7 @@ impl FileWatch {
     /// Watches these names in a directory and every directory above it. Returns true if every
     /// change there is reported.
     pub(crate) fn covers(&mut self, dir: &Path, names: &[&OsStr]) -> bool {
-        if self.dirs.len() >= MANY {
+        if self.dirs.len() >= MAX_WATCHED_DIRS {
             self.dirs.clear();
             // Counts are never reused.
             let count = self.subscription.counts().0 + 1;

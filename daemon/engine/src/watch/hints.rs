@@ -122,7 +122,7 @@ impl HintQueue {
     }
 
     fn put(&self, path: &Path, set: impl FnOnce(&mut Hints) -> &mut BTreeSet<PathBuf>) {
-        self.writes.hear(path);
+        self.writes.record_event(path);
         if !lock(&self.shared).matters(path) {
             return;
         }

@@ -388,7 +388,7 @@ impl EventReader {
             let path = event.name.map_or_else(|| path.to_path_buf(), |name| path.join(name));
             if files.is_some() {
                 self.hint_queue.routes().tell(&path, kind);
-                self.hint_queue.writes().hear(&path);
+                self.hint_queue.writes().record_event(&path);
             }
             if index.is_none() || event.mask == EventMask::CLOSE_WRITE {
                 continue;

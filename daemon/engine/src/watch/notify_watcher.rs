@@ -175,7 +175,7 @@ impl EventHandler {
             let [index, files] = self.subscribers(&path);
             if files {
                 self.hint_queue.routes().tell(&path, kind);
-                self.hint_queue.writes().hear(&path);
+                self.hint_queue.writes().record_event(&path);
             }
             if index && kind == ChangeKind::Replacement {
                 self.hint_queue.replaced(&path);

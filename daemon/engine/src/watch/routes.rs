@@ -16,7 +16,7 @@ pub(crate) struct Changes {
     count: AtomicU64,
     /// Number of changes other than to a file's content: a watched path may now be another file.
     replacements: AtomicU64,
-    told: Notify,
+    notify: Notify,
 }
 
 impl Changes {
@@ -31,15 +31,15 @@ impl Changes {
     }
 
     /// Waits until something has changed since the last call.
-    pub(crate) async fn told(&self) {
-        self.told.notified().await;
+    pub(crate) async fn notified(&self) {
+        self.notify.notified().await;
     }
 
     pub(crate) fn add(&self, kind: ChangeKind) {
         let is_replacement = kind == ChangeKind::Replacement;
         self.replacements.fetch_add(u64::from(is_replacement), Ordering::SeqCst);
         self.count.fetch_add(1, Ordering::SeqCst);
-        self.told.notify_one();
+        self.notify.notify_one();
     }
 }
 

@@ -89,7 +89,7 @@ impl Subscription {
             if seen.0 != self.seen.0 {
                 return seen.1 != self.seen.1;
             }
-            self.changes.told().await;
+            self.changes.notified().await;
         }
     }
 

@@ -36,14 +36,14 @@ struct Shared {
 struct WritesState {
     /// Followed directories, by the path as requested.
     below: BTreeMap<AbsPath, Followed>,
-    met: BTreeSet<PathBuf>,
+    written: BTreeSet<PathBuf>,
 }
 
 #[derive(Debug)]
 struct Followed {
     real: PathBuf,
     /// True once the watcher's scope is known to cover it.
-    is_heard: bool,
+    is_covered: bool,
 }
 
 impl Writes {
@@ -53,22 +53,22 @@ impl Writes {
         // The watcher uses physical paths. A directory that does not exist has no links to resolve.
         let real = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
         let mut state = lock(&self.0.state);
-        state.below.insert(dir.clone(), Followed { real, is_heard: false });
+        state.below.insert(dir.clone(), Followed { real, is_covered: false });
         self.0.is_on.store(true, Ordering::Release);
     }
 
     /// Records that the watcher's scope covers a directory.
-    pub(crate) fn heard(&self, dir: &AbsPath) {
+    pub(crate) fn mark_covered(&self, dir: &AbsPath) {
         // The directory may have been dropped meanwhile.
         if let Some(it) = lock(&self.0.state).below.get_mut(dir) {
-            it.is_heard = true;
+            it.is_covered = true;
         }
     }
 
     /// Returns true if every write below this directory is reported.
     pub fn follows(&self, dir: &AbsPath) -> bool {
         self.0.is_on.load(Ordering::Acquire)
-            && lock(&self.0.state).below.get(dir).is_some_and(|it| it.is_heard)
+            && lock(&self.0.state).below.get(dir).is_some_and(|it| it.is_covered)
     }
 
     /// Stops following the directories for which `used` returns false.
@@ -81,9 +81,9 @@ impl Writes {
     /// Waits until something is written, and returns the physical paths.
     pub async fn next(&self) -> BTreeSet<PathBuf> {
         loop {
-            let met = std::mem::take(&mut lock(&self.0.state).met);
-            if !met.is_empty() {
-                return met;
+            let written = std::mem::take(&mut lock(&self.0.state).written);
+            if !written.is_empty() {
+                return written;
             }
             self.0.written.notified().await;
         }
@@ -96,7 +96,7 @@ impl Writes {
     }
 
     /// Records a possible write. Called for each event; mostly a no-op.
-    pub(crate) fn hear(&self, path: &Path) {
+    pub(crate) fn record_event(&self, path: &Path) {
         if !self.0.is_on.load(Ordering::Acquire) {
             return;
         }
@@ -105,8 +105,8 @@ impl Writes {
             state.below.values().map(|it| &it.real).any(|it| path.starts_with(it) && path != it);
         // Git's own files are not work of a session.
         let is_git = || path.components().any(|it| it.as_os_str() == OsStr::new(".git"));
-        if is_wanted && state.met.len() < MAX_PENDING && !is_git() {
-            state.met.insert(path.to_owned());
+        if is_wanted && state.written.len() < MAX_PENDING && !is_git() {
+            state.written.insert(path.to_owned());
             drop(state);
             self.0.written.notify_one();
         }
@@ -126,21 +126,21 @@ mod tests {
         let real = real.canonicalize().unwrap();
         let dir = AbsPath::new(&top.path().join("link")).unwrap();
         let writes = Writes::default();
-        writes.hear(&real.join("too-early"));
+        writes.record_event(&real.join("too-early"));
         assert!(!writes.follows(&dir));
         writes.follow(&dir);
         assert!(!writes.follows(&dir), "the watcher is not told yet");
-        writes.heard(&dir);
+        writes.mark_covered(&dir);
         assert!(writes.follows(&dir));
         for path in ["a", "sub/b", ".git/index"] {
-            writes.hear(&real.join(path));
+            writes.record_event(&real.join(path));
         }
-        writes.hear(&top.path().join("beside"));
-        writes.hear(&real);
-        let met = writes.next().await;
-        assert_eq!(writes.below(&dir, &met), [real.join("a"), real.join("sub/b")]);
+        writes.record_event(&top.path().join("beside"));
+        writes.record_event(&real);
+        let written = writes.next().await;
+        assert_eq!(writes.below(&dir, &written), [real.join("a"), real.join("sub/b")]);
         writes.retain(|_| false);
-        writes.hear(&real.join("a"));
-        assert!(!writes.follows(&dir) && lock(&writes.0.state).met.is_empty());
+        writes.record_event(&real.join("a"));
+        assert!(!writes.follows(&dir) && lock(&writes.0.state).written.is_empty());
     }
 }

@@ -27,7 +27,7 @@ const MAX_UP: usize = 6;
 const MAX_LINES_UP: usize = 32;
 
 /// Number of bytes before and after a path that are searched for words.
-const NEAR: usize = 200;
+const CONTEXT_BYTES: usize = 200;
 
 /// The answer whether a directory above the skill has a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,7 +65,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
         let line = self.cx.line(span.start);
         let written = line.slice(self.cx.text);
         let at = span.start - line.start;
-        let before = &written[written.ceil_char_boundary(at.saturating_sub(NEAR))..at];
+        let before = &written[written.ceil_char_boundary(at.saturating_sub(CONTEXT_BYTES))..at];
         self.n_examined.get() <= MAX_EXAMINED
             && !is_placeholder(path)
             && !INTRODUCES.is_match(before)
@@ -119,7 +119,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
     /// Returns whether the sentence allows that the file is missing, or is about another
     /// repository.
     fn is_optional(&self, span: Span, line: Span, before: &str) -> bool {
-        let to = line.end.min(self.cx.text.floor_char_boundary(span.end + NEAR));
+        let to = line.end.min(self.cx.text.floor_char_boundary(span.end + CONTEXT_BYTES));
         let after = Span::new(span.end, to.max(span.end)).slice(self.cx.text);
         let before = before.rsplit(". ").next().unwrap_or_default();
         let after = after.split(". ").next().unwrap_or_default();
@@ -147,7 +147,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
             let above = self.cx.line(at - 1);
             at = above.start;
             let text = above.slice(self.cx.text);
-            let text = text[..text.floor_char_boundary(4 * NEAR)].trim();
+            let text = text[..text.floor_char_boundary(4 * CONTEXT_BYTES)].trim();
             if text.is_empty() {
                 n_blank += 1;
             } else if is_row_first && n_blank == 0 && is_row(text) {
@@ -178,7 +178,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
             first = above;
         }
         let head = first.slice(self.cx.text).split('|').nth(column).unwrap_or_default();
-        first != line && HEAD_OF_RESULTS.is_match(&head[..head.floor_char_boundary(NEAR)])
+        first != line && HEAD_OF_RESULTS.is_match(&head[..head.floor_char_boundary(CONTEXT_BYTES)])
     }
 
     /// Returns whether the line or the one above says that a file could be made.
@@ -186,7 +186,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
         let above = self.cx.line(line.start.saturating_sub(1));
         [line, above].into_iter().any(|it| {
             let text = it.slice(self.cx.text);
-            PROPOSES.is_match(&text[..text.floor_char_boundary(4 * NEAR)])
+            PROPOSES.is_match(&text[..text.floor_char_boundary(4 * CONTEXT_BYTES)])
         })
     }
 
@@ -195,7 +195,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
     fn is_of_another_skill(&self, span: Span, before: &str) -> bool {
         let above = self.cx.line(self.cx.line(span.start).start.saturating_sub(1));
         let above = above.slice(self.cx.text).trim_end();
-        let above = &above[above.ceil_char_boundary(above.len().saturating_sub(NEAR))..];
+        let above = &above[above.ceil_char_boundary(above.len().saturating_sub(CONTEXT_BYTES))..];
         let before = before.trim_end_matches(['`', '*', '"']);
         OWNS.is_match(before)
             || before.contains("/SKILL.md)")
@@ -209,7 +209,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
         }
         let body = self.cx.document.body.slice(self.cx.text);
         let is_elsewhere = occurrences(body, path).any(|at| {
-            let before = &body[body.ceil_char_boundary(at.saturating_sub(NEAR))..at];
+            let before = &body[body.ceil_char_boundary(at.saturating_sub(CONTEXT_BYTES))..at];
             let before = before.rsplit('\n').next().unwrap_or_default();
             let lead = before.trim_end_matches(['`', '*', '"', '\'']);
             let is_longer = before.ends_with('/')

@@ -70,7 +70,7 @@ pub struct CheckResult<F = CheckedFile> {
     /// Files that `skillsd check --fix` did not change, because they changed since the check;
     /// absent if there are none. A server changes no files and returns none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_alone: Vec<UnmendedFile>,
+    pub left_alone: Vec<SkippedFile>,
 }
 
 /// A profile with its agent.
@@ -88,7 +88,7 @@ pub struct ProfileName {
 /// A file that was not fixed, because it changed since the check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct UnmendedFile {
+pub struct SkippedFile {
     /// The file, absolute.
     pub path: String,
     /// Encoding of `path`; absent if it is plain text.

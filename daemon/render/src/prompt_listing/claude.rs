@@ -20,7 +20,7 @@ const FALLBACK: u64 = 8000;
 const LARGEST: u64 = 30_000;
 
 /// The minimum length of a shown description; shorter ones are dropped.
-const WORTH: usize = 20;
+const MIN_DESCRIPTION: usize = 20;
 
 /// The end of a truncated description.
 const ELLIPSIS: char = '…';
@@ -258,7 +258,7 @@ pub(super) fn founding<'a>(
         }
         let share = limit.saturating_sub(taken) / usize::max(n_sharing, 1);
         for (line, _) in listing.lines.iter_mut().zip(skills).filter(|it| !it.1.is_bundled) {
-            if share < WORTH { line.drop_description() } else { line.cut(share) }
+            if share < MIN_DESCRIPTION { line.drop_description() } else { line.cut(share) }
         }
     }
     listing

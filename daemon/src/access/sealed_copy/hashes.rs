@@ -104,8 +104,8 @@ impl<'a> Hashes<'a> {
 
     fn read(&mut self, unit: &Unit, key: &Path) -> Result<HashedUnit, SealError> {
         self.take(0).ok_or(SealError::TooMuch)?;
-        let beneath = ConfinedDir::open(&unit.directory)?;
-        let found = listed(unit, &beneath);
+        let skill_dir = ConfinedDir::open(&unit.directory)?;
+        let found = listed(unit, &skill_dir);
         if found.is_err() {
             // A failed listing costs as much as a large unit.
             self.files_left = self.files_left.saturating_sub(MAX_FILES);
@@ -115,7 +115,7 @@ impl<'a> Hashes<'a> {
         let UnitFiles { files: found, left_out } = found?;
         for (relative, executable) in found {
             let most = room.min(self.bytes_left);
-            let (hash, size, commands) = read_file(&beneath, &relative, most)?;
+            let (hash, size, commands) = read_file(&skill_dir, &relative, most)?;
             self.take(size).ok_or(SealError::TooMuch)?;
             room -= size.min(room);
             files.push(HashedFile { relative, executable, commands, hash });
@@ -127,12 +127,12 @@ impl<'a> Hashes<'a> {
 }
 
 fn read_file(
-    beneath: &ConfinedDir,
+    skill_dir: &ConfinedDir,
     relative: &Path,
     most: u64,
 ) -> Result<([u8; 32], u64, usize), SealError> {
     let read = if relative.extension().is_some_and(|it| it.eq_ignore_ascii_case("md")) {
-        beneath.whole(relative, most.min(MAX_SKILL_BYTES)).map(|text| {
+        skill_dir.whole(relative, most.min(MAX_SKILL_BYTES)).map(|text| {
             (content_hash(&text), text.len() as u64, count_commands(&decode(&text).text))
         })
     } else {
@@ -140,7 +140,7 @@ fn read_file(
     };
     let read = match read {
         Err(ConfinedDirError::TooLarge(_)) => {
-            beneath.hash(relative, most).map(|(hash, size)| (hash, size, 0))
+            skill_dir.hash(relative, most).map(|(hash, size)| (hash, size, 0))
         }
         read => read,
     };

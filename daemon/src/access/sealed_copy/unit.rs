@@ -86,12 +86,12 @@ pub(super) struct UnitFiles {
 }
 
 /// Lists the files of a unit.
-pub(super) fn listed(unit: &Unit, beneath: &ConfinedDir) -> Result<UnitFiles, SealError> {
+pub(super) fn listed(unit: &Unit, skill_dir: &ConfinedDir) -> Result<UnitFiles, SealError> {
     if let Some(name) = &unit.only {
-        let files = vec![(name.clone(), beneath.located(name)?.1)];
+        let files = vec![(name.clone(), skill_dir.located(name)?.1)];
         return Ok(UnitFiles { files, left_out: None });
     }
-    let listing = beneath.list(DirectoryLinks::Skipped)?;
+    let listing = skill_dir.list(DirectoryLinks::Skipped)?;
     if listing.truncated || listing.files.len() > MAX_FILES {
         return Err(SealError::TooMuch);
     }

@@ -50,9 +50,9 @@ pub(crate) async fn check(
         paths.push(first.ctx.cwd.clone());
     }
     let read_limit = config.read_limit;
-    let settles = params.fix_all;
+    let applies_fixes = params.fix_all;
     let all = [&views[..], &others].concat();
-    let what = (views.len(), &paths, &rows, read_limit, settles);
+    let what = (views.len(), &paths, &rows, read_limit, applies_fixes);
     let query_key = query_key(SkillsCheck::METHOD, &all, what);
     let limit = paging::limit(params.limit)?;
     let wanted = PageRequest { query_key, cursor: params.cursor.as_deref(), limit };
@@ -60,7 +60,7 @@ pub(crate) async fn check(
     let find = move |cancel: &Cancel| {
         let levels = skills_config::levels_of(&rows, &top);
         let cancel = cancel.clone();
-        let task = CheckInput { paths, views, others, levels, read_limit, settles, cancel };
+        let task = CheckInput { paths, views, others, levels, read_limit, applies_fixes, cancel };
         let checked = inspect(&task);
         let checked = checked.map_err(|error| refused(&error))?;
         let page = rules_page::address();

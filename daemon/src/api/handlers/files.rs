@@ -65,8 +65,8 @@ pub(crate) async fn resources(
     let listing = run_fallible_blocking({
         let dir = dir.clone();
         move || {
-            let beneath = ConfinedDir::open_known(&dir, known);
-            beneath.and_then(|it| it.list(links)).map_err(|error| directory_gone(&error))
+            let skill_dir = ConfinedDir::open_known(&dir, known);
+            skill_dir.and_then(|it| it.list(links)).map_err(|error| directory_gone(&error))
         }
     });
     let ConfinedFiles { files, truncated, .. } = listing.await?;
@@ -140,9 +140,9 @@ pub(crate) async fn read(
     let known = candidate.directory;
     let path = dir.join(&relative);
     let part = run_fallible_blocking(move || {
-        let beneath = ConfinedDir::open_known(&dir, known);
-        let beneath = beneath.map_err(|error| directory_gone(&error))?;
-        beneath.read(&relative, offset, length).map_err(|error| refused(&error, &params.relative))
+        let skill_dir = ConfinedDir::open_known(&dir, known);
+        let skill_dir = skill_dir.map_err(|error| directory_gone(&error))?;
+        skill_dir.read(&relative, offset, length).map_err(|error| refused(&error, &params.relative))
     });
     let part = part.await?;
     let (content, base64, end) = text_or_base64(part.bytes, offset, part.size);

@@ -127,8 +127,8 @@ pub(crate) async fn references(
     let (clock, searching) = (first.clock.clone(), Arc::clone(&parts));
     let find = move |cancel: &Cancel| {
         let (texts, top) = (&searching.texts, &views[0].resolution.worktree);
-        let spoken = inspect::find_references(texts, Some(top), &views, name.as_deref(), cancel);
-        Ok(PagedResult::new(&clock, 0, spoken.iter().flat_map(snapshot::references)))
+        let files = inspect::find_references(texts, Some(top), &views, name.as_deref(), cancel);
+        Ok(PagedResult::new(&clock, 0, files.iter().flat_map(to_wire::references)))
     };
     let page = page_cache::page((&parts.page_cache, &parts.heavy), &peer, wanted, find).await?;
     let result = ReferencesResult {

@@ -338,14 +338,14 @@ fn located(
     relative: &Path,
     shown: &str,
 ) -> Result<(Content, Vec<u8>), RpcError> {
-    let beneath = ConfinedDir::open_known(dir, known).map_err(|error| directory_gone(&error))?;
-    let (_, is_executable) = beneath.located(relative).map_err(|error| refused(&error, shown))?;
+    let skill_dir = ConfinedDir::open_known(dir, known).map_err(|error| directory_gone(&error))?;
+    let (_, is_executable) = skill_dir.located(relative).map_err(|error| refused(&error, shown))?;
     if !is_executable || !is_script(relative) {
         return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))
             .with_param("params.relative")
             .with_hint("`skills/resources` with `only: \"scripts\"` lists the scripts; `chmod +x` makes a file one."));
     }
-    let read = beneath.read(relative, 0, FIRST_LINE).map_err(|error| refused(&error, shown))?;
+    let read = skill_dir.read(relative, 0, FIRST_LINE).map_err(|error| refused(&error, shown))?;
     let line = read.bytes.split(|it| *it == b'\n').next().unwrap_or_default().to_vec();
-    Ok((beneath.content(relative).map_err(|error| refused(&error, shown))?, line))
+    Ok((skill_dir.content(relative).map_err(|error| refused(&error, shown))?, line))
 }

@@ -26,7 +26,7 @@ use crate::rpc::tasks::run_fallible_blocking;
 const DEFAULT_LIMIT: u32 = 10;
 
 /// Maximum number of results; for more, list.
-const MOST: u32 = 100;
+const MAX_RESULTS: u32 = 100;
 
 pub(crate) async fn search(
     parts: Arc<QueryParts>,
@@ -35,10 +35,10 @@ pub(crate) async fn search(
 ) -> Outcome {
     let context = params.take_context();
     let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
-    if !(1..=MOST).contains(&limit) {
+    if !(1..=MAX_RESULTS).contains(&limit) {
         return Err(RpcError::invalid_params(format!("`limit` is {limit}"))
             .with_param("params.limit")
-            .with_hint(format!("Ask for 1 to {MOST} skills.")));
+            .with_hint(format!("Ask for 1 to {MAX_RESULTS} skills.")));
     }
     if params.query.chars().all(char::is_whitespace) {
         return Err(RpcError::invalid_params("`query` is empty")

@@ -51,8 +51,8 @@ pub(crate) async fn get(
     session_result(&sessions, named).await
 }
 
-async fn session_result(sessions: &SessionCalls, named: SessionContext) -> Outcome {
-    let SessionContext { session, mut call, is_new } = named;
+async fn session_result(sessions: &SessionCalls, session: SessionContext) -> Outcome {
+    let SessionContext { session, mut call, is_new } = session;
     let view = sessions.resolver.view(&mut call).await?;
     let health = sessions.resolver.full_health(&view);
     Answer::new(&SessionResult { is_new, ..to_wire::session(&session, &view, &health) })

@@ -56,7 +56,12 @@ impl SessionCalls {
                             .await;
                         match held {
                             Ok((view, hold)) => {
-                                self.resolver.bus.move_to_view(subscription, &view, hold, Some(&before));
+                                self.resolver.bus.move_to_view(
+                                    subscription,
+                                    &view,
+                                    hold,
+                                    Some(&before),
+                                );
                             }
                             Err(error) => {
                                 self.resolver.shutdown.engine_failed(&error);

@@ -183,7 +183,7 @@ impl Backend for LspBackend {
         Box::pin(async move { Some(answer.await?.references) })
     }
 
-    fn used(&self, place: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
+    fn most_used_skills(&self, place: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
         let profile = Some(profile);
         let context = Context { profile, ..self.0.context(&place, None, &[]) };
         let params = UsageParams { include: Include::ALL.to_vec(), ..UsageParams::default() };
@@ -252,7 +252,7 @@ impl Backend for LspBackend {
         on_blocking_thread(move || Some(inspect::search(search, &calls.texts)))
     }
 
-    fn read(&self, path: AbsPath) -> Answer<String> {
+    fn read_text(&self, path: AbsPath) -> Answer<String> {
         let calls = Arc::clone(&self.0);
         on_blocking_thread(move || {
             Some(calls.texts.read(&path, MAX_FILE_BYTES)?.as_ref().to_owned())

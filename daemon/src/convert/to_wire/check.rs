@@ -3,7 +3,7 @@
 //! `page` is the URL of the rules page, if there is one.
 
 use skills_agents::profile::Profile;
-use skills_engine::inspect::{Checked, Mended};
+use skills_engine::files::inspect::{Checked, FixResult};
 use skills_lint::Rule;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
@@ -31,14 +31,14 @@ pub(crate) fn checked_file(checked: &Checked, page: Option<&str>) -> wire::Check
         path_encoding: encoding,
         hash: checked.hash.as_ref().map(|it| hash(it)),
         findings: checked.findings.iter().map(|it| check_finding(it, page, &places)).collect(),
-        fix_all: checked.mended.as_ref().map(|it| fix_all(it, &places)),
+        fix_all: checked.fix_result.as_ref().map(|it| fix_all(it, &places)),
     }
 }
 
-fn fix_all(mended: &Mended, places: &PositionConverter<'_>) -> wire::FixAll {
-    let mark = mended.removes_mark.then(|| without_mark(places));
-    let edits = mended.edits.iter().map(|it| check_edit(it, places));
-    wire::FixAll { edits: mark.into_iter().chain(edits).collect(), made: mended.n_made as u64 }
+fn fix_all(fix_result: &FixResult, places: &PositionConverter<'_>) -> wire::FixAll {
+    let mark = fix_result.removes_mark.then(|| without_mark(places));
+    let edits = fix_result.edits.iter().map(|it| check_edit(it, places));
+    wire::FixAll { edits: mark.into_iter().chain(edits).collect(), made: fix_result.n_made as u64 }
 }
 
 fn check_edit(edit: &edit::Edit, places: &PositionConverter<'_>) -> wire::CheckEdit {

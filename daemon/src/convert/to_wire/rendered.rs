@@ -85,7 +85,7 @@ pub(crate) struct ListingTotals {
 pub(crate) fn catalog(
     catalog: PromptListing,
     format: ListingFormat,
-    told: &ListingTotals,
+    totals: &ListingTotals,
     clock: String,
     health: Vec<wire::Health>,
 ) -> wire::CatalogResult {
@@ -95,8 +95,8 @@ pub(crate) fn catalog(
         tokens: format.estimate_tokens(&catalog.text),
         text: catalog.text,
         count: catalog.n_listed as u64,
-        skill_count: told.n_skills as u64,
-        is_initial: told.is_initial,
+        skill_count: totals.n_skills as u64,
+        is_initial: totals.is_initial,
         shortened: catalog.n_shortened as u64,
         omitted: catalog.n_omitted as u64,
     }

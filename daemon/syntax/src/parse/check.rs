@@ -10,7 +10,7 @@ use crate::parse::yaml_diagnostics;
 use crate::text::Span;
 
 /// Maximum number of entries compared pairwise instead of sorted.
-const FEW: usize = 16;
+const MAX_COMPARED_PAIRWISE: usize = 16;
 
 /// Marks and reports duplicate keys in all mappings.
 pub(super) fn duplicates(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
@@ -44,7 +44,7 @@ fn mark_duplicates(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
 /// Returns the index of each duplicate entry with the index of the first entry of that key.
 fn repeated(entries: &[Entry]) -> Vec<(usize, usize)> {
     let key = |index: usize| entries[index].key.text.as_str();
-    if entries.len() <= FEW {
+    if entries.len() <= MAX_COMPARED_PAIRWISE {
         let first = |index: usize| (0..index).find(|&before| key(before) == key(index));
         return (1..entries.len()).filter_map(|index| Some((index, first(index)?))).collect();
     }

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use skills_agents::references::{LinkBases, links, path_references_in, references};
 use skills_agents::skill::parse;
-use skills_lint::{FsContext, MAX_SHOWN, Settings, apply_fixes, check, check_for_fixing, shown};
+use skills_lint::{
+    FsContext, MAX_SHOWN, Settings, apply_fixes, check, check_for_fixing, limit_findings,
+};
 use skills_syntax::markdown::Body;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
@@ -62,7 +64,7 @@ fn run_all(text: &str) {
             check_for_fixing(subject, &Settings::default(), &fs);
         }
         apply_fixes(text, findings.clone(), |_| Vec::new());
-        assert!(shown(findings, subject, &settings, &fs).len() <= MAX_SHOWN + 1);
+        assert!(limit_findings(findings, subject, &settings, &fs).len() <= MAX_SHOWN + 1);
     });
 }
 

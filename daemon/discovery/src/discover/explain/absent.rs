@@ -30,7 +30,7 @@ impl<'a> Inquiry<'a> {
         match self.query {
             Query::Path(path) => {
                 let skips = self.skips(&[]);
-                let absence = self.why_not(path, self.around.met.first(), &skips);
+                let absence = self.why_not(path, self.around.paths.first(), &skips);
                 let (agent, shown) = (self.agent, path.display());
                 let summary = format!("{agent} finds no skill at `{shown}`: {}.", absence.why);
                 (verdict(summary, &absence), Some(absence), skips)
@@ -54,7 +54,7 @@ impl<'a> Inquiry<'a> {
             let summary = format!("{agent} skips `{shown}`: {}.", absence.why);
             return (verdict(summary, &absence), Some(absence), skips);
         }
-        for stray in &self.around.met {
+        for stray in &self.around.paths {
             let of_path = Inquiry { query: Query::Path(&stray.path), ..*self };
             // The directory has another name, under which the skill is found.
             if !of_path.matched().is_empty() {

@@ -23,7 +23,7 @@ const LONGEST: usize = 120;
 
 /// Change of whole lines, which count from 1.
 #[derive(Clone, Debug, PartialEq)]
-enum Edit {
+enum LineEdit {
     /// Adds lines before a line.
     Insert(usize, Vec<String>),
     /// Replaces a line.
@@ -84,7 +84,7 @@ fn lines_of(head: &str, entry: &Entry) -> (usize, usize) {
     (line(entry.span.start), line(entry.span.start + text.len()))
 }
 
-impl Edit {
+impl LineEdit {
     fn apply(&self, text: &str) -> String {
         let mut lines: Vec<Cow<'_, str>> = text.split('\n').map(Cow::Borrowed).collect();
         let place = |line: usize| line.saturating_sub(1).min(lines.len());
@@ -141,7 +141,7 @@ impl<'a> HeadText<'a> {
     }
 
     /// Returns true if the agent lists the skill after the edit.
-    fn is_right(&self, edit: &Edit) -> bool {
+    fn is_right(&self, edit: &LineEdit) -> bool {
         let body = self.record.first_body_line.as_deref().unwrap_or_default();
         let text = format!("{}{body}\n", edit.apply(&self.record.head));
         let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
@@ -169,93 +169,95 @@ impl<'a> HeadText<'a> {
         }
     }
 
-    fn frontmatter(&self) -> Edit {
+    fn frontmatter(&self) -> LineEdit {
         let name = quote_unless_text(&self.name(self.directory));
         let lines = ["---", &format!("name: {name}"), DESCRIPTION, "---"].map(str::to_owned);
-        Edit::Insert(1, lines.into())
+        LineEdit::Insert(1, lines.into())
     }
 
     /// Returns the edits that may delimit the frontmatter.
-    fn delimiters(&self) -> Vec<Edit> {
+    fn delimiters(&self) -> Vec<LineEdit> {
         let Some(block) = self.frontmatter_block() else { return Vec::new() };
         let fence = || vec!["---".to_owned()];
         let index = LineIndex::new(&self.record.head);
         let line = |offset| index.display(&self.record.head, offset).0 as usize;
         let last = block.entries.last().map(|it| lines_of(&self.record.head, it).1);
         let before = line(block.open.start);
-        let write = |line| Edit::Write(line, "---".to_owned());
+        let write = |line| LineEdit::Write(line, "---".to_owned());
         let is_padded = self.line(before).is_some_and(|it| it.trim() == "---");
         let opening = is_padded.then(|| write(before));
         // Behind its dashes, a line may have text.
         let closing = block.close.filter(|_| block.closing != Closing::Glued);
         let closing = closing.map(|it| write(line(it.start)));
         let blank = self.record.head[..block.open.start].trim().is_empty() && before > 1;
-        let inserted = last.map(|it| Edit::Insert(it + 1, fence()));
-        let removed = blank.then(|| Edit::Remove(1, before - 1));
-        let edits = [opening, closing, inserted, removed, Some(Edit::Insert(1, fence()))];
+        let inserted = last.map(|it| LineEdit::Insert(it + 1, fence()));
+        let removed = blank.then(|| LineEdit::Remove(1, before - 1));
+        let edits = [opening, closing, inserted, removed, Some(LineEdit::Insert(1, fence()))];
         edits.into_iter().flatten().collect()
     }
 
     /// Returns the edits that may make a line valid YAML by quotes.
-    fn quoted(&self, line: usize) -> Vec<Edit> {
+    fn quoted(&self, line: usize) -> Vec<LineEdit> {
         let Some(text) = self.line(line) else { return Vec::new() };
         let Some((key, value)) = text.split_once(": ") else { return Vec::new() };
         let value = value.trim();
         let open = value.chars().next().filter(|it| matches!(it, '"' | '\''));
         if let Some(joined) = with_joined_surrogates(value).filter(|_| open == Some('"')) {
-            return vec![Edit::Write(line, format!("{key}: {joined}"))];
+            return vec![LineEdit::Write(line, format!("{key}: {joined}"))];
         }
         let is_open = |quote: &char| value.len() == 1 || !value.ends_with(*quote);
         let closed = open.filter(is_open);
-        let closed = closed.map(|quote| Edit::Write(line, format!("{}{quote}", text.trim_end())));
+        let closed =
+            closed.map(|quote| LineEdit::Write(line, format!("{}{quote}", text.trim_end())));
         let inner = open.map_or(value, |quote| value.trim_matches(quote));
-        let whole = Edit::Write(line, format!("{key}: {}", double_quote_scalar(inner)));
+        let whole = LineEdit::Write(line, format!("{key}: {}", double_quote_scalar(inner)));
         closed.into_iter().chain([whole]).collect()
     }
 
     /// Returns the edit that sets a field of one line.
-    fn field(&self, key: &str, value: &str) -> Option<Edit> {
+    fn field(&self, key: &str, value: &str) -> Option<LineEdit> {
         self.set(key, format!("{key}: {}", quote_unless_text(value)))
     }
 
-    fn set(&self, key: &str, text: String) -> Option<Edit> {
+    fn set(&self, key: &str, text: String) -> Option<LineEdit> {
         let block = self.frontmatter_block()?;
         let head = &self.record.head;
         if let Some(entry) = block.get(key) {
             let (first, last) = lines_of(head, entry);
-            return (first == last).then_some(Edit::Write(first, text));
+            return (first == last).then_some(LineEdit::Write(first, text));
         }
         // A description follows the name.
         let name = block.get("name").map(|it| lines_of(head, it).1);
         let index = LineIndex::new(head);
         let top = index.display(head, block.open.start).0 as usize;
-        Some(Edit::Insert(name.unwrap_or(top) + 1, vec![text]))
+        Some(LineEdit::Insert(name.unwrap_or(top) + 1, vec![text]))
     }
 
-    fn description(&self) -> Option<Edit> {
+    fn description(&self) -> Option<LineEdit> {
         self.set("description", DESCRIPTION.to_owned())
     }
 
-    fn without(&self, key: &str) -> Option<Edit> {
+    fn without(&self, key: &str) -> Option<LineEdit> {
         let (first, last) = lines_of(&self.record.head, self.frontmatter_block()?.get(key)?);
-        Some(Edit::Remove(first, last))
+        Some(LineEdit::Remove(first, last))
     }
 
     /// Returns the edits that may give the value in a line the type that the agent expects.
-    fn retyped(&self, line: usize) -> Vec<Edit> {
+    fn retyped(&self, line: usize) -> Vec<LineEdit> {
         let entries = self.frontmatter_block().map(|it| &*it.entries).unwrap_or_default();
         let entry = entries.iter().find(|it| lines_of(&self.record.head, it) == (line, line));
         let list = entry.and_then(|it| match &it.value.kind {
             ValueKind::Scalar { text, .. } => {
                 let items: Vec<_> = items(text).into_iter().map(quote_unless_text).collect();
-                Some(Edit::Write(line, format!("{}: [{}]", it.key.text, items.join(", "))))
+                Some(LineEdit::Write(line, format!("{}: [{}]", it.key.text, items.join(", "))))
             }
             _ => None,
         });
         let is_untrue = entry.and_then(|it| it.value.as_str()).is_some_and(|it| {
             matches!(&*it.to_ascii_lowercase(), "0" | "n" | "no" | "off" | "false")
         });
-        let flag = |value| entry.map(|it| Edit::Write(line, format!("{}: {value}", it.key.text)));
+        let flag =
+            |value| entry.map(|it| LineEdit::Write(line, format!("{}: {value}", it.key.text)));
         let flags = [flag(!is_untrue), flag(is_untrue)].into_iter().flatten();
         self.quoted(line).into_iter().chain(list).chain(flags).collect()
     }

@@ -26,7 +26,7 @@ impl<'a> Inquiry<'a> {
         let Query::Path(path) = self.query else { return matched.map(|it| it.0).collect() };
         // For nested skills a path belongs to the innermost one, even if the agent does not find
         // it.
-        let around = self.around.met.iter().find(|it| it.path == *path);
+        let around = self.around.paths.iter().find(|it| it.path == *path);
         let inner = around.and_then(|it| it.skill.as_ref());
         let dirs = matched.map(|(index, it)| (index, it.dir()));
         let is_hidden = |dir: &AbsPath| inner.is_some_and(|it| it != dir && it.starts_with(&**dir));

@@ -16,7 +16,7 @@ use super::super::{DiscoveryContext, Resolution, SkillFile};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NearMisses {
     /// The near misses.
-    pub met: Vec<NearMiss>,
+    pub paths: Vec<NearMiss>,
     /// Name of a skill on the disk that is similar to a name for which nothing is found.
     pub similar: Option<String>,
     /// True if the search ended at a limit, so that there may be more.
@@ -82,7 +82,7 @@ pub fn places(ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<AbsPath> {
         let there: Vec<_> = places.iter().filter_map(within).collect();
         places.extend(there);
     }
-    let mut met = std::collections::HashSet::new();
-    places.retain(|it| met.insert(it.clone()));
+    let mut seen = std::collections::HashSet::new();
+    places.retain(|it| seen.insert(it.clone()));
     places
 }

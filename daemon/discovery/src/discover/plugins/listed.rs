@@ -20,14 +20,14 @@ impl PluginFinder<'_> {
         self.rule.manifest.is_empty() && !self.rule.enabled_only
     }
 
-    /// Adds a plugin. `is_second` says that the file has version 2.
-    pub(super) fn listed(&mut self, entry: &Entry, is_second: bool, source: &SourceLocation) {
+    /// Adds a plugin. `is_version_2` says that the file has version 2.
+    pub(super) fn listed(&mut self, entry: &Entry, is_version_2: bool, source: &SourceLocation) {
         let records = match &entry.node.value {
             Value::Null | Value::Flag(false) => return,
             Value::Text(text) if text.is_empty() => return,
             Value::Other(number) if number.parse() == Ok(0.0) => return,
             Value::List(records) => records,
-            _ if is_second => std::slice::from_ref(&entry.node),
+            _ if is_version_2 => std::slice::from_ref(&entry.node),
             _ => return self.listed_by_marketplace(&entry.key, source),
         };
         for record in records {

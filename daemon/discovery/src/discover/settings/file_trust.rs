@@ -24,12 +24,12 @@ pub(in crate::discover) enum PluginState<'a> {
     /// Enabled by a repository that is not trusted.
     Waits(&'a SourceLocation),
     /// Not mentioned in any file.
-    Unsaid,
+    NotSet,
 }
 
 impl SettingsDecisions {
     /// Records the owner and trust of a file that a row with this base found.
-    pub(super) fn judge(
+    pub(super) fn record_trust(
         &mut self,
         file: &AbsPath,
         base: &RootBase,
@@ -56,7 +56,7 @@ impl SettingsDecisions {
 
     /// Records the owner of settings that are no file. `why` is the end of a sentence about a
     /// setting that does not count because of the owner.
-    pub(super) fn judge_as(
+    pub(super) fn record_trust_as(
         &mut self,
         file: &AbsPath,
         owner: Owner,
@@ -105,7 +105,7 @@ impl SettingsDecisions {
         let is_on = |said: Option<&(SettingsValue, bool)>| said.map_or(by_default, |it| it.1);
         match last(&|_| true) {
             None if by_default => PluginState::Yes,
-            None => PluginState::Unsaid,
+            None => PluginState::NotSet,
             Some((named, false)) => PluginState::No(&named.source),
             Some(_) if is_on(last(&|file| self.owner_of(file).is_own())) => PluginState::Yes,
             Some((named, true)) if is_on(last(&|file| self.may_loosen(file))) => {

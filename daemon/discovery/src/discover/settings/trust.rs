@@ -9,7 +9,11 @@ use crate::discover::tree::Tree;
 use crate::permission::SourceLocation;
 
 /// Reads the setting that disables folder trust.
-pub(super) fn asked(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
+pub(super) fn read_folder_trust_switch(
+    document: &Node,
+    file: &AbsPath,
+    settings: &mut SettingsDecisions,
+) {
     let Some(node) = document.at_path(&["security", "folderTrust", "enabled"]) else { return };
     let source = SourceLocation { file: file.clone(), at: node.at };
     if node.flag() == Some(false) {

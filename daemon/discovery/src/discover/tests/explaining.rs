@@ -224,7 +224,7 @@ Read.
     let skill = path.starts_with(&*inner).then_some(inner);
     let (thing, worktree, ignored) = (NearMissKind::File, None, None);
     let stray = NearMiss { path: path.clone(), thing, skill, worktree, ignored, file: None };
-    let around = NearMisses { met: vec![stray], ..NearMisses::default() };
+    let around = NearMisses { paths: vec![stray], ..NearMisses::default() };
     let explanation = explain(&ctx, &resolution, Query::Path(&path), &around);
     assert_eq!(explanation.verdict.summary, expected);
 }

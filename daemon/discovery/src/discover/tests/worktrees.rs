@@ -45,7 +45,7 @@ fn stray(at: &str, thing: NearMissKind) -> NearMiss {
 }
 
 fn around(stray: NearMiss) -> NearMisses {
-    NearMisses { met: vec![stray], ..NearMisses::default() }
+    NearMisses { paths: vec![stray], ..NearMisses::default() }
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn main_worktree_skill_is_explained_in_linked_worktree() {
             root /linked/.claude/skills
         "#]],
     );
-    let met = around(stray(
+    let near_misses = around(stray(
         "/main/.claude/skills/there",
         NearMissKind::Directory(Some("SKILL.md".into())),
     ));
@@ -80,7 +80,7 @@ fn main_worktree_skill_is_explained_in_linked_worktree() {
         "/linked",
         "there",
         LINKED,
-        &met,
+        &near_misses,
         &expect![[r#"
             opencode finds no skill called `there`. There is `/main/.claude/skills/there`, but it belongs to the main worktree `/main`; in the linked worktree `/linked`, opencode reads only the linked one.
             next: Commit it and merge it into the branch of `/linked`, or copy its directory there.

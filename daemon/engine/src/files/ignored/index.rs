@@ -13,7 +13,7 @@ use std::path::Path;
 use crate::files::disk::{Disk as _, RealDisk};
 
 /// Maximum size of an index, in bytes: about half a million files.
-const MOST: u64 = 64 * 1024 * 1024;
+const MAX_INDEX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Maximum length of a path, in bytes; the kernel opens no longer one.
 const MAX_PATH: usize = 4096;
@@ -91,7 +91,7 @@ fn add_parents(mut path: &[u8], dirs: &mut HashSet<Vec<u8>>) {
 }
 
 fn read(file: &Path) -> Option<Vec<u8>> {
-    RealDisk.read(file, MOST).ok().filter(|it| !it.truncated).map(|it| it.bytes)
+    RealDisk.read(file, MAX_INDEX_BYTES).ok().filter(|it| !it.truncated).map(|it| it.bytes)
 }
 
 /// Calls `each` with the path of every entry. Returns the rest after the entries; `None` if an

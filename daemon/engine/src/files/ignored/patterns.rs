@@ -13,7 +13,7 @@ use crate::files::disk::{Disk as _, EntryKind, ReadError, RealDisk};
 
 /// Maximum size of an ignore file, in bytes: the longest hand-written ones have some thousand
 /// lines.
-const MOST: u64 = 1024 * 1024;
+const MAX_IGNORE_FILE_BYTES: u64 = 1024 * 1024;
 
 /// Treatment of ignore files that are symbolic links.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,12 @@ fn read(file: &Path, links: Links<'_>) -> Result<Vec<u8>, ReadError> {
     let is_link = RealDisk.stat(file)?.kind == EntryKind::Link;
     let found = match links {
         Links::Refused if is_link => return Err(ReadError::NotRegular(EntryKind::Link)),
-        Links::Within(dir) if is_link => RealDisk.read(&target_below(file, dir)?, MOST)?,
-        Links::Refused | Links::Within(_) | Links::Followed => RealDisk.read(file, MOST)?,
+        Links::Within(dir) if is_link => {
+            RealDisk.read(&target_below(file, dir)?, MAX_IGNORE_FILE_BYTES)?
+        }
+        Links::Refused | Links::Within(_) | Links::Followed => {
+            RealDisk.read(file, MAX_IGNORE_FILE_BYTES)?
+        }
     };
     if found.truncated {
         return Err(io::Error::from(io::ErrorKind::FileTooLarge).into());
@@ -106,7 +110,7 @@ mod tests {
         mknodat(CWD, &file, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         assert_eq!(ends(), [None; 3]);
         fs::remove_file(&file).unwrap();
-        fs::write(&file, "a\n".repeat(MOST as usize)).unwrap();
+        fs::write(&file, "a\n".repeat(MAX_IGNORE_FILE_BYTES as usize)).unwrap();
         assert_eq!(ends(), [None; 3]);
     }
 }

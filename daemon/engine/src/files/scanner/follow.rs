@@ -20,7 +20,7 @@ use super::Scanner;
 use super::read::{list_entries, read_skill, read_text, see};
 use crate::files::counters::Cause;
 use crate::files::dir_index::{
-    DirNode, FileState, NodeId, NodePath, Seen, WatchState, join, parent,
+    DirNode, FileState, NodeId, NodePath, ReadStat, WatchState, join, parent,
 };
 use crate::files::disk::{Disk, EntryKind, Stat};
 use crate::files::name_map::NameMap;
@@ -111,9 +111,9 @@ impl Scanner {
             if now.map(|it| it.id) != node.seen.map(|it| it.stat.id) {
                 node.unarm();
             }
-            let holds = |seen: Option<Seen>, now: Option<Stat>| matches!((seen, now), (Some(seen), Some(now)) if seen.holds(&now));
+            let holds = |seen: Option<ReadStat>, now: Option<Stat>| matches!((seen, now), (Some(seen), Some(now)) if seen.is_unchanged(&now));
             let disk = &*self.disk;
-            let file_holds = |(name, seen): (&OsString, Option<Seen>)| {
+            let file_holds = |(name, seen): (&OsString, Option<ReadStat>)| {
                 holds(seen, disk.stat(Path::new(&join(&path, name))).ok())
             };
             let differs = {
@@ -222,7 +222,7 @@ impl Scanner {
     ) -> (Option<FileState<T>>, bool) {
         let path = join(dir, name);
         match self.disk.stat(Path::new(&path)) {
-            Ok(now) if old.seen.is_some_and(|it| it.holds(&now)) => (Some(old), false),
+            Ok(now) if old.seen.is_some_and(|it| it.is_unchanged(&now)) => (Some(old), false),
             Ok(now) if now.kind == EntryKind::File => {
                 self.counters.read.count(cause);
                 let new = read(&*self.disk, &old);

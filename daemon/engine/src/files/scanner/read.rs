@@ -1,7 +1,7 @@
 //! Disk reads of the scanner: listings, file contents, and the mapping of errors to faults.
 //!
 //! The functions take paths only, not the index, so that the pool can run many at a time. Each read
-//! takes its start time first ([`Seen::at`]).
+//! takes its start time first ([`ReadStat::after_read_started`]).
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,7 +16,7 @@ use skills_discovery::discover::{
     Fault, FaultKind, ListedItem, Listing, SkillFile, TEXT_LIMIT, TextFile,
 };
 
-use crate::files::dir_index::{DirNode, FileState, Probe, Seen};
+use crate::files::dir_index::{DirNode, FileState, Probe, ReadStat};
 use crate::files::disk::{
     Directory, Disk, EntryKind, FileInDirectory, MOST_ENTRIES, ReadError, content_hash,
     is_skill_name,
@@ -25,7 +25,7 @@ use crate::files::records::Records;
 
 /// Result of a directory job: the listing, and the SKILL.md if it is a regular file.
 pub(super) struct Listed {
-    listing: Result<(Seen, Arc<Listing>), Fault>,
+    listing: Result<(ReadStat, Arc<Listing>), Fault>,
     pub(super) skill: Option<FileState<SkillFile>>,
 }
 
@@ -60,9 +60,9 @@ impl FileState<SkillFile> {
 }
 
 /// Returns the metadata of a path; a final link is not followed.
-pub(super) fn see(disk: &dyn Disk, path: &OsStr) -> Option<Seen> {
+pub(super) fn see(disk: &dyn Disk, path: &OsStr) -> Option<ReadStat> {
     let at = SystemTime::now();
-    disk.stat(Path::new(path)).ok().map(|it| Seen::at(at, it))
+    disk.stat(Path::new(path)).ok().map(|it| ReadStat::after_read_started(at, it))
 }
 
 pub(super) fn list_directory(
@@ -82,14 +82,17 @@ pub(super) fn list_directory(
     }
 }
 
-pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fault> {
+pub(super) fn list_entries(
+    disk: &dyn Disk,
+    dir: &OsStr,
+) -> Result<(ReadStat, Arc<Listing>), Fault> {
     let at = SystemTime::now();
     let directory = disk.list_physical(Path::new(dir)).map_err(|error| fault(&error))?;
     Ok(keep_listed(at, dir, directory))
 }
 
 /// Returns the listing of a directory read at `at`, with the entries that some agent may read.
-fn keep_listed(at: SystemTime, dir: &OsStr, directory: Directory) -> (Seen, Arc<Listing>) {
+fn keep_listed(at: SystemTime, dir: &OsStr, directory: Directory) -> (ReadStat, Arc<Listing>) {
     let entries = directory.entries.len();
     // Directories of settings files that an agent merges, such as `managed-settings.d`.
     let has_settings = dir.as_bytes().ends_with(b".d");
@@ -110,7 +113,7 @@ fn keep_listed(at: SystemTime, dir: &OsStr, directory: Directory) -> (Seen, Arc<
         .map(|(name, kind)| ListedItem { name, kind: kind.into() })
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    let seen = Seen::at(at, directory.stat);
+    let seen = ReadStat::after_read_started(at, directory.stat);
     (seen, Arc::new(Listing { id: directory.stat.id, items: items.into(), entries }))
 }
 
@@ -135,7 +138,7 @@ fn file_state(at: SystemTime, records: &Records, file: FileInDirectory) -> FileS
             };
             let record = records.of(&file.bytes, facts);
             let result = Ok(SkillFile { id: file.stat.id, directory, record, stale: None });
-            FileState { seen: Some(Seen::at(at, file.stat)), result }
+            FileState { seen: Some(ReadStat::after_read_started(at, file.stat)), result }
         }
         Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
     }
@@ -154,11 +157,14 @@ pub(super) fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState
         Ok(file) if file.truncated => {
             let detail = format!("{} bytes; the limit is {limit}", file.stat.size);
             let fault = Fault { kind: FaultKind::TooLarge, detail };
-            FileState { seen: Some(Seen::at(at, file.stat)), result: Err(fault) }
+            FileState {
+                seen: Some(ReadStat::after_read_started(at, file.stat)),
+                result: Err(fault),
+            }
         }
         Ok(file) => {
             let text = Arc::new(TextFile::new(&file.bytes));
-            FileState { seen: Some(Seen::at(at, file.stat)), result: Ok(text) }
+            FileState { seen: Some(ReadStat::after_read_started(at, file.stat)), result: Ok(text) }
         }
         Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
     }

@@ -20,7 +20,7 @@ use crate::views::last_used::VIEW_IDLE;
 
 /// Time after a session's last use during which changes of files still count as touches: as long as
 /// its view is kept.
-pub(super) const HEARD: Duration = VIEW_IDLE;
+pub(super) const AUTO_TOUCH_IDLE: Duration = VIEW_IDLE;
 
 /// Maximum number of sessions in memory; beyond it the least recently used are on disk only.
 const MOST_LIVE: usize = 2048;
@@ -222,11 +222,11 @@ impl Live {
         let oldest = used[used.len() / 4];
         let at = now();
         self.n_left += 1;
-        self.sessions.retain(|_, it| it.used > oldest || is_heard(it, at));
+        self.sessions.retain(|_, it| it.used > oldest || counts_writes(it, at));
     }
 }
 
 /// Returns true if changes of files count as touches of a session.
-pub(super) fn is_heard(session: &Session, at: u64) -> bool {
-    session.auto && at.saturating_sub(session.used) < millis(HEARD)
+pub(super) fn counts_writes(session: &Session, at: u64) -> bool {
+    session.auto && at.saturating_sub(session.used) < millis(AUTO_TOUCH_IDLE)
 }

@@ -22,7 +22,7 @@ use crate::files::disk::content_hash;
 
 /// Maximum number of directory entries searched for skills. Skills beyond it are not recorded and
 /// need approval before they run.
-const MOST: usize = 200_000;
+const MAX_SEARCHED_ENTRIES: usize = 200_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
@@ -84,7 +84,7 @@ impl Content {
     /// by level, as deep as a search root, so that a huge directory does not hide those near the
     /// top. Ends early once `cancel` is set. Blocks on the disk.
     pub fn skills_below(dir: &Path, cancel: &Cancel) -> Vec<PathBuf> {
-        let (mut found, mut n_left) = (Vec::new(), MOST);
+        let (mut found, mut n_left) = (Vec::new(), MAX_SEARCHED_ENTRIES);
         let mut level = vec![dir.to_owned()];
         for _ in 0..=WalkBudget::DEFAULT.depth {
             let mut below = Vec::new();

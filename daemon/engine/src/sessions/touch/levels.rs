@@ -1,4 +1,4 @@
-//! [`ListedDirs`]: cache of the agent directories in each directory that touches visit.
+//! [`TouchDirCache`]: cache of the agent directories in each directory that touches visit.
 //!
 //! Most directories of a worktree contain nothing of any agent, and agents touch the same ones
 //! repeatedly. A visit costs one `stat`, however many names are checked; an unchanged directory is
@@ -15,25 +15,25 @@ use std::time::SystemTime;
 use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
-use crate::files::dir_index::Seen;
+use crate::files::dir_index::ReadStat;
 use crate::files::disk::{Disk, EntryKind, MOST_ENTRIES};
 
 /// Maximum size of a directory to be listed, in bytes as the file system reports it. In larger
 /// ones, such as build output, checking each name is cheaper than listing.
-const LISTED: u64 = 256 * 1024;
+const MAX_LISTED_BYTES: u64 = 256 * 1024;
 
 /// Maximum number of cached directories; beyond it the cache is cleared.
-const REMEMBERED: usize = 4096;
+const MAX_CACHED_DIRS: usize = 4096;
 
 /// Cache of directory contents; cheap to clone, shared by all sessions.
 #[derive(Clone, Debug, Default)]
-pub struct ListedDirs {
+pub struct TouchDirCache {
     known: Arc<Mutex<HashMap<AbsPath, ListedDir>>>,
 }
 
 #[derive(Debug)]
 struct ListedDir {
-    seen: Seen,
+    seen: ReadStat,
     contents: DirContents,
 }
 
@@ -66,18 +66,18 @@ fn is_dotted(name: &[u8]) -> bool {
     name.starts_with(b".")
 }
 
-impl ListedDirs {
+impl TouchDirCache {
     pub(super) fn contents(&self, disk: &dyn Disk, dir: &AbsPath) -> DirContents {
         let Ok(stat) = disk.stat(dir) else { return DirContents::Nothing };
         match stat.kind {
-            EntryKind::Directory if stat.size > LISTED => return DirContents::Anything,
+            EntryKind::Directory if stat.size > MAX_LISTED_BYTES => return DirContents::Anything,
             EntryKind::Directory => {}
             // A symlink's metadata says nothing about its target.
             EntryKind::Link => return DirContents::Anything,
             EntryKind::File | EntryKind::Special(_) => return DirContents::Nothing,
         }
         let mut known = lock(&self.known);
-        if let Some(level) = known.get(dir).filter(|it| it.seen.holds(&stat)) {
+        if let Some(level) = known.get(dir).filter(|it| it.seen.is_unchanged(&stat)) {
             return level.contents.clone();
         }
         drop(known);
@@ -92,13 +92,13 @@ impl ListedDirs {
             is_dotted(name.as_bytes()) && matches!(kind, EntryKind::Directory | EntryKind::Link)
         });
         let contents = DirContents::Dotted(dotted.map(|(name, _)| name).collect());
-        let seen = Seen::at(at, listing.stat);
+        let seen = ReadStat::after_read_started(at, listing.stat);
         if seen.racy {
             return contents;
         }
         let level = ListedDir { seen, contents: contents.clone() };
         known = lock(&self.known);
-        if known.len() >= REMEMBERED {
+        if known.len() >= MAX_CACHED_DIRS {
             known.clear();
         }
         known.insert(dir.clone(), level);

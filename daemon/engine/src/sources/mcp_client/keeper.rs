@@ -18,7 +18,7 @@ use crate::sources::mcp_client::state::Shared;
 use crate::sources::source_config::McpOptions;
 
 /// Timeout for all servers to end, after which the runtime kills them.
-const PARTING: Duration = Duration::from_secs(3);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Orders to the thread.
 pub(super) enum KeeperOrder {
@@ -123,7 +123,7 @@ async fn end(tasks: Vec<ServerTask>) {
             let _ = task.await;
         }
     };
-    if timeout(PARTING, all).await.is_err() {
+    if timeout(EXIT_TIMEOUT, all).await.is_err() {
         tracing::warn!("an MCP server did not exit in time");
     }
 }

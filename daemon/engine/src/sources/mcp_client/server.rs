@@ -33,8 +33,8 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Maximum delay between two starts.
 const LAST_RETRY: Duration = Duration::from_mins(5);
 
-/// Time between the end of a process's output and its exit.
-const MOMENT: Duration = Duration::from_millis(200);
+/// Maximum time between the end of a process's output and its exit.
+const EXIT_DELAY: Duration = Duration::from_millis(200);
 
 /// Timeouts of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,7 +197,7 @@ impl Keeper {
         let why = match greeted {
             Ok(Ok(client)) => return Ok(Running { client, process, changed }),
             // A closed connection usually means that the server exited.
-            Ok(Err(_)) if let Ok(status) = timeout(MOMENT, process.ended()).await => {
+            Ok(Err(_)) if let Ok(status) = timeout(EXIT_DELAY, process.ended()).await => {
                 let why = Failure::new(&meter, || ended(status.map(|it| it.to_string()), &process));
                 process.end().await;
                 return Err(why);

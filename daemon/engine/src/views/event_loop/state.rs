@@ -132,11 +132,19 @@ pub(crate) struct ViewEntry {
     pub(super) last_used: Arc<LastUsed>,
 }
 
+/// When a resolved view is published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Publication {
+    Now,
+    /// Later if a file seems to be incomplete.
+    Postponable,
+}
+
 /// A view that is being resolved.
 pub(crate) struct Scan {
     pub(super) key: Arc<ViewKey>,
     pub(super) ctx: Arc<DiscoveryContext>,
-    pub(super) patient: bool,
+    pub(super) publication: Publication,
     /// Input of a run on a thread of its own, and the receiver of its result.
     pub(super) running: Option<(DiscoveryInput, Receiver<DiscoveryRun>)>,
     /// True if it waits until the run of another scan has ended.

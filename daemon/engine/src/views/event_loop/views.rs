@@ -12,7 +12,7 @@ use std::time::Instant;
 use skills_discovery::discover::{Candidate, DiscoveryContext, Resolution};
 use skills_syntax::path::AbsPath;
 
-use super::state::{EngineState, SLICE, Scan, ViewEntry, Waiter};
+use super::state::{EngineState, Publication, SLICE, Scan, ViewEntry, Waiter};
 use crate::views::discovery_run::DiscoveryRun;
 use crate::views::journal::{Changes, Journal};
 use crate::views::last_used::LastUsed;
@@ -39,23 +39,30 @@ impl EngineState {
             views.map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.ctx))).collect();
         for (key, ctx) in stale {
             self.rebuilds.changed += 1;
-            self.resolve(key, ctx, false);
+            self.resolve(key, ctx, Publication::Now);
         }
     }
 
     /// Resolves a view, loading missing answers, and publishes it if it differs. Work beyond the
-    /// slice continues in later slices. `patient` postpones publishing while a file seems to be
-    /// incomplete.
-    pub(super) fn resolve(&mut self, key: Arc<ViewKey>, ctx: Arc<DiscoveryContext>, patient: bool) {
+    /// slice continues in later slices. [`Publication::Postponable`] postpones publishing
+    /// while a file seems to be incomplete.
+    pub(super) fn resolve(
+        &mut self,
+        key: Arc<ViewKey>,
+        ctx: Arc<DiscoveryContext>,
+        publication: Publication,
+    ) {
         if let Some(scan) = self.scan_of(&key) {
-            scan.patient &= patient;
+            if publication == Publication::Now {
+                scan.publication = publication;
+            }
             return;
         }
         let size = self.views.get(&key).map_or(0, |it| it.n_visits);
         let scan = Scan {
             key,
             ctx,
-            patient,
+            publication,
             running: None,
             is_waiting: false,
             needs: Vec::new(),
@@ -124,7 +131,7 @@ impl EngineState {
             }
         };
         let Some(scan) = scan else { return Some(waiter) };
-        scan.patient = false;
+        scan.publication = Publication::Now;
         scan.waiters.push(waiter);
         None
     }
@@ -151,24 +158,24 @@ impl EngineState {
             scan.size = run.n_visits;
             scan.needs = run.needs;
         };
-        let Scan { key, ctx, patient, waiters, .. } = scan;
+        let Scan { key, ctx, publication, waiters, .. } = scan;
         self.answerable.extend(waiters);
-        self.conclude(key, ctx, patient, run);
+        self.publish_if_changed(key, ctx, publication, run);
     }
 
     /// Publishes a resolved view if it differs from the published one.
-    fn conclude(
+    fn publish_if_changed(
         &mut self,
         key: Arc<ViewKey>,
         ctx: Arc<DiscoveryContext>,
-        patient: bool,
+        publication: Publication,
         DiscoveryRun { resolution, depends, uses, n_visits, .. }: DiscoveryRun,
     ) {
         self.sources.want(&uses);
         let mut health = self.health(&ctx, &resolution, &depends);
         health.extend(self.sources.health(&uses));
         let before = self.views.get(&key);
-        if let Some(held) = before.filter(|_| patient)
+        if let Some(held) = before.filter(|_| publication == Publication::Postponable)
             && has_emptied(&held.view.resolution, &resolution)
         {
             if self.postponed.is_empty() {
@@ -195,8 +202,8 @@ impl EngineState {
                 None => Arc::new(Journal::new(tick)),
                 Some(before) => Arc::clone(before.journal()),
             };
-            let moment = ViewVersion { clock, tick, journal, last_used: Arc::clone(&last_used) };
-            Arc::new(View::new(Arc::clone(&key), ctx, resolution, health, uses, moment))
+            let version = ViewVersion { clock, tick, journal, last_used: Arc::clone(&last_used) };
+            Arc::new(View::new(Arc::clone(&key), ctx, resolution, health, uses, version))
         });
         self.views.insert(key, ViewEntry { view: Arc::clone(&view), depends, n_visits, last_used });
         if is_new {

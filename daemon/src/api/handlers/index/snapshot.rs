@@ -137,16 +137,16 @@ fn root(root: &RankedRoot) -> wire::SnapshotRoot {
     }
 }
 
-pub(super) fn references(spoken: &ReferencingFile) -> impl Iterator<Item = wire::SkillReference> {
+pub(crate) fn references(file: &ReferencingFile) -> impl Iterator<Item = wire::SkillReference> {
     let places = PositionConverter {
-        head: &spoken.text,
-        index: LineIndex::new(&spoken.text),
-        before: if spoken.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 },
+        head: &file.text,
+        index: LineIndex::new(&file.text),
+        before: if file.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 },
     };
-    let path_encoding = encoding_of([&*spoken.path]);
-    spoken.references.iter().map(move |it| wire::SkillReference {
+    let path_encoding = encoding_of([&*file.path]);
+    file.references.iter().map(move |it| wire::SkillReference {
         name: it.name.clone(),
-        path: encode(&spoken.path, path_encoding),
+        path: encode(&file.path, path_encoding),
         path_encoding,
         form: it.form.name().to_owned(),
         range: places.range(it.span),

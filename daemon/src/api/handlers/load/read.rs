@@ -15,7 +15,9 @@ use skills_discovery::discover::{Candidate, Plugin};
 use skills_engine::files::disk::content_hash;
 use skills_engine::{SKILL_FILE, View, unignored};
 use skills_protocol::error::RpcError;
-use skills_render::resources::{MANY, draw_tree, is_plugin_file, is_script, opencode_sample};
+use skills_render::resources::{
+    MAX_STANDARD_FILES, draw_tree, is_plugin_file, is_script, opencode_sample,
+};
 use skills_render::{Invoker, SkillFile, SkillFiles, locale};
 
 use crate::access::authorize::Permit;
@@ -59,9 +61,9 @@ pub(super) fn read(
     let candidate = &view.resolution.candidates[candidate_idx];
     let root = &view.resolution.roots[candidate.root];
     let dir = candidate.dir();
-    let beneath = ConfinedDir::of(candidate).map_err(|error| directory_gone(&error))?;
+    let skill_dir = ConfinedDir::of(candidate).map_err(|error| directory_gone(&error))?;
     let file = candidate.path.file_name().unwrap_or(OsStr::new(SKILL_FILE));
-    let bytes = match beneath.whole(Path::new(file), MAX_SKILL_BYTES) {
+    let bytes = match skill_dir.whole(Path::new(file), MAX_SKILL_BYTES) {
         Err(ConfinedDirError::Outside) => read_symlinked(candidate, root.is_own()),
         result => result,
     };
@@ -76,7 +78,7 @@ pub(super) fn read(
     // Files beside a command are other commands.
     let files = match root.scope {
         Scope::Command => SkillFiles::default(),
-        _ => files(format, by, (&dir, &view.ctx.cwd), &beneath, &mut warnings),
+        _ => files(format, by, (&dir, &view.ctx.cwd), &skill_dir, &mut warnings),
     };
     let fields = body.document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
     let shell = fields.and_then(|it| it.word(&field_table::SHELL)).filter(|_| body.has_fields());
@@ -140,7 +142,7 @@ fn files(
     format: OutputFormat,
     by: Invoker,
     (dir, cwd): (&Path, &Path),
-    beneath: &ConfinedDir,
+    skill_dir: &ConfinedDir,
     warnings: &mut Vec<String>,
 ) -> SkillFiles {
     match format {
@@ -150,29 +152,30 @@ fn files(
             let relative = unignored(dir).into_iter().map(|it| text(&it));
             let sample = opencode_sample(relative.collect(), format);
             // The directory may have been replaced while it was listed.
-            let sample = sample.iter().filter(|it| beneath.located(Path::new(it)).is_ok());
+            let sample = sample.iter().filter(|it| skill_dir.located(Path::new(it)).is_ok());
             let paths = sample.map(|it| text(&dir.join(it))).collect();
             SkillFiles { paths, ..SkillFiles::default() }
         }
         OutputFormat::Template(PromptTemplate {
             load: Some(LoadTemplate { files, .. }), ..
         }) => {
-            let paths = files.as_ref().map(|it| template_files(it, (dir, cwd), beneath, warnings));
+            let paths =
+                files.as_ref().map(|it| template_files(it, (dir, cwd), skill_dir, warnings));
             SkillFiles { paths: paths.unwrap_or_default(), ..SkillFiles::default() }
         }
         OutputFormat::AgentSkills | OutputFormat::Template(PromptTemplate { load: None, .. }) => {
             // This format does not show file types, so none are read.
-            let ConfinedNames { names, truncated: is_cut } = beneath.names().unwrap_or_default();
+            let ConfinedNames { names, truncated: is_cut } = skill_dir.names().unwrap_or_default();
             let others = names.iter().filter(|it| *it != Path::new(SKILL_FILE));
             let mut paths: Vec<_> = others.map(|it| text(it)).collect();
-            if is_cut || paths.len() > MANY {
-                paths.truncate(MANY);
+            if is_cut || paths.len() > MAX_STANDARD_FILES {
+                paths.truncate(MAX_STANDARD_FILES);
                 warnings.push(more_files(paths.len()));
             }
             SkillFiles { paths, ..SkillFiles::default() }
         }
         OutputFormat::Plugin => {
-            let found = beneath.list(DirectoryLinks::FollowedInTools).unwrap_or_default().files;
+            let found = skill_dir.list(DirectoryLinks::FollowedInTools).unwrap_or_default().files;
             let scripts = found.iter().filter(|it| it.executable && is_script(&it.relative));
             let files = found.iter().filter(|it| is_plugin_file(&it.relative));
             SkillFiles {
@@ -182,7 +185,7 @@ fn files(
             }
         }
         OutputFormat::Gemini => {
-            let entries = |relative: &str| beneath.children(Path::new(relative)).ok();
+            let entries = |relative: &str| skill_dir.children(Path::new(relative)).ok();
             SkillFiles { tree: draw_tree(&text(dir), entries), ..SkillFiles::default() }
         }
         OutputFormat::Opencode
@@ -198,17 +201,17 @@ fn files(
 fn template_files(
     template: &FilesTemplate,
     (dir, cwd): (&Path, &Path),
-    beneath: &ConfinedDir,
+    skill_dir: &ConfinedDir,
     warnings: &mut Vec<String>,
 ) -> Vec<String> {
-    let ConfinedNames { mut names, truncated: mut is_cut } = beneath.names().unwrap_or_default();
+    let ConfinedNames { mut names, truncated: mut is_cut } = skill_dir.names().unwrap_or_default();
     names.retain(|it| it != Path::new(SKILL_FILE));
     match template.order {
         ListingOrder::AsFound | ListingOrder::ByCategory => names.sort(),
         ListingOrder::ByName => names.sort_by(|a, b| locale::compare(&text(a), &text(b))),
     }
-    is_cut |= template.most.is_none() && names.len() > MANY;
-    names.truncate(template.most.unwrap_or(MANY));
+    is_cut |= template.most.is_none() && names.len() > MAX_STANDARD_FILES;
+    names.truncate(template.most.unwrap_or(MAX_STANDARD_FILES));
     if is_cut {
         warnings.push(more_files(names.len()));
     }
@@ -247,21 +250,24 @@ mod tests {
         for name in [SKILL_FILE, "a/SKILL.md"] {
             write(name);
         }
-        let beneath = ConfinedDir::open(dir.path()).expect("opened");
+        let skill_dir = ConfinedDir::open(dir.path()).expect("opened");
         let found = |profile: &str| {
             let mut warnings = Vec::new();
             let format = profile::find(profile).expect("known").output;
             let dirs = (dir.path(), Path::new("/"));
-            let files = files(format, Invoker::Model, dirs, &beneath, &mut warnings);
+            let files = files(format, Invoker::Model, dirs, &skill_dir, &mut warnings);
             (files.paths, warnings)
         };
         let nested = text(&dir.path().join("a/SKILL.md"));
         assert_eq!(found("copilot-cli"), (vec![nested], vec![]));
-        for nth in 0..MANY {
+        for nth in 0..MAX_STANDARD_FILES {
             write(&format!("{nth}.md"));
         }
         let (paths, warnings) = found("copilot-cli");
-        assert_eq!((paths.len(), warnings), (MANY, vec![more_files(MANY)]));
+        assert_eq!(
+            (paths.len(), warnings),
+            (MAX_STANDARD_FILES, vec![more_files(MAX_STANDARD_FILES)])
+        );
         let (paths, warnings) = found("mistral-vibe");
         assert_eq!((paths.len(), warnings), (10, vec![]));
     }

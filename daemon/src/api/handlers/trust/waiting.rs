@@ -145,10 +145,10 @@ impl Counts {
         }
         let mut counts = Self { hooks, commands: 0, scripts: 0 };
         // Unreadable files are not run.
-        let Ok(beneath) = ConfinedDir::of(candidate) else { return counts };
-        let body = beneath.whole(file, MAX_SKILL_BYTES).unwrap_or_default();
+        let Ok(skill_dir) = ConfinedDir::of(candidate) else { return counts };
+        let body = skill_dir.whole(file, MAX_SKILL_BYTES).unwrap_or_default();
         counts.commands = count_commands(&decode(&body).text);
-        let files = beneath.list(DirectoryLinks::Skipped).unwrap_or_default().files;
+        let files = skill_dir.list(DirectoryLinks::Skipped).unwrap_or_default().files;
         let scripts = files.iter().filter(|it| it.executable && is_script(&it.relative));
         counts.scripts = scripts.count();
         counts
