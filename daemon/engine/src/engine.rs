@@ -41,7 +41,7 @@ use crate::watch::service::WatchService;
 use crate::watch::writes::Writes;
 
 /// Timeout for the event loop's end: longer than MCP servers get to exit.
-const END: Duration = Duration::from_secs(4);
+const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Options of an engine.
 pub struct Options {
@@ -211,7 +211,7 @@ impl Engine {
             Freshness::Cached => self.cached(key)?,
             Freshness::Synced if self.idle_check.holds() => {
                 // External sources also change with time.
-                self.cached(key).filter(|it| !it.uses.any())?
+                self.cached(key).filter(|it| !it.uses.is_dynamic())?
             }
             Freshness::Synced | Freshness::Verified => return None,
         };
@@ -314,7 +314,7 @@ impl Engine {
         view: Arc<View>,
         limits: SourceTimeouts,
     ) -> Result<(Arc<View>, Vec<Health>), EngineError> {
-        if !view.uses.any() {
+        if !view.uses.is_dynamic() {
             return Ok((view, Vec::new()));
         }
         let start = Instant::now();
@@ -415,7 +415,7 @@ impl Engine {
         // The engine may have ended already.
         let _ = self.events.send(Event::Stop);
         let ended = lock(&self.ended);
-        if ended.recv_timeout(END) == Err(RecvTimeoutError::Timeout) {
+        if ended.recv_timeout(STOP_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             tracing::warn!("the engine did not stop in time: a disk does not answer");
         }
     }

@@ -24,6 +24,7 @@ use skills_syntax::path::AbsPath;
 
 use crate::api::counters::Counters;
 use crate::api::request::{CallStart, DecodedCall, Resolver, TouchBase};
+use crate::convert::from_wire::ViewRequest;
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::{run_blocking, run_fallible_blocking};
 
@@ -104,7 +105,7 @@ impl SessionCalls {
     /// Begins a call that must name a session, which need not exist.
     async fn begin_in_session(
         &self,
-        peer: &Arc<Peer>,
+        peer: &Arc<ClientPeer>,
         context: &Context,
     ) -> Result<CallStart, RpcError> {
         let id = session_id(context)?;

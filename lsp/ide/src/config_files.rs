@@ -400,13 +400,6 @@ fn replacement(text: &str, at: LineColumn, written: &str, new: &str) -> Edit {
     Edit { span: Span::new(start, string_end(text, start)), text: double_quote_scalar(new) }
 }
 
-/// Returns the lower-case words of a text, joined by hyphens, as an agent compares names.
-fn slug(text: &str) -> String {
-    let text = text.to_lowercase();
-    let words = text.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
-    words.collect::<Vec<_>>().join("-")
-}
-
 fn replace_span(written: &str, span: Span, new: &str) -> String {
     format!("{}{new}{}", &written[..span.start], &written[span.end..])
 }

@@ -12,8 +12,8 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
 ) -> Option<Vec<R>> {
     // For fewer items, starting threads costs more than it saves.
     const MIN_PARALLEL_ITEMS: usize = 8;
-    // A thread takes several items at once, because a look at a file takes hardly longer than taking
-    // one item.
+    // A thread takes several items at once, because a look at a file takes hardly longer than
+    // taking one item.
     const MAX_TAKEN: usize = 64;
     if items.len() < MIN_PARALLEL_ITEMS {
         return each(items, cancel, &work);

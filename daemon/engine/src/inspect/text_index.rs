@@ -66,8 +66,8 @@ fn listing_key(top: Option<&AbsPath>, skills: &[AbsPath]) -> ListingKey {
 struct Listing {
     /// The skills whose directories were listed, sorted.
     skills: Vec<AbsPath>,
-    /// The listed directories, the ignore files that apply and the configurations that name one; none
-    /// for a file that was missing.
+    /// The listed directories, the ignore files that apply and the configurations that name one;
+    /// none for a file that was missing.
     seen: Vec<(PathBuf, Option<ReadStat>)>,
     paths: Arc<Vec<AbsPath>>,
 }

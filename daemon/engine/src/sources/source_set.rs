@@ -22,7 +22,6 @@ use crate::sources::registries::{Remote, RemoteRoots};
 use crate::sources::source_config::SourceConfig;
 use crate::sources::source_status::{SourcePhase, SourceStatus};
 use crate::sources::source_uses::SourceDependencies;
-use crate::views::view::Health;
 
 /// External sources, owned by the event loop.
 pub(crate) struct Sources {

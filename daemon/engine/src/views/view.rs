@@ -9,6 +9,7 @@ use skills_discovery::discover::{DiscoveryContext, Overlay, Resolution, SkillSta
 use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
+use crate::health::Health;
 use crate::sources::source_uses::SourceDependencies;
 use crate::views::activation::Activation;
 use crate::views::journal::{Difference, Journal};

@@ -21,7 +21,7 @@ use crate::access::Access;
 use crate::access::programs::UntrustedDirs;
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{MOVE_OUT, SealError, SealedCopy, Snapshot, Unit};
-use crate::api::to_wire;
+use crate::convert::to_wire;
 use crate::rpc::tasks::run_fallible_blocking;
 
 /// Checks that the configuration allows a kind of execution.

@@ -17,7 +17,8 @@ use crate::api::handlers::catalog::{fits, listed_candidates};
 use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
 use crate::api::session::UseCounts;
-use crate::api::to_wire;
+use crate::convert::from_wire::format;
+use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 

@@ -128,7 +128,7 @@ pub(crate) async fn references(
     let find = move |cancel: &Cancel| {
         let (texts, top) = (&searching.texts, &views[0].resolution.worktree);
         let files = inspect::find_references(texts, Some(top), &views, name.as_deref(), cancel);
-        Ok(PagedResult::new(&clock, 0, files.iter().flat_map(to_wire::references)))
+        Ok(PagedResult::new(&clock, 0, files.iter().flat_map(snapshot::references)))
     };
     let page = page_cache::page((&parts.page_cache, &parts.heavy), &peer, wanted, find).await?;
     let result = ReferencesResult {

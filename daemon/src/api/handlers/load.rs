@@ -24,7 +24,6 @@ use self::prepared::{PreparedLoad, SubstitutedInput};
 use self::read::{SkillContent, read};
 use crate::access::authorize;
 use crate::access::authorize::{AuthorizationRequest, Permit};
-use crate::api::from_wire::format;
 use crate::api::handlers::get::extract;
 use crate::api::parts::GuardedParts;
 use crate::api::request::RequestContext;

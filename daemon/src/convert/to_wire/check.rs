@@ -3,7 +3,7 @@
 //! `page` is the URL of the rules page, if there is one.
 
 use skills_agents::profile::Profile;
-use skills_engine::files::inspect::{Checked, FixResult};
+use skills_engine::inspect::{Checked, FixResult};
 use skills_lint::Rule;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;

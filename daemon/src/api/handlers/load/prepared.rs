@@ -26,8 +26,9 @@ use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
 use crate::api::handlers::run::ORIGINAL;
 use crate::api::parts::GuardedParts;
-use crate::api::to_wire;
-use crate::api::to_wire::rendered;
+use crate::convert::from_wire::format;
+use crate::convert::to_wire;
+use crate::convert::to_wire::rendered;
 use crate::rpc::tasks::run_fallible_blocking;
 
 /// A load after its skill was read.
