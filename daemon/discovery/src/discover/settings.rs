@@ -362,7 +362,7 @@ impl SettingsReader<'_> {
             SettingsItem::EnabledPlugins => self.plugins(document, file),
             SettingsItem::PluginConfigs => self.plugin_configs(document, file),
             SettingsItem::FolderTrust => {
-                trust::read_folder_trust_switch(document, file, &mut self.settings)
+                trust::read_folder_trust_switch(document, file, &mut self.settings);
             }
             SettingsItem::TrustedFolders => {
                 trust::folders(document, file, &self.ctx.cwd, self.tree, &mut self.settings);
