@@ -74,7 +74,7 @@ impl BundledTextsCache {
             let mut all = seen.borrow_mut();
             match (stat, &mut *all) {
                 (Some(stat), Some(all)) => {
-                    all.push((file.to_owned(), ReadStat::after_read_started(at, stat)))
+                    all.push((file.to_owned(), ReadStat::after_read_started(at, stat)));
                 }
                 (None, _) => *all = None,
                 (Some(_), None) => {}
