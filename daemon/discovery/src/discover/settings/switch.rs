@@ -247,7 +247,7 @@ fn selector(
 
 /// Applies the settings to the skills that were found.
 ///
-/// Skills of a plugin are switched with the plugin, not by name.
+/// Skills and commands of a plugin are switched with the plugin, not by name.
 pub(in crate::discover) fn apply(
     ctx: &DiscoveryContext,
     settings: &SettingsDecisions,
@@ -275,7 +275,7 @@ pub(in crate::discover) fn apply(
             }));
             continue;
         }
-        let by_name = roots[candidate.root].scope != Scope::Plugin;
+        let by_name = roots[candidate.root].plugin.is_none();
         let said = settings.switched.iter().rev();
         let mut said =
             said.filter(|it| it.which.is(candidate) && (by_name || it.key != "skillOverrides"));

@@ -583,3 +583,36 @@ fn trust_file_in_a_repository_does_not_trust_its_plugins() {
         assert_eq!(listed_with_config_dir("/w/conf", &(git + KIT)), expected);
     }
 }
+
+#[test]
+fn skill_overrides_do_not_apply_to_commands_of_a_plugin() {
+    check(
+        "claude-code",
+        "/w",
+        r#"
+//- /w/.git dir
+//- /w trusted
+//- /w/.claude/settings.json
+{"skillOverrides": {"tools:go": "off", "own": "off"}}
+//- /w/.claude/commands/own.md
+---
+description: d
+---
+//- /home/u/.claude/settings.json
+{"enabledPlugins": {"tools@market": true}}
+//- /home/u/.claude/plugins/installed_plugins.json
+{"version": 2, "plugins": {"tools@market": [{"scope": "user", "installPath": "/home/u/.claude/plugins/cache/market/tools/1"}]}}
+//- /home/u/.claude/plugins/cache/market/tools/1/.claude-plugin/plugin.json
+{"name": "tools"}
+//- /home/u/.claude/plugins/cache/market/tools/1/commands/go.md
+---
+description: d
+---
+"#,
+        &expect![[r#"
+            ignored     own        /w/.claude/commands/own.md
+                settings/off: /w/.claude/settings.json:1:40 `skillOverrides` switches it off
+            active      tools:go   /home/u/.claude/plugins/cache/market/tools/1/commands/go.md
+        "#]],
+    );
+}
