@@ -52,7 +52,8 @@ pub enum RootBase {
     Variable {
         /// The variable's name.
         name: Text,
-        /// The path below home if the variable is unset or empty.
+        /// The path below home if the variable is unset. An empty one counts as unset, except
+        /// `CLAUDE_CONFIG_DIR`.
         below_home: Text,
     },
     /// A directory named by an environment variable; without the variable the root does not exist.

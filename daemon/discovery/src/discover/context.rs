@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::sync::Arc;
 
 use skills_agents::profile::Profile;
@@ -42,6 +43,40 @@ pub(super) fn value(environment: &Environment, name: &str) -> Result<AbsPath, St
         return Err(format!("`{name}` is not set"));
     }
     AbsPath::new(value.as_ref()).map_err(|error| format!("`{name}`: {error}"))
+}
+
+/// Variable whose empty value names the working directory. Measured: for Claude Code only a missing
+/// variable is unset.
+const EMPTY_IS_CWD: &str = "CLAUDE_CONFIG_DIR";
+
+/// Returns the directory or file that a variable names; `None` if the variable is unset or empty.
+///
+/// Measured: agents resolve relative values from the working directory, and `..` lexically.
+pub(super) fn named_path(ctx: &DiscoveryContext, name: &str) -> Result<Option<AbsPath>, String> {
+    let value = ctx.environment.get(name);
+    let value = value.filter(|it| !it.is_empty() || name == EMPTY_IS_CWD);
+    let path = value.map(|it| AbsPath::new(&ctx.cwd.join_lexically(it)));
+    path.transpose().map_err(|error| format!("`{name}`: {error}"))
+}
+
+/// Returns the directory that a variable names; a path below the home directory if the variable is
+/// unset.
+pub(super) fn named_or_below_home(
+    ctx: &DiscoveryContext,
+    name: &str,
+    below_home: &str,
+) -> Result<AbsPath, String> {
+    match named_path(ctx, name)? {
+        Some(path) => Ok(path),
+        None => Ok(variable(ctx, "HOME")?.child(below_home)),
+    }
+}
+
+/// Returns the path that a variable of an environment names wherever the agent runs; `None` if the
+/// value is relative.
+pub(super) fn fixed_path(environment: &Environment, name: &str) -> Option<AbsPath> {
+    let value = environment.get(name).map(Path::new).filter(|it| it.is_absolute())?;
+    AbsPath::new("/".as_ref()).ok().map(|it| it.join_lexically(value))
 }
 
 /// Returns true if a variable is set to `1` or `true`.

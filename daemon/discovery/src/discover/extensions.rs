@@ -11,7 +11,7 @@ use skills_agents::profile::{ExtensionRule, OnBrokenSettings, Text};
 use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::AbsPath;
 
-use super::context::variable;
+use super::context::named_or_below_home;
 use super::disk::{ItemKind, PathStatus, TextFile};
 use super::owner::Owners;
 use super::root_paths::{RootLocation, RootPath};
@@ -39,7 +39,7 @@ pub(super) fn find(
     tree: &dyn Tree,
     settings: &mut SettingsDecisions,
 ) -> Vec<RootLocation> {
-    let base = variable(ctx, &rule.variable).or_else(|_| variable(ctx, "HOME"));
+    let base = named_or_below_home(ctx, &rule.variable, "");
     let Ok(dir) = base.map(|it| it.child(&*rule.directory)) else { return Vec::new() };
     let declared = owners.variable_owner(Some(&rule.variable), "", &dir);
     let mut finder = ExtensionFinder { ctx, owners, declared, tree, settings, dir, enabled: None };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
 
-use super::context::{Environment, value, variable};
+use super::context::{Environment, fixed_path, named_path, value, variable};
 use super::disk::PathStatus;
 use super::tree::Tree;
 use super::{DiscoveryContext, Policy, WorktreeLocation};
@@ -102,9 +102,9 @@ impl<'a> Owners<'a> {
             RootBase::Variable { name, below_home } => {
                 self.variable_owner(Some(name), below_home, path)
             }
-            RootBase::IfSet { name } => match variable(self.ctx, name) {
-                Ok(dir) => self.named_by_variable(name, &dir, path),
-                Err(_) => self.in_home(path),
+            RootBase::IfSet { name } => match named_path(self.ctx, name) {
+                Ok(Some(dir)) => self.named_by_variable(name, &dir, path),
+                Ok(None) | Err(_) => self.in_home(path),
             },
             RootBase::Settings | RootBase::Plugins(_) | RootBase::Extensions(_) => {
                 self.at(Owner::User, path)
@@ -124,7 +124,7 @@ impl<'a> Owners<'a> {
         path: &AbsPath,
     ) -> Owner {
         let usual = self.home.as_ref().map(|(home, _)| home.child(below_home));
-        match name.and_then(|it| Some((it, variable(self.ctx, it).ok()?))) {
+        match name.and_then(|it| Some((it, named_path(self.ctx, it).ok()??))) {
             Some((name, dir)) if Some(&dir) != usual.as_ref() => {
                 self.named_by_variable(name, &dir, path)
             }
@@ -224,11 +224,13 @@ impl<'a> Owners<'a> {
 
     /// Returns the owner of a path below a directory that a variable names. A repository may set
     /// the variable, for example through `direnv`, and so may an agent with access to the socket.
-    /// The directory belongs to the user only if the daemon has the same value and the directory is
-    /// in the home directory and outside worktrees.
+    /// The directory belongs to the user only if the daemon has the same absolute value and the
+    /// directory is in the home directory and outside worktrees. A relative value names another
+    /// directory in each repository.
     fn named_by_variable(&self, name: &str, dir: &AbsPath, path: &AbsPath) -> Owner {
-        let own = self.policy.environment.as_ref();
-        let is_daemons = own.is_none_or(|own| value(own, name).is_ok_and(|it| it == *dir));
+        let own = self.policy.environment.as_ref().unwrap_or(&self.ctx.environment);
+        let is_fixed = fixed_path(&self.ctx.environment, name).is_some();
+        let is_daemons = is_fixed && fixed_path(own, name).as_ref() == Some(dir);
         let real = self.real(dir);
         let is_home = self.users_home.as_ref().is_some_and(|it| real.starts_with(&**it));
         if !is_daemons || !is_home || self.has_other_home() || self.worktree_of(&real).is_some() {

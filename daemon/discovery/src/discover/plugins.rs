@@ -17,7 +17,7 @@ use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::{AbsPath, check_component};
 
 use super::candidate::SKILL_FILE;
-use super::context::variable;
+use super::context::{named_or_below_home, variable};
 use super::disk::{ItemKind, PathStatus, TextFile};
 use super::owner::Owners;
 use super::settings::decisions::SettingsDecisions;
@@ -48,11 +48,19 @@ pub(super) fn find(
     finder.found
 }
 
+/// Returns Claude Code's directory of configuration; a path below the home directory if the rule's
+/// variable is unset.
+fn config_dir(ctx: &DiscoveryContext, rule: &PluginRule, below_home: &str) -> Option<AbsPath> {
+    let dir = match &rule.variable {
+        Some(name) => named_or_below_home(ctx, name, below_home),
+        None => variable(ctx, "HOME").map(|it| it.child(below_home)),
+    };
+    dir.ok()
+}
+
 /// Returns Claude Code's directory of plugins.
 fn home(ctx: &DiscoveryContext, rule: &PluginRule) -> Option<AbsPath> {
-    let named = rule.variable.as_ref().and_then(|it| variable(ctx, it).ok());
-    let home = named.or_else(|| Some(variable(ctx, "HOME").ok()?.child(".claude")))?;
-    Some(home.child("plugins"))
+    Some(config_dir(ctx, rule, ".claude")?.child("plugins"))
 }
 
 /// Returns the search paths of a plugin that is a directory inside a directory of skills.
@@ -89,8 +97,7 @@ pub(super) fn untrusted(
     tree: &dyn Tree,
     settings: &mut SettingsDecisions,
 ) -> Option<String> {
-    let named = rule.variable.as_ref().and_then(|it| variable(ctx, it).ok());
-    let file = named.or_else(|| variable(ctx, "HOME").ok())?.child(".claude.json");
+    let file = config_dir(ctx, rule, "")?.child(".claude.json");
     let folder = worktree.repository.main().unwrap_or(&worktree.top);
     let text = settings.consult(tree, &file, Syntax::Json, OnBrokenSettings::Ignores);
     let key = folder.display().to_string();

@@ -7,7 +7,7 @@ use skills_agents::profile::{
 };
 use skills_syntax::path::AbsPath;
 
-use super::context::{DiscoveryContext, is_on, variable};
+use super::context::{DiscoveryContext, is_on, named_or_below_home, named_path, variable};
 use super::owner::Owner;
 use super::plugins::plugin::PluginPath;
 use super::settings::file::SettingsValue;
@@ -91,17 +91,12 @@ pub(super) fn bases(
 ) -> Vec<RootPath> {
     match base {
         RootBase::Home => vec![variable(ctx, "HOME").map_err(|why| no_base("~", why))],
-        RootBase::Variable { name, below_home } => vec![
-            variable(ctx, name)
-                .or_else(|_| variable(ctx, "HOME").map(|home| home.child(below_home.as_ref())))
-                .map_err(|why| no_base("~", why)),
-        ],
+        RootBase::Variable { name, below_home } => {
+            vec![named_or_below_home(ctx, name, below_home).map_err(|why| no_base("~", why))]
+        }
         RootBase::IfSet { name } => {
-            let named = ctx.environment.get(&**name).filter(|it| !it.is_empty());
-            named
-                .map(|_| variable(ctx, name).map_err(|why| no_base("~", why)))
-                .into_iter()
-                .collect()
+            let named = named_path(ctx, name).transpose().into_iter();
+            named.map(|it| it.map_err(|why| no_base(&format!("${name}"), why))).collect()
         }
         RootBase::MainWorktree => {
             let own = worktree.in_git.then_some(&worktree.top);

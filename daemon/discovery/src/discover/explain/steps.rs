@@ -6,7 +6,7 @@ use skills_syntax::diagnostic::ProblemCode;
 use skills_syntax::quote::quote_word;
 use skills_syntax::text::LineColumn;
 
-use super::super::context::variable;
+use super::super::context::{fixed_path, named_path};
 use super::super::reason_rule::ReasonRule;
 use super::super::{
     Candidate, DiscoveryContext, NoteScope, Reason, Repository, Resolution, RootOutcome,
@@ -301,7 +301,8 @@ fn untrusted_variable(ctx: &DiscoveryContext, root: &SearchRoot) -> Option<(Stri
     let (name, dir) = match &ctx.profile.roots.get(root.rule)?.base {
         RootBase::Home => by_home(),
         RootBase::Variable { name, .. } | RootBase::IfSet { name } => {
-            variable(ctx, name).map_or_else(|_| by_home(), |dir| (&**name, dir))
+            let dir = named_path(ctx, name).ok().flatten();
+            dir.map_or_else(by_home, |dir| (&**name, dir))
         }
         RootBase::Ancestors { .. }
         | RootBase::Absolute(_)
@@ -313,10 +314,14 @@ fn untrusted_variable(ctx: &DiscoveryContext, root: &SearchRoot) -> Option<(Stri
         | RootBase::Extensions(_)
         | RootBase::BuiltIn(_) => return None,
     };
-    let why = format!(
-        "is not trusted: it leads into a worktree or out of your home directory, or the daemon has \
-         another `{name}`"
-    );
+    let why = if fixed_path(&ctx.environment, name).is_some() {
+        format!(
+            "is not trusted: it leads into a worktree or out of your home directory, or the daemon \
+             has another `{name}`"
+        )
+    } else {
+        format!("is not trusted: the relative path in `{name}` depends on the working directory")
+    };
     Some((
         why,
         format!("Run `skillsd trust {}` to trust it.", quote_word(&dir.display().to_string())),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use expect_test::expect;
 
 use super::{MemoryTree, check, check_explain, ctx, discover};
-use crate::discover::SkipReason;
+use crate::discover::{SettingsOutcome, SkipReason};
 
 const WORKTREE: &str = "
 //- /main/.git dir
@@ -248,5 +248,86 @@ b
             active      twin       /home/u/.agents/skills/b/SKILL.md
             active      dup        /home/u/.agents/skills/dup/SKILL.md
         "#]],
+    );
+}
+
+/// Skills in the home directory, in the worktree, and beside it.
+const CONFIG_DIRS: &str = "
+//- /home/u/w/.git dir
+//- /home/u/.claude/skills/home/SKILL.md
+---
+description: d
+---
+//- /home/u/.config/opencode/skills/config/SKILL.md
+---
+name: config
+description: d
+---
+//- /home/u/w/skills/top/SKILL.md
+---
+description: d
+---
+//- /home/u/w/opencode/skills/top/SKILL.md
+---
+name: top
+description: d
+---
+//- /home/u/w/rel/skills/inside/SKILL.md
+---
+description: d
+---
+//- /home/u/w/~/x/skills/tilde/SKILL.md
+---
+description: d
+---
+//- /home/u/conf/skills/beside/SKILL.md
+---
+description: d
+---
+//- /home/u/conf/opencode/skills/beside/SKILL.md
+---
+name: beside
+description: d
+---
+";
+
+/// Returns the skills with the variable set, and whether their roots are trusted.
+fn found_with(profile: &str, name: &str, value: &str) -> Vec<(String, bool)> {
+    let mut ctx = ctx(profile, "/home/u/w");
+    ctx.environment.insert(name.to_owned(), value.into());
+    let found = discover(&ctx, &MemoryTree::new(CONFIG_DIRS));
+    let shown = found.candidates.iter().filter(|it| !it.is_built_in());
+    shown.map(|it| (it.name.clone(), found.roots[it.root].is_trusted())).collect()
+}
+
+#[test]
+fn relative_directory_in_a_variable_starts_at_the_cwd_and_needs_trust() {
+    // Measured: Claude Code 2.1.330, opencode 1.18.33.
+    for (value, name, trusted) in [
+        ("/home/u/conf", "beside", true),
+        ("/home/u/w/../conf", "beside", true),
+        ("../conf", "beside", false),
+        ("rel", "inside", false),
+        ("~/x", "tilde", false),
+        ("", "top", false),
+        (".", "top", false),
+    ] {
+        let found = found_with("claude-code", "CLAUDE_CONFIG_DIR", value);
+        assert_eq!(found, [(name.to_owned(), trusted)], "{value}");
+    }
+    for (value, name, trusted) in [("../conf", "beside", false), ("", "config", true)] {
+        let found = found_with("opencode", "XDG_CONFIG_HOME", value);
+        assert_eq!(found, [("home".to_owned(), true), (name.to_owned(), trusted)], "{value}");
+    }
+}
+
+#[test]
+fn relative_settings_file_in_a_variable_is_read() {
+    let mut ctx = ctx("opencode", "/w");
+    ctx.environment.insert("OPENCODE_CONFIG".to_owned(), "../o.json".into());
+    let tree = MemoryTree::new("//- /w/.git dir\n//- /o.json\n{}\n");
+    let read = discover(&ctx, &tree).settings;
+    assert!(
+        read.iter().any(|it| it.path.ends_with("o.json") && it.outcome == SettingsOutcome::Read)
     );
 }
