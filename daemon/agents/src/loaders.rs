@@ -20,7 +20,7 @@ mod quote_values;
 mod requirement;
 mod validate;
 
-pub use block_scalars::rewrite_as_blocks;
+pub use block_scalars::{has_plain_opening, rewrite_as_blocks};
 pub use dialect::{YamlRefusal, parse_strict};
 pub use line_fields::{LineFields, extract_lines};
 pub use mapping::Mapping;

@@ -15,6 +15,12 @@ pub fn rewrite_as_blocks(content: &str) -> Option<String> {
     (!edits.is_empty()).then(|| apply(content, &edits))
 }
 
+/// Returns true if a file's first line is `---` and nothing else. The agents rewrite no other file
+/// (opencode 1.18.33, measured; Kilo, read in its source).
+pub fn has_plain_opening(text: &str) -> bool {
+    text.strip_prefix("---").is_some_and(|it| it.starts_with('\n') || it.starts_with("\r\n"))
+}
+
 /// Returns the edits of [`rewrite_as_blocks`], in text order.
 pub(super) fn block_edits(content: &str) -> Vec<Edit> {
     let edits = line_spans(content).filter_map(|line| {
@@ -37,6 +43,9 @@ pub(super) fn block_edits(content: &str) -> Vec<Edit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loaders::load_as;
+    use crate::profile;
+    use crate::skill::{FileFacts, SkillRecord};
 
     #[track_caller]
     fn check(content: &str, expected: Option<&str>) {
@@ -59,5 +68,26 @@ mod tests {
             None,
         );
         check("description: @x\nname\n", None);
+    }
+
+    #[test]
+    fn file_with_another_opening_line_is_not_repaired() {
+        for (opening, is_repaired) in [
+            ("---\n", true),
+            ("---\r\n", true),
+            ("\u{FEFF}---\n", false),
+            ("--- \n", false),
+            ("---\t\n", false),
+            ("---yaml\n", false),
+        ] {
+            let text = format!("{opening}name: n\ndescription: a: b\n---\nBody.\n");
+            let size = text.len() as u64;
+            let facts = FileFacts { size, truncated: false, hash: [0; 32] };
+            let record = SkillRecord::read(text.as_bytes(), facts);
+            for agent in ["opencode", "kilo"] {
+                let outcome = load_as(profile::find(agent).unwrap(), &record, "n");
+                assert_eq!(outcome.dropped.is_none(), is_repaired, "{agent} {opening:?}");
+            }
+        }
     }
 }

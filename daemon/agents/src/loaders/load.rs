@@ -9,7 +9,7 @@ use super::dialect::{YamlRefusal, parse_strict};
 use super::line_fields::{LineValue, any_lines, colon_lines};
 use super::mapping::{Mapping, TypedValue};
 use super::outcome::{FIX_YAML, LoadRule, RecordLoader, START, line_column, repair_description};
-use super::{extract_lines, quote_values, rewrite_as_blocks};
+use super::{extract_lines, has_plain_opening, quote_values, rewrite_as_blocks};
 use crate::fence::{Fence, Language};
 use crate::field_table::{Field, NAME};
 use crate::fields::Fields;
@@ -294,7 +294,10 @@ impl RecordLoader<'_> {
         match strategy {
             LoadStrategy::Strict => Some(whole(content)),
             LoadStrategy::Quote(quoting) => Some(whole(&quote_values(content, quoting)?)),
-            LoadStrategy::Block => Some(whole(&rewrite_as_blocks(content)?)),
+            LoadStrategy::Block => {
+                let is_plain = !self.record.bom && has_plain_opening(&self.record.head);
+                Some(whole(&rewrite_as_blocks(content).filter(|_| is_plain)?))
+            }
             LoadStrategy::Lines => {
                 let rescue = extract_lines(content);
                 let text = |(text, _): (String, _)| Some(TypedValue { kind: YamlType::Text, text });

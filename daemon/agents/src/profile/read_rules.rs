@@ -185,7 +185,8 @@ pub enum LoadStrategy {
     Strict,
     /// Problematic one-line scalars are quoted before parsing.
     Quote(Quoting),
-    /// One-line values with a colon become block scalars before parsing.
+    /// One-line values with a colon become block scalars before parsing, if the first line is `---`
+    /// alone.
     Block,
     /// Name and description are taken from the lines that begin with them, also if YAML parses them
     /// as another type than text.

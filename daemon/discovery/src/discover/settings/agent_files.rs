@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use skills_agents::fence::{Fence, FrontmatterRange, Language};
-use skills_agents::loaders::rewrite_as_blocks;
+use skills_agents::loaders::{has_plain_opening, rewrite_as_blocks};
 use skills_syntax::config_tree::{self, Entry, Node, Syntax, SyntaxError, Value};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineColumn, LineIndex};
@@ -160,7 +160,8 @@ fn frontmatter(text: &str, fenced: &FrontmatterRange) -> Result<Node, SyntaxErro
     let content = fenced.content.slice(text);
     let parsed = match fenced.language {
         Language::Yaml => config_tree::parse(content, Syntax::Yaml).or_else(|error| {
-            let blocks = rewrite_as_blocks(content).ok_or_else(|| error.clone())?;
+            let blocks = rewrite_as_blocks(content).filter(|_| has_plain_opening(text));
+            let blocks = blocks.ok_or_else(|| error.clone())?;
             config_tree::parse(&blocks, Syntax::Yaml).map_err(|_| error)
         }),
         Language::Json => config_tree::parse(content, Syntax::Json),
