@@ -54,7 +54,7 @@ pub enum SettingsSource {
 /// A setting that is read from a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsItem {
-    /// `skills.paths`: additional directories; the last file's list applies.
+    /// `skills.paths`, or `skills` itself: additional directories; the last file's list applies.
     SkillPaths,
     /// `skills.urls`: registries by URL; the last file's list applies.
     SkillUrls,

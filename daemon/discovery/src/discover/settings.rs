@@ -316,7 +316,15 @@ impl SettingsReader<'_> {
 
     fn take(&mut self, reads: SettingsItem, document: &Node, file: &AbsPath) {
         match reads {
-            SettingsItem::SkillPaths => self.paths(document, &["skills", "paths"], file),
+            SettingsItem::SkillPaths => {
+                // Measured: a list in place of the table is the list of paths.
+                let is_list = |it: &Node| matches!(it.value, Value::List(_));
+                let keys: &[&str] = match document.get("skills").filter(|it| is_list(it)) {
+                    Some(_) => &["skills"],
+                    None => &["skills", "paths"],
+                };
+                self.paths(document, keys, file);
+            }
             SettingsItem::SkillDirectories => self.paths(document, &["skillDirectories"], file),
             SettingsItem::SkillUrls => self.urls(document, file),
             SettingsItem::PermissionMap => self.merged.take(document, file, &mut self.settings),
@@ -417,7 +425,7 @@ impl SettingsReader<'_> {
         let shown = keys.join(".");
         let source = |at| SourceLocation { file: file.clone(), at };
         let mut named = Vec::new();
-        if !matches!(node.value, skills_syntax::config_tree::Value::List(_)) {
+        if !matches!(node.value, Value::List(_)) {
             let message = format!("`{shown}` must be a list of strings, not {}", node.kind());
             let next = "Write it as `[\"…\"]`.".to_owned();
             self.settings.note(&source(node.at), message, Some(next));

@@ -1,6 +1,8 @@
 //! Tests of values in Claude Code's settings files: their forms, and the limits of the listing.
 
-use super::ctx;
+use expect_test::expect;
+
+use super::{check, ctx};
 use crate::discover::memory::MemoryTree;
 use crate::discover::{ListingLimits, SettingsFile, discover};
 
@@ -81,4 +83,25 @@ c
     ] {
         assert_eq!(found(user, key, value), (false, false), "{key} {value}");
     }
+}
+
+#[test]
+fn list_in_place_of_the_skills_table_names_directories() {
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: d\n---\n");
+    let fixture = format!(
+        "//- /w/.git dir\n//- /home/u/.config/opencode/opencode.json\n{}\n\
+         //- /w/opencode.json\n{}\n//- /more/m/SKILL.md\n{}//- /w/own/o/SKILL.md\n{}",
+        r#"{"skills": {"paths": ["/more"]}}"#,
+        r#"{"skills": ["own", "/more"]}"#,
+        skill("m"),
+        skill("o"),
+    );
+    check("opencode", "/w", &fixture, &expect![[r#"
+        active      o          /w/own/o/SKILL.md
+    "#]]);
+    let trusted = format!("{fixture}//- /w trusted\n");
+    check("opencode", "/w", &trusted, &expect![[r#"
+        active      o          /w/own/o/SKILL.md
+        active      m          /more/m/SKILL.md
+    "#]]);
 }
