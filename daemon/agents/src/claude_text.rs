@@ -74,7 +74,7 @@ pub fn line_description(line: &str) -> String {
     kept.chain("...".chars()).collect()
 }
 
-/// Returns whether the agent offers a skill of this name.
+/// Returns whether the agent offers a skill of this name, or loads one by such a `name` field.
 pub fn is_name(name: &str) -> bool {
     let is_blank = |it: Option<char>| it.is_none_or(char::is_whitespace);
     let mut before = None;

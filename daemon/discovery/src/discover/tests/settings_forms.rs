@@ -96,12 +96,22 @@ fn list_in_place_of_the_skills_table_names_directories() {
         skill("m"),
         skill("o"),
     );
-    check("opencode", "/w", &fixture, &expect![[r#"
+    check(
+        "opencode",
+        "/w",
+        &fixture,
+        &expect![[r#"
         active      o          /w/own/o/SKILL.md
-    "#]]);
+    "#]],
+    );
     let trusted = format!("{fixture}//- /w trusted\n");
-    check("opencode", "/w", &trusted, &expect![[r#"
+    check(
+        "opencode",
+        "/w",
+        &trusted,
+        &expect![[r#"
         active      o          /w/own/o/SKILL.md
         active      m          /more/m/SKILL.md
-    "#]]);
+    "#]],
+    );
 }

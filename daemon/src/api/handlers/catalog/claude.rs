@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use skills_agents::claude_text::is_label;
+use skills_agents::claude_text::{is_label, is_name};
 use skills_agents::field_table::NAME;
 use skills_agents::loaders::read_text;
 use skills_agents::profile::Scope;
@@ -110,11 +110,17 @@ pub(super) fn sort(resolution: &Resolution, skills: &mut [&Candidate]) {
     });
 }
 
-/// Returns the skill that has this label.
-pub(in crate::api::handlers) fn labelled(view: &View, label: &str) -> Option<usize> {
-    let labels = labels(view);
-    let is_meant = |it: &Candidate| labels.get(&*it.path).is_some_and(|it| it == label);
-    view.resolution.candidates.iter().position(is_meant)
+/// Returns the first skill whose `name` field is `typed`, with or without the name of its plugin.
+///
+/// Measured: the agent need not show the field as a label, but takes no text that cannot be a name.
+pub(in crate::api::handlers) fn labelled(view: &View, typed: &str) -> Option<usize> {
+    if !is_name(typed) || OWN_COMMANDS.split(' ').any(|it| it == typed) {
+        return None;
+    }
+    let is_typed = |it: Option<String>| it.is_some_and(|it| it == typed);
+    let is_meant = |it: &&Candidate| is_typed(label(view, it)) || is_typed(field(view, it));
+    let found = loaded(view).find(is_meant)?;
+    view.resolution.candidates.iter().position(|it| std::ptr::eq(it, found))
 }
 
 fn labels(view: &View) -> HashMap<&Path, String> {
@@ -130,14 +136,22 @@ fn labels(view: &View) -> HashMap<&Path, String> {
     labels
 }
 
+/// Returns the `name` field with the name of the plugin before it.
 fn label(view: &View, candidate: &Candidate) -> Option<String> {
+    let field = field(view, candidate)?;
+    Some(match (view.resolution.plugin_of(candidate), &candidate.namespace) {
+        (Some(plugin), Some(_)) if field.starts_with(&format!("{}:", plugin.name)) => field,
+        (Some(_), Some(namespace)) => format!("{namespace}:{field}"),
+        _ => field,
+    })
+}
+
+/// Returns the `name` field. Of commands, only those of plugins have one.
+fn field(view: &View, candidate: &Candidate) -> Option<String> {
     let resolution = &view.resolution;
-    let field = read_text(&view.ctx.profile, candidate.record()?, &NAME)?;
-    let (plugin, namespace) = (resolution.plugin_of(candidate), &candidate.namespace);
-    match (plugin, namespace) {
-        (Some(plugin), Some(_)) if field.starts_with(&format!("{}:", plugin.name)) => Some(field),
-        (Some(_), Some(namespace)) => Some(format!("{namespace}:{field}")),
-        _ if resolution.roots[candidate.root].scope == Scope::Command => None,
-        _ => Some(field),
+    let is_in_plugin = resolution.plugin_of(candidate).is_some() && candidate.namespace.is_some();
+    if !is_in_plugin && resolution.roots[candidate.root].scope == Scope::Command {
+        return None;
     }
+    read_text(&view.ctx.profile, candidate.record()?, &NAME)
 }

@@ -54,7 +54,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<us
         SkillTarget::Name(typed) if typed.starts_with('/') => {
             find(view, &SkillTarget::Name(strip_slash(typed)))
         }
-        // Measured: Claude Code also takes the label that it shows behind a name.
+        // Measured: Claude Code also takes the `name` field.
         SkillTarget::Name(typed) if agents == OutputFormat::Claude => {
             claude::labelled(view, strip_slash(typed)).ok_or(error)
         }

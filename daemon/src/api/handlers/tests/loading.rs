@@ -398,6 +398,48 @@ async fn plugin_skill_gets_the_users_plugin_options() {
 }
 
 #[tokio::test]
+async fn claude_skill_is_loaded_by_any_name_field_that_can_be_a_name() {
+    // Measured: Claude Code 2.1.330.
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: d\n---\nBody.\n");
+    let plugins = "home/.claude/plugins";
+    let mut rig = Rig::new(&[
+        ("w/.claude/skills/words/SKILL.md", &skill("PDF Tools")),
+        ("w/.claude/skills/one/SKILL.md", &skill("two")),
+        ("w/.claude/skills/two/SKILL.md", &skill("one")),
+        ("w/.claude/skills/blanks/SKILL.md", &skill("\"a  b\"")),
+        ("w/.claude/commands/own.md", &skill("Own Command")),
+        ("home/.claude/settings.json", r#"{"enabledPlugins": {"p@m": true}}"#),
+        (&format!("{plugins}/p/.claude-plugin/plugin.json"), r#"{"name": "p"}"#),
+        (&format!("{plugins}/p/skills/pdf/SKILL.md"), &skill("pdf-tools")),
+        (&format!("{plugins}/p/skills/taken/SKILL.md"), &skill("two")),
+        (&format!("{plugins}/p/commands/c.md"), &skill("Their Command")),
+        (
+            &format!("{plugins}/known_marketplaces.json"),
+            r#"{"m": {"source": {"source": "github", "repo": "o/r"}, "installLocation": "x"}}"#,
+        ),
+    ]);
+    let installed = json!({"version": 2, "plugins": {
+        "p@m": [{"scope": "user", "installPath": rig.path(&format!("{plugins}/p"))}],
+    }});
+    rig.write(&format!("{plugins}/installed_plugins.json"), &installed.to_string());
+    for (name, expected) in [
+        ("PDF Tools", "words"),
+        ("/PDF Tools", "words"),
+        ("two", "two"),
+        ("pdf-tools", "p:pdf"),
+        ("p:pdf-tools", "p:pdf"),
+        ("Their Command", "p:c"),
+    ] {
+        let loaded = rig.call("skills/load", json!({"profile": "claude-code", "name": name})).await;
+        assert_eq!(loaded["metadata"]["name"], expected, "{name}: {loaded}");
+    }
+    for name in ["a  b", "Own Command", "pdf"] {
+        let params = json!({"profile": "claude-code", "name": name});
+        rig.try_call("skills/load", params).await.unwrap_err();
+    }
+}
+
+#[tokio::test]
 async fn claude_skill_is_loaded_by_its_label() {
     // Measured: Claude Code 2.1.332.
     let mut rig = Rig::new(&[(
