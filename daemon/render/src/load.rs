@@ -131,7 +131,11 @@ fn fill(
     let is_behind_fields = body.len() < loading.body.text.len();
     let is_trimmed = marks == CommandSyntax::Claude && is_behind_fields;
     let body = if is_trimmed { claude_text::trim_start(body) } else { body };
-    let names = list(loading.body, &field_table::ARGUMENTS);
+    let mut names = list(loading.body, &field_table::ARGUMENTS);
+    if loading.format == OutputFormat::Claude {
+        // Measured: a number is no name, and the other names move up.
+        names.retain(|it| it.contains(|c: char| !c.is_ascii_digit()));
+    }
     let arguments = match (loading.format, loading.by) {
         (OutputFormat::Claude, Invoker::User) => claude_text::trim(loading.arguments),
         _ => loading.arguments,

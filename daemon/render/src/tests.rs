@@ -599,3 +599,11 @@ fn arguments_of_claude_code_are_substituted_as_recorded() {
         assert_eq!(values.fill(body), recorded["body"].as_str().unwrap(), "{arguments:?}");
     }
 }
+
+#[test]
+fn numbers_among_claudes_argument_names_are_discarded() {
+    // Measured: Claude Code 2.1.330.
+    let text = "---\ndescription: d\narguments: 1 a\n---\n[$0][$1][$a]\n";
+    let loaded = Case::new(OutputFormat::Claude, text).with("x y").loaded();
+    assert!(loaded.output.ends_with("[x][y][x]\n"), "{}", loaded.output);
+}
