@@ -22,6 +22,7 @@ mod trust;
 
 use std::cell::RefCell;
 
+use skills_agents::field_table::Agent;
 use skills_agents::profile::{
     AncestorFiles, OnBrokenSettings, RootBase, SettingsItem, SettingsRule, SettingsSource,
 };
@@ -340,7 +341,10 @@ impl SettingsReader<'_> {
             SettingsItem::DisabledSlugs => {
                 switch::disabled_slugs(document, file, &mut self.settings);
             }
-            SettingsItem::DisabledSkills => switch::disabled(document, file, &mut self.settings),
+            SettingsItem::DisabledSkills => {
+                let coerces = self.ctx.profile.reader == Some(Agent::GeminiCli);
+                switch::disabled(document, coerces, file, &mut self.settings);
+            }
             SettingsItem::DisabledExactly => {
                 switch::disabled_exactly(document, file, &mut self.settings);
             }

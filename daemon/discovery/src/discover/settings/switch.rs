@@ -77,11 +77,20 @@ pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut Settings
     }
 }
 
-/// Reads `skills.disabled` and `skills.enabled`.
-pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
-    if let Some(node) = document.at_path(&["skills", "enabled"])
-        && node.flag() == Some(false)
-    {
+/// Reads `skills.disabled` and `skills.enabled`. With `coerces`, values of another type count as
+/// Gemini CLI 0.61.0 takes them (measured).
+pub(super) fn disabled(
+    document: &Node,
+    coerces: bool,
+    file: &AbsPath,
+    settings: &mut SettingsDecisions,
+) {
+    let is_off = |it: &Node| match &it.value {
+        Value::Flag(on) => !on,
+        Value::Other(number) => coerces && **number == *"0",
+        _ => coerces && it.text().is_some_and(|it| it.eq_ignore_ascii_case("false")),
+    };
+    if let Some(node) = document.at_path(&["skills", "enabled"]).filter(|it| is_off(it)) {
         let source = SourceLocation { file: file.clone(), at: node.at };
         let key = "skills.enabled";
         settings.note(&source, format!("`{key}` switches all skills off"), None);
@@ -93,8 +102,9 @@ pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut SettingsD
         });
     }
     let list = document.at_path(&["skills", "disabled"]);
+    let one = list.filter(|it| coerces && it.text().is_some()).map(in_list);
     let any_case = |name: &str| SkillSelector::AnyCase(name.to_lowercase());
-    switch_off(list, "skills.disabled", any_case, file, settings);
+    switch_off(one.as_ref().or(list), "skills.disabled", any_case, file, settings);
 }
 
 /// Reads `disabledSkills`.
@@ -111,8 +121,7 @@ pub(super) fn disabled_exactly(document: &Node, file: &AbsPath, settings: &mut S
     let list = document.at_path(&["skills", "disabled"]);
     match list.map(|it| (it, it.text())) {
         Some((node, Some(_))) => {
-            let one = Node { at: node.at, value: Value::List(vec![node.clone()]) };
-            switch_off(Some(&one), key, by_name, file, settings);
+            switch_off(Some(&in_list(node)), key, by_name, file, settings);
         }
         _ => switch_off(list, key, by_name, file, settings),
     }
@@ -134,6 +143,11 @@ pub(super) fn disabled_slugs(document: &Node, file: &AbsPath, settings: &mut Set
     }
     let by_slug = |name: &str| SkillSelector::Slug(slug(name));
     switch_off(Some(list), key, by_slug, file, settings);
+}
+
+/// Returns a list with one item.
+fn in_list(node: &Node) -> Node {
+    Node { at: node.at, value: Value::List(vec![node.clone()]) }
 }
 
 /// Switches the skills off whose names are in a list.

@@ -178,3 +178,31 @@ description: d
     }
     assert_eq!(listed("OPENCODE_DISABLE_PROJECT_CONFIG", "yes"), "a b");
 }
+
+#[test]
+fn settings_of_another_type_count_as_gemini_takes_them() {
+    // Measured: Gemini CLI 0.61.0.
+    for (settings, expected) in [
+        (r#"{"disabled": "ab"}"#, "a"),
+        (r#"{"enabled": "False"}"#, ""),
+        (r#"{"enabled": 0}"#, ""),
+        (r#"{"enabled": "0"}"#, "a ab"),
+    ] {
+        let skill = |it: &str| {
+            format!(
+                "//- /home/u/.gemini/skills/{it}/SKILL.md\n---\nname: {it}\ndescription: d\n---\n"
+            )
+        };
+        let fixture = format!(
+            "//- /w/.git dir\n//- /home/u/.gemini/settings.json\n{{\"skills\": {settings}}}\n{}{}",
+            skill("a"),
+            skill("ab"),
+        );
+        let resolution = discover(&ctx("gemini-cli", "/w"), &MemoryTree::new(&fixture));
+        let active = resolution.candidates.iter().filter(|it| it.state == SkillState::Active);
+        let active = active.filter(|it| !it.is_built_in()).map(|it| it.name.as_str());
+        let mut active: Vec<_> = active.collect();
+        active.sort_unstable();
+        assert_eq!(active.join(" "), expected, "{settings}");
+    }
+}
