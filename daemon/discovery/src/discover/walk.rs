@@ -256,7 +256,7 @@ impl Walker<'_> {
                     descent.skip(child, SkipReason::Fault(fault));
                 }
             } else if skill.is_none()
-                && item.name.as_bytes().ends_with(COMMAND)
+                && item.name.as_bytes().strip_suffix(COMMAND).is_some_and(|it| !it.is_empty())
                 && descent.follows(item, &listing)
             {
                 let at = (path.child(&item.name), Some(listing.id));

@@ -616,3 +616,24 @@ description: d
         "#]],
     );
 }
+
+#[test]
+fn command_file_without_a_name_is_no_command() {
+    check(
+        "claude-code",
+        "/w",
+        "
+//- /w/.git dir
+//- /w/.claude/commands/.md
+Nameless.
+//- /w/.claude/commands/.hidden.md
+Hidden.
+//- /w/.claude/commands/a.md
+Named.
+",
+        &expect![[r#"
+            active      .hidden    /w/.claude/commands/.hidden.md
+            active      a          /w/.claude/commands/a.md
+        "#]],
+    );
+}
