@@ -36,6 +36,14 @@ pub(crate) enum FileKey {
     Path(AbsPath),
 }
 
+/// A file, by one of the paths that lead to it.
+pub(crate) struct UniqueFile {
+    pub(crate) identity: FileKey,
+    pub(crate) path: AbsPath,
+    /// The path without symbolic links, if several paths are known.
+    pub(crate) real_path: Option<AbsPath>,
+}
+
 /// Determines how often a file with several hard links is returned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HardLinks {
@@ -48,6 +56,8 @@ pub(crate) enum HardLinks {
 /// A file that mentions a skill.
 pub(crate) struct ReferencingFile {
     pub(crate) path: AbsPath,
+    /// The path without symbolic links, if several paths are known.
+    real_path: Option<AbsPath>,
     pub(crate) identity: FileKey,
     /// True if it is the skill's own file.
     pub(crate) is_own: bool,
@@ -68,7 +78,7 @@ impl ReferencingFile {
         resolved: &ResolvedSkill,
         snapshot: &OverlaySnapshot,
     ) -> Self {
-        let SearchCandidate { path, identity, is_own, is_open } = text;
+        let SearchCandidate { path, real_path, identity, is_own, is_open } = text;
         let mut references = Vec::new();
         if resolved.can_be_named_in(&path) {
             let named = document.references().iter().filter_map(|it| {
@@ -78,14 +88,14 @@ impl ReferencingFile {
             });
             references.extend(named);
         }
-        let links =
-            path_references_in(document.text(), document.links(), &snapshot.bases(&path), |it| {
-                resolved.path_targets.contains(it).then_some(&*resolved.skill.name)
-            });
+        let bases = snapshot.bases(&path).with_real_path(real_path.as_ref());
+        let links = path_references_in(document.text(), document.links(), &bases, |it| {
+            resolved.path_targets.contains(it).then_some(&*resolved.skill.name)
+        });
         // A directory's name in a path may be found by its name alone too.
         let in_links: BTreeSet<Span> = links.iter().map(|it| it.span).collect();
         references.retain(|it| !in_links.contains(&it.span));
-        Self { path, identity, is_own, document, is_open, references, links }
+        Self { path, real_path, identity, is_own, document, is_open, references, links }
     }
 
     /// Returns the mentions by name: those that mean the skill, and those that may mean something
@@ -157,6 +167,7 @@ pub(crate) struct FoundTexts {
 /// A document to search, by one of its paths.
 struct SearchCandidate {
     path: AbsPath,
+    real_path: Option<AbsPath>,
     identity: FileKey,
     is_own: bool,
     is_open: bool,
@@ -272,43 +283,58 @@ impl Texts<'_> {
         self.resolve(skill, snapshot)
     }
 
-    /// Returns each file once: by a path that is open, else by a `preferred` path, else by the
-    /// first. `hard_links` decides about the links of one file.
+    /// Returns each file once: by a path that is open, else by a `preferred` path, else by its path
+    /// without symbolic links, else by the first. `hard_links` decides about the links of one file.
     pub(crate) async fn dedup_by_file(
         self,
         paths: BTreeSet<AbsPath>,
         hard_links: HardLinks,
         preferred: impl Fn(&AbsPath) -> bool,
-    ) -> Vec<(FileKey, AbsPath)> {
+    ) -> Vec<UniqueFile> {
         let paths: Vec<AbsPath> = paths.into_iter().collect();
         let backend = self.session.backend();
         let mut entries = backend.entries(paths.clone()).await.unwrap_or_default();
         entries.resize(paths.len(), None);
-        let is_split = |it: &Entry| hard_links == HardLinks::Each && it.has_hard_links;
-        let split = paths.iter().zip(&entries).filter(|(_, it)| it.as_ref().is_some_and(is_split));
-        let split: Vec<AbsPath> = split.map(|(path, _)| path.clone()).collect();
-        let mut links: HashMap<AbsPath, Option<AbsPath>> = HashMap::new();
-        if !split.is_empty()
-            && let Some(found) = backend.real_paths(split.clone()).await
-        {
-            links.extend(split.into_iter().zip(found));
-        }
-        let rank = |it: &AbsPath| (self.session.document_at(it).is_none(), !preferred(it));
-        let mut each: BTreeMap<(FileKey, Option<AbsPath>), AbsPath> = BTreeMap::new();
-        for (path, entry) in paths.into_iter().zip(entries) {
-            let link = links.remove(&path).flatten();
+        let identity = |path: &AbsPath, entry: &Option<Entry>| {
             let id = entry.and_then(|it| it.id);
-            let identity = id.map_or_else(|| FileKey::Path(path.clone()), FileKey::File);
-            let key = (identity, link);
+            id.map_or_else(|| FileKey::Path(path.clone()), FileKey::File)
+        };
+        let mut n_paths: BTreeMap<FileKey, usize> = BTreeMap::new();
+        for (path, entry) in paths.iter().zip(&entries) {
+            *n_paths.entry(identity(path, entry)).or_default() += 1;
+        }
+        let is_split = |it: &Entry| hard_links == HardLinks::Each && it.has_hard_links;
+        let has_several = |(path, entry): &(&AbsPath, &Option<Entry>)| {
+            entry.as_ref().is_some_and(is_split) || n_paths[&identity(path, entry)] > 1
+        };
+        let several = paths.iter().zip(&entries).filter(has_several);
+        let several: Vec<AbsPath> = several.map(|(path, _)| path.clone()).collect();
+        let mut real_paths: HashMap<AbsPath, Option<AbsPath>> = HashMap::new();
+        if !several.is_empty()
+            && let Some(found) = backend.real_paths(several.clone()).await
+        {
+            real_paths.extend(several.into_iter().zip(found));
+        }
+        let rank = |it: &UniqueFile| {
+            let is_linked = it.real_path.as_ref().is_some_and(|real| *real != it.path);
+            (self.session.document_at(&it.path).is_none(), !preferred(&it.path), is_linked)
+        };
+        let mut each: BTreeMap<(FileKey, Option<AbsPath>), UniqueFile> = BTreeMap::new();
+        for (path, entry) in paths.into_iter().zip(entries) {
+            let real_path = real_paths.remove(&path).flatten();
+            let identity = identity(&path, &entry);
+            let link = real_path.clone().filter(|_| entry.as_ref().is_some_and(is_split));
+            let key = (identity.clone(), link);
+            let file = UniqueFile { identity, path, real_path };
             match each.get_mut(&key) {
-                Some(kept) if rank(kept) <= rank(&path) => {}
-                Some(kept) => *kept = path,
+                Some(kept) if rank(kept) <= rank(&file) => {}
+                Some(kept) => *kept = file,
                 None => {
-                    each.insert(key, path);
+                    each.insert(key, file);
                 }
             }
         }
-        each.into_iter().map(|((identity, _), path)| (identity, path)).collect()
+        each.into_values().collect()
     }
 
     /// Returns the skill that a document is.
@@ -464,11 +490,11 @@ impl Texts<'_> {
         paths.extend(open_relevant_paths.cloned());
         paths.insert(resolved.skill.path.clone());
         let each = self.dedup_by_file(paths, hard_links, |it| *it == resolved.skill.path).await;
-        let found = |(identity, path): (FileKey, AbsPath)| {
+        let found = |UniqueFile { identity, path, real_path }: UniqueFile| {
             let is_own = resolved.all_paths.contains(&path)
                 || resolved.skill.file.is_some_and(|it| identity == FileKey::File(it));
             let is_open = self.session.document_at(&path).is_some();
-            SearchCandidate { path, identity, is_own, is_open }
+            SearchCandidate { path, real_path, identity, is_own, is_open }
         };
         let mut found: Vec<SearchCandidate> = each.into_iter().map(found).collect();
         found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -511,7 +537,8 @@ impl Texts<'_> {
         resolved: &ResolvedSkill,
     ) -> LinkBases {
         let snapshot = self.session.snapshot_for(&referencing_file.document);
-        snapshot.as_ref().unwrap_or(&resolved.snapshot).bases(&referencing_file.path)
+        let bases = snapshot.as_ref().unwrap_or(&resolved.snapshot).bases(&referencing_file.path);
+        bases.with_real_path(referencing_file.real_path.as_ref())
     }
 
     /// Returns the location of a skill: its name, else its first line.

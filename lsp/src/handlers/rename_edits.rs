@@ -26,7 +26,8 @@ use crate::document::{Document, file_path};
 use crate::settings::Settings;
 use crate::snapshot::SkillEntry;
 use crate::texts::{
-    FileKey, FoundTexts, HardLinks, ResolvedSkill, Texts, can_mention_skills, skill_names,
+    FileKey, FoundTexts, HardLinks, ResolvedSkill, Texts, UniqueFile, can_mention_skills,
+    skill_names,
 };
 use crate::to_proto;
 
@@ -257,7 +258,7 @@ async fn edit_configuration(
 ) -> Result<Vec<DocumentChangeOperation>, String> {
     let (mut operations, mut unread) = (Vec::new(), Vec::new());
     let paths = paths.into_iter().collect();
-    for (_, path) in texts.dedup_by_file(paths, HardLinks::Once, |_| false).await {
+    for UniqueFile { path, .. } in texts.dedup_by_file(paths, HardLinks::Once, |_| false).await {
         let Some((document, is_open)) = texts.document(&path).await else {
             unread.push(path);
             continue;
@@ -341,7 +342,8 @@ async fn update_paths(
     }
     let known = paths.keys().cloned().collect();
     let is_moved = |it: &AbsPath| moves.new_path(it).is_some();
-    for (identity, path) in texts.dedup_by_file(known, HardLinks::Once, is_moved).await {
+    for found_file in texts.dedup_by_file(known, HardLinks::Once, is_moved).await {
+        let UniqueFile { identity, path, real_path } = found_file;
         let before = edited.0.get(&identity).map(|it| (it.path.clone(), Arc::clone(&it.document)));
         let (path, document, is_open) = if let Some((path, document)) = before {
             (path, document, false)
@@ -356,6 +358,7 @@ async fn update_paths(
         };
         let own_bases = || texts.session.snapshot_for(&document).unwrap_or_default().bases(&path);
         let bases = paths.get(&path).cloned().unwrap_or_else(own_bases);
+        let bases = bases.with_real_path(real_path.as_ref());
         let edits = path_edits(moves, &path, &bases, &document, texts).await;
         let found = EditedFile { path, document, is_open, edits, uncertain: Vec::new() };
         edited.add(identity, found);

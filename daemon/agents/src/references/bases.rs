@@ -14,6 +14,8 @@ use super::link::{Link, LinkBase, PathStep};
 pub struct LinkBases {
     /// The directory of the text.
     pub text: AbsPath,
+    /// The directory of the text without symbolic links, if it is another one.
+    pub real: Option<AbsPath>,
     /// The directory of the skill that the text belongs to, if any.
     pub skill: Option<AbsPath>,
     /// The top of the worktree that contains the text.
@@ -27,7 +29,14 @@ impl LinkBases {
     pub fn for_file(path: &AbsPath, top: Option<&AbsPath>, home: Option<&AbsPath>) -> Self {
         let text = path.parent().unwrap_or_else(|| path.clone());
         let top = top.filter(|it| text.starts_with(it)).cloned();
-        Self { text, skill: None, top, home: home.cloned() }
+        Self { text, real: None, skill: None, top, home: home.cloned() }
+    }
+
+    /// Sets the path of the text without symbolic links, from which relative paths are tried too.
+    #[must_use]
+    pub fn with_real_path(self, path: Option<&AbsPath>) -> Self {
+        let real = path.and_then(AbsPath::parent).filter(|it| *it != self.text);
+        Self { real, ..self }
     }
 
     /// Sets the directory of the skill that the text belongs to.
@@ -40,12 +49,14 @@ impl LinkBases {
     pub fn candidates(&self, start: LinkBase) -> Vec<AbsPath> {
         let text = Some(self.text.clone());
         let starts = match start {
-            LinkBase::Text if self.top.as_ref() == Some(&self.text) => [text, None],
-            LinkBase::Text => [text, self.top.clone()],
-            LinkBase::Top => [self.top.clone(), None],
-            LinkBase::Skill => [self.skill.clone().or(text), None],
-            LinkBase::Home => [self.home.clone(), None],
-            LinkBase::Root => [Some(self.text.join_lexically("/")), self.top.clone()],
+            LinkBase::Text if self.top.as_ref() == Some(&self.text) => {
+                [text, self.real.clone(), None]
+            }
+            LinkBase::Text => [text, self.real.clone(), self.top.clone()],
+            LinkBase::Top => [self.top.clone(), None, None],
+            LinkBase::Skill => [self.skill.clone().or(text), None, None],
+            LinkBase::Home => [self.home.clone(), None, None],
+            LinkBase::Root => [Some(self.text.join_lexically("/")), self.top.clone(), None],
         };
         starts.into_iter().flatten().collect()
     }

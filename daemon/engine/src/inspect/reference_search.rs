@@ -185,11 +185,21 @@ pub(super) fn texts(
     all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
     all.dedup_by(|(a, ..), (b, ..)| a == b);
     // A text reachable by two paths is reported once, by a path that is searched for names if there
-    // is one.
+    // is one, else by its real path, from which its relative paths lead.
+    let mut real = HashMap::new();
     let mut chosen: HashMap<&TextIdentity, usize> = HashMap::with_capacity(all.len());
     for (index, (path, _, identity)) in all.iter().enumerate() {
         let known = chosen.entry(identity).or_insert(index);
-        if *known != index && has_names(path) && !has_names(&all[*known].0) {
+        if *known == index {
+            continue;
+        }
+        let before = &all[*known].0;
+        let is_better = match (has_names(path), has_names(before)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => !is_real(before, &mut real) && is_real(path, &mut real),
+        };
+        if is_better {
             *known = index;
         }
     }
@@ -199,6 +209,18 @@ pub(super) fn texts(
     }
     let kept = all.into_iter().zip(is_chosen).filter(|(_, is_chosen)| *is_chosen);
     Some(kept.map(|((path, stat, _), _)| (path, stat)).collect())
+}
+
+/// Returns whether no component of a path is a symbolic link. `known` keeps the results for
+/// directories, which many texts share.
+fn is_real<'a>(path: &'a Path, known: &mut HashMap<&'a Path, bool>) -> bool {
+    let Some(parent) = path.parent() else { return true };
+    if let Some(found) = known.get(path) {
+        return *found;
+    }
+    let found = !path.is_symlink() && is_real(parent, known);
+    known.insert(path, found);
+    found
 }
 
 /// Identifies a text by whichever symbolic links a path leads to it.
@@ -347,5 +369,23 @@ mod tests {
         let found = texts(&index, Some(&top), Vec::new(), None, &Cancel::default()).unwrap();
         let paths: Vec<AbsPath> = found.into_iter().map(|(path, _)| path).collect();
         assert_eq!(paths, [top.child("AGENTS.md"), top.child("CLAUDE.md")]);
+    }
+
+    #[test]
+    fn skill_that_an_earlier_path_links_to_is_listed_by_its_real_path() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = AbsPath::new(&temp.path().canonicalize().unwrap()).unwrap();
+        let [real, linked] =
+            [".claude/skills/notes", ".agents/skills/notes"].map(|it| top.child(it));
+        fs::create_dir_all(top.child(".git")).unwrap();
+        fs::create_dir_all(top.child(".agents/skills")).unwrap();
+        fs::create_dir_all(&real).unwrap();
+        fs::write(real.child("SKILL.md"), "See ../pdf/a.md\n").unwrap();
+        symlink(&real, &linked).unwrap();
+        let skills = [&real, &linked].map(|it| it.child("SKILL.md")).to_vec();
+        let index = TextIndex::new(1 << 20);
+        let found = texts(&index, Some(&top), skills, None, &Cancel::default()).unwrap();
+        let paths: Vec<AbsPath> = found.into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, [real.child("SKILL.md")]);
     }
 }

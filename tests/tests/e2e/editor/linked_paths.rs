@@ -94,6 +94,28 @@ fn linked_instructions_are_found_and_edited_once() {
 }
 
 #[test]
+fn relative_paths_in_a_skill_with_a_link_from_an_earlier_directory_are_renamed() {
+    const NOTES: &str = "---\nname: notes\ndescription: Writes notes. Use when asked to.\n---\nSee [x](../pdf/x.md), `../pdf/run.sh` and the pdf skill.\n";
+    let own = ".claude/skills/pdf/SKILL.md";
+    let linked = ".agents/skills/notes/SKILL.md";
+    for opened in [&[own][..], &[own, linked]] {
+        let home = Home::new();
+        let top = lay_out_skill(&home, &format!("//- /.claude/skills/notes/SKILL.md\n{NOTES}"));
+        link("../../.claude/skills/notes", &top.join(".agents/skills/notes"));
+        let mut editor = start(&home, &top, opened);
+        let context = json!({"context": {"includeDeclaration": false}});
+        let found = editor.ask("textDocument/references", &top.join(own), (1, 7), context);
+        let found = found.expect("answered").to_string();
+        assert_eq!(found.matches("skills/notes/SKILL.md").count(), 3, "{found}");
+        let edit = rename(&mut editor, &top.join(own), "paper").expect("nothing is in the way");
+        let done = apply(&edit);
+        let changed = NOTES.replace("/pdf/", "/paper/").replace("pdf skill", "paper skill");
+        assert_eq!(read(&top, ".claude/skills/notes/SKILL.md"), changed, "{opened:?} {done:?}");
+        run(&home, &top, &["stop"]);
+    }
+}
+
+#[test]
 fn rename_of_a_linked_or_colliding_skill_is_refused() {
     type Lay = fn(&Path);
     let own = ".claude/skills/pdf/SKILL.md";
