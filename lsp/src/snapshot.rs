@@ -91,8 +91,9 @@ pub(crate) struct OverlaySnapshot {
     pub(crate) levels: ConfiguredLevels,
     pub(crate) top: Option<AbsPath>,
     pub(crate) home: Option<AbsPath>,
-    /// The index of the skill for each name, made for the first name that is resolved.
-    by_name: OnceLock<HashMap<String, Option<usize>>>,
+    /// The indices of the skills for each name, the likeliest first, made for the first name that is
+    /// resolved. A built-in skill has none.
+    by_name: OnceLock<HashMap<String, Vec<Option<usize>>>>,
 }
 
 /// Returns the names of all profiles, including the user's own.
@@ -243,37 +244,92 @@ impl OverlaySnapshot {
     /// Returns the skill that a name refers to: the one that wins the name for some agent, else any
     /// skill with that name or directory.
     pub(crate) fn resolve_name(&self, name: &str) -> Option<&SkillEntry> {
-        let index = self.by_name.get_or_init(|| self.index_names()).get(name).copied()??;
-        self.skills.get(index)
+        self.skills.get((*self.indices_of(name).first()?)?)
     }
 
-    fn index_names(&self) -> HashMap<String, Option<usize>> {
-        let mut names = HashMap::new();
+    /// Returns the indices of the skills that a name can refer to.
+    fn indices_of(&self, name: &str) -> &[Option<usize>] {
+        self.by_name.get_or_init(|| self.index_names()).get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn index_names(&self) -> HashMap<String, Vec<Option<usize>>> {
+        let mut names: HashMap<String, Vec<Option<usize>>> = HashMap::new();
+        let add = |known: &mut Vec<Option<usize>>, index: Option<usize>| {
+            let skill = |it: &Option<usize>| it.and_then(|it| self.skills.get(it));
+            let is_known = known.iter().any(|it| match (skill(it), skill(&index)) {
+                (Some(one), Some(other)) => one.is_file_of(other),
+                (one, other) => one.is_none() && other.is_none(),
+            });
+            if !is_known {
+                known.push(index);
+            }
+        };
         let wins = |it: &&Ranked| it.winner.is_none() && it.state != SkillState::Invalid;
         for winner in self.rankings().iter().flat_map(|it| it.skills.iter().filter(wins)) {
             // A built-in skill has a name but no file.
             let index = self.skills.binary_search_by(|it| it.path.cmp(&winner.path)).ok();
-            names.entry(winner.name.clone()).or_insert(index);
-        }
-        for (index, skill) in self.skills.iter().enumerate() {
-            names.entry(skill.name.clone()).or_insert(Some(index));
-        }
-        for (index, skill) in self.skills.iter().enumerate() {
-            if let Some(directory) = skill.path.parent_name() {
-                names.entry(directory.to_owned()).or_insert(Some(index));
+            match names.get_mut(&winner.name) {
+                Some(known) => add(known, index),
+                None => {
+                    names.insert(winner.name.clone(), vec![index]);
+                }
             }
+        }
+        let named = |it: &SkillEntry| Some(it.name.clone());
+        let directory = |it: &SkillEntry| it.path.parent_name().map(str::to_owned);
+        let all: [&dyn Fn(&SkillEntry) -> Option<String>; 2] = [&named, &directory];
+        for name_of in all {
+            let mut others: HashMap<String, Vec<Option<usize>>> = HashMap::new();
+            for (index, skill) in self.skills.iter().enumerate() {
+                if let Some(name) = name_of(skill).filter(|it| !names.contains_key(it)) {
+                    add(others.entry(name).or_default(), Some(index));
+                }
+            }
+            names.extend(others);
         }
         names
     }
 
-    /// Returns the skill that a reference means, by its name or else by the name without its
-    /// plugin, and its form.
-    pub(crate) fn resolve(&self, reference: &Reference) -> Option<(&SkillEntry, ReferenceForm)> {
-        if let Some(skill) = self.resolve_name(&reference.name) {
-            return Some((skill, reference.form));
+    /// Returns the skill that a reference in the text at a path means, by its name or else by the
+    /// name without its plugin, and its form. Within a skill its own name means that skill;
+    /// elsewhere, a name that agents give to several skills is uncertain.
+    pub(crate) fn resolve(
+        &self,
+        reference: &Reference,
+        text: Option<&AbsPath>,
+    ) -> Option<(&SkillEntry, ReferenceForm)> {
+        if let Some(own) = self.own_skill(&reference.name, text) {
+            return Some((own, reference.form));
         }
-        let skill = self.resolve_name(without_plugin(&reference.name)?)?;
+        if let Some(skill) = self.resolve_name(&reference.name) {
+            let is_shared = self.indices_of(&reference.name).len() > 1;
+            return Some((skill, if is_shared { ReferenceForm::Named } else { reference.form }));
+        }
+        let name = without_plugin(&reference.name)?;
+        let skill = self.own_skill(name, text).or_else(|| self.resolve_name(name))?;
         Some((skill, ReferenceForm::Named))
+    }
+
+    /// Returns whether a reference in the text at a path may mean a skill, or another of its name.
+    pub(crate) fn may_mean(
+        &self,
+        reference: &Reference,
+        text: &AbsPath,
+        skill: &SkillEntry,
+    ) -> bool {
+        let name = &*reference.name;
+        let mut found =
+            self.indices_of(name).iter().flatten().filter_map(|it| self.skills.get(*it));
+        self.own_skill(name, Some(text)).is_none() && found.any(|it| it.is_file_of(skill))
+    }
+
+    /// Returns the skill or command that the text at a path belongs to, if it has this name.
+    fn own_skill(&self, name: &str, text: Option<&AbsPath>) -> Option<&SkillEntry> {
+        let text = text?;
+        let own = self.at(text).or_else(|| self.enclosing_skill(text))?;
+        // Another skill's name goes before a directory's.
+        let is_free = || self.resolve_name(name).is_none_or(|it| it.name != name);
+        (own.name == name || own.path.parent_name() == Some(name) && is_free()).then_some(own)
     }
 
     /// Returns the skill with a path.

@@ -82,7 +82,7 @@ impl ReferencingFile {
         let mut references = Vec::new();
         if resolved.can_be_named_in(&path) {
             let named = document.references().iter().filter_map(|it| {
-                let (skill, form) = snapshot.resolve(it)?;
+                let (skill, form) = snapshot.resolve(it, Some(&path))?;
                 let is_meant = skill.is_file_of(&resolved.skill);
                 is_meant.then(|| Reference { form, ..it.clone() })
             });
@@ -116,10 +116,16 @@ impl ReferencingFile {
         let known: BTreeSet<Span> = self.references.iter().map(|it| it.span).collect();
         let mut lone = lone_words(self.document.text(), self.document.body());
         lone.retain(|it| {
-            let skill = snapshot.resolve_name(&it.name);
-            skill.is_some_and(|skill| skill.is_file_of(&resolved.skill))
+            let skill = snapshot.resolve(it, Some(&self.path));
+            skill.is_some_and(|(skill, _)| skill.is_file_of(&resolved.skill))
                 && !known.contains(&it.span)
         });
+        // Names that mean another skill for some agents.
+        let others = self.document.references().iter().filter(|it| {
+            !known.contains(&it.span) && snapshot.may_mean(it, &self.path, &resolved.skill)
+        });
+        let others = others.map(|it| Reference { form: ReferenceForm::Named, ..it.clone() });
+        lone.extend(others);
         self.references.extend(lone);
         self.references.sort_by_key(|it| it.span);
     }
@@ -129,11 +135,14 @@ impl ReferencingFile {
     fn add_prose_names(&mut self, resolved: &ResolvedSkill, snapshot: &OverlaySnapshot) {
         let text = self.document.text();
         for reference in self.document.references() {
-            let Some((skill, form)) = snapshot.resolve(reference) else { continue };
-            let is_called = matches!(form, ReferenceForm::Called | ReferenceForm::Spoken);
+            let Some((skill, form)) = snapshot.resolve(reference, Some(&self.path)) else {
+                continue;
+            };
+            let written = reference.form;
+            let is_called = matches!(written, ReferenceForm::Called | ReferenceForm::Spoken);
             let is_clear = !is_called || meaning(text, reference.span) == Meaning::Skill;
-            let may_be_meant = is_clear && !form.needs_confirmation()
-                || reference.name.contains('-') && !matches!(form, ReferenceForm::Listed);
+            let may_be_meant = is_clear && !written.needs_confirmation()
+                || reference.name.contains('-') && !matches!(written, ReferenceForm::Listed);
             if skill.is_file_of(&resolved.skill) && may_be_meant {
                 let form = if is_clear { form } else { ReferenceForm::Named };
                 self.references.push(Reference { form, ..reference.clone() });
@@ -230,7 +239,7 @@ impl Texts<'_> {
     ) -> Option<(ResolvedSkill, Span)> {
         let snapshot = self.session.snapshot_for(document)?;
         if let Some(reference) = document.reference_at(offset)
-            && let Some((skill, _)) = snapshot.resolve(&reference)
+            && let Some((skill, _)) = snapshot.resolve(&reference, document.path())
         {
             let skill = skill.clone();
             return Some((self.resolve(skill, snapshot), reference.span));

@@ -53,7 +53,7 @@ pub(crate) fn document_link(
         return found;
     }
     let skills = document.references().iter().filter_map(|it| {
-        let (skill, _) = analysis.snapshot.resolve(it)?;
+        let (skill, _) = analysis.snapshot.resolve(it, document.path())?;
         // A skill does not link to itself.
         let other = document.path() != Some(&skill.path);
         let target = to_proto::uri(&skill.path).filter(|_| other);

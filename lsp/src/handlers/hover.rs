@@ -56,7 +56,7 @@ fn hover_skill(
         let skill = analysis.snapshot.at(document.path().filter(|_| is_there)?)?;
         return Some((name.span, describe(skill, &analysis.snapshot)));
     };
-    let (skill, _) = analysis.snapshot.resolve(&reference)?;
+    let (skill, _) = analysis.snapshot.resolve(&reference, document.path())?;
     Some((reference.span, describe(skill, &analysis.snapshot)))
 }
 

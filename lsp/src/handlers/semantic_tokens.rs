@@ -1,5 +1,6 @@
 //! `textDocument/semanticTokens`: keys, variables, and references to skills.
 
+use skills_agents::references::Reference;
 use skills_ide::{Token, TokenKind};
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{
@@ -47,8 +48,8 @@ pub(crate) fn semantic_tokens(
         requested
             .is_none_or(|requested| it.span.start < requested.end && requested.start < it.span.end)
     };
-    let resolved =
-        document.references().iter().filter(|it| analysis.snapshot.resolve(it).is_some());
+    let is_skill = |it: &&Reference| analysis.snapshot.resolve(it, document.path()).is_some();
+    let resolved = document.references().iter().filter(is_skill);
     let resolved: Vec<Span> = resolved.map(|it| it.span).collect();
     let (text, parsed, body) = (document.text(), document.parsed(), document.body());
     let tokens = skills_ide::tokens(text, parsed, body, &resolved);

@@ -31,6 +31,47 @@ async fn start_with(capabilities: Value, backend: MockBackend) -> (Editor, Arc<M
     (editor, backend)
 }
 
+#[tokio::test(start_paused = true)]
+async fn mention_of_a_shared_name_means_the_skill_it_is_in_and_elsewhere_is_asked_about() {
+    const COPY: &str = "/w/.claude/skills/pdf-copy/SKILL.md";
+    let body = "The `pdf` skill does x. Run `/pdf`, see the pdf skill.\n";
+    let text = |name: &str| format!("---\nname: {name}\ndescription: Reads it.\n---\n{body}");
+    let roots = [("/w", &[("pdf-tools", "pdf"), ("pdf-copy", "pdf")][..])].into();
+    let texts = [(COPY, text("pdf")), (REFERENCING_FILE, "Use the `pdf` skill.\n".to_owned())];
+    let backend = MockBackend {
+        roots,
+        referencing_files: std::sync::Mutex::new(texts.into()),
+        ..MockBackend::default()
+    };
+    let mut editor = Editor::connect_over(64 * 1024, Arc::new(backend) as _);
+    let mut confirming = capabilities(false);
+    confirming["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
+    editor.initialize_in(&["/w"], confirming).await;
+    editor.open_at(SKILL, 1, &text("pdf")).await;
+    let copy = format!("file://{COPY}");
+    editor.open_at(&copy, 1, &text("pdf")).await;
+    for (own, other) in [(SKILL, &*copy), (&*copy, SKILL)] {
+        for (line, character) in [(1, 7), (4, 6)] {
+            let at = json!({"line": line, "character": character});
+            let params = json!({"textDocument": {"uri": own}, "position": at, "newName": "paper"});
+            let edit = editor.request("textDocument/rename", params).await.expect("possible");
+            let edits = |uri: &str| -> Vec<Value> {
+                let steps = edit["documentChanges"].as_array().expect("steps");
+                let step = steps.iter().find(|it| it["textDocument"]["uri"] == uri);
+                step.map_or_else(Vec::new, |it| it["edits"].as_array().expect("edits").clone())
+            };
+            // Its name and its own three mentions.
+            assert_eq!(edits(own).len(), 4, "{own} {line}: {edit}");
+            assert!(edits(own).iter().all(|it| it["annotationId"].is_null()), "{edit}");
+            assert_eq!(edits(other), [] as [Value; 0], "{edit}");
+            let [elsewhere] = &edits(&format!("file://{REFERENCING_FILE}"))[..] else {
+                panic!("{edit}")
+            };
+            assert_eq!(elsewhere["annotationId"], "mention", "{edit}");
+        }
+    }
+}
+
 /// Returns capabilities with file renames, and optionally resolving of actions.
 fn capabilities(resolves: bool) -> Value {
     let mut takes = action_literals();
