@@ -97,11 +97,13 @@ pub(crate) enum DocumentEdit {
     Part { span: Span, text: String },
 }
 
-/// Returns the file path of a URI. A path in another scheme, such as `git:` or `vscode-remote:`, is
-/// not one of this disk.
+/// Returns the file path of a URI. A path in another scheme, such as `git:` or `vscode-remote:`, or
+/// of another host, is not one of this disk.
 pub(crate) fn file_path(uri: &Uri) -> Option<AbsPath> {
     let is_file = uri.scheme().as_str().eq_ignore_ascii_case("file");
-    AbsPath::new(&uri.to_file_path().filter(|_| is_file)?).ok()
+    let host = uri.authority().map(|it| it.as_str().to_ascii_lowercase()).unwrap_or_default();
+    let is_local = is_file && (host.is_empty() || host == "localhost");
+    AbsPath::new(&uri.to_file_path().filter(|_| is_local)?).ok()
 }
 
 impl Document {
@@ -340,6 +342,18 @@ mod tests {
         assert_eq!(document.text(), expected);
         assert_eq!(*document.lines(), LineIndex::new(expected));
         assert_eq!(*document.parsed(), parse(expected));
+    }
+
+    #[test]
+    fn file_uri_of_another_host_has_no_path() {
+        let path = |uri: &str| file_path(&uri.parse().unwrap());
+        let local = AbsPath::new(std::path::Path::new("/w/SKILL.md")).unwrap();
+        for host in ["", "localhost", "LocalHost"] {
+            assert_eq!(path(&format!("file://{host}/w/SKILL.md")), Some(local.clone()), "{host}");
+        }
+        for host in ["server", "server:80", "me@localhost"] {
+            assert_eq!(path(&format!("file://{host}/w/SKILL.md")), None, "{host}");
+        }
     }
 
     #[test]
