@@ -259,7 +259,10 @@ fn list_texts(
     }
     if let Some(top) = top {
         let files = files_below(top, dirs, cancel).unwrap_or_default();
-        let texts = files.iter().filter(|it| is_referencing_file(it) || has_paths(it));
+        let is_installed = |it: &Path| it.iter().any(|it| it == "node_modules");
+        let texts = files
+            .iter()
+            .filter(|it| (is_referencing_file(it) || has_paths(it)) && !is_installed(it));
         paths.extend(texts.map(|it| top.child(it)));
     }
     (!cancel.is_cancelled()).then(|| paths.into_iter().collect())
@@ -369,6 +372,20 @@ mod tests {
         let found = texts(&index, Some(&top), Vec::new(), None, &Cancel::default()).unwrap();
         let paths: Vec<AbsPath> = found.into_iter().map(|(path, _)| path).collect();
         assert_eq!(paths, [top.child("AGENTS.md"), top.child("CLAUDE.md")]);
+    }
+
+    #[test]
+    fn text_of_an_installed_package_is_not_listed() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = AbsPath::new(&temp.path().canonicalize().unwrap()).unwrap();
+        fs::create_dir(top.child(".git")).unwrap();
+        fs::create_dir_all(top.child("a/node_modules/b")).unwrap();
+        fs::write(top.child("a/node_modules/b/README.md"), "The pdf skill.\n").unwrap();
+        fs::write(top.child("a/README.md"), "The pdf skill.\n").unwrap();
+        let index = TextIndex::new(1 << 20);
+        let found = texts(&index, Some(&top), Vec::new(), None, &Cancel::default()).unwrap();
+        let paths: Vec<AbsPath> = found.into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, [top.child("a/README.md")]);
     }
 
     #[test]
