@@ -372,6 +372,9 @@ mod tests {
             "```yaml\nskills:\n  - my-skill\n```",
             "Then load_skill(\"my-skill\").",
             "Say <skill>my-skill</skill> then.",
+            "Call skill({ name: \"my-skill\" }) then.",
+            "Call activate_skill(name=\"my-skill\") then.",
+            "---\ndescription: \"Use the \\\"my-skill\\\" skill.\"\n---\n",
         ] {
             assert_eq!(found(text), ["my-skill"], "{text}");
             let text = text.replace("my-skill", "review");

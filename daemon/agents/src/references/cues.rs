@@ -40,6 +40,7 @@ impl<'a> WordContext<'a> {
         let (after, next_line) = after.split_once('\n').unwrap_or((after, ""));
         let before = line.map_or(before, |it| &before[it + 1..]);
         let (before, after) = without_tags(before, after);
+        let (before, after) = without_escaped_quotes(before, after);
         Self {
             before,
             after,
@@ -80,7 +81,9 @@ impl<'a> WordContext<'a> {
 
     pub(super) fn is_beside_skill(&self) -> bool {
         let (before, after) = self.words();
-        let is_skill = |it: &str| it == "skill" || it == "skills";
+        let is_skill = |it: &str| {
+            it == "skill" || it == "skills" || SKILL_WORDS.iter().any(|word| it == *word)
+        };
         // "the **name** reference skill"
         let behind = self.after.strip_prefix("** ").filter(|_| self.before.ends_with("**"));
         let mut words = behind.unwrap_or_default().split(' ');
@@ -185,6 +188,20 @@ impl<'a> WordContext<'a> {
         FUNCTION_WORDS.contains(&&*self.words().1)
     }
 
+    /// Returns whether it is in emphasis of its own, or the end of a heading such as "Step 1: name".
+    pub(super) fn is_marked(&self) -> bool {
+        let is_within = |it: &str| self.before.ends_with(it) && self.after.starts_with(it);
+        let is_last = self.is_whole && self.after.trim().is_empty();
+        let is_title = is_last && self.before.starts_with('#') && self.before.ends_with(": ");
+        is_within("*") || is_within("_") || is_title
+    }
+
+    /// Returns whether its SKILL.md follows, in a path that starts with it.
+    pub(super) fn is_directory_of_skill(&self) -> bool {
+        let opens = |it: char| it.is_whitespace() || OPENERS.contains(it);
+        self.before.chars().next_back().is_none_or(opens) && self.after.starts_with("/SKILL.md")
+    }
+
     /// Returns whether something around it says that it is a name.
     pub(super) fn is_named(&self, strict: bool) -> bool {
         let (last, _) = self.words();
@@ -261,6 +278,12 @@ pub(super) fn without_tags<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a
     (before, &after[close.len()..])
 }
 
+/// Returns the texts on both sides of a name without escaped quotes around it, as in a quoted value.
+fn without_escaped_quotes<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str) {
+    let quoted = before.strip_suffix("\\\"").zip(after.strip_prefix("\\\""));
+    quoted.unwrap_or((before, after))
+}
+
 /// Returns where a text has its last words if an element of HTML that marks them ends it.
 pub(super) fn in_tags(text: &str) -> Option<Range<usize>> {
     let (open, inner) =
@@ -322,6 +345,9 @@ pub(super) const WRAPPERS: [char; 13] =
 
 /// Arrows and branches of trees.
 pub(super) const ARROWS: [&str; 6] = ["→", "->", "=>", "──", "—", "·"];
+
+/// The word "skill" in Chinese, Japanese and Korean.
+const SKILL_WORDS: [&str; 3] = ["技能", "スキル", "스킬"];
 
 /// Maximum number of words of a label before names of skills.
 const MAX_LABEL: usize = 3;

@@ -235,7 +235,10 @@ fn classify_word(text: &str, word: Span, kind: TextKind) -> Option<(Span, Refere
     if !is_name(span.slice(text)) {
         return None;
     }
-    let context = if prefixed == 0 { context } else { WordContext::around(text, span) };
+    let context = if prefixed == 0 { context } else { Context::around(text, span) };
+    if place != Place::Program && context.is_directory_of_skill() {
+        return Some((span, ReferenceForm::Named));
+    }
     if !context.is_bounded() {
         return None;
     }
@@ -259,7 +262,9 @@ fn classify_word(text: &str, word: Span, kind: TextKind) -> Option<(Span, Refere
                 || context.is_named(true)
                 || [" /", "`/", "\"/", "'/", "(/"].iter().any(|it| context.before.ends_with(it))
         }
-        TextKind::Prose => prefixed > 0 || context.is_labelled() || context.is_named(false),
+        Place::Prose => {
+            prefixed > 0 || context.is_labelled() || context.is_marked() || context.is_named(false)
+        }
     };
     let parts = word.slice(text).split('-').count();
     let is_command = kind == TextKind::Unlabelled && context.is_command();
@@ -292,7 +297,7 @@ const BUNDLED: [&str; 3] = ["references", "scripts", "assets"];
 const TEXTS: [&str; 7] = ["text", "txt", "markdown", "md", "mermaid", "dot", "graphviz"];
 
 /// Beginnings of an instruction in code.
-const USES: [&str; 4] = ["Use ", "use ", "Invoke ", "invoke "];
+const USES: [&str; 5] = ["Use ", "use ", "Invoke ", "invoke ", "skillsd load "];
 
 #[cfg(test)]
 mod tests {

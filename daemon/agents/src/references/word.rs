@@ -154,6 +154,8 @@ pub(super) fn before_skill(text: &str, prose: Span, found: &mut Vec<Reference>) 
             continue;
         }
         let inner = before.trim_end_matches(MARKUP);
+        // Quotes in a quoted value are escaped.
+        let inner = inner.strip_suffix('\\').unwrap_or(inner);
         let start = inner.trim_end_matches(|it: char| it.is_ascii_alphanumeric()).len();
         let (name, lead) = (&inner[start..], &inner[..start]);
         let is_meant = if inner.len() < before.len() {
@@ -205,8 +207,9 @@ pub(super) fn after_skill(text: &str, prose: Span, found: &mut Vec<Reference>) {
 const MAX_VALUE: usize = 256;
 
 /// Adds the names that a program or a prompt gives as the value of a skill: `skill: "name"`,
-/// `Skill(skill="name")`, `load_skill("name")`, `<skill name="name"/>`, `<skill>name</skill>` and
-/// `SUB-SKILL: name`.
+/// `Skill(skill="name")`, `skill({name: "name"})`, `activate_skill(name="name")`,
+/// `load_skill("name")`, `<skill name="name"/>`, `<skill>name</skill>`,
+/// `<parameter name="skill">name</parameter>` and `SUB-SKILL: name`.
 pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
     let written = lines.slice(text);
     let ends = [&SKILL_END, &SKILL_END_UPPER];
@@ -225,8 +228,12 @@ pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
         let rest = if is_heading { rest.trim_start_matches('*') } else { rest };
         // `load_skill("name")` and `<skill>name</skill>`
         let is_argument = before.ends_with('_') && rest.starts_with(['(']);
-        let is_content = is_tag && rest.starts_with('>');
-        let value = if is_argument || is_content {
+        let is_parameter = before.ends_with("<parameter name=\"");
+        let is_content = (is_tag || is_parameter) && rest.starts_with('>');
+        let field = name_field(rest);
+        let value = if let Some(value) = field {
+            value
+        } else if is_argument || is_content {
             &rest[1..]
         } else {
             let Some(value) = rest.trim_start().strip_prefix([':', '=']) else { continue };
@@ -241,14 +248,24 @@ pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
         let is_quoted = name.len() < value.len() && behind.starts_with(&value[..1]);
         let is_bare = is_heading && !behind.starts_with(['/', '\\']);
         let name = name[..end].trim_end_matches(':');
-        let is_call = before.ends_with("Skill(") || is_argument || is_content;
+        let is_call = before.ends_with("Skill(") || is_argument || is_content || field.is_some();
         let is_name = name.contains('-') && is_name(name) || is_call && is_one_word(name);
-        let is_closed = is_content && behind.starts_with("</skill>");
+        let is_closed = is_tag && is_content && behind.starts_with("</skill>")
+            || is_parameter && is_content && behind.starts_with("</parameter>");
         if is_name && (is_quoted || is_bare || is_closed) {
             let span = Span::new(start, start + name.len());
             found.push(Reference { name: name.to_owned(), span, form: ReferenceForm::Allowed });
         }
     }
+}
+
+/// Returns the text after `name:` or `name=`, if arguments that start with it follow.
+fn name_field(rest: &str) -> Option<&str> {
+    let inner = rest.strip_prefix('(')?.trim_start();
+    let inner = inner.strip_prefix('{').unwrap_or(inner).trim_start();
+    let inner = inner.trim_start_matches(['"', '\'']).strip_prefix("name")?;
+    let value = inner.trim_start_matches(['"', '\'']).trim_start().strip_prefix([':', '='])?;
+    Some(value.trim_start())
 }
 
 /// Returns the names of one word that stand alone, in text order: in code, at the head of a list
@@ -439,12 +456,27 @@ mod tests {
             "Then `skill: \"aa-bb\"`.",
             "**REQUIRED SUB-SKILL:** Use p:aa-bb",
             "REQUIRED SUB-SKILL: aa-bb",
+            "Call skill({ name: \"aa-bb\" }) first.",
+            "Call `skill({name: 'aa-bb'})` first.",
+            "Call skill(name=\"aa-bb\") or `activate_skill(name = \"aa-bb\")`.",
+            "Send `skill({\"name\": \"aa-bb\"})`.",
+            "```xml\n<parameter name=\"skill\">aa-bb</parameter>\n```",
+            "---\ndescription: \"Use the \\\"aa-bb\\\" skill. Use when testing.\"\n---\n",
+            "使用 技能 aa-bb 用于。",
             "```xml\n<skill name=\"aa-bb\"/>\n```",
             "```dot\na [label=\"Invoke aa-bb skill\"];\n```",
         ] {
             assert_eq!(certain(text), Some(true), "{text}");
         }
-        for text in ["`Use p:aa-bb`", "Then _aa-bb_."] {
+        for text in [
+            "`Use p:aa-bb`",
+            "Then _aa-bb_.",
+            "**aa-bb** runs first.",
+            "*aa-bb* italic",
+            "### Step 1: aa-bb",
+            "Look into aa-bb/SKILL.md first.",
+            "Call `skillsd load aa-bb` first.",
+        ] {
             assert_eq!(certain(text), Some(false), "{text}");
         }
         for text in [
@@ -453,6 +485,12 @@ mod tests {
             "GET /aa-bb returns it.",
             "x_aa-bb_y",
             "skills \"aa-bb.md\"",
+            "skill({ name: \"aa-bb/x\" })",
+            "person(name=\"aa-bb\")",
+            "<parameter name=\"skill\">aa-bb/x</parameter>",
+            "The **aa-bb runs** first.",
+            "### Step 1: aa-bb things",
+            "Look into x/aa-bb/SKILL.md first.",
         ] {
             assert_eq!(certain(text), None, "{text}");
         }
