@@ -15,12 +15,13 @@ mod show;
 mod target;
 pub(crate) mod units;
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use skills_client::blocking::TIMEOUT;
 use skills_protocol::method::ServerShutdown;
-use skills_protocol::wire::{InstallAction, InstallPart, ShutdownParams};
+use skills_protocol::wire::{InstallAction, InstallPart, RegistrationState, ShutdownParams};
 
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::file;
@@ -73,6 +74,7 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
     agreed.refused = failed;
     let n_shown = left_out.len();
     if agreed.written {
+        let _lock = lock_record(&agreed.changes, &mut record, &environment.state)?;
         let enables = if is_packaged {
             agreed.changes.iter().any(PlannedChange::is_switch)
         } else {
@@ -157,12 +159,14 @@ pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<E
             "No systemd user manager is running, so the units stay enabled. Run `{DISABLE}` in a user session."
         ));
     }
+    left_out.extend(unrecorded(&environment, &record, args, &parts));
     let plans = traces.iter().map(|it| |texts: &PlannedTexts| plan::uninstall(it, texts));
     let mut agreed = show::confirm(cx, args, plans, &left_out)?;
     let has_units = agreed.changes.iter().any(|it| it.part == InstallPart::Units);
     let manager = if has_units { Manager::find(&environment, &mut Vec::new()) } else { None };
     let (n_shown, mut failed) = (left_out.len(), false);
     if agreed.written {
+        let _lock = lock_record(&agreed.changes, &mut record, &environment.state)?;
         if let Some(manager) = &manager {
             failed |= note_disabling(manager.disable(), &mut left_out);
         }
@@ -174,6 +178,37 @@ pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<E
     }
     show::print_result(cx, args, &agreed, &left_out, n_shown)?;
     Ok(exit(&agreed.changes, failed))
+}
+
+/// Returns a note about each file whose registration of skillsd is not recorded.
+fn unrecorded(
+    environment: &InstallEnvironment,
+    record: &Record,
+    args: &InstallArgs,
+    parts: &[InstallPart],
+) -> Vec<String> {
+    let selects = |part: InstallPart, owner: &str| parts.contains(&part) && args.selects(owner);
+    let agents = registration::registrations(environment).into_iter().filter_map(|(path, it)| {
+        let is_present =
+            !matches!(it.state, RegistrationState::Absent | RegistrationState::Unreadable);
+        (is_present && selects(it.part, &it.profile)).then_some((path, it.part))
+    });
+    let service = units::installed_service(environment).map(|(path, _)| path);
+    let service = service.filter(|_| selects(InstallPart::Units, units::OWNER));
+    let found = agents.chain(service.map(|path| (path, InstallPart::Units)));
+    let found = found.filter(|(path, part)| record.of(path, *part).is_none());
+    let note = |(path, part): (PathBuf, _)| {
+        let only = match part {
+            InstallPart::Units => "units",
+            InstallPart::Hooks => "hooks",
+            InstallPart::Mcp => "mcp",
+        };
+        format!(
+            "`{}` still starts skillsd, but no installation of it is recorded. Remove it there, or run `skillsd install --only {only}` and then this command.",
+            path.display()
+        )
+    };
+    found.map(note).collect()
 }
 
 /// Adds to `left_out` why the units were not disabled, and returns whether that failed.
@@ -201,6 +236,21 @@ fn read_record(state: &Path) -> Result<Record, CommandError> {
     })
 }
 
+/// Locks the record until the returned file is dropped, and reads it again; other commands may have
+/// changed it since. Does nothing without a change of the record.
+fn lock_record(
+    changes: &[PlannedChange],
+    record: &mut Record,
+    state: &Path,
+) -> Result<Option<File>, CommandError> {
+    if changes.iter().all(|it| matches!(it.trace, TraceUpdate::Unchanged)) {
+        return Ok(None);
+    }
+    let lock = Record::lock(state).map_err(|error| not_recorded(&error, state))?;
+    *record = read_record(state)?;
+    Ok(Some(lock))
+}
+
 /// Writes the changes and the record, and returns whether a change failed.
 fn apply_changes(
     changes: &mut [PlannedChange],
@@ -210,56 +260,63 @@ fn apply_changes(
 ) -> Result<bool, CommandError> {
     let mut failed = false;
     for change in changes {
-        if let Err(error) = apply_change(change, record) {
-            failed = true;
-            left_out.push(format!("`{}` was not written: {error}.", change.path.display()));
-            change.action = InstallAction::Fail;
+        let old = record.clone();
+        // Recorded before the file is written, so that every installed entry is recorded. A recorded
+        // entry that is not installed does no harm.
+        if let TraceUpdate::New(trace) = &change.trace {
+            let mut trace = trace.clone();
+            if change.action == InstallAction::Create {
+                trace.note_dirs(&file::missing_dirs(&file::without_links(&change.path)));
+            }
+            record.keep(trace);
+            write_record(record, state)?;
         }
-        // Written after each change, so that every installed entry is recorded.
+        match (apply_change(change, &old), &change.trace) {
+            (Err(error), _) => {
+                failed = true;
+                left_out.push(format!("`{}` was not written: {error}.", change.path.display()));
+                change.action = InstallAction::Fail;
+                *record = old;
+            }
+            (Ok(()), TraceUpdate::Forget(trace)) => {
+                record.forget(trace);
+                clean_up(change, trace, record);
+            }
+            (Ok(()), TraceUpdate::New(_) | TraceUpdate::Unchanged) => continue,
+        }
         write_record(record, state)?;
     }
     Ok(failed)
 }
 
 fn write_record(record: &Record, state: &Path) -> Result<(), CommandError> {
-    record.write(state).map_err(|error| {
-        CommandError::finding("failed to record the installation")
-            .because(error.to_string())
-            .with_hint(format!("Make `{}` writable.", state.display()))
-    })
+    record.write(state).map_err(|error| not_recorded(&error, state))
 }
 
-fn apply_change(change: &PlannedChange, record: &mut Record) -> io::Result<()> {
-    let mut dirs = Vec::new();
+fn not_recorded(error: &io::Error, state: &Path) -> CommandError {
+    CommandError::finding("failed to record the installation")
+        .because(error.to_string())
+        .with_hint(format!("Make `{}` writable.", state.display()))
+}
+
+/// Changes a file; `old` is the record before the change.
+fn apply_change(change: &PlannedChange, old: &Record) -> io::Result<()> {
     let target = file::without_links(&change.path);
     let (before, after) = (change.before.as_deref(), change.after.as_deref());
     match (&change.action, after) {
-        (InstallAction::Create, Some(_)) => dirs = file::change(&target, before, after)?,
+        (InstallAction::Create, Some(_)) => file::change(&target, before, after).map(drop),
         (InstallAction::Change, Some(_)) => {
             // Only backs up the content without our entries: another part may have changed the file
             // already.
-            if matches!(change.trace, TraceUpdate::New(_)) && !record.knows(&change.path) {
+            if matches!(change.trace, TraceUpdate::New(_)) && !old.knows(&change.path) {
                 file::write_backup(&change.path)?;
             }
-            file::change(&target, before, after)?;
+            file::change(&target, before, after).map(drop)
         }
-        (InstallAction::Remove, _) => drop(file::change(&change.path, before, None)?),
+        (InstallAction::Remove, _) => file::change(&change.path, before, None).map(drop),
         (InstallAction::None | InstallAction::Fail, _)
-        | (InstallAction::Create | InstallAction::Change, None) => {}
+        | (InstallAction::Create | InstallAction::Change, None) => Ok(()),
     }
-    match &change.trace {
-        TraceUpdate::Unchanged => {}
-        TraceUpdate::New(trace) => {
-            let mut trace = trace.clone();
-            trace.note_dirs(&dirs);
-            record.keep(trace);
-        }
-        TraceUpdate::Forget(trace) => {
-            record.forget(trace);
-            clean_up(change, trace, record);
-        }
-    }
-    Ok(())
 }
 
 // Removes a backup that equals the file, and directories that are empty.

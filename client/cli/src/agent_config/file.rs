@@ -70,12 +70,18 @@ fn write_if(
     is_wanted: impl FnOnce() -> io::Result<bool>,
 ) -> io::Result<Vec<PathBuf>> {
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let missing = dir.ancestors().take_while(|it| !it.exists()).map(Path::to_owned);
-    let mut missing: Vec<_> = missing.collect();
-    missing.reverse();
+    let missing = missing_dirs(path);
     fs::create_dir_all(dir)?;
     replace(path, text.as_bytes(), is_wanted)?;
     Ok(missing)
+}
+
+/// Returns the directories above a file that do not exist, outermost first.
+pub(crate) fn missing_dirs(path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1);
+    let mut missing: Vec<_> = above.take_while(|it| !it.exists()).map(Path::to_owned).collect();
+    missing.reverse();
+    missing
 }
 
 pub(crate) fn backup(path: &Path) -> PathBuf {

@@ -14,9 +14,14 @@ use super::file;
 pub(crate) fn write<T: Serialize>(state: &Path, name: &str, record: Option<&T>) -> io::Result<()> {
     let path = state.join(name);
     let Some(record) = record else { return file::remove(&path) };
-    // The daemon's logs and sessions come here too, so that it is closed to others.
-    DirBuilder::new().recursive(true).mode(0o700).create(state)?;
+    create_directory(state)?;
     file::write(&path, &serde_json::to_string_pretty(record)?).map(drop)
+}
+
+/// Creates the state directory. The daemon's logs and sessions come here too, so that it is closed
+/// to others.
+pub(crate) fn create_directory(state: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(state)
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

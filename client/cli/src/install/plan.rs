@@ -122,14 +122,15 @@ fn put_whole(
 ) -> PlannedChange {
     let path = &target.path;
     let is_ours = before.is_none() || before == trace.text;
-    if before.as_deref() == Some(text) {
+    let is_same = before.as_deref() == Some(text);
+    if is_same && is_ours {
         return unchanged(&trace, path, before);
     }
-    if !is_ours {
+    if !is_ours && !is_same {
         let note = "The file differs from what `skillsd install` writes and is kept; remove it to install the file of skillsd.";
         return PlannedChange { notes: vec![note.to_owned()], ..unchanged(&trace, path, before) };
     }
-    let action = action(before.as_deref());
+    let action = if is_same { InstallAction::None } else { action(before.as_deref()) };
     trace.text = Some(text.to_owned());
     trace.created = true;
     PlannedChange {
@@ -158,10 +159,15 @@ fn put_items(
     for item in &old {
         is_changed |= document.remove(item);
     }
-    let mut n_others = 0;
+    let (mut n_others, mut n_unrecorded) = (0, 0);
     for item in items {
         match document.presence(item) {
-            Presence::Same => {}
+            // The file's version belongs to the entries of others too.
+            Presence::Same if item.is_version() || trace.items.contains(item) => {}
+            Presence::Same => {
+                trace.items.push(item.clone());
+                n_unrecorded += 1;
+            }
             Presence::Other => n_others += 1,
             Presence::Absent => {
                 trace.made.extend(document.add(item)?);
@@ -175,7 +181,9 @@ fn put_items(
         notes.push(format!("{n_others} entries of skillsd exist in another form and are kept."));
     }
     if !is_changed {
-        return Ok(PlannedChange { notes, ..unchanged(&trace, &target.path, before) });
+        let plan = unchanged(&trace, &target.path, before);
+        let trace = if n_unrecorded > 0 { TraceUpdate::New(trace) } else { TraceUpdate::Unchanged };
+        return Ok(PlannedChange { notes, trace, ..plan });
     }
     notes.extend(target.note.map(str::to_owned));
     Ok(PlannedChange {

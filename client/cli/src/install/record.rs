@@ -3,7 +3,9 @@
 //!
 //! Contains our own entries only, because the files around them may contain secrets.
 
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -16,8 +18,11 @@ use crate::agent_config::state_record::{self, RecordedPath};
 
 const NAME: &str = "installed.json";
 
+/// File that a command locks while it changes the record, which itself is replaced.
+const LOCK: &str = "installed.lock";
+
 /// All installed entries.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
     traces: Vec<Trace>,
 }
@@ -87,6 +92,13 @@ impl Record {
             Some(text) => serde_json::from_str(&text).map_err(io::Error::from),
             None => Ok(Self::default()),
         }
+    }
+
+    /// Waits until no other command changes the record, and locks it until the file is dropped.
+    pub(super) fn lock(state: &Path) -> io::Result<File> {
+        state_record::create_directory(state)?;
+        let file = File::options().create(true).append(true).mode(0o600).open(state.join(LOCK))?;
+        file.lock().map(|()| file)
     }
 
     /// Writes the record, or removes the file if the record is empty.
