@@ -1,4 +1,4 @@
-# Untested: no Nix was at hand. From a checkout: nix build 'path:.?dir=packaging/nix'
+# Untested: no Nix was at hand. From a checkout: nix build 'git+file:.?dir=packaging/nix'
 {
   description = "Finds, explains and serves the agent skills (SKILL.md) of a worktree";
 

@@ -15,7 +15,7 @@ use skills_client::environment::cache_directory;
 use skills_render::file_url;
 
 /// Path of the page installed by packages.
-const PACKAGED: &str = "/usr/share/doc/skillsd/rules.md";
+const PACKAGED: &str = "/usr/share/doc/skillsd/docs/rules.md";
 
 /// Numbers the temporary files.
 static LAST: AtomicU32 = AtomicU32::new(0);
