@@ -1,6 +1,7 @@
 //! Configuration files of agents: their directories, and edits that keep comments, order and
 //! layout.
 
+pub(crate) mod command;
 pub(crate) mod diff;
 pub(crate) mod document;
 pub(crate) mod environment;

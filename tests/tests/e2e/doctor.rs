@@ -374,6 +374,8 @@ fn doctor_shows_registrations_and_reports_stale_ones() {
     edit("config.toml", "[\"mcp\"]", "[\"mcp\", \"--profile\", \"codex\"]");
     edit("hooks.json", &exe().display().to_string(), "/nowhere/skillsd");
     fixture.check(&["registration-broken"]);
+    edit("hooks.json", "/nowhere/skillsd", "'/no where/skillsd'");
+    fixture.check(&["registration-broken"]);
     edit("hooks.json", "{", "[");
     fixture.check(&["registration-unreadable"]);
 }

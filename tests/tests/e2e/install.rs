@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
+mod others;
 mod record;
 mod units;
 

@@ -121,12 +121,37 @@ mod tests {
 
     #[test]
     fn item_changed_by_the_user_is_present_as_other() {
-        let text = "{\"hooks\": {\"PostToolUse\": [{\"command\": \"x hook me --profile p\"}]}}";
+        let text =
+            "{\"hooks\": {\"PostToolUse\": [{\"command\": \"skillsd hook me --profile p\"}]}}";
         let document = parse(FileFormat::Json, text).expect("it is well formed");
         assert_eq!(document.presence(&hook()), Presence::Other);
-        let text = "mcp_servers = { skillsd = { command = \"other\" } }\n";
+        let text = "mcp_servers = { skillsd = { command = \"/opt/skillsd\", args = [\"mcp\"] } }\n";
         let document = parse(FileFormat::Toml, text).expect("it is well formed");
         assert_eq!(document.presence(&server()), Presence::Other);
+    }
+
+    #[test]
+    fn entry_of_another_program_is_not_ours() {
+        let text = "{\"hooks\": {\"PostToolUse\": [{\"command\": \"~/bin/webhook me\"}]}}";
+        let document = parse(FileFormat::Json, text).expect("it is well formed");
+        assert_eq!(document.presence(&hook()), Presence::Absent);
+        let text = "[mcp_servers.skillsd]\ncommand = \"npx\"\nargs = [\"-y\", \"x-mcp\"]\n";
+        let document = parse(FileFormat::Toml, text).expect("it is well formed");
+        assert_eq!(document.presence(&server()), Presence::Taken);
+    }
+
+    #[test]
+    fn our_hook_is_removed_from_a_group_with_hooks_of_the_user() {
+        let item = hook();
+        let mut group = item.value.clone();
+        let own = json!({"type": "command", "command": "fmt"});
+        group["hooks"].as_array_mut().expect("a list").push(own.clone());
+        let text = json!({"hooks": {"PostToolUse": [group]}}).to_string();
+        let mut document = parse(FileFormat::Json, &text).expect("it is well formed");
+        assert!(document.remove(&item));
+        let left = json!([{"matcher": "*", "hooks": [own]}]);
+        assert_eq!(document.value(&item.at), Some(left));
+        assert!(!document.remove(&item));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agent_config::command;
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ConfigEntry {
     /// Path of keys to the list or object.
@@ -11,7 +13,7 @@ pub(crate) struct ConfigEntry {
     /// Key of a property; `None` for an element of a list.
     pub(crate) key: Option<String>,
     pub(crate) value: Value,
-    /// Text that marks a list element as ours, even if the user changed it.
+    /// Arguments of skillsd that mark a list element as ours, even if the user changed it.
     pub(crate) mark: String,
 }
 
@@ -19,6 +21,17 @@ impl ConfigEntry {
     /// Returns true for the version of a file.
     pub(crate) fn is_version(&self) -> bool {
         self.at.is_empty() && self.key.as_deref() == Some("version")
+    }
+
+    /// Returns the presence of a property with this value.
+    pub(crate) fn presence_as(&self, value: &Value) -> Presence {
+        if *value == self.value {
+            Presence::Same
+        } else if self.is_version() || command::is_own_server(value) {
+            Presence::Other
+        } else {
+            Presence::Taken
+        }
     }
 
     /// Returns an element of the list at `at`.
@@ -85,8 +98,10 @@ pub(crate) enum Presence {
     Absent,
     /// The item is present unchanged.
     Same,
-    /// Another value is present, for example one that the user changed.
+    /// An entry of ours with another value is present, for example one that the user changed.
     Other,
+    /// Another program has the key.
+    Taken,
 }
 
 #[derive(Debug, PartialEq, Eq)]

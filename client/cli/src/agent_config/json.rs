@@ -6,6 +6,7 @@ use jsonc_parser::errors::ParseError;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
+use crate::agent_config::command;
 use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, Presence};
 
 const STRICT: ParseOptions = ParseOptions {
@@ -43,15 +44,34 @@ impl Json {
     }
 
     fn presence_in_list(&self, item: &ConfigEntry) -> Presence {
-        let elements = self.elements(item);
-        let is_same = |it: &CstNode| it.to_serde_value().as_ref() == Some(&item.value);
-        if elements.iter().any(is_same) {
+        let elements: Vec<_> =
+            self.elements(item).iter().filter_map(CstNode::to_serde_value).collect();
+        if elements.contains(&item.value) {
             Presence::Same
-        } else if elements.iter().any(|it| it.to_string().contains(&item.mark)) {
+        } else if elements.iter().any(|it| !command::own_lines(it, &item.mark).is_empty()) {
             Presence::Other
         } else {
             Presence::Absent
         }
+    }
+
+    /// Removes our hooks from a group to which the user added others; returns whether they were
+    /// there.
+    fn remove_from_group(&self, item: &ConfigEntry) -> bool {
+        let Some(ours) = item.value["hooks"].as_array() else { return false };
+        self.elements(item).iter().any(|group| {
+            let hooks = group.as_object().and_then(|it| it.array_value("hooks"));
+            let hooks = hooks.map(|it| it.elements()).unwrap_or_default();
+            let is_it = |it: &CstNode, value| it.to_serde_value().as_ref() == Some(value);
+            let found: Vec<_> =
+                ours.iter().filter_map(|our| hooks.iter().find(|it| is_it(it, our))).collect();
+            let has_all = !ours.is_empty() && found.len() == ours.len();
+            let is_shared = has_all && hooks.len() > ours.len();
+            if is_shared {
+                found.into_iter().cloned().for_each(CstNode::remove);
+            }
+            is_shared
+        })
     }
 
     fn object(&self, at: &[String]) -> Option<CstObject> {
@@ -81,8 +101,7 @@ impl ConfigDocument for Json {
         let Some(key) = &item.key else { return self.presence_in_list(item) };
         match self.object(&item.at).and_then(|it| it.get(key)) {
             None => Presence::Absent,
-            Some(found) if value_of(&found) == item.value => Presence::Same,
-            Some(_) => Presence::Other,
+            Some(found) => item.presence_as(&value_of(&found)),
         }
     }
 
@@ -123,7 +142,8 @@ impl ConfigDocument for Json {
             return found.map(CstObjectProp::remove).is_some();
         }
         let is_same = |it: &CstNode| it.to_serde_value().as_ref() == Some(&item.value);
-        self.elements(item).into_iter().find(is_same).map(CstNode::remove).is_some()
+        let found = self.elements(item).into_iter().find(is_same).map(CstNode::remove);
+        found.is_some() || self.remove_from_group(item)
     }
 
     fn value(&self, at: &[String]) -> Option<Value> {

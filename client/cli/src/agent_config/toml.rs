@@ -62,8 +62,7 @@ impl ConfigDocument for Toml {
         };
         match self.table(&item.at).and_then(|it| it.get(key)) {
             None => Presence::Absent,
-            Some(found) if json(found) == item.value => Presence::Same,
-            Some(_) => Presence::Other,
+            Some(found) => item.presence_as(&json(found)),
         }
     }
 

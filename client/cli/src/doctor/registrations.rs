@@ -59,7 +59,8 @@ fn problem(registration: &Registration) -> Option<DoctorProblem> {
         Current | Changed | Absent => return None,
         Broken => {
             let program = registration.program.as_deref().unwrap_or_default();
-            let message = format!("the {what} run `{program}`, which does not exist");
+            let run = if registration.part == InstallPart::Mcp { "runs" } else { "run" };
+            let message = format!("the {what} {run} `{program}`, which does not exist");
             let hint =
                 format!("Correct the program there, or remove the entries and run {install}.");
             DoctorProblem::warning("registration-broken", message, hint)

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use skills_protocol::wire::{InstallAction, InstallPart};
 
+use crate::agent_config::command;
 use crate::agent_config::document;
 use crate::agent_config::file;
-use crate::agent_config::item::{ConfigEntry, EditError, FileFormat, Presence};
+use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, FileFormat, Presence};
 use crate::install::record::{Record, Trace};
 use crate::install::target::{TargetContent, TargetFile};
 use crate::install::units::{DISABLE, ENABLE, OWNER};
@@ -169,6 +170,7 @@ fn put_items(
                 n_unrecorded += 1;
             }
             Presence::Other => n_others += 1,
+            Presence::Taken => notes.push(taken(&*document, item)),
             Presence::Absent => {
                 trace.made.extend(document.add(item)?);
                 trace.items.retain(|it| it != item);
@@ -195,6 +197,22 @@ fn put_items(
     })
 }
 
+/// Returns a note about a server of another program under our name.
+fn taken(document: &dyn ConfigDocument, item: &ConfigEntry) -> String {
+    let at: Vec<_> = item.at.iter().chain(&item.key).cloned().collect();
+    let value = document.value(&at).unwrap_or_default();
+    let words = command::server_words(&value);
+    let owner = match words.as_slice() {
+        [] => "another server".to_owned(),
+        [program] => format!("`{program}`"),
+        [program, ..] => format!("`{program} …`"),
+    };
+    let name = item.key.as_deref().unwrap_or_default();
+    format!(
+        "The name `{name}` is taken by {owner}, so skillsd is not registered. Rename that entry, then run the command again."
+    )
+}
+
 fn take_whole(trace: &Trace, path: &Path, before: String, text: &str) -> PlannedChange {
     let forget = TraceUpdate::Forget(trace.clone());
     if before != text {
@@ -218,7 +236,9 @@ fn take_items(
     let mut document = document::parse(form, before)?;
     // The file's version belongs to the entries of others too.
     let (versions, items): (Vec<_>, Vec<_>) = trace.items.iter().partition(|it| it.is_version());
-    let n_left = items.into_iter().filter(|item| !document.remove(item)).count();
+    let missing: Vec<_> = items.into_iter().filter(|item| !document.remove(item)).collect();
+    let n_left =
+        missing.into_iter().filter(|item| document.presence(item) == Presence::Other).count();
     document.prune(&trace.made);
     let mut without = document::parse(form, &document.text())?;
     let n_versions = versions.into_iter().filter(|item| without.remove(item)).count();
@@ -242,7 +262,8 @@ fn take_items(
         action,
         after,
         notes,
-        trace: TraceUpdate::Forget(trace.clone()),
+        // What is left stays recorded.
+        trace: if n_left > 0 { TraceUpdate::Unchanged } else { TraceUpdate::Forget(trace.clone()) },
         ..unchanged(trace, path, Some(before.to_owned()))
     })
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{InstallPart, Registration, RegistrationState};
 
+use crate::agent_config::command;
 use crate::agent_config::document;
 use crate::agent_config::environment::InstallEnvironment;
 use crate::agent_config::file;
@@ -14,6 +15,7 @@ use crate::agent_config::item::{ConfigDocument, ConfigEntry, FileFormat, Presenc
 use crate::install::agents;
 use crate::install::record::Record;
 use crate::install::target::{TargetContent, TargetFile};
+use skills_client::directory::shell_word;
 
 /// Text before the program in opencode's plugin.
 const PLUGIN_START: &str = "SKILLSD_PROGRAM || ";
@@ -135,12 +137,22 @@ fn is_missing(environment: &InstallEnvironment, program: &str) -> bool {
     if path.is_absolute() { !path.is_file() } else { environment.which(program).is_none() }
 }
 
-/// Returns whether a word is a plain name or absolute path. Shells and agents may replace parts of
-/// other words, and resolve other paths from a directory that is not known here.
-fn is_plain(word: &str) -> bool {
-    let is_literal = |c: char| c.is_alphanumeric() || "/._-+,@".contains(c);
-    let is_known = word.starts_with('/') || !word.contains('/');
-    !word.is_empty() && is_known && word.chars().all(is_literal)
+/// Returns whether a program is a plain name or absolute path. Agents may replace parts of other
+/// words, and resolve other paths from a directory that is not known here.
+fn is_plain(program: &str) -> bool {
+    let is_replaced = |c: char| c.is_control() || "$`{}%~*?".contains(c);
+    let is_known = program.starts_with('/') || !program.contains('/');
+    !program.is_empty() && is_known && !program.contains(is_replaced)
+}
+
+/// Returns the text of a word of a shell command, if it is plain or in the quotes of [`shell_word`].
+fn unquoted(word: &str) -> Option<String> {
+    let is_literal = |it: &str| it.chars().all(|c| c.is_alphanumeric() || "/._-+,@:".contains(c));
+    if is_literal(word) {
+        return Some(word.to_owned());
+    }
+    let text = word.strip_prefix('\'')?.strip_suffix('\'')?.replace(r"'\''", "'");
+    (is_literal(&text) || shell_word(&text) == word).then_some(text)
 }
 
 /// Returns the program that opencode's plugin runs, if it is plain, and the text around it.
@@ -162,29 +174,13 @@ fn value(document: &dyn ConfigDocument, item: &ConfigEntry) -> Option<Value> {
 fn programs(document: &dyn ConfigDocument, item: &ConfigEntry) -> Vec<String> {
     let Some(value) = value(document, item) else { return Vec::new() };
     if item.key.is_some() {
-        let server = value.get("transport").filter(|it| it.is_object()).unwrap_or(&value);
-        let command = &server["command"];
-        let program = command.as_str().or_else(|| command.get(0)?.as_str());
+        let program = command::server_words(&value).into_iter().next();
         return program.filter(|it| is_plain(it)).map(str::to_owned).into_iter().collect();
     }
-    let mut lines = Vec::new();
-    push_texts(&value, &mut lines);
-    let ours = lines.iter().filter_map(|it| it.split_once(&item.mark)?.0.strip_suffix(' '));
-    let word = |it: &str| {
-        let it = it.trim();
-        let quoted = it.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
-        quoted.unwrap_or(it).to_owned()
-    };
-    ours.map(word).filter(|it| is_plain(it)).collect()
-}
-
-fn push_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|it| push_texts(it, texts)),
-        Value::Object(members) => members.values().for_each(|it| push_texts(it, texts)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+    let elements = value.as_array().into_iter().flatten();
+    let lines = elements.flat_map(|it| command::own_lines(it, &item.mark));
+    let word = |line: &str| unquoted(line.split_once(&item.mark)?.0.trim());
+    lines.filter_map(word).filter(|it| is_plain(it)).collect()
 }
 
 #[cfg(test)]
@@ -207,13 +203,13 @@ mod tests {
         assert_eq!(hooked("skillsd hook codex"), ["skillsd"]);
         assert_eq!(hooked("/opt/skillsd hook codex --verbose"), ["/opt/skillsd"]);
         assert_eq!(hooked("'/opt/skillsd' hook codex"), ["/opt/skillsd"]);
+        assert_eq!(hooked("'/opt/my tools/skillsd' hook codex"), ["/opt/my tools/skillsd"]);
+        assert_eq!(hooked(r"'/opt/it'\''s/skillsd' hook codex"), ["/opt/it's/skillsd"]);
         for line in [
             "~/bin/skillsd hook codex",
             "$HOME/bin/skillsd hook codex",
             "'$HOME/skillsd' hook codex",
             "\"/opt/skillsd\" hook codex",
-            "'/opt/my tools/skillsd' hook codex",
-            r"'/opt/it'\''s/skillsd' hook codex",
             "./skillsd hook codex",
             "bin/skillsd hook codex",
             "skillsd --timeout 5 hook codex",
