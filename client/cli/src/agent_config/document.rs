@@ -1,6 +1,6 @@
 //! Parsing of a configuration file in JSON or TOML.
 
-use crate::agent_config::item::{ConfigDocument, EditError, FileFormat};
+use crate::agent_config::item::{BOM, ConfigDocument, EditError, FileFormat};
 use crate::agent_config::json::Json;
 use crate::agent_config::toml::Toml;
 
@@ -21,7 +21,8 @@ pub(crate) fn parse_or_new(
         FileFormat::Json | FileFormat::StrictJson => "{}\n",
         FileFormat::Toml => "",
     };
-    parse(form, text.filter(|it| !it.trim().is_empty()).unwrap_or(new))
+    let is_blank = |it: &str| it.trim_start_matches(BOM).trim().is_empty();
+    parse(form, text.filter(|it| !is_blank(it)).unwrap_or(new))
 }
 
 #[cfg(test)]
@@ -117,6 +118,31 @@ mod tests {
                 [z]
             "#]],
         );
+    }
+
+    #[test]
+    fn edits_keep_byte_order_mark_and_line_ends() {
+        for (form, item, text) in [
+            (
+                FileFormat::Toml,
+                server(),
+                "# Mine.\r\nmodel = \"x\"\r\ns = \"\"\"\r\na\r\n\"\"\"\r\n",
+            ),
+            (FileFormat::Json, hook(), "{\r\n  \"a\": 1\r\n}\r\n"),
+            (FileFormat::StrictJson, hook(), "{\r\n  \"a\": 1\r\n}\r\n"),
+        ] {
+            for text in [text.to_owned(), format!("\u{feff}{text}")] {
+                let mut document = parse(form, &text).expect("it is well formed");
+                let made = document.add(&item).expect("it fits");
+                let with = document.text();
+                assert_eq!(with.starts_with(BOM), text.starts_with(BOM), "{with:?}");
+                assert_eq!(with.matches('\n').count(), with.matches("\r\n").count(), "{with:?}");
+                let mut document = parse(form, &with).expect("still well formed");
+                assert!(document.remove(&item));
+                document.prune(&made);
+                assert_eq!(document.text(), text);
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::agent_config::command;
 
+/// Byte order mark that some editors write before the text.
+pub(crate) const BOM: char = '\u{feff}';
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ConfigEntry {
     /// Path of keys to the list or object.

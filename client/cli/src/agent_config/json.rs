@@ -7,7 +7,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
 use crate::agent_config::command;
-use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, Presence};
+use crate::agent_config::item::{BOM, ConfigDocument, ConfigEntry, EditError, Presence};
 
 const STRICT: ParseOptions = ParseOptions {
     allow_comments: false,
@@ -27,18 +27,24 @@ fn edit_error(error: &ParseError) -> EditError {
     EditError { message: error.kind().to_string(), place }
 }
 
-pub(crate) struct Json(CstRootNode);
+pub(crate) struct Json {
+    tree: CstRootNode,
+    has_bom: bool,
+}
 
 impl Json {
     pub(super) fn parse(text: &str) -> Result<Self, EditError> {
-        let parsed = CstRootNode::parse(text, &ParseOptions::default());
-        Ok(Self(parsed.map_err(|error| edit_error(&error))?))
+        let plain = text.strip_prefix(BOM);
+        let parsed = CstRootNode::parse(plain.unwrap_or(text), &ParseOptions::default());
+        let tree = parsed.map_err(|error| edit_error(&error))?;
+        Ok(Self { tree, has_bom: plain.is_some() })
     }
 
     /// Parses JSON as its standard defines it.
     pub(super) fn parse_strict(text: &str) -> Result<Self, EditError> {
         // The parser of the tree accepts comments in any case.
-        parse_to_ast(text, &CollectOptions::default(), &STRICT)
+        let plain = text.strip_prefix(BOM).unwrap_or(text);
+        parse_to_ast(plain, &CollectOptions::default(), &STRICT)
             .map_err(|error| edit_error(&error))?;
         Self::parse(text)
     }
@@ -75,7 +81,7 @@ impl Json {
     }
 
     fn object(&self, at: &[String]) -> Option<CstObject> {
-        at.iter().try_fold(self.0.object_value()?, |object, key| object.object_value(key))
+        at.iter().try_fold(self.tree.object_value()?, |object, key| object.object_value(key))
     }
 
     fn list(&self, at: &[String]) -> Option<CstArray> {
@@ -90,11 +96,12 @@ impl Json {
 
 impl ConfigDocument for Json {
     fn text(&self) -> String {
-        self.0.to_string()
+        let bom = if self.has_bom { BOM.to_string() } else { String::new() };
+        bom + &self.tree.to_string()
     }
 
     fn is_empty(&self) -> bool {
-        self.0.object_value().is_some_and(|it| it.properties().is_empty())
+        self.tree.object_value().is_some_and(|it| it.properties().is_empty())
     }
 
     fn presence(&self, item: &ConfigEntry) -> Presence {
@@ -107,7 +114,7 @@ impl ConfigDocument for Json {
 
     fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
         let mut made = Vec::new();
-        let root = self.0.object_value_or_create();
+        let root = self.tree.object_value_or_create();
         let mut object = root.ok_or_else(|| EditError::kind(&[], "object"))?;
         let n_objects = item.at.len() - usize::from(item.key.is_none());
         for (nth, key) in item.at[..n_objects].iter().enumerate() {
@@ -147,7 +154,7 @@ impl ConfigDocument for Json {
     }
 
     fn value(&self, at: &[String]) -> Option<Value> {
-        let top = self.0.to_serde_value()?;
+        let top = self.tree.to_serde_value()?;
         at.iter().try_fold(&top, |value, key| value.get(key)).cloned()
     }
 

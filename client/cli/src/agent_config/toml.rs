@@ -4,20 +4,30 @@
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item as Node, Table, TableLike, Value, value};
 
-use crate::agent_config::item::{ConfigDocument, ConfigEntry, EditError, Presence};
+use crate::agent_config::item::{BOM, ConfigDocument, ConfigEntry, EditError, Presence};
 
-pub(crate) struct Toml(DocumentMut);
+pub(crate) struct Toml {
+    document: DocumentMut,
+    has_bom: bool,
+    /// True if the lines end with CRLF, which the parser does not keep.
+    has_crlf: bool,
+}
 
 impl Toml {
     pub(super) fn parse(text: &str) -> Result<Self, EditError> {
-        text.parse().map(Self).map_err(|error: toml_edit::TomlError| {
+        let plain = text.strip_prefix(BOM);
+        let has_bom = plain.is_some();
+        let text = plain.unwrap_or(text);
+        let has_crlf = text.split_once('\n').is_some_and(|(line, _)| line.ends_with('\r'));
+        let document = text.parse().map_err(|error: toml_edit::TomlError| {
             let place = error.span().map(|span| {
                 let before = &text[..span.start];
                 let line = before.rsplit('\n').next().unwrap_or_default();
                 (before.matches('\n').count() + 1, line.chars().count() + 1)
             });
             EditError { message: error.message().trim().replace('\n', ", "), place }
-        })
+        })?;
+        Ok(Self { document, has_bom, has_crlf })
     }
 
     fn nth(&self, item: &ConfigEntry) -> Option<usize> {
@@ -36,23 +46,30 @@ impl Toml {
     }
 
     fn table(&self, at: &[String]) -> Option<&dyn TableLike> {
-        let top: &dyn TableLike = self.0.as_table();
+        let top: &dyn TableLike = self.document.as_table();
         at.iter().try_fold(top, |table, key| table.get(key)?.as_table_like())
     }
 
     fn table_mut(&mut self, at: &[String]) -> Option<&mut dyn TableLike> {
-        let top: &mut dyn TableLike = self.0.as_table_mut();
+        let top: &mut dyn TableLike = self.document.as_table_mut();
         at.iter().try_fold(top, |table, key| table.get_mut(key)?.as_table_like_mut())
     }
 }
 
 impl ConfigDocument for Toml {
     fn text(&self) -> String {
-        self.0.to_string()
+        let mut text = self.document.to_string();
+        if self.has_crlf {
+            text = text.replace("\r\n", "\n").replace('\n', "\r\n");
+        }
+        if self.has_bom {
+            text.insert(0, BOM);
+        }
+        text
     }
 
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.document.is_empty()
     }
 
     fn presence(&self, item: &ConfigEntry) -> Presence {
@@ -68,7 +85,7 @@ impl ConfigDocument for Toml {
 
     fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
         let mut made = Vec::new();
-        let mut table: &mut dyn TableLike = self.0.as_table_mut();
+        let mut table: &mut dyn TableLike = self.document.as_table_mut();
         let n_tables = item.at.len() - usize::from(item.key.is_none());
         for (nth, key) in item.at[..n_tables].iter().enumerate() {
             let at = &item.at[..=nth];
