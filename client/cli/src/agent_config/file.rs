@@ -90,9 +90,15 @@ pub(crate) fn backup(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Copies a file to its backup, with its mode.
+/// Copies a file to its backup, with its mode. Replaces an earlier one, which may be read-only.
 pub(crate) fn write_backup(path: &Path) -> io::Result<()> {
-    fs::copy(path, backup(path)).map(drop)
+    let (backup, mut temporary) = (backup(path), path.as_os_str().to_owned());
+    temporary.push(format!(".{}", std::process::id()));
+    let copied = fs::copy(path, &temporary).and_then(|_| fs::rename(&temporary, &backup));
+    copied.map_err(|error| {
+        let _ = fs::remove_file(&temporary);
+        io::Error::other(format!("its backup `{}` cannot be written: {error}", backup.display()))
+    })
 }
 
 /// Removes a file, if it exists.
@@ -151,6 +157,24 @@ mod tests {
         change(&path, Some("new"), None).expect("it is as it was read");
         change(&path, Some("new"), Some("newer")).expect_err("it was removed");
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn backup_replaces_a_read_only_one_and_an_error_names_it() {
+        let top = tempfile::TempDir::new().expect("made");
+        let path = top.path().join("f");
+        for text in ["old", "new"] {
+            let _ = fs::remove_file(&path);
+            fs::write(&path, text).expect("written");
+            fs::set_permissions(&path, Permissions::from_mode(0o444)).expect("ours");
+            write_backup(&path).expect("written");
+            assert_eq!(fs::read_to_string(backup(&path)).expect("there"), text);
+        }
+        fs::remove_file(backup(&path)).expect("there");
+        fs::create_dir(backup(&path)).expect("made");
+        let error = write_backup(&path).expect_err("a directory is there");
+        assert!(error.to_string().contains("f.before-skillsd` cannot be written"), "{error}");
+        assert_eq!(fs::read_dir(top.path()).expect("there").count(), 2, "nothing else is left");
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub(super) fn install(target: &TargetFile, record: &Record, texts: &PlannedTexts
         trace.cloned().unwrap_or_else(|| Trace::new(&target.path, target.part, target.owner));
     match texts.read(&target.path) {
         Err(error) => failed(&trace, &target.path, None, &error.to_string(), None),
+        Ok(None) if target.path.is_symlink() => {
+            failed(&trace, &target.path, None, "it is a link to a file that does not exist", None)
+        }
         Ok(before) => match &target.content {
             TargetContent::Whole(text) => put_whole(target, before, text, trace),
             TargetContent::Items { form, items } => {

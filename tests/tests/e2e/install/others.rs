@@ -1,6 +1,7 @@
 //! Entries of other programs and of the user beside ours.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
@@ -57,6 +58,17 @@ fn uninstall_removes_our_hook_from_a_group_that_the_user_extended() {
     let left = json!({"matcher": matcher, "hooks": [own]});
     assert_eq!(fixture.json(CLAUDE), json!({"hooks": {"PostToolUse": [left]}}));
     assert!(!fixture.home.state_dir().join("skillsd/installed.json").exists());
+}
+
+#[test]
+fn link_to_a_missing_file_is_reported_and_kept() {
+    let fixture = InstallFixture::new("//- /home/.claude/CLAUDE.md\nMine.\n");
+    let link = fixture.home.path().join(CLAUDE);
+    symlink("../dots/claude.json", &link).unwrap();
+    let shown = stdout(&fixture.run(&["install", "--yes", "--agent", "claude-code"], 1));
+    assert!(shown.contains("it is a link to a file that does not exist"), "{shown}");
+    assert!(link.is_symlink());
+    assert!(!fixture.home.path().join("dots").exists());
 }
 
 #[test]
