@@ -15,7 +15,7 @@ use crate::confirm::{agree, declined, require_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::server_connection::{NEXT_VERSION, ServerConnection, ask, ask_over};
+use crate::server_connection::{ServerConnection, ask, ask_over, version_hint};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{continued, count, plain};
@@ -60,7 +60,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &TrustArgs) -> Result<Exit, Com
         return Err(CommandError::refused(
             "the daemon does not report the files that trust covers",
         )
-        .with_hint(NEXT_VERSION));
+        .with_hint(version_hint(server.daemon_process())));
     }
     if !agree(cx.terminal, &render_question(&found, cx.terminal))? {
         return Ok(declined(cx.terminal));

@@ -215,6 +215,29 @@ fn doctor_reports_a_daemon_of_another_version() {
 }
 
 #[test]
+fn doctor_says_how_to_update_a_service_that_runs_another_program() {
+    let fixture = DoctorFixture::new();
+    fixture.make_directory();
+    serve_fake_daemon(&fixture.home.socket(), "0.0.1", "1.0");
+    let hint = || {
+        let findings = fixture.findings(&[]);
+        let found = findings.iter().find(|it| it["code"] == "daemon-version");
+        found.unwrap_or_else(|| panic!("{findings:#?}"))["hint"].to_string()
+    };
+    // No command started the daemon.
+    assert!(
+        hint().contains("If a service runs it, run `skillsd install --only units`"),
+        "{}",
+        hint()
+    );
+    let units = fixture.home.config_dir().join("systemd/user");
+    fs::create_dir_all(&units).expect("a directory can be made");
+    fs::write(units.join("skillsd.service"), "[Service]\nExecStart=/bin/sh serve\n")
+        .expect("written");
+    assert!(hint().contains("so that the service starts this version"), "{}", hint());
+}
+
+#[test]
 fn doctor_reports_mistakes_in_the_user_configuration() {
     let fixture = DoctorFixture::new();
     let directory = fixture.home.config_dir().join("skillsd");

@@ -8,8 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use skills_client::ClientError;
-use skills_client::spawn::connect;
+use rustix::process::Pid;
 use skills_protocol::method::{ServerStatus, SkillsExplain, SkillsList, TrustGet};
 use skills_protocol::socket::SocketLocation;
 use skills_protocol::wire::{
@@ -17,20 +16,25 @@ use skills_protocol::wire::{
     TrustGetParams, TrustGetResult,
 };
 
+use crate::agent_config::environment::InstallEnvironment;
 use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::doctor::finding::DoctorProblem;
 use crate::doctor::repair::DoctorRepair;
 use crate::failure::CommandError;
 use crate::heading;
-use crate::server_connection::{NEXT_VERSION, ServerConnection, VERSION};
+use crate::install::units::installed_service;
+use crate::server_connection::{NEXT_VERSION, ServerConnection, VERSION, version_hint};
 use crate::text::plain;
+use skills_client::spawn::connect;
+use skills_client::{ClientError, peer};
 
 /// Time limit for an answer. A healthy daemon answers `initialize` within a millisecond.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) struct RunningDaemon {
     pub(super) info: ServerInfo,
+    process: Option<Pid>,
     server: ServerConnection,
 }
 
@@ -45,7 +49,11 @@ pub(super) fn connect_and_check(
             if theirs != VERSION {
                 let message =
                     format!("the daemon is skillsd {theirs}, but this program is {VERSION}");
-                findings.push(DoctorProblem::warning("daemon-version", message, NEXT_VERSION));
+                findings.push(DoctorProblem::warning(
+                    "daemon-version",
+                    message,
+                    hint(daemon.process),
+                ));
             }
             let consent = location.consent_path();
             if UnixStream::connect(&consent).is_err() {
@@ -62,12 +70,28 @@ pub(super) fn connect_and_check(
     }
 }
 
+/// Returns the hint for a daemon of another version.
+fn hint(daemon: Option<Pid>) -> &'static str {
+    let environment = InstallEnvironment::read().ok();
+    let is_other = |it: &InstallEnvironment| {
+        installed_service(it).is_some_and(|(_, service)| {
+            service.canonicalize().ok() != it.program.canonicalize().ok()
+        })
+    };
+    if environment.as_ref().is_some_and(is_other) {
+        "Run `skillsd install --only units`, so that the service starts this version, then `skillsd stop`."
+    } else {
+        version_hint(daemon)
+    }
+}
+
 fn initialize(stream: UnixStream) -> Result<RunningDaemon, ClientError> {
+    let process = peer::daemon(&peer::credentials(&stream)?);
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     let mut server = ServerConnection::over(Box::new(stream))?;
     let info = server.initialize_result()?.server_info.clone();
-    Ok(RunningDaemon { info, server })
+    Ok(RunningDaemon { info, process, server })
 }
 
 fn connect_finding(location: &SocketLocation, error: &ClientError) -> Option<DoctorProblem> {
