@@ -28,7 +28,9 @@ try {
 for (const signal of ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => child.kill(signal));
 }
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// `skillsd install` recognises by the launcher's path the start script that pnpm puts in PATH.
+const env = { ...process.env, SKILLSD_LAUNCHER: __filename };
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit", env });
 child.on("error", (error) => fail(`${program} cannot be run: ${error.message}`));
 child.on("exit", (code, signal) => {
   if (signal === null) {

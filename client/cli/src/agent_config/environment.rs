@@ -12,7 +12,11 @@ use skills_protocol::env::{CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, HOME,
 use skills_protocol::own_directory::OwnDirectory;
 use skills_syntax::quote::quote_word;
 
+use crate::agent_config::file;
 use crate::failure::CommandError;
+
+/// Variable in which the launcher of npm's package passes its own path.
+const LAUNCHER: &str = "SKILLSD_LAUNCHER";
 
 /// Paths that the installation depends on; all are absolute.
 #[derive(Debug, Clone)]
@@ -61,7 +65,9 @@ impl InstallEnvironment {
             found.on_path = true;
             // The path in PATH and not its link's target, so that updates of the link are followed.
             found.program = first;
-        } else if ours.zip(target).is_some_and(|(ours, target)| is_npm_launcher(&target, &ours)) {
+        } else if ours.zip(target).is_some_and(|(ours, target)| is_npm_launcher(&target, &ours))
+            || directory(LAUNCHER).is_some_and(|it| is_start_script(&first, &it))
+        {
             // A service manager still needs the program itself: the launcher needs Node in PATH.
             found.on_path = true;
         }
@@ -138,6 +144,20 @@ fn is_npm_launcher(file: &Path, program: &Path) -> bool {
     file.ends_with("node_modules/skillsd/bin/skillsd.js")
         && modules.is_some_and(|it| program.starts_with(it))
         && program.components().any(|it| it.as_os_str() == "@skillsd")
+}
+
+/// Returns whether a file is the start script that pnpm wrote for this launcher of npm's package. It
+/// names the launcher by a path from its own directory.
+fn is_start_script(file: &Path, launcher: &Path) -> bool {
+    let Some((dir, Ok(Some(text)))) = file.parent().zip(Some(file::read(file))) else {
+        return false;
+    };
+    let launcher = launcher.canonicalize().ok();
+    let is_launcher = |word: &str| {
+        let path = word.strip_prefix("$basedir/").unwrap_or(word);
+        path.ends_with("/skillsd/bin/skillsd.js") && dir.join(path).canonicalize().ok() == launcher
+    };
+    launcher.is_some() && text.split(['"', '\n', ' ']).any(is_launcher)
 }
 
 /// Returns whether a path is in the cache of a program that runs packages without installing them,

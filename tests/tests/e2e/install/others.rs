@@ -1,12 +1,12 @@
 //! Entries of other programs and of the user beside ours.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use serde_json::{Value, json};
 
 use super::InstallFixture;
-use crate::support::stdout;
+use crate::support::{exe, stdout};
 
 const CLAUDE: &str = ".claude/settings.json";
 
@@ -69,6 +69,36 @@ fn link_to_a_missing_file_is_reported_and_kept() {
     assert!(shown.contains("it is a link to a file that does not exist"), "{shown}");
     assert!(link.is_symlink());
     assert!(!fixture.home.path().join("dots").exists());
+}
+
+#[test]
+fn start_script_of_pnpm_counts_as_this_program() {
+    let fixture = InstallFixture::new("//- /home/.codex/AGENTS.md\nMine.\n");
+    let global = fixture.home.path().join("pnpm/global/5");
+    let launcher = global.join(".pnpm/skillsd@0.1.0/node_modules/skillsd/bin/skillsd.js");
+    let program =
+        global.join(".pnpm/@skillsd+linux-x64@0.1.0/node_modules/@skillsd/linux-x64/bin/skillsd");
+    for file in [&launcher, &program, &global.join("node_modules/x")] {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+    }
+    fs::hard_link(exe(), &program).or_else(|_| fs::copy(exe(), &program).map(drop)).unwrap();
+    symlink("../.pnpm/skillsd@0.1.0/node_modules/skillsd", global.join("node_modules/skillsd"))
+        .unwrap();
+    let (shown, started) = (launcher.display(), program.display());
+    fs::write(&launcher, format!("SKILLSD_LAUNCHER='{shown}' exec '{started}' \"$@\"\n")).unwrap();
+    let script = fixture.bin.join("skillsd");
+    fs::remove_file(&script).unwrap();
+    let text = format!(
+        "#!/bin/sh\nbasedir='{}'\nexec /bin/sh \"$basedir/../pnpm/global/5/node_modules/skillsd/bin/skillsd.js\" \"$@\"\n",
+        fixture.bin.display()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    fixture.run(&["install", "--yes", "--only", "hooks"], 0);
+    let hooks = fixture.read(".codex/hooks.json");
+    assert!(hooks.contains("\"command\": \"skillsd hook codex || true\""), "{hooks}");
+    let found = stdout(&fixture.run(&["doctor", "--json"], 0));
+    assert!(!found.contains("path-shadowed"), "{found}");
 }
 
 #[test]
