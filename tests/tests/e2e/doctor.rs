@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -392,6 +392,11 @@ fn doctor_shows_registrations_and_reports_stale_ones() {
         assert!(text.contains(from), "{text}");
         fs::write(codex.join(name), text.replace(from, to)).expect("a file can be written");
     };
+    // Only a program of this name is ours.
+    let program = fixture.home.path().join("skillsd");
+    symlink(exe(), &program).expect("a link can be made");
+    edit("config.toml", &exe().display().to_string(), &program.display().to_string());
+    fixture.check(&[]);
     edit("config.toml", ", \"--profile\", \"codex\"", "");
     fixture.check(&["registration-stale"]);
     edit("config.toml", "[\"mcp\"]", "[\"mcp\", \"--profile\", \"codex\"]");
