@@ -265,7 +265,7 @@ fn take_items(
         action,
         after,
         notes,
-        // What is left stays recorded.
+        // Entries that stay also stay recorded.
         trace: if n_left > 0 { TraceUpdate::Unchanged } else { TraceUpdate::Forget(trace.clone()) },
         ..unchanged(trace, path, Some(before.to_owned()))
     })
