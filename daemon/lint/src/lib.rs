@@ -23,6 +23,7 @@ mod finding;
 mod fix_loop;
 mod fs_context;
 mod hooks;
+mod illustration;
 mod index;
 mod link;
 mod name;

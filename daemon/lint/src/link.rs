@@ -53,6 +53,20 @@ fn is_host(path: &str) -> bool {
     host.starts_with("www.") || domain.is_some_and(|(_, it)| DOMAINS.contains(&it))
 }
 
+/// Returns whether a normal path leads to a page of the repository's host, such as
+/// `../../wiki/Home`.
+pub(super) fn is_page_of_host(path: &str) -> bool {
+    const PAGES: [&str; 6] = ["wiki", "issues", "pulls", "releases", "discussions", "actions"];
+    let below = path.trim_start_matches("../");
+    let last = path.rsplit('/').next().unwrap_or_default();
+    // A version is no file name extension.
+    let has_extension =
+        last.rsplit_once('.').is_some_and(|(_, it)| it.starts_with(|it: char| it.is_alphabetic()));
+    below.len() < path.len()
+        && !has_extension
+        && below.split('/').next().is_some_and(|it| PAGES.contains(&it))
+}
+
 /// Returns whether a link's target is code, a host or a placeholder, or a file that the text tells
 /// to write.
 pub(super) fn is_illustration(text: &str, target: Span, path: &str) -> bool {

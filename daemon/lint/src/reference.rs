@@ -13,6 +13,7 @@ use skills_syntax::text::Span;
 
 use super::finding::Finding;
 use super::fs_context::PathKind;
+use super::illustration::is_illustrated;
 use super::rule::Rule;
 use super::rule_id::RuleId;
 use super::skill_set::SkillSet;
@@ -25,7 +26,7 @@ pub(super) static UNKNOWN: Rule = Rule::new(
     "The model looks for a skill with this name and does not find it.",
     "Correct the name of the skill.",
 )
-.fixable()
+.choosable()
 .sources(&[&CLAUDE_SKILLS])
 .texts(
     "//- /w/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nThen use the `release-ntoes` skill.\n//- /w/skills/release-notes/SKILL.md\n---\nname: release-notes\ndescription: Writes notes. Use when asked to.\n---\nWrite.\n",
@@ -153,10 +154,17 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         let find_meant = || find_intended_skill(skill_set, &key.0, certainty);
         let meant = *compared.entry(key.clone()).or_insert_with(find_meant);
-        let Some(meant) = meant.filter(|it| !is_explained(cx, span, it)) else { continue };
-        // After a slash, the name is often a path: `/components` beside a skill `Components`.
-        if form == ReferenceForm::Called && meant.eq_ignore_ascii_case(name) {
+        let Some(meant) = meant else { continue };
+        if is_explained(cx, span, meant) || is_illustrated(cx, span) {
             continue;
+        }
+        // After a slash, the name is often a path, such as `/components` beside a skill
+        // `Components`, or a command, such as `/skill-create` beside a skill `skill-creator`.
+        let is_other_form = || is_other_derivation(name, meant);
+        match form {
+            ReferenceForm::Called if meant.eq_ignore_ascii_case(name) => continue,
+            ReferenceForm::Called | ReferenceForm::Spoken if is_other_form() => continue,
+            _ => {}
         }
         let message = format!("unknown skill `{name}`; did you mean `{meant}`?");
         let finding = Finding::new(&UNKNOWN, span, message);
@@ -167,10 +175,14 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             ReferenceForm::Called => !name.contains('-'),
             _ => certainty == Certainty::Word || form.needs_confirmation(),
         };
-        out.push(if may_be_other {
-            finding.severity(Severity::Information).draft(title, span, meant)
-        } else {
+        let finding = if may_be_other { finding.severity(Severity::Information) } else { finding };
+        // In a sentence, the name may be right and mean something else.
+        let is_listed = matches!(form, ReferenceForm::Listed | ReferenceForm::Allowed)
+            && span.end <= cx.document.body.start;
+        out.push(if is_listed {
             finding.fix(title, span, meant)
+        } else {
+            finding.draft(title, span, meant)
         });
     }
 }
@@ -297,6 +309,17 @@ fn is_other_form(name: &str, meant: &str) -> bool {
     name.split('-').zip(meant.split('-')).any(|(part, its)| {
         its.strip_prefix(part).is_some_and(|it| !it.is_empty() && ENDINGS.contains(it))
     })
+}
+
+/// Returns whether two names differ in one word only, by its ending: `create` and `creator`.
+fn is_other_derivation(name: &str, meant: &str) -> bool {
+    const ENDINGS: [&str; 12] =
+        ["e", "es", "ed", "er", "ers", "or", "ors", "ing", "ion", "ions", "al", "ive"];
+    const MIN_STEM: usize = 4;
+    let n_same = name.bytes().zip(meant.bytes()).take_while(|(a, b)| a == b).count();
+    let (ending, its_ending) = (&name[n_same..], &meant[n_same..]);
+    let stem = name[..n_same].rsplit('-').next().unwrap_or_default();
+    stem.len() >= MIN_STEM && ENDINGS.contains(&ending) && ENDINGS.contains(&its_ending)
 }
 
 /// Minimum length of a name that may have two typing errors.

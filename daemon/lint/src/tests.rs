@@ -14,6 +14,7 @@ mod labelled;
 mod linked_texts;
 mod location;
 mod many_skills;
+mod mentions;
 mod messages;
 mod project_files;
 mod samples;

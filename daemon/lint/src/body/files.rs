@@ -11,7 +11,7 @@ use skills_syntax::text::Span;
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
 use super::super::hooks;
-use super::super::link::{is_illustration, normalise};
+use super::super::link::{is_illustration, is_page_of_host, normalise};
 use super::super::rule::Rule;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
@@ -83,7 +83,8 @@ fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Ve
         {
             out.push(missing(mentions, cx, &BROKEN_LINK, span, &path));
         }
-        Some(PathKind::Missing) if is_illustration(cx.text, span, &path) => {}
+        Some(PathKind::Missing)
+            if is_illustration(cx.text, span, &path) || is_page_of_host(&normal) => {}
         Some(PathKind::Missing) => {
             let message = format!("`{normal}` does not exist");
             let finding = Finding::new(&BROKEN_LINK, span, message);

@@ -11,6 +11,7 @@ use skills_syntax::text::{Span, occurrences};
 
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
+use super::super::illustration::{EXAMPLES, is_in_examples, proposes};
 use super::super::link::is_placeholder;
 use super::super::subject::Cx;
 
@@ -71,7 +72,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
             && !INTRODUCES.is_match(before)
             && !self.is_proposed(line)
             && !self.is_optional(span, line, before)
-            && !self.is_in_examples(line)
+            && !is_in_examples(self.cx, line)
             && !self.is_in_column_of_results(line, at)
             && !self.is_of_another_skill(span, before)
             && !self.is_elsewhere(path)
@@ -124,42 +125,26 @@ impl<'c, 'a> Mentions<'c, 'a> {
         let before = before.rsplit(". ").next().unwrap_or_default();
         let after = after.split(". ").next().unwrap_or_default();
         let is_conditional = IF.is_match(before) && EXISTS.is_match(after);
-        is_conditional || ELSEWHERE.is_match(before) || OPTIONAL.is_match(after)
+        is_conditional
+            || ELSEWHERE.is_match(before)
+            || OPTIONAL.is_match(after)
+            || IN_PROJECT.is_match(after)
     }
 
-    /// Returns whether a line belongs to a list below a line that announces examples, or to a table
-    /// of examples or conventions.
-    fn is_in_examples(&self, line: Span) -> bool {
-        let is_row = |it: &str| it.starts_with('|');
-        let is_item =
-            |it: &str| it.starts_with(['-', '*', '+']) || it.starts_with(char::is_numeric);
-        let first = line.slice(self.cx.text).trim_start();
-        let (is_row_first, is_item_first) = (is_row(first), is_item(first));
-        if !is_row_first && !is_item_first {
-            return false;
-        }
-        let mut at = line.start;
-        let mut n_blank = 0;
-        for _ in 0..MAX_LINES_UP {
-            if at == 0 {
+    /// Returns whether the sentence that introduces a code block is about another repository.
+    pub(super) fn is_introduced_elsewhere(&self, fence: Span) -> bool {
+        let mut line = self.cx.line(fence.start);
+        // One blank line can be between them.
+        for _ in 0..2 {
+            if line.start <= self.cx.document.body.start {
                 return false;
             }
-            let above = self.cx.line(at - 1);
-            at = above.start;
-            let text = above.slice(self.cx.text);
-            let text = text[..text.floor_char_boundary(4 * CONTEXT_BYTES)].trim();
-            if text.is_empty() {
-                n_blank += 1;
-            } else if is_row_first && n_blank == 0 && is_row(text) {
-                if TABLE_OF_EXAMPLES.is_match(text) {
-                    return true;
-                }
-            } else if !(is_item_first
-                && n_blank == 0
-                && (is_item(text) || above.slice(self.cx.text).starts_with("  ")))
-            {
-                let announces = if is_row_first { &TABLE_OF_EXAMPLES } else { &ANNOUNCES };
-                return n_blank < 2 && announces.is_match(text);
+            line = self.cx.line(line.start - 1);
+            let text = line.slice(self.cx.text).trim();
+            if !text.is_empty() {
+                let text = &text[text.ceil_char_boundary(text.len().saturating_sub(NEAR))..];
+                let sentence = text.rsplit(". ").next().unwrap_or_default();
+                return sentence.ends_with(':') && ELSEWHERE.is_match(sentence);
             }
         }
         false
@@ -184,10 +169,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
     /// Returns whether the line or the one above says that a file could be made.
     fn is_proposed(&self, line: Span) -> bool {
         let above = self.cx.line(line.start.saturating_sub(1));
-        [line, above].into_iter().any(|it| {
-            let text = it.slice(self.cx.text);
-            PROPOSES.is_match(&text[..text.floor_char_boundary(4 * CONTEXT_BYTES)])
-        })
+        [line, above].into_iter().any(|it| proposes(it.slice(self.cx.text)))
     }
 
     /// Returns whether the sentence names another skill as the owner: `` `forms`'s `a.md` ``, or
@@ -223,21 +205,16 @@ impl<'c, 'a> Mentions<'c, 'a> {
 
 /// Words directly before a path that make it an example or a result.
 static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
-    // A dot within a word or a path does not end the sentence.
-    let examples = r"(?:\bexamples?\W*:|\be\.g\.|\bz\.\s?B\.|\bbspw\.|\bp\.\s?ex\.|\bzum Beispiel\b|\bpar exemple\b|\bpor ejemplo\b|例如|比如|例えば|たとえば|\bfor (?:example|instance)\b|\bsuch as\b|\blike (?:this|these)\W*:)(?:[^.]|\.[\w/])*$|\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
+    let others = r"\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
     let makes = r"\b(?:create|creates|creating|write|writes|writing|append|appends|save|saves|saved|saving|paste|store|stores|output|generates?|produces?|add|put|move|export|record)s?\b:?(?:\s+(?:\S+\s+){0,7}(?:in|into|to|as|at|under))?\s*(?:a|the|an|it)?\s*\W*$";
     let parts = r"\b(?:split|extract|break|factor)s?\s+(?:\S+\s+){1,7}into\b(?:[^.]|\.[\w/])*$|\bkeeps?\s+(?:\S+\s+){1,7}(?:in|into|to|under)\s*\W*$";
+    let copies = r"\bcop(?:y|ies|ied|ying)\s+(?:\S+\s+){1,7}(?:in|into|to|as|at|under)\s+(?:(?:a|an|the|your|their)\s+)?\W*$";
     let renames = r"\brenam\w+\s+(?:(?:\S+\s+){1,4}(?:to|into|as)\s*)?\W*$|\b(?:name|call)\s+(?:it|them|each|(?:the|new) files?)\b[^.]*$";
     let results = r"\b(?:logs?|results?|outputs?|reports?|findings|summary)\s+(?:(?:goe?s?|lands?|appears?|ends? up|is|are)|(?:is|are|will be|gets?) (?:written|saved|stored|placed|put|logged))\s+(?:to|in|into|at|under)\s*\W*$";
     let asks = r"\b(?:ask|request)\b(?:\s+\S+){0,3}\s+(?:for|to (?:provide|add|upload|supply|create|write|put))\s+(?:(?:a|an|the|their|its)\s+)?\W*$";
-    expression(&format!("(?i)(?:{examples}|{makes}|{parts}|{renames}|{results}|{asks})"))
-});
-
-/// Words anywhere in a line that make its paths proposals.
-static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
-    expression(
-        r"(?i)\b(?:would|could|might) (?:be|help)\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b",
-    )
+    expression(&format!(
+        "(?i)(?:{EXAMPLES}|{others}|{makes}|{parts}|{copies}|{renames}|{results}|{asks})"
+    ))
 });
 
 /// Start of a condition before a path.
@@ -269,21 +246,15 @@ static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     let later = r"\b(?:not yet(?: written)?|planned|coming soon|to ?do|tbd)\W*:";
     let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b";
     let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically)\b|\b(?:skills (?:should|must|may|can)|(?:each|every) skill)\s[^,;:]*\b(?:keeps?|has|have|puts?|stores?|holds?|contains?|includes?|ships?|bundles?|needs?|requires?|comes? with)\b";
-    let elsewhere = r"\b(?:target|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|\b(?:good|bad|wrong|avoid)\W*:\W*$";
-    expression(&format!("(?i)(?:{optional}|{later}|{past}|{typical}|{elsewhere})"))
+    let owns = r"\b(?:if|when|whether|where) (?:the|a|your|their) (?:user|project|repo(?:sitory)?|codebase|workspace|app) (?:already )?(?:has|have|contains?|includes?|provides?|ships?|defines?)\b";
+    let elsewhere = r"\b(?:target|generated|scaffolded|resulting|consuming|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|\b(?:good|bad|wrong|avoid)\W*:\W*$";
+    expression(&format!("(?i)(?:{optional}|{later}|{past}|{typical}|{owns}|{elsewhere})"))
 });
 
-/// A line that announces a list of examples.
-static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
+/// Text after a path, or after the command that it is in, that names another directory.
+static IN_PROJECT: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?i)\b(?:examples?|for instance|e\.g\.|such as|like this)\W*:\W*$|^\W*examples?\W*$",
-    )
-});
-
-/// The head of a table of examples or conventions, or the line above it.
-static TABLE_OF_EXAMPLES: LazyLock<Regex> = LazyLock::new(|| {
-    expression(
-        r"(?i)\|\s*\W*(?:examples?|conventions?|naming)\W*\||\b(?:examples?|naming|conventions?)\W*:?\W*$",
+        r"(?i)^(?:\s[^`]*)?`?\W*(?:in|inside|within|from|of) (?:(?:the|a|an|your|their) )?(?:target|generated|scaffolded|resulting|new|user's|user’s|your|their) (?:repo(?:sitory)?|project|codebase|workspace)\b",
     )
 });
 

@@ -28,8 +28,10 @@ static RUNS: LazyLock<Regex> = LazyLock::new(|| {
     let base =
         r"(?:\$\{CLAUDE_SKILL_DIR\}/|\{baseDir\}/|(?:~/|\$HOME/|\./)?\.\w+/skills/[\w.-]+/|\./)?";
     let path = r"[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:py|sh|js|mjs|cjs|ts|rb|pl|ps1|bash|zsh)";
+    // A quoted path without a variable may be an entry of a list.
+    let quoted = r#""((?:\$\{CLAUDE_SKILL_DIR\}|\{baseDir\})/scripts/[\w./-]+\.\w+)""#;
     expression(&format!(
-        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:{interpreter}["']?({base}{path})|({base}scripts/[\w./-]+\.\w+)|(\./{path}))(?:["'\s;|&)]|$)"#
+        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:(?:{interpreter}["']?({base}{path})|({base}scripts/[\w./-]+\.\w+)|(\./{path}))(?:["'\s;|&)]|$)|{quoted}(?:[\s;|&)]|$))"#
     ))
 });
 
@@ -44,7 +46,8 @@ static OF_PROJECT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let mut scripts = MissingScripts { mentions, cx, reported: BTreeSet::new(), found: Vec::new() };
+    let (reported, found) = Default::default();
+    let mut scripts = MissingScripts { mentions, cx, reported, found, is_elsewhere: false };
     for code in &cx.body().codes {
         scripts.check(*code, false, &mut WorkingDir::Start);
     }
@@ -54,6 +57,7 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
         let is_shell = !OTHER_LANGUAGES.contains(&&*info);
         if is_shell && !OF_PROJECT.is_match(fence.content.slice(cx.text)) {
             let mut dir = WorkingDir::Start;
+            scripts.is_elsewhere = mentions.is_introduced_elsewhere(fence.open);
             let before = Span::new(cx.line(fence.open.start).start, fence.open.start);
             let n_quotes = before.slice(cx.text).matches('>').count();
             for line in lines(cx, fence.content) {
@@ -126,6 +130,8 @@ struct MissingScripts<'c, 'm, 't, 'x> {
     /// Normal paths of the reported scripts: each is reported where it is first run.
     reported: BTreeSet<String>,
     found: Vec<Finding>,
+    /// True in a code block that the text introduces as commands of another repository.
+    is_elsewhere: bool,
 }
 
 impl MissingScripts<'_, '_, '_, '_> {
@@ -146,10 +152,7 @@ impl MissingScripts<'_, '_, '_, '_> {
             }
         };
         for found in RUNS.captures_iter(written) {
-            let Some(script) = found.get(1).or_else(|| found.get(2)).or_else(|| found.get(3))
-            else {
-                continue;
-            };
+            let Some(script) = (1..=4).find_map(|it| found.get(it)) else { continue };
             follow(dir, script.start());
             let span = Span::new(command.start + script.start(), command.start + script.end());
             // Without an interpreter, it may be any program of the project, unless the skill has
@@ -195,7 +198,8 @@ impl MissingScripts<'_, '_, '_, '_> {
         }
         // Without such a directory, the command may be about the user's project.
         let dir = normal.split_once('/').map_or("", |(dir, _)| dir);
-        let is_certain = script.starts_with("${CLAUDE_SKILL_DIR}/") || self.has_dir(dir);
+        let is_certain =
+            script.starts_with("${CLAUDE_SKILL_DIR}/") || !self.is_elsewhere && self.has_dir(dir);
         // The same skill may be in the directory of another agent too.
         let named = script.trim_start_matches("./");
         let is_in_other_agent =
@@ -291,8 +295,10 @@ fn check_permissions(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
     for line in lines(cx, content) {
         let written = line.slice(cx.text);
         let command = written.trim_start().trim_start_matches("$ ");
+        let command = command.strip_prefix(['"', '\'']).unwrap_or(command);
         let start = line.end - command.len();
-        let program = command.split([' ', '\t', ';', '|', '&']).next().unwrap_or_default();
+        let program =
+            command.split([' ', '\t', ';', '|', '&', '"', '\'']).next().unwrap_or_default();
         let path =
             program.strip_prefix("${CLAUDE_SKILL_DIR}/").or_else(|| program.strip_prefix("./"));
         let path = path.unwrap_or(program);

@@ -5,7 +5,7 @@ use skills_syntax::diagnostic::Severity;
 use crate::testing::Fixture;
 
 #[track_caller]
-fn silent(id: &str, text: &str) {
+pub(super) fn silent(id: &str, text: &str) {
     let found = Fixture::new(text).check();
     let told: Vec<_> = found
         .iter()
@@ -15,7 +15,7 @@ fn silent(id: &str, text: &str) {
     assert!(told.is_empty(), "{id}: {told:?}\n{text}");
 }
 
-fn body(text: &str) -> String {
+pub(super) fn body(text: &str) -> String {
     format!("---\nname: pdf\ndescription: Reads. Use when asked.\nargument-hint: x\n---\n{text}\n")
 }
 
@@ -48,12 +48,14 @@ fn links_to_non_files_are_ignored() {
         "Save your findings in **[notes](references/notes.md)**.",
         "Create [the plan](references/plan.md).",
         "See [y](./your-file.md).",
+        "See [wiki](../../wiki/Home), [issues](../../issues) and [v1](../../releases/tag/v1.0).",
     ] {
         silent("body/broken-link", &body(text));
     }
     for text in [
         "Write tests as described in [the guide](references/tests.md).",
         "When you create one, see [the guide](references/new.md).",
+        "See [the page](../../wiki/Home.md) or [another](../../wikis/Home).",
         "Save a link to [the guide](references/new.md).",
     ] {
         let found = Fixture::new(&body(text)).check();

@@ -731,8 +731,8 @@ fn misspelled_skill_name_is_found_in_every_form() {
     // Words at the other end of a long line explain nothing.
     let line = format!("Renamed files come first.{} Use `competitive-breif`.", " So.".repeat(40));
     assert_eq!(check(&line), ["competitive-breif"]);
-    // In prose, and for a single word, the user decides.
-    for (line, is_automatic) in [
+    // After a slash in prose, and for a single word, the name may mean something else.
+    for (line, is_clear) in [
         ("Load the `competitive-breif` skill.", true),
         ("Use `/competitive-breif`.", true),
         ("Run /competitive-breif first.", false),
@@ -740,10 +740,9 @@ fn misspelled_skill_name_is_found_in_every_form() {
     ] {
         let found = find(&body(line));
         let [finding] = &found[..] else { panic!("{line}: {found:#?}") };
-        let expected =
-            if is_automatic { (1, 0, Severity::Warning) } else { (0, 1, Severity::Information) };
+        let severity = if is_clear { Severity::Warning } else { Severity::Information };
         let remedies = (finding.fixes.len(), finding.offers.len(), finding.diagnostic.severity);
-        assert_eq!(remedies, expected, "{line}");
+        assert_eq!(remedies, (0, 1, severity), "{line}");
     }
     let declared = |key: &str| find(&front(key).replace("Read.\n", "Take `$shpi`.\n")).len();
     assert_eq!((declared("license: MIT"), declared("arguments: shpi")), (1, 0));

@@ -207,7 +207,13 @@ const DEFECTS: [Defect; 114] = [
         Removes,
     ),
     ("sql-queries", "---\n\n# Queries", "⟦----⟧\n\n# Queries", "yaml/odd-closing", Restores),
-    ("add-endpoint", "`write-tests` skill", "`⟦write-tsets⟧` skill", "ref/unknown", Restores),
+    (
+        "add-endpoint",
+        "`write-tests` skill",
+        "`⟦write-tsets⟧` skill",
+        "ref/unknown",
+        Offers("Change to `write-tests`"),
+    ),
     (
         "add-endpoint",
         "the `write-tests` skill says how",

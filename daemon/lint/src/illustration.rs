@@ -1,0 +1,141 @@
+//! Words around a name or a path that make it an illustration: an example, or something that could
+//! be made.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use skills_syntax::text::Span;
+
+use super::expression::expression;
+use super::subject::Cx;
+
+/// Number of bytes on each side that are searched for words.
+const NEAR: usize = 200;
+
+/// Maximum number of lines above a list item or a table row that are searched for the beginning.
+const MAX_LINES_UP: usize = 32;
+
+/// Pattern of words that announce examples, up to the end of the text. A dot within a word or a
+/// path does not end the sentence.
+pub(super) const EXAMPLES: &str = r"(?:\bexamples?\W*:|\be\.g\.|\bz\.\s?B\.|\bbspw\.|\bp\.\s?ex\.|\bzum Beispiel\b|\bpar exemple\b|\bpor ejemplo\b|例如|比如|例えば|たとえば|\bfor (?:example|instance)\b|\bsuch as\b|\blike (?:this|these)\W*:)(?:[^.]|\.[\w/])*$";
+
+/// Text before the name of a skill that is an example, or that the reader may make.
+static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    let supposes = r"\b(?:suppos(?:e|ing)|imagin(?:e|ing)|pretend|hypothetical(?:ly)?)\b[^.]*$";
+    let makes = r"\b(?:build|creat|design|mak|writ|develop|generat|scaffold)\w*\s+(?:(?:an?|your|another|one|new|custom|simple)\s+){0,3}[`*_/$\x22']*$";
+    let named =
+        r"\b(?:nam|call)(?:e|es|s|ed|ing)?\s+(?:it|them|(?:the|your|a)\s+(?:new\s+)?skill)\b";
+    let names = format!(r"{named}\s*[`*_/$\x22']*$|\b(?:if|when)\s+(?:you|we)\s+{named}[^.]*$");
+    expression(&format!("(?i)(?:{EXAMPLES}|{supposes}|{makes}|{names})"))
+});
+
+/// Text after such a name, or the owner of a skill that is elsewhere.
+static AFTER: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"^\W*(?:[Ss]kills?\b)?\W*(?:could|would|might|for (?:example|instance)|e\.g\.)(?:\W|$)|^\W*[Ss]kills?\s+(?:of|from|by)\s+[A-Z]",
+    )
+});
+
+/// Words anywhere in a sentence that make its names and paths proposals.
+static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?i)\b(?:would|could|might) (?:be|help)\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b",
+    )
+});
+
+/// A line that announces a list of examples.
+static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?i)\b(?:examples?|for instance|e\.g\.|such as|like this)\W*:\W*$|^\W*examples?\W*$",
+    )
+});
+
+/// The head of a table of examples or conventions, or the line above it.
+static TABLE_OF_EXAMPLES: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?i)\|\s*\W*(?:examples?|conventions?|naming)\W*\||\b(?:examples?|naming|conventions?)\W*:?\W*$",
+    )
+});
+
+/// Returns whether the text says that something could be made.
+pub(super) fn proposes(text: &str) -> bool {
+    PROPOSES.is_match(&text[..text.floor_char_boundary(4 * NEAR)])
+}
+
+/// Returns whether the text around the name of a skill makes it an illustration.
+pub(super) fn is_illustrated(cx: &Cx<'_>, name: Span) -> bool {
+    let line = cx.line(name.start);
+    let start = paragraph_start(cx, line);
+    let from = cx.text.ceil_char_boundary(name.start.saturating_sub(NEAR)).max(start);
+    let before = &cx.text[from..name.start];
+    let to = cx.text.floor_char_boundary(name.end + NEAR).min(line.end).max(name.end);
+    let after = &cx.text[name.end..to];
+    let sentence_start = before.rfind(". ").map_or(0, |it| it + 2);
+    let sentence_end = after.find(". ").unwrap_or(after.len());
+    BEFORE.is_match(before)
+        || AFTER.is_match(after)
+        || proposes(&cx.text[from + sentence_start..name.end + sentence_end])
+        || is_in_examples(cx, line)
+}
+
+/// Returns the start of the paragraph, list item or row that contains a line. Looks at few lines
+/// above.
+fn paragraph_start(cx: &Cx<'_>, line: Span) -> usize {
+    const MAX_LINES: usize = 4;
+    let begins = |it: &str| {
+        let it = it.trim_start();
+        it.is_empty() || it.starts_with(['-', '*', '+', '#', '>', '|']) || it.starts_with("```")
+    };
+    let mut first = line;
+    for _ in 0..MAX_LINES {
+        let written = first.slice(cx.text);
+        let is_numbered = written.trim_start().starts_with(|it: char| it.is_ascii_digit());
+        if first.start <= cx.document.body.start || begins(written) || is_numbered {
+            break;
+        }
+        let above = cx.line(first.start - 1);
+        let text = above.slice(cx.text).trim();
+        if text.is_empty() || text.starts_with(['#', '|']) || text.starts_with("```") {
+            break;
+        }
+        first = above;
+    }
+    first.start
+}
+
+/// Returns whether a line belongs to a list below a line that announces examples, or to a table
+/// of examples or conventions.
+pub(super) fn is_in_examples(cx: &Cx<'_>, line: Span) -> bool {
+    let is_row = |it: &str| it.starts_with('|');
+    let is_item = |it: &str| it.starts_with(['-', '*', '+']) || it.starts_with(char::is_numeric);
+    let first = line.slice(cx.text).trim_start();
+    let (is_row_first, is_item_first) = (is_row(first), is_item(first));
+    if !is_row_first && !is_item_first {
+        return false;
+    }
+    let mut at = line.start;
+    let mut n_blank = 0;
+    for _ in 0..MAX_LINES_UP {
+        if at == 0 {
+            return false;
+        }
+        let above = cx.line(at - 1);
+        at = above.start;
+        let text = above.slice(cx.text);
+        let text = text[..text.floor_char_boundary(4 * NEAR)].trim();
+        if text.is_empty() {
+            n_blank += 1;
+        } else if is_row_first && n_blank == 0 && is_row(text) {
+            if TABLE_OF_EXAMPLES.is_match(text) {
+                return true;
+            }
+        } else if !(is_item_first
+            && n_blank == 0
+            && (is_item(text) || above.slice(cx.text).starts_with("  ")))
+        {
+            let announces = if is_row_first { &TABLE_OF_EXAMPLES } else { &ANNOUNCES };
+            return n_blank < 2 && announces.is_match(text);
+        }
+    }
+    false
+}

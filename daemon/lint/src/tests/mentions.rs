@@ -1,0 +1,103 @@
+//! Mentions of skills and files that are illustrations, or of the user's project, and mentions in
+//! quotes.
+
+use skills_syntax::diagnostic::Severity;
+
+use super::false_positives::{body, silent};
+use crate::testing::Fixture;
+
+#[test]
+fn illustrated_skill_names_are_ignored() {
+    let beside = ["bigquery", "pdf-readers", "skill-creator"]
+        .map(|name| format!("//- /w/skills/{name}/SKILL.md\n{}", body("x").replace("pdf", name)));
+    let skill =
+        |line: &str| format!("//- /w/skills/pdf/SKILL.md\n{}{}", body(line), beside.concat());
+    for line in [
+        "Example: When building a `big-query` skill to handle queries, the analysis shows this.",
+        "Example: When building\na `big-query` skill to handle queries, the analysis shows this.",
+        "For example, a `big-query` skill could query tables.",
+        "A skill with tables, e.g. the big-query skill.",
+        "Skills such as the `big-query` skill.",
+        "Examples:\n\n- the `big-query` skill",
+        "Suppose you make a `big-query` skill.",
+        "Suppose there is the `big-query` skill.",
+        "If you name it `big-query`, the big-query skill can be called.",
+        "Create a new `big-query` skill.",
+        "The `big-query` skill would be short.",
+        "The `big-query` skill could query tables.",
+        "The `pdf-reader` skill of Anthropic.",
+        "| Command | Use |\n|---|---|\n| `/skill-create` | Create new skill |",
+    ] {
+        silent("ref/unknown", &skill(line));
+    }
+    for line in [
+        "When building a table, use the `big-query` skill.",
+        "- e.g. one\n- Use the `big-query` skill.",
+        "For example, sort it. Then use the `big-query` skill.",
+        "It could fail. Then use the `big-query` skill.",
+        "Make a list, then call the `big-query` skill.",
+    ] {
+        let found = Fixture::new(&skill(line)).check();
+        let finding = found.iter().find(|it| it.rule.id.as_str() == "ref/unknown");
+        let finding = finding.unwrap_or_else(|| panic!("{line}: {found:?}"));
+        assert_eq!(finding.diagnostic.severity, Severity::Warning, "{line}");
+        assert!(finding.only_fix().is_none() && finding.offers.len() == 1, "{line}");
+    }
+    let listed =
+        skill("Read.").replacen("---\nname", "---\nallowed-tools: Skill(big-query)\nname", 1);
+    let found = Fixture::new(&listed).check();
+    let finding =
+        found.iter().find(|it| it.rule.id.as_str() == "ref/unknown").expect("it is found");
+    assert!(finding.only_fix().is_some());
+}
+
+#[test]
+fn scripts_of_the_users_project_are_hints_at_most() {
+    let check = |text: &str| {
+        let files = "//- /w/pdf/scripts/here.py\nx = 1\n//- /w/pdf/references/here.md\n# A\n";
+        let mut found =
+            Fixture::new(&format!("//- /w/pdf/SKILL.md\n{}{files}", body(text))).check();
+        let rules = ["body/missing-script", "body/broken-path"];
+        found.retain(|it| rules.contains(&it.rule.id.as_str()));
+        found.iter().map(|it| it.diagnostic.severity).collect::<Vec<_>>()
+    };
+    for text in [
+        "Run `python scripts/build.py` in the target project, after you scaffold it.",
+        "Run `python scripts/build.py --all` in the target project.",
+        "The generated project contains `scripts/deploy.sh`.",
+        "If the user has `scripts/check.sh`, run `bash scripts/check.sh`; otherwise skip.",
+        "Copy references/here.md to `references/copy.md`.",
+    ] {
+        assert!(check(text).is_empty(), "{text}: {:?}", check(text));
+    }
+    let fence = "```sh\nbash scripts/ci.sh\n```";
+    for (text, severity) in [
+        (format!("Your repo should have `scripts/ci.sh`:\n\n{fence}"), Severity::Hint),
+        (format!("In your repo it is quick. Run:\n\n{fence}"), Severity::Warning),
+        (format!("Check it:\n\n{fence}"), Severity::Warning),
+        ("In the new chapter, run `python scripts/build.py`.".to_owned(), Severity::Warning),
+        ("Copy it, then read `references/copy.md`.".to_owned(), Severity::Warning),
+        (
+            "If the user has time, read it. Run `bash scripts/check.sh`.".to_owned(),
+            Severity::Warning,
+        ),
+    ] {
+        assert_eq!(check(&text), [severity], "{text}");
+    }
+}
+
+#[test]
+fn quoted_script_of_a_direct_command_is_checked() {
+    let check = |text: &str| {
+        let files = "//- /w/pdf/scripts/here.sh\n#!/bin/sh\n";
+        let found = Fixture::new(&format!("//- /w/pdf/SKILL.md\n{}{files}", body(text))).check();
+        let mut told = found.iter().map(|it| it.rule.id.as_str());
+        told.find(|it| it.starts_with("body/missing-") || *it == "body/not-executable")
+    };
+    let command = |it: &str| format!("\"${{CLAUDE_SKILL_DIR}}/scripts/{it}\" a");
+    let fence = |it: &str| format!("```sh\n{}\n```", command(it));
+    assert_eq!(check(&fence("gone.sh")), Some("body/missing-script"));
+    assert_eq!(check(&format!("Run `{}`.", command("gone.sh"))), Some("body/missing-script"));
+    assert_eq!(check(&fence("here.sh")), Some("body/not-executable"));
+    assert_eq!(check("```\n[\n  \"scripts/gone.sh\",\n]\n```"), None);
+}
