@@ -144,16 +144,6 @@ fn prevents_start(error: &ClientError) -> bool {
     )
 }
 
-/// Returns the numbers of a version, whether it is a release, and the parts of its pre-release, which
-/// compare like the versions.
-fn precedence(version: &str) -> (Vec<u64>, bool, Vec<Result<u64, &str>>) {
-    let version = version.split('+').next().unwrap_or_default();
-    let (release, phase) = version.split_once('-').unwrap_or((version, ""));
-    let numbers = release.split('.').map_while(|it| it.parse().ok()).collect();
-    let parts = phase.split('.').map(|it| it.parse().map_err(|_| it)).collect();
-    (numbers, phase.is_empty(), parts)
-}
-
 /// Returns an error with its causes.
 fn causes(error: &ClientError) -> String {
     let mut text = error.to_string();
@@ -408,52 +398,6 @@ impl ServerConnection {
         Ok(true)
     }
 
-    /// Replaces an older daemon, before any call is sent to it, and reports that. Keeps it if
-    /// another client is connected or a permission request waits.
-    fn replace_older(mut self) -> Result<Self, ClientError> {
-        let progress = Progress::begin(READING, self.waiting(false));
-        let theirs = self.initialize_result()?.server_info.version.clone();
-        if precedence(&theirs) >= precedence(VERSION) || !self.stop_unused()? {
-            return Ok(self);
-        }
-        drop(progress);
-        self.notes.borrow_mut().retain(|it| it.code != VERSION_CODE);
-        if let Some((options, dial)) = self.fallback.clone() {
-            let next = Self::daemon(options, dial, self.limits)?;
-            self = Self { notes: Rc::clone(&self.notes), ..next };
-        }
-        // The old daemon may accept for a moment and then close; the calls must reach the next one.
-        self.initialize_result()?;
-        self.notes.borrow_mut().push(Health {
-            code: "replaced".to_owned(),
-            message: format!(
-                "the daemon was skillsd {theirs}; this command restarted it as {VERSION}"
-            ),
-            ..Health::default()
-        });
-        Ok(self)
-    }
-
-    /// Stops the daemon if only this client uses it. Returns whether it has ended. Fails if the
-    /// daemon accepts the shutdown and does not end, because it would lose the next call.
-    fn stop_unused(&mut self) -> Result<bool, ClientError> {
-        let pending = PermissionPendingParams::default();
-        let is_stopping = self
-            .request::<ServerStatus>(&StatusParams {})
-            .is_ok_and(|it| it.connections == 1)
-            && self.request::<PermissionPending>(&pending).is_ok_and(|it| it.requests.is_empty())
-            && self.request::<ServerShutdown>(&ShutdownParams {}).is_ok();
-        if is_stopping {
-            self.wait_for_end()?;
-        }
-        Ok(is_stopping)
-    }
-
-    fn request<M: Request>(&mut self, params: &M::Params) -> Result<M::Result, ClientError> {
-        let sent = self.connection.send::<M>(params)?;
-        self.connection.receive::<M>(sent)
-    }
-
     /// Makes a call, and with `--json` prints its answer and returns `None`.
     pub(super) fn call_or_print<M: Request>(
         &mut self,
@@ -543,16 +487,6 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-
-    #[test]
-    fn prerelease_is_older_than_its_release() {
-        let versions =
-            ["0.1.9", "0.2.0-beta.2", "0.2.0-rc.1", "0.2.0-rc.2", "0.2.0-rc.10", "0.2.0", "0.10.0"];
-        for pair in versions.windows(2) {
-            assert!(precedence(pair[0]) < precedence(pair[1]), "{pair:?}");
-        }
-        assert_eq!(precedence("0.2.0+a"), precedence("0.2.0"));
-    }
 
     const INTRODUCTION: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
     const ANSWER: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"clock":"c"}}"#;

@@ -10,7 +10,7 @@ use super::expression::expression;
 use super::subject::Cx;
 
 /// Number of bytes on each side that are searched for words.
-const NEAR: usize = 200;
+pub(super) const CONTEXT_BYTES: usize = 200;
 
 /// Maximum number of lines above a list item or a table row that are searched for the beginning.
 const MAX_LINES_UP: usize = 32;
@@ -59,16 +59,16 @@ static TABLE_OF_EXAMPLES: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns whether the text says that something could be made.
 pub(super) fn proposes(text: &str) -> bool {
-    PROPOSES.is_match(&text[..text.floor_char_boundary(4 * NEAR)])
+    PROPOSES.is_match(&text[..text.floor_char_boundary(4 * CONTEXT_BYTES)])
 }
 
 /// Returns whether the text around the name of a skill makes it an illustration.
 pub(super) fn is_illustrated(cx: &Cx<'_>, name: Span) -> bool {
     let line = cx.line(name.start);
     let start = paragraph_start(cx, line);
-    let from = cx.text.ceil_char_boundary(name.start.saturating_sub(NEAR)).max(start);
+    let from = cx.text.ceil_char_boundary(name.start.saturating_sub(CONTEXT_BYTES)).max(start);
     let before = &cx.text[from..name.start];
-    let to = cx.text.floor_char_boundary(name.end + NEAR).min(line.end).max(name.end);
+    let to = cx.text.floor_char_boundary(name.end + CONTEXT_BYTES).min(line.end).max(name.end);
     let after = &cx.text[name.end..to];
     let sentence_start = before.rfind(". ").map_or(0, |it| it + 2);
     let sentence_end = after.find(". ").unwrap_or(after.len());
@@ -122,7 +122,7 @@ pub(super) fn is_in_examples(cx: &Cx<'_>, line: Span) -> bool {
         let above = cx.line(at - 1);
         at = above.start;
         let text = above.slice(cx.text);
-        let text = text[..text.floor_char_boundary(4 * NEAR)].trim();
+        let text = text[..text.floor_char_boundary(4 * CONTEXT_BYTES)].trim();
         if text.is_empty() {
             n_blank += 1;
         } else if is_row_first && n_blank == 0 && is_row(text) {

@@ -44,7 +44,7 @@ impl ServerConnection {
     pub(super) fn replace_older(mut self) -> Result<Self, ClientError> {
         let progress = Progress::begin(READING, self.waiting(false));
         let theirs = self.initialize_result()?.server_info.version.clone();
-        if numbers(&theirs) >= numbers(VERSION) || !self.stop_unused()? {
+        if precedence(&theirs) >= precedence(VERSION) || !self.stop_unused()? {
             return Ok(self);
         }
         drop(progress);
@@ -86,9 +86,14 @@ impl ServerConnection {
     }
 }
 
-/// Returns the numbers of a version, which compare like the versions.
-fn numbers(version: &str) -> Vec<u64> {
-    version.split('.').map_while(|it| it.parse().ok()).collect()
+/// Returns the numbers of a version, whether it is a release, and the parts of its pre-release, which
+/// compare like the versions.
+fn precedence(version: &str) -> (Vec<u64>, bool, Vec<Result<u64, &str>>) {
+    let version = version.split('+').next().unwrap_or_default();
+    let (release, phase) = version.split_once('-').unwrap_or((version, ""));
+    let numbers = release.split('.').map_while(|it| it.parse().ok()).collect();
+    let parts = phase.split('.').map(|it| it.parse().map_err(|_| it)).collect();
+    (numbers, phase.is_empty(), parts)
 }
 
 #[cfg(test)]
@@ -100,6 +105,16 @@ mod tests {
     use super::*;
     use crate::server_connection::prevents_start;
     use crate::server_connection::tests::versions;
+
+    #[test]
+    fn prerelease_is_older_than_its_release() {
+        let versions =
+            ["0.1.9", "0.2.0-beta.2", "0.2.0-rc.1", "0.2.0-rc.2", "0.2.0-rc.10", "0.2.0", "0.10.0"];
+        for pair in versions.windows(2) {
+            assert!(precedence(pair[0]) < precedence(pair[1]), "{pair:?}");
+        }
+        assert_eq!(precedence("0.2.0+a"), precedence("0.2.0"));
+    }
 
     #[test]
     fn older_daemon_is_replaced_if_only_this_client_uses_it() {

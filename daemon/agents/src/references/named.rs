@@ -235,8 +235,8 @@ fn classify_word(text: &str, word: Span, kind: TextKind) -> Option<(Span, Refere
     if !is_name(span.slice(text)) {
         return None;
     }
-    let context = if prefixed == 0 { context } else { Context::around(text, span) };
-    if place != Place::Program && context.is_directory_of_skill() {
+    let context = if prefixed == 0 { context } else { WordContext::around(text, span) };
+    if kind != TextKind::Program && context.is_directory_of_skill() {
         return Some((span, ReferenceForm::Named));
     }
     if !context.is_bounded() {
@@ -262,7 +262,7 @@ fn classify_word(text: &str, word: Span, kind: TextKind) -> Option<(Span, Refere
                 || context.is_named(true)
                 || [" /", "`/", "\"/", "'/", "(/"].iter().any(|it| context.before.ends_with(it))
         }
-        Place::Prose => {
+        TextKind::Prose => {
             prefixed > 0 || context.is_labelled() || context.is_marked() || context.is_named(false)
         }
     };

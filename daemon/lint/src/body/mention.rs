@@ -11,7 +11,7 @@ use skills_syntax::text::{Span, occurrences};
 
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
-use super::super::illustration::{EXAMPLES, is_in_examples, proposes};
+use super::super::illustration::{CONTEXT_BYTES, EXAMPLES, is_in_examples, proposes};
 use super::super::link::is_placeholder;
 use super::super::subject::Cx;
 
@@ -26,9 +26,6 @@ const MAX_UP: usize = 6;
 
 /// Maximum number of lines above a list item or a table row that are searched for the beginning.
 const MAX_LINES_UP: usize = 32;
-
-/// Number of bytes before and after a path that are searched for words.
-const CONTEXT_BYTES: usize = 200;
 
 /// The answer whether a directory above the skill has a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -142,7 +139,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
             line = self.cx.line(line.start - 1);
             let text = line.slice(self.cx.text).trim();
             if !text.is_empty() {
-                let text = &text[text.ceil_char_boundary(text.len().saturating_sub(NEAR))..];
+                let text =
+                    &text[text.ceil_char_boundary(text.len().saturating_sub(CONTEXT_BYTES))..];
                 let sentence = text.rsplit(". ").next().unwrap_or_default();
                 return sentence.ends_with(':') && ELSEWHERE.is_match(sentence);
             }
