@@ -146,7 +146,7 @@ fn label(view: &View, candidate: &Candidate) -> Option<String> {
     })
 }
 
-/// Returns the `name` field. Of commands, only those of plugins have one.
+/// Returns the `name` field. A command has one only if a plugin provides it.
 fn field(view: &View, candidate: &Candidate) -> Option<String> {
     let resolution = &view.resolution;
     let is_in_plugin = resolution.plugin_of(candidate).is_some() && candidate.namespace.is_some();
