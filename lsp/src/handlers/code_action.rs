@@ -32,6 +32,9 @@ pub(crate) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.sk
 /// Documents up to this length, in bytes, are checked in less than a millisecond.
 const MAX_CHEAP_LEN: usize = 64 * 1024;
 
+/// Number of findings with fixes up to which verification of all fixes takes few milliseconds.
+const MAX_CHEAP_FIXES: usize = 16;
+
 /// Maximum number of offered suppressions; each checks the document again.
 const MAX_SUPPRESSIONS: usize = 8;
 
@@ -241,8 +244,12 @@ fn find_actions(
     }
     // The fix loop checks the whole document several times, and clients request all actions at each
     // cursor move.
-    let is_cheap = context.only.is_some() || document.text().len() <= MAX_CHEAP_LEN;
-    if wanted(&FIX_ALL) && is_cheap {
+    let has_fix = |it: &&Finding| !(it.fixes.is_empty() && it.offers.is_empty());
+    let is_cheap = || {
+        document.text().len() <= MAX_CHEAP_LEN
+            && all.iter().filter(has_fix).count() <= MAX_CHEAP_FIXES
+    };
+    if wanted(&FIX_ALL) && (context.only.is_some() || is_cheap()) {
         found.extend(fix_all(document, &all, analysis, settings));
     }
     let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
@@ -485,6 +492,23 @@ mod tests {
         let kinds: Vec<_> = actions(2, None).into_iter().filter_map(|it| it.kind).collect();
         assert!(kinds.contains(&FIX_ALL) && kinds.contains(&CodeActionKind::QUICKFIX));
         assert_eq!(N_CHECKS.get() - before, 1);
+    }
+
+    #[test]
+    fn fix_all_beside_many_findings_is_offered_if_requested() {
+        let uri: Uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
+        let is_offered = |n_keys: usize, only: Option<Vec<CodeActionKind>>| {
+            let keys: String = (0..n_keys).map(|it| format!("unknown-{it}: x\n")).collect();
+            let text = TEXT.replacen("---\nname", &format!("---\n{keys}name"), 1);
+            let document = Document::new(uri.clone(), 1, Revision::default(), text);
+            let context = CodeActionContext { only, ..CodeActionContext::default() };
+            let (analysis, settings) = (AnalysisContext::default(), Settings::default());
+            let found =
+                find_actions(&document, Range::default(), &context, &analysis, settings).unwrap();
+            found.actions.iter().any(|(it, _)| it.kind == Some(FIX_ALL))
+        };
+        assert!(is_offered(2, None) && !is_offered(100, None));
+        assert!(is_offered(100, Some(vec![FIX_ALL])));
     }
 
     #[test]
