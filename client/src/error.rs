@@ -61,6 +61,14 @@ pub enum ClientError {
         /// System error.
         source: io::Error,
     },
+    /// The file for the starting daemon's log could not be opened.
+    #[error("failed to open the start log `{}`", .path.display())]
+    StartLog {
+        /// The log file.
+        path: PathBuf,
+        /// System error.
+        source: io::Error,
+    },
     /// The daemon's program could not be run.
     #[error("failed to run `{}`", .program.display())]
     Start {
@@ -154,6 +162,10 @@ impl ClientError {
             Self::ForeignPeer { .. } | Self::Connect { .. } => {
                 Some("Set SKILLSD_SOCKET to a path in a directory that you own.".into())
             }
+            Self::StartLog { path, .. } => Some(format!(
+                "Remove `{}`, or set SKILLSD_SOCKET to a path in another directory that you own.",
+                path.display()
+            )),
             Self::StartLock { .. } | Self::Start { .. } | Self::Failed { .. } => Some(
                 "Run `skillsd serve` to start it in the foreground and see its errors, or pass `--no-daemon`."
                     .into(),

@@ -267,7 +267,8 @@ impl StartLock {
 // Runs the daemon and waits until it reports that it is ready.
 fn start(options: &StartOptions, timeout: Duration) -> Result<(), ClientError> {
     let failed = |source| ClientError::Start { program: options.program.clone(), source };
-    let mut log = open_log(&options.location.start_log()).map_err(failed)?;
+    let path = options.location.start_log();
+    let mut log = open_log(&path).map_err(|source| ClientError::StartLog { path, source })?;
     let mut command = Command::new(&options.program);
     command
         .args(&options.arguments)
@@ -481,6 +482,19 @@ mod tests {
         std::os::unix::fs::symlink(&target, options.location.start_lock()).expect("made");
         let error = connect_or_start(&options).expect_err("a link");
         assert!(matches!(error, ClientError::StartLock { .. }), "{error:?}");
+        assert!(!target.exists());
+    }
+
+    #[test]
+    fn symlinked_start_log_is_refused_and_named() {
+        let top = TempDir::new().expect("made");
+        let options = options(&top, "echo ready");
+        let path = options.location.start_log();
+        let target = top.path().join("target");
+        std::os::unix::fs::symlink(&target, &path).expect("made");
+        let error = connect_or_start(&options).expect_err("a link");
+        assert_eq!(error.to_string(), format!("failed to open the start log `{}`", path.display()));
+        assert!(error.hint().expect("a hint").contains(&format!("Remove `{}`", path.display())));
         assert!(!target.exists());
     }
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use skills_cli::{ABOUT, Binary, GlobalArgs};
+use skills_platform::descriptors::close_inherited;
 use skills_protocol::wire::Shell;
 
 use crate::bridges::lsp;
@@ -122,8 +123,12 @@ pub(crate) fn run() -> ExitCode {
             skills_cli::run(&global, &command, binary)
         }
         Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),
-        Command::Lsp(LspArgs { stdio: _ }) => lsp::run(&global),
+        Command::Lsp(LspArgs { stdio: _ }) => {
+            close_inherited(&[]);
+            lsp::run(&global)
+        }
         Command::Mcp(McpArgs { session, shell }) => {
+            close_inherited(&[]);
             let shell = match shell {
                 Commands::List => Shell::List,
                 Commands::None => Shell::None,

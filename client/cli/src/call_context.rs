@@ -188,6 +188,10 @@ impl CallContext {
         Self { session: flag.session.clone(), ..self }
     }
 
+    pub(super) fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
     pub(super) fn in_session(self, session: &str) -> Self {
         Self { session: Some(session.to_owned()), ..self }
     }

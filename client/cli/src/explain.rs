@@ -43,6 +43,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, C
         cx.terminal.show_from(&context.cwd);
     }
     let mut server = ServerConnection::open_reading(cx)?;
+    heading::print_missing_session(cx, &mut server, &context);
     if context.wants_several_profiles() {
         let profiles = heading::selected(&mut server, &context)?;
         return run_all(cx, args, &mut server, &context, profiles, None);

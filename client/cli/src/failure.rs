@@ -122,9 +122,10 @@ impl From<ClientError> for CommandError {
     }
 }
 
-/// Methods that occur in hints, and the corresponding commands.
-const COMMANDS: [(&str, &str); 11] = [
+/// Methods and parameters in hints and warnings, and the corresponding commands and options.
+const COMMANDS: [(&str, &str); 12] = [
     (" or `permission/reply`", ""),
+    ("`format: \"claude\"`", "`--format claude`"),
     ("`session/touch`", "`skillsd touch`"),
     ("`skills/get`", "`skillsd show`"),
     ("`session/open`", "`skillsd session open`"),
@@ -137,8 +138,8 @@ const COMMANDS: [(&str, &str); 11] = [
     ("`trust/set`", "`skillsd trust`"),
 ];
 
-/// Replaces methods in a hint by commands.
-fn in_commands(hint: &str) -> String {
+/// Replaces methods in a hint or warning by commands.
+pub(super) fn in_commands(hint: &str) -> String {
     COMMANDS.iter().fold(hint.to_owned(), |text, (method, command)| text.replace(method, command))
 }
 
@@ -151,6 +152,7 @@ fn exit_of(error: &ClientError) -> Exit {
         | ClientError::NoConsentSocket { .. }
         | ClientError::ForeignPeer { .. }
         | ClientError::StartLock { .. }
+        | ClientError::StartLog { .. }
         | ClientError::Start { .. }
         | ClientError::Failed { .. }
         | ClientError::NoAnswer { .. }
@@ -236,5 +238,11 @@ mod tests {
         );
         assert_eq!(error.causes(), ["first", "second"]);
         assert_eq!(error.hints().len(), 1);
+    }
+
+    #[test]
+    fn methods_and_parameters_are_replaced_by_commands_and_options() {
+        let said = "Use `format: \"claude\"`, or `session/list`.";
+        assert_eq!(in_commands(said), "Use `--format claude`, or `skillsd session list`.");
     }
 }

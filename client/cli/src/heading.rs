@@ -4,8 +4,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use skills_client::ClientError;
 use skills_protocol::PROFILES;
-use skills_protocol::method::ProfilesDetect;
-use skills_protocol::wire::{DetectResult, Evidence};
+use skills_protocol::method::{ProfilesDetect, SessionList};
+use skills_protocol::wire::{DetectResult, Evidence, SessionListParams};
 use skills_syntax::text::join_and;
 
 use crate::call_context::CallContext;
@@ -113,6 +113,27 @@ pub(crate) fn print_choice(
         && several(&detected).is_some()
     {
         cx.terminal.print_notes(&[note(&detected, cx.terminal)]);
+    }
+}
+
+/// Prints a note if the session of a command's calls is not open: the answer is the same as without
+/// a session.
+pub(crate) fn print_missing_session(
+    cx: &CommandContext<'_>,
+    server: &mut ServerConnection,
+    context: &CallContext,
+) {
+    let Some(session) = context.session() else {
+        return;
+    };
+    // The command itself reports an error of the server.
+    if let Ok(open) = server.call::<SessionList>(&SessionListParams {})
+        && open.sessions.iter().all(|it| it.session != session)
+    {
+        cx.terminal.print_notes(&[format!(
+            "session `{}` is not open, so its skills are left out; `skillsd session list` lists the open sessions",
+            plain(session)
+        )]);
     }
 }
 

@@ -51,6 +51,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
             .with_hint("`skillsd budget --json` has the tokens."));
     }
     let mut server = ServerConnection::open_reading(cx)?;
+    heading::print_missing_session(cx, &mut server, &context);
     if !context.wants_several_profiles() {
         return list_detected(cx, args, &mut server, &context);
     }

@@ -17,7 +17,7 @@ use crate::call_context::{CallContext, SessionFlag, SkillArgument};
 use crate::confirm::has_person;
 use crate::context::CommandContext;
 use crate::exit::Exit;
-use crate::failure::CommandError;
+use crate::failure::{CommandError, in_commands};
 use crate::heading;
 use crate::listing_costs::cut_mark;
 use crate::server_connection::ServerConnection;
@@ -154,6 +154,7 @@ pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exi
         ..context.params()
     };
     let mut server = ServerConnection::open_reading(cx)?;
+    heading::print_missing_session(cx, &mut server, &context);
     let Some(result) = server.call_or_print::<CatalogRender>(cx, &params)? else {
         return Ok(Exit::Fine);
     };
@@ -237,7 +238,7 @@ fn print(terminal: &Terminal, text: &str) -> Result<(), CommandError> {
 }
 
 fn notes(result: &LoadResult) -> Vec<String> {
-    let mut notes: Vec<_> = result.warnings.iter().map(|it| plain(it)).collect();
+    let mut notes: Vec<_> = result.warnings.iter().map(|it| plain(&in_commands(it))).collect();
     match result.commands.len() {
         0 => {}
         1 => {

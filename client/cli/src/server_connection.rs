@@ -139,6 +139,7 @@ fn prevents_start(error: &ClientError) -> bool {
         error,
         ClientError::Directory(Make { .. } | Examine { .. })
             | ClientError::StartLock { .. }
+            | ClientError::StartLog { .. }
             | ClientError::Start { .. }
             | ClientError::Failed { .. }
     )

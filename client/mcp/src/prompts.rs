@@ -14,7 +14,7 @@ use rmcp::model::{
     Role,
 };
 use serde_json::{Map, Value};
-use skills_agents::listing::one_line;
+use skills_agents::listing::visible_line;
 use skills_client::ClientError;
 use skills_discovery::discover::{PROMPT_ARGUMENT, PROMPT_REQUIRED};
 use skills_protocol::error::SKILL_NOT_FOUND;
@@ -39,8 +39,8 @@ pub(crate) async fn list(mcp: &McpContext) -> Result<Vec<Prompt>, ClientError> {
 async fn prompt(mcp: &McpContext, entry: Entry) -> Prompt {
     let frontmatter = mcp.frontmatter(&entry.name).await.unwrap_or_default();
     let arguments = arguments(&frontmatter);
-    let description = entry.description.as_deref().map(one_line);
-    Prompt::new(&entry.name, description, Some(arguments)).with_title(one_line(&entry.name))
+    let description = entry.description.as_deref().map(visible_line);
+    Prompt::new(&entry.name, description, Some(arguments)).with_title(visible_line(&entry.name))
 }
 
 fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
@@ -50,7 +50,7 @@ fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
     if !arguments.iter().any(|it| it.name == ARGUMENTS) {
         let hint = frontmatter.get("argument-hint").and_then(Value::as_str);
         let said = match hint {
-            Some(hint) => format!("As typed after the skill's name: {}", one_line(hint)),
+            Some(hint) => format!("As typed after the skill's name: {}", visible_line(hint)),
             None => "As typed after the skill's name.".to_owned(),
         };
         arguments.push(PromptArgument::new(ARGUMENTS).with_description(said).with_required(false));
@@ -110,7 +110,7 @@ async fn typed_arguments(
     }
     let names = names(&mcp.frontmatter(name).await?);
     let is_superfluous = |it: &&String| *it != ARGUMENTS && !names.contains(it);
-    let superfluous = given.keys().filter(is_superfluous).map(|it| one_line(it)).collect();
+    let superfluous = given.keys().filter(is_superfluous).map(|it| visible_line(it)).collect();
     let values: Vec<_> = names.iter().map(|it| text(it)).collect();
     let last = values.iter().rposition(Option::is_some).map_or(0, |it| it + 1);
     let mut typed: Vec<_> =

@@ -9,7 +9,7 @@ use rmcp::model::{
     ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
-use skills_agents::listing::one_line;
+use skills_agents::listing::visible_line;
 use skills_client::ClientError;
 use skills_protocol::error::{INVALID_PARAMS, SKILL_NOT_FOUND};
 use skills_protocol::method::SkillsRead;
@@ -33,11 +33,11 @@ pub(crate) async fn list(mcp: &McpContext) -> Result<Vec<Resource>, ClientError>
 }
 
 fn resource(entry: &Entry) -> Resource {
-    let description = one_line(entry.description.as_deref().unwrap_or_default());
+    let description = visible_line(entry.description.as_deref().unwrap_or_default());
     // A command is a file of another name.
     let file = entry.path.rsplit('/').next().filter(|it| media_type(it).is_some());
     Resource::new(uri(&entry.name, file.unwrap_or(SKILL_FILE)), &entry.name)
-        .with_title(one_line(&entry.name))
+        .with_title(visible_line(&entry.name))
         .with_description(description)
         .with_mime_type("text/markdown")
 }

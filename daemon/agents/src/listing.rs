@@ -19,6 +19,23 @@ pub fn one_line(text: &str) -> String {
     words.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns a text without invisible characters, on one line as by [`one_line`].
+pub fn visible_line(text: &str) -> String {
+    one_line(&visible(text))
+}
+
+/// Returns a text without the characters that only a model reads.
+fn visible(text: &str) -> String {
+    let mut seen = String::with_capacity(text.len());
+    let mut at = 0;
+    for run in invisible_chars::runs(text) {
+        seen.push_str(&text[at..run.bytes.start]);
+        at = run.bytes.end;
+    }
+    seen.push_str(&text[at..]);
+    seen
+}
+
 /// Limit on the texts in one field that are searched, in bytes; a list may contain an alias of
 /// itself.
 const MAX_SEARCHED: usize = 256 * 1024;
@@ -98,13 +115,7 @@ fn find_injection(text: &str) -> Option<String> {
     if !text.contains(['<', '-', '#']) {
         return None;
     }
-    let mut seen = String::with_capacity(text.len());
-    let mut at = 0;
-    for run in invisible_chars::runs(text) {
-        seen.push_str(&text[at..run.bytes.start]);
-        at = run.bytes.end;
-    }
-    seen.push_str(&text[at..]);
+    let seen = visible(text);
     if let Some(tag) = TAG.find(&seen) {
         let tag = one_line(tag.as_str());
         return Some(format!("`{tag}`, which ends the skill listing or impersonates the agent"));
@@ -164,5 +175,11 @@ mod tests {
     #[test]
     fn one_line_removes_line_ends_and_controls() {
         assert_eq!(one_line(" a\r\n- b\u{85}c\u{2028}\u{1b}[31md\te "), "a - b c [31md e");
+    }
+
+    #[test]
+    fn visible_line_has_no_tags_overrides_and_zero_width_characters() {
+        let text = "a\u{E0069}\u{E0067} \u{202E}b\u{202C}\u{2066}c\u{200B}d\n\u{2764}\u{FE0F}";
+        assert_eq!(visible_line(text), "a bcd \u{2764}\u{FE0F}");
     }
 }

@@ -229,6 +229,9 @@ config! {
         "run.output", ValueKind::Number { min: 1024, max: 2 * 1024 * 1024, unit: "bytes" },
         Some("262144"), "65536", USER, NextCall;
     /// Maximum number of simultaneous connections.
+    ///
+    /// It is lower, and the log says so, if the hard limit of open files (`ulimit -Hn`) leaves less
+    /// than two files for each, besides 64 for everything else.
     connections: u64 = 128,
         "limits.connections", ValueKind::Number { min: 4, max: 65_536, unit: "connections" },
         Some("128"), "512", USER, NextConnection;

@@ -1,11 +1,13 @@
 //! System calls that exist on Linux only, each behind one function with a portable implementation,
-//! and [`lock`](lock::lock()) for mutexes.
+//! [`close_inherited`](descriptors::close_inherited()) for descriptors, and [`lock`](lock::lock()) for
+//! mutexes.
 //!
 //! Other systems always use the portable implementations. On Linux, a debug build uses them as well
 //! if `SKILLSD_PORTABLE=1` is set, so that tests run them. Release builds ignore the variable: it
 //! must not weaken them.
 
 pub mod confined;
+pub mod descriptors;
 pub mod directory;
 pub mod lock;
 pub mod open_file;

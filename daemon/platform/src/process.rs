@@ -1,8 +1,9 @@
-//! Command lines of processes, and the ends of child processes.
+//! Command lines and descendants of processes, and the ends of child processes.
 //!
 //! Linux has `/proc` and `pidfd_open`. The portable implementations run `ps`, and wait in a thread
 //! that closes a pipe.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,7 +11,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitId, WaitIdOptions, getppid, test_kill_process, waitid};
+use rustix::process::{
+    Pid, RawPid, Signal, WaitId, WaitIdOptions, getppid, kill_process, kill_process_group,
+    test_kill_process, waitid,
+};
 
 use crate::is_portable;
 
@@ -19,6 +23,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Maximum number of ancestors of this process that are returned.
 const MAX_ANCESTORS: usize = 64;
+
+/// Maximum number of searches for descendants that are started while others are being stopped.
+const MAX_ROUNDS: usize = 100;
 
 /// Program and arguments of a running process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +73,47 @@ fn parent(pid: Pid) -> Option<Pid> {
     let status = String::from_utf8_lossy(&status);
     let parent = status.lines().find_map(|it| it.strip_prefix("PPid:"))?;
     Pid::from_raw(parent.trim().parse().ok()?)
+}
+
+/// Returns the children of a process and their children; none with the portable implementation.
+fn descendants(pid: Pid) -> BTreeSet<RawPid> {
+    let mut found = BTreeSet::new();
+    let mut next = if is_portable() { Vec::new() } else { vec![pid.as_raw_pid()] };
+    while let Some(parent) = next.pop() {
+        let threads = std::fs::read_dir(format!("/proc/{parent}/task"));
+        for thread in threads.into_iter().flatten().flatten() {
+            let children = std::fs::read_to_string(thread.path().join("children"));
+            let children = children.unwrap_or_default();
+            let children = children.split_whitespace().filter_map(|it| it.parse().ok());
+            next.extend(children.filter(|it| found.insert(*it)));
+        }
+    }
+    found
+}
+
+/// Kills the process group that a child leads, and descendants that have left the group while
+/// their parent runs. The caller reaps the child afterwards.
+///
+/// A descendant whose parent has ended is not found outside the group.
+pub fn kill_with_descendants(leader: Pid) {
+    // Failures mean that a process has ended.
+    let signal_all = |pids: &BTreeSet<RawPid>, signal| {
+        let _ = kill_process_group(leader, signal);
+        for pid in pids.iter().filter_map(|it| Pid::from_raw(*it)) {
+            let _ = kill_process(pid, signal);
+        }
+    };
+    let mut found = BTreeSet::new();
+    for _ in 0..MAX_ROUNDS {
+        // Stopped processes start no further ones.
+        signal_all(&found, Signal::STOP);
+        let now = descendants(leader);
+        if now.is_subset(&found) {
+            break;
+        }
+        found.extend(now);
+    }
+    signal_all(&found, Signal::KILL);
 }
 
 /// Asks `ps`, which prints the words of a command line separated by spaces.

@@ -1,7 +1,7 @@
 //! Child processes of skills: each in its own process group, with limits on time and output.
 //!
-//! Timeout, cancellation of the call and shutdown of the daemon all kill the whole group. Output is
-//! read outside the runtime's workers.
+//! Timeout, cancellation of the call and shutdown of the daemon all kill the whole group, and on
+//! Linux also the descendants that have left it. Output is read outside the runtime's workers.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -17,9 +17,10 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Pid;
+use skills_platform::descriptors::restore_limit;
 use skills_platform::lock::lock;
-use skills_platform::process::end_of_child;
+use skills_platform::process::{end_of_child, kill_with_descendants};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::rpc::tasks::run_blocking;
@@ -150,7 +151,7 @@ impl ProcessGroup {
         let mut group = lock(&self.0);
         match *group {
             Group::NotBegun => *group = Group::Running(pid),
-            Group::Running(_) | Group::Over => kill_group(pid),
+            Group::Running(_) | Group::Over => kill_with_descendants(pid),
         }
     }
 
@@ -158,15 +159,10 @@ impl ProcessGroup {
     fn kill(&self) {
         let mut group = lock(&self.0);
         if let Group::Running(pid) = *group {
-            kill_group(pid);
+            kill_with_descendants(pid);
         }
         *group = Group::Over;
     }
-}
-
-fn kill_group(group: Pid) {
-    // All processes may have ended.
-    let _ = kill_process_group(group, Signal::KILL);
 }
 
 struct KillOnDrop(Arc<ProcessGroup>);
@@ -180,6 +176,7 @@ impl Drop for KillOnDrop {
 fn supervise(job: &Job, group: &ProcessGroup) -> io::Result<Ran> {
     let mut child = spawn(job)?;
     let pid = Pid::from_child(&child);
+    restore_limit(pid);
     group.begin(pid);
     let watched = watch(job, &mut child, pid);
     // Before the child is reaped: until then its process id is not reused.
@@ -367,6 +364,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn program_gets_the_limit_of_open_files_from_before_it_was_raised() {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        if skills_platform::is_portable() {
+            return;
+        }
+        let limit = Rlimit { current: Some(500), ..getrlimit(Resource::Nofile) };
+        setrlimit(Resource::Nofile, limit).unwrap();
+        skills_platform::descriptors::raise_limit();
+        assert_eq!(getrlimit(Resource::Nofile).current, limit.maximum);
+        // The limit is set after the start.
+        assert_eq!(ran("sleep 0.3; ulimit -Sn").await.stdout, "500\n");
+    }
+
+    #[tokio::test]
     async fn excess_output_is_dropped_without_blocking() {
         let ran = ran("head -c 3000000 /dev/zero | tr '\\0' x; echo end >&2").await;
         assert_eq!((ran.stdout.len(), ran.stderr.as_str()), (1000, "end\n"));
@@ -379,6 +390,20 @@ mod tests {
         let job = Job { timeout: Duration::from_millis(300), ..shell(script, Path::new("/")) };
         let ran = run_now(job).await.unwrap();
         assert!(ran.is_late && ran.exit_code.is_none(), "{ran:?}");
+        for pid in ran.stdout.lines() {
+            gone(pid).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn timed_out_program_is_killed_with_children_that_left_the_group() {
+        if skills_platform::is_portable() {
+            return;
+        }
+        let script = "setsid sh -c 'setsid sleep 1000 & echo $!; wait' & echo $!; wait";
+        let job = Job { timeout: Duration::from_millis(800), ..shell(script, Path::new("/")) };
+        let ran = run_now(job).await.unwrap();
+        assert!(ran.is_late && ran.stdout.lines().count() == 2, "{ran:?}");
         for pid in ran.stdout.lines() {
             gone(pid).await;
         }

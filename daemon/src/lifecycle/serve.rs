@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use skills_cli::exit::Exit;
 use skills_client::environment::{self, config_file};
 use skills_client::spawn::READY;
 use skills_engine::EngineError;
+use skills_platform::descriptors::{close_inherited, raise_limit};
 use skills_protocol::socket::{SocketError, SocketLocation};
 use tokio::net::UnixListener;
 use tokio::runtime::{self, Runtime};
@@ -108,6 +110,9 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     // A systemd unit of an older version passes one or two sockets.
     let for_editors = sockets.take_unix_listener(1).ok().flatten();
     let consent = sockets.take_unix_listener(2).ok().flatten();
+    let taken = [&main, &for_editors, &consent];
+    close_inherited(&taken.map(|it| it.as_ref().map_or(-1, AsRawFd::as_raw_fd)));
+    raise_limit();
     if options.spawned {
         // Fails if we lead a process group already. Then we are out of the client's group anyway.
         let _ = rustix::process::setsid();
@@ -119,6 +124,12 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     log::init(options.log.as_deref(), &settings.user(), target);
     for health in settings.health(None) {
         tracing::warn!(path = ?health.path, "configuration: {}", health.message);
+    }
+    let (asked, limit) = (settings.user().connections, settings.limits().connections);
+    if u64::from(limit) < asked {
+        tracing::warn!(
+            "`limits.connections` is {asked}, but the limit of open files allows only {limit}; raise it with `ulimit -Hn`"
+        );
     }
     let location = environment::socket_location()?;
     // The lock comes before anything that two daemons must not both do.

@@ -24,6 +24,7 @@ use skills_engine::inspect::read_fenced;
 use skills_engine::watch::service::WatchService;
 use skills_engine::watch::stamp::{FileVersion, Stamp};
 use skills_engine::{Health, McpOptions, PlainHttp, RemoteFsGuard, RemoteOptions, SourceConfig};
+use skills_platform::descriptors;
 use skills_platform::lock::lock;
 use skills_protocol::PROFILES;
 use skills_protocol::bounds::{ID_BYTES, LIST_ITEMS};
@@ -40,6 +41,15 @@ const MAX_BYTES: u64 = 256 * 1024;
 
 /// Maximum number of mistakes reported per file.
 const MAX_PROBLEMS: usize = 10;
+
+/// Open files that are left for skills, child processes and connections beyond the limit.
+const OWN_FILES: u64 = 64;
+
+/// Open files of one connection: the socket, and a duplicate that notices a hang-up.
+const FILES_PER_CONNECTION: u64 = 2;
+
+/// The lowest limit of connections; the configuration accepts none below it.
+const MIN_CONNECTIONS: u64 = 4;
 
 /// Number of worktrees whose files are cached; the cache is cleared when it is full.
 const MAX_WORKTREES: usize = 1024;
@@ -163,10 +173,12 @@ impl Settings {
         config
     }
 
+    /// Returns the current limits. Connections are fewer if the process may not open enough files.
     pub(crate) fn limits(&self) -> Limits {
         let config = self.user();
+        let fitting = descriptors::limit().saturating_sub(OWN_FILES) / FILES_PER_CONNECTION;
         Limits {
-            connections: narrow(config.connections),
+            connections: narrow(config.connections.min(fitting.max(MIN_CONNECTIONS))),
             requests_in_flight: narrow(config.requests_in_flight),
             message_bytes_in: config.message_bytes_in,
             message_bytes_out: config.message_bytes_out,

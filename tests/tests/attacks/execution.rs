@@ -8,7 +8,8 @@ use std::thread;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
-use skills_testkit::{Framing, Home};
+use skills_testkit::daemon::is_gone;
+use skills_testkit::{Framing, Home, wait_for};
 
 use crate::support::{Live, env_number, run_at_terminal};
 
@@ -222,6 +223,21 @@ fn script_runs_in_a_private_copy_that_is_removed() {
     assert_eq!((Path::new(lines[0]), lines[2]), (&*copy.join("run.sh"), lines[1]));
     assert_eq!((lines[3], Path::new(lines[4])), ("500", &*fixture.skill));
     assert!(!copy.exists(), "it is gone after the run");
+}
+
+#[test]
+fn processes_that_left_the_group_end_at_the_time_limit() {
+    let script =
+        "setsid sh -c 'echo $$ > \"$SKILLSD_ORIGINAL_DIR/../pid\"; exec sleep 1000' &\nwait";
+    let text = SKILL.replace(". \"$(dirname \"$0\")/helper\"", script);
+    let mut fixture = ExecutionFixture::with(&text);
+    let config = fixture.live.home.config_dir().join("skillsd/config.toml");
+    fs::write(config, "run.scripts = true\nrun.timeout = 1\n").expect("written");
+    let error = fixture.try_run("run.sh").expect_err("it takes longer");
+    assert_eq!(error.0, -32008, "{error:?}");
+    let pid = fs::read_to_string(fixture.skill.with_file_name("pid")).expect("it has begun");
+    let pid = pid.trim().parse().expect("a process id");
+    wait_for("the process to end", || is_gone(pid).then_some(()));
 }
 
 #[test]

@@ -394,3 +394,13 @@ fn servers_started_on_a_terminal_explain_themselves() {
     }
     run(&home, home.path(), &["stop"]);
 }
+
+#[test]
+fn user_roots_without_a_home_are_shown_below_the_tilde() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    let mut command = skillsd(&home, &["list", "--no-daemon", "--profile", "codex"]);
+    let output = command.current_dir(&top).env_remove("HOME").output().expect("it runs");
+    let text = stdout(&output);
+    assert!(text.contains("~/.codex/skills") && !text.contains("/~"), "{text}");
+}

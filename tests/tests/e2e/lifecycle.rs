@@ -1,12 +1,13 @@
 //! Lifecycle of daemons: started once, replaced when killed, stopped on request.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::Write as _;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, chown};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use serde_json::json;
 use skills_testkit::daemon::{is_gone, kill, listener, status};
@@ -334,4 +335,67 @@ fn status_counts_equal_those_of_list_all() {
     for state in ["active", "hidden", "conditional", "refused", "untrusted", "invalid"] {
         assert!(states.contains(state), "no {state} skill: {states:?}");
     }
+}
+
+/// Starts our program with these words after a shell command, in which `$1` is a path in `home`.
+fn start_after(home: &Home, shell: &str, words: &str) -> Child {
+    let mut command = home.command("sh");
+    let script = format!("{shell}; exec \"$0\" {words}");
+    command.args(["-c", &script]).arg(exe()).arg(home.path().join("lock"));
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("a shell can be run")
+}
+
+#[test]
+fn servers_hold_no_descriptors_of_the_process_that_started_them() {
+    let home = Home::new();
+    let held = home.path().join("lock.held");
+    let is_free = || File::open(home.path().join("lock")).is_ok_and(|it| it.try_lock().is_ok());
+    for words in ["list", "serve", "lsp", "mcp"] {
+        let mut child = start_after(&home, "exec 9>\"$1\"; flock 9; : > \"$1.held\"", words);
+        wait_for("the shell to take the lock", || held.exists().then_some(()));
+        fs::remove_file(&held).expect("it is ours");
+        if words == "list" {
+            assert!(child.wait().expect("our child").success());
+            assert!(is_free(), "the started daemon holds the lock");
+            kill(listener(&home.socket()).expect("it started a daemon"));
+            continue;
+        }
+        wait_for(&format!("`{words}` to release the lock"), || is_free().then_some(()));
+        assert_eq!(child.try_wait().expect("our child"), None, "{words}");
+        child.kill().expect("our child");
+        child.wait().expect("our child");
+    }
+}
+
+/// Opens this many connections to a `serve` with a limit of descriptors; returns what each reads
+/// after a call of `server/status`.
+fn answers_with_limit(limit: &str, connections: usize) -> Vec<String> {
+    let home = Home::new();
+    let mut child = start_after(&home, limit, "serve");
+    wait_for("the daemon to listen", || UnixStream::connect(home.socket()).ok());
+    let ask = |_| {
+        let mut stream = UnixStream::connect(home.socket()).expect("the daemon listens");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a valid time");
+        // Fails if the daemon has refused the connection; then its answer is there.
+        let _ = stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/status\"}\n");
+        let mut answer = [0; 4096];
+        let length = stream.read(&mut answer).expect("an answer comes in time");
+        (stream, String::from_utf8_lossy(&answer[..length]).into_owned())
+    };
+    let (_open, answers): (Vec<_>, Vec<_>) = (0..connections).map(ask).unzip();
+    child.kill().expect("our child");
+    child.wait().expect("our child");
+    answers
+}
+
+#[test]
+fn low_limit_of_open_files_is_raised_or_lowers_the_limit_of_connections() {
+    let answers = answers_with_limit("ulimit -Sn 64", 100);
+    assert!(answers.iter().all(|it| it.contains("\"result\"")), "{answers:?}");
+    let answers = answers_with_limit("ulimit -n 64", 40);
+    let (served, refused): (Vec<_>, Vec<_>) =
+        answers.iter().partition(|it| it.contains("\"result\""));
+    assert!(served.len() >= 4 && refused.len() > 20, "{answers:?}");
+    assert!(refused.iter().all(|it| it.contains("-32010")), "{answers:?}");
 }

@@ -405,3 +405,20 @@ async fn wait_until_listed(agent: &Agent, names: &[&str]) {
         agent.told().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hidden_text_of_a_description_is_removed_wherever_skills_are_listed() {
+    let home = Home::new();
+    let hidden = "\u{E0068}\u{E0069}\u{202E}\u{2066}\u{200B}";
+    let skill = format!(
+        "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Reads{hidden} it.\n---\n"
+    );
+    let top = home.worktree("w", &skill);
+    let agent = Agent::start(&home, &top, &[]).await;
+    assert!(agent.tools().await[0]["description"].as_str().unwrap().contains("- a: Reads it."));
+    assert_eq!(agent.resources().await[0]["description"], "Reads it.");
+    assert_eq!(agent.prompts().await[0]["description"], "Reads it.");
+    let found = agent.call("search_skills", json!({"query": "a"})).await;
+    assert_eq!(found, ToolOutput::Text("- a: Reads it.".into()));
+    agent.end().await;
+}

@@ -255,3 +255,19 @@ fn touch_command_reports_and_activates_skills() {
     let odd = run(&home, &top, &["touch", "a", "--session", "s", "--op", "odd"]);
     assert_eq!(odd.status.code(), Some(2));
 }
+
+#[test]
+fn session_that_is_not_open_is_named_beside_the_answer() {
+    let home = Home::new();
+    let top =
+        home.worktree("w", "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n");
+    for command in ["list", "catalog", "explain", "budget"] {
+        let output = run(&home, &top, &[command, "--session", "nosuch"]);
+        let said = stderr(&output);
+        assert!(said.contains("session `nosuch` is not open"), "{command}: {said}");
+        assert!(said.contains("`skillsd session list`"), "{command}: {said}");
+    }
+    assert!(run(&home, &top, &["session", "open", "nosuch"]).status.success());
+    let said = stderr(&run(&home, &top, &["list", "--session", "nosuch"]));
+    assert!(!said.contains("nosuch"), "{said}");
+}

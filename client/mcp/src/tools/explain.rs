@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use skills_agents::listing::one_line;
+use skills_agents::listing::visible_line;
 use skills_protocol::method::SkillsExplain;
 use skills_protocol::wire::{ExplainParams, ExplainResult, Outcome, Step, StepKind};
 use skills_render::escape;
@@ -79,5 +79,5 @@ fn line(step: &Step) -> String {
         line.extend(["; ", more]);
     }
     // The indent is ours; the rest may contain text from files.
-    format!("{indent}{}", escape(&one_line(&line)).trim_start())
+    format!("{indent}{}", escape(&visible_line(&line)).trim_start())
 }

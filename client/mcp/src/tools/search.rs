@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use skills_agents::listing::one_line;
+use skills_agents::listing::visible_line;
 use skills_protocol::method::SkillsSearch;
 use skills_protocol::wire::{SearchHit, SearchParams};
 use skills_render::escape;
@@ -41,6 +41,6 @@ pub(super) async fn search(mcp: &McpContext, given: Option<JsonObject>) -> ToolR
 
 fn hit(hit: &SearchHit) -> String {
     let description = hit.skill.description.as_deref().unwrap_or_default();
-    let [name, description] = [&hit.skill.name, description].map(|it| escape(&one_line(it)));
+    let [name, description] = [&hit.skill.name, description].map(|it| escape(&visible_line(it)));
     format!("- {name}: {description}")
 }

@@ -92,7 +92,8 @@ pub(super) fn bases(
     match base {
         RootBase::Home => vec![variable(ctx, "HOME").map_err(|why| no_base("~", why))],
         RootBase::Variable { name, below_home } => {
-            vec![named_or_below_home(ctx, name, below_home).map_err(|why| no_base("~", why))]
+            let shown = format!("~/{below_home}");
+            vec![named_or_below_home(ctx, name, below_home).map_err(|why| no_base(&shown, why))]
         }
         RootBase::IfSet { name } => {
             let named = named_path(ctx, name).transpose().into_iter();

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use skills_config::McpServer;
+use skills_platform::descriptors::restore_limit;
 use skills_platform::lock::lock;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -54,6 +55,9 @@ impl Process {
             .kill_on_drop(true);
         let mut child = command.spawn()?;
         let group = child.id().and_then(|it| Pid::from_raw(it.cast_signed()));
+        if let Some(pid) = group {
+            restore_limit(pid);
+        }
         let (complaint, meter) = (Arc::default(), Arc::<Meter>::default());
         if let Some(stderr) = child.stderr.take() {
             tokio::spawn(listen(stderr, Arc::clone(&complaint), Arc::clone(&meter)));
