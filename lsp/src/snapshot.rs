@@ -275,14 +275,13 @@ impl OverlaySnapshot {
                 }
             }
         }
-        let named = |it: &SkillEntry| Some(it.name.clone());
-        let directory = |it: &SkillEntry| it.path.parent_name().map(str::to_owned);
-        let all: [&dyn Fn(&SkillEntry) -> Option<String>; 2] = [&named, &directory];
-        for name_of in all {
+        for is_directory in [false, true] {
             let mut others: HashMap<String, Vec<Option<usize>>> = HashMap::new();
             for (index, skill) in self.skills.iter().enumerate() {
-                if let Some(name) = name_of(skill).filter(|it| !names.contains_key(it)) {
-                    add(others.entry(name).or_default(), Some(index));
+                let directory = || skill.path.parent_name();
+                let name = if is_directory { directory() } else { Some(&*skill.name) };
+                if let Some(name) = name.filter(|it| !names.contains_key(*it)) {
+                    add(others.entry(name.to_owned()).or_default(), Some(index));
                 }
             }
             names.extend(others);

@@ -81,9 +81,7 @@ impl<'a> WordContext<'a> {
 
     pub(super) fn is_beside_skill(&self) -> bool {
         let (before, after) = self.words();
-        let is_skill = |it: &str| {
-            it == "skill" || it == "skills" || SKILL_WORDS.iter().any(|word| it == *word)
-        };
+        let is_skill = |it: &str| it == "skill" || it == "skills" || SKILL_WORDS.contains(&it);
         // "the **name** reference skill"
         let behind = self.after.strip_prefix("** ").filter(|_| self.before.ends_with("**"));
         let mut words = behind.unwrap_or_default().split(' ');
