@@ -205,7 +205,7 @@ impl Terminal {
         let shown = match beneath {
             Some(rest) if rest.as_os_str().is_empty() => PathBuf::from("~"),
             Some(rest) => Path::new("~").join(rest),
-            // So the daemon names a root below the home directory if `HOME` is not set.
+            // The daemon names a root below the home directory with `~` if `HOME` is not set.
             None => match path.strip_prefix("/~") {
                 Ok(rest) => Path::new("~").join(rest),
                 Err(_) => path.to_owned(),
