@@ -498,7 +498,8 @@ mod tests {
     fn fix_all_beside_many_findings_is_offered_if_requested() {
         let uri: Uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
         let is_offered = |n_keys: usize, only: Option<Vec<CodeActionKind>>| {
-            let keys: String = (0..n_keys).map(|it| format!("unknown-{it}: x\n")).collect();
+            let keys: Vec<String> = (0..n_keys).map(|it| format!("unknown-{it}: x")).collect();
+            let keys = keys.join("\n") + "\n";
             let text = TEXT.replacen("---\nname", &format!("---\n{keys}name"), 1);
             let document = Document::new(uri.clone(), 1, Revision::default(), text);
             let context = CodeActionContext { only, ..CodeActionContext::default() };
