@@ -74,7 +74,7 @@ pub use table::{ids, rules};
 
 /// Returns the findings of a text, in text order. All rules check skills and commands; in
 /// instruction files such as `CLAUDE.md` only references to skills are checked. A finding that
-/// [`shown()`] would leave out carries no fix of the frontmatter.
+/// [`limit_findings`] would leave out carries no fix of the frontmatter.
 pub fn check(subject: &Subject<'_>, settings: &Settings<'_>, fs: &dyn FsContext) -> Vec<Finding> {
     let cx = Cx::new(subject, &settings.profiles, fs);
     let mut found = unverified(&cx, settings);

@@ -9,7 +9,7 @@ use super::{
 
 macro_rules! rules {
     ($($rule:ident = $id:literal in $($place:ident)::+,)*) => {
-        /// All rules, in the order of [`RuleId`] and of the reference page.
+        /// All rules, in the order of [`RuleId`](crate::RuleId) and of the reference page.
         static RULES: &[&Rule] = &[$(&$($place)::+,)*];
     };
 }

@@ -351,14 +351,14 @@ fn servers_hold_no_descriptors_of_the_process_that_started_them() {
     let home = Home::new();
     let held = home.path().join("lock.held");
     let is_free = || File::open(home.path().join("lock")).is_ok_and(|it| it.try_lock().is_ok());
-    for words in ["list", "serve", "lsp", "mcp"] {
+    for words in ["serve", "list", "lsp", "mcp"] {
         let mut child = start_after(&home, "exec 9>\"$1\"; flock 9; : > \"$1.held\"", words);
         wait_for("the shell to take the lock", || held.exists().then_some(()));
         fs::remove_file(&held).expect("it is ours");
         if words == "list" {
             assert!(child.wait().expect("our child").success());
             assert!(is_free(), "the started daemon holds the lock");
-            kill(listener(&home.socket()).expect("it started a daemon"));
+            listener(&home.socket()).expect("it started a daemon");
             continue;
         }
         wait_for(&format!("`{words}` to release the lock"), || is_free().then_some(()));

@@ -40,7 +40,7 @@ impl ListingDependencies {
         }
     }
 
-    /// Gives the record up, because a listing did not reach all of its directories.
+    /// Discards the record: a listing was incomplete.
     pub(super) fn discard(&mut self) {
         self.dirs = None;
     }

@@ -82,7 +82,7 @@ pub(super) enum SkillSelector {
     Name(Box<str>),
     /// Skills with this name, ignoring case.
     AnyCase(String),
-    /// Skills with this name, as [`slug`](crate::discover::slug::slug) writes names.
+    /// Skills with this name, as [`slug`](skills_syntax::text::slug) writes names.
     Slug(String),
     /// The skill at this path.
     Path(AbsPath),
