@@ -307,8 +307,8 @@ impl Engine {
     }
 
     /// Waits until the external sources of a view that are being fetched for the first time are
-    /// loaded or have failed, up to these limits. Returns the view as of then, and the registries
-    /// that are still being fetched.
+    /// loaded or have failed, up to these limits. Returns the view as of then, and an entry for each
+    /// source that is still being fetched.
     pub async fn wait_for_sources(
         &self,
         view: Arc<View>,
@@ -329,16 +329,19 @@ impl Engine {
             let Ok(fetching) = tokio::time::timeout(longest, asked).await else {
                 return Ok((self.cached(&view.key).unwrap_or(view), Vec::new()));
             };
-            let fetching = fetching?;
-            let limit = match &fetching {
-                Fetching { servers: true, .. } => limits.servers,
-                Fetching { registries, .. } if registries.is_empty() => Duration::ZERO,
-                Fetching { .. } => limits.registries,
+            let Fetching { mut registries, servers } = fetching?;
+            // A source that finished after the question is in the views only at the next one.
+            let is_current = !notifier.has_changed().map_err(|_| EngineError::Stopped)?;
+            let limit = match (servers.is_empty(), registries.is_empty()) {
+                (true, true) if is_current => Duration::ZERO,
+                (true, false) => limits.registries,
+                (false, _) | (true, true) => limits.servers,
             };
             let left = limit.saturating_sub(start.elapsed());
             if left.is_zero() {
                 let view = self.cached(&view.key).unwrap_or(view);
-                return Ok((view, fetching.registries));
+                registries.extend(servers);
+                return Ok((view, registries));
             }
             // At the limit, asks for the state as of then.
             if let Ok(changed) = tokio::time::timeout(left, notifier.changed()).await {

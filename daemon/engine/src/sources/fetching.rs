@@ -10,8 +10,8 @@ use crate::health::Health;
 pub(crate) struct Fetching {
     /// One entry for each registry.
     pub(crate) registries: Vec<Health>,
-    /// True if an MCP server is starting.
-    pub(crate) servers: bool,
+    /// One entry for each MCP server.
+    pub(crate) servers: Vec<Health>,
 }
 
 /// Limits on the wait for sources that are fetched or started for the first time.

@@ -145,10 +145,19 @@ impl Mcp {
         }
     }
 
-    /// Returns true if a server is starting and has no prompts yet.
-    pub(crate) fn is_fetching(&self) -> bool {
+    /// Returns a health entry for each server that is starting and has no prompts yet.
+    pub(crate) fn fetching(&self) -> Vec<Health> {
         let servers = self.shared.lock();
-        servers.values().any(|it| it.phase == SourcePhase::Starting && it.prompts.is_none())
+        let starting = servers
+            .iter()
+            .filter(|(_, it)| it.phase == SourcePhase::Starting && it.prompts.is_none());
+        let entry = |name: &String| Health {
+            code: "fetching",
+            message: format!("the MCP server `{name}` is still starting; its prompts are missing"),
+            hint: "List the skills again; `skillsd status` shows the state.",
+            path: None,
+        };
+        starting.map(|(name, _)| entry(name)).collect()
     }
 
     pub(crate) fn health(&self) -> Vec<Health> {

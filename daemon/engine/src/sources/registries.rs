@@ -326,37 +326,36 @@ fn fetch_one(shared: &Shared, address: &Address) {
         return;
     }
     let elapsed = started.elapsed();
-    {
-        let mut registries = lock(&shared.registries);
-        let Some(registry) = registries.get_mut(address) else { return };
-        let mut wait = interval;
-        match result {
-            Ok(UpdateOutcome { skills, refused, complete }) => {
-                tracing::debug!(%address, skills, ?elapsed, "registry is up to date");
-                *registry = Registry {
-                    phase: SourcePhase::Ready,
-                    has_copy: true,
-                    skills,
-                    refused,
-                    failures: if complete { 0 } else { registry.failures + 1 },
-                    ..Registry::default()
-                };
-            }
-            Err(error) => {
-                tracing::info!(%address, %error, ?elapsed, "failed to fetch a registry");
-                registry.has_copy = store.has_copy();
-                registry.phase =
-                    if registry.has_copy { SourcePhase::Stale } else { SourcePhase::Failed };
-                registry.skills = store.count();
-                registry.error = Some(error.to_string());
-                registry.failures += 1;
-            }
+    let mut registries = lock(&shared.registries);
+    let Some(registry) = registries.get_mut(address) else { return };
+    let mut wait = interval;
+    match result {
+        Ok(UpdateOutcome { skills, refused, complete }) => {
+            tracing::debug!(%address, skills, ?elapsed, "registry is up to date");
+            *registry = Registry {
+                phase: SourcePhase::Ready,
+                has_copy: true,
+                skills,
+                refused,
+                failures: if complete { 0 } else { registry.failures + 1 },
+                ..Registry::default()
+            };
         }
-        if registry.failures > 0 {
-            let retry = FIRST_RETRY.saturating_mul(1 << (registry.failures - 1).min(16));
-            wait = wait.min(retry.min(LAST_RETRY));
+        Err(error) => {
+            tracing::info!(%address, %error, ?elapsed, "failed to fetch a registry");
+            registry.has_copy = store.has_copy();
+            registry.phase =
+                if registry.has_copy { SourcePhase::Stale } else { SourcePhase::Failed };
+            registry.skills = store.count();
+            registry.error = Some(error.to_string());
+            registry.failures += 1;
         }
-        registry.due = Some(Instant::now() + wait);
     }
+    if registry.failures > 0 {
+        let retry = FIRST_RETRY.saturating_mul(1 << (registry.failures - 1).min(16));
+        wait = wait.min(retry.min(LAST_RETRY));
+    }
+    registry.due = Some(Instant::now() + wait);
+    // Under the lock: who sees the new state also sees the announcement.
     shared.notifier.tell();
 }

@@ -86,7 +86,7 @@ impl Sources {
     pub(crate) fn fetching(&self, uses: &SourceDependencies) -> Fetching {
         Fetching {
             registries: uses.remote.iter().filter_map(|it| self.remote.fetching(it)).collect(),
-            servers: uses.mcp && self.mcp.is_fetching(),
+            servers: if uses.mcp { self.mcp.fetching() } else { Vec::new() },
         }
     }
 

@@ -225,6 +225,16 @@ fn silent_mcp_server_times_out() {
 }
 
 #[test]
+fn list_names_an_mcp_server_that_is_still_starting() {
+    let (mut live, top, _) = McpFixture::new(&["--mute"], "mcp.timeout = 60").start();
+    let list = live.wire.call("skills/list", &json!({"cwd": top}));
+    assert_eq!(list["health"][0]["code"], "fetching", "{list}");
+    let message = list["health"][0]["message"].as_str().expect("a message");
+    assert!(message.contains("`notes` is still starting"), "{message}");
+    assert_eq!(list["skills"].as_array().map(Vec::len), Some(1), "{list}");
+}
+
+#[test]
 fn garbage_from_an_mcp_server_is_tolerated() {
     let (mut live, top, _) = McpFixture::new(&["--rubbish"], "").start();
     // Either the prompts are listed, or the server is reported; other skills are listed in both

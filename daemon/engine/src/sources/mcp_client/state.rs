@@ -67,14 +67,12 @@ impl Shared {
 
     /// Changes the state of a server, and announces it if it differs.
     pub(super) fn change(&self, name: &str, change: impl FnOnce(&mut ServerState)) {
-        let is_new = {
-            let mut servers = self.lock();
-            let Some(server) = servers.get_mut(name) else { return };
-            let before = server.clone();
-            change(server);
-            *server != before
-        };
-        if is_new {
+        let mut servers = self.lock();
+        let Some(server) = servers.get_mut(name) else { return };
+        let before = server.clone();
+        change(server);
+        if *server != before {
+            // Under the lock: who sees the new state also sees the announcement.
             self.notifier.tell();
         }
     }
