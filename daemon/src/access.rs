@@ -9,7 +9,6 @@ pub(crate) mod confined_dir;
 pub(crate) mod pattern_decision;
 pub(crate) mod programs;
 pub(crate) mod sealed_copy;
-pub(crate) mod trust_cache;
 
 use std::io;
 use std::path::PathBuf;
@@ -22,9 +21,9 @@ use skills_syntax::path::AbsPath;
 
 use crate::access::approval_queue::ApprovalQueue;
 use crate::access::sealed_copy::COPIES;
-use crate::api::counters::Counters;
-use crate::api::request::Resolver;
-use crate::lifecycle::settings::Settings;
+use crate::request::Resolver;
+use crate::request::counters::Counters;
+use crate::request::settings::Settings;
 
 /// State behind all decisions about what an agent may get or run.
 pub(crate) struct Access {

@@ -15,7 +15,7 @@ use crate::bridges::mcp::McpOptions;
 use crate::lifecycle::in_process;
 use crate::lifecycle::serve;
 use crate::lifecycle::serve::ServeOptions;
-use crate::lifecycle::settings;
+use crate::request::settings;
 
 /// The program's arguments.
 #[derive(Debug, Parser)]

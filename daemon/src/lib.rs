@@ -15,7 +15,11 @@ mod convert;
 
 mod access;
 
+mod request;
+
 mod lifecycle;
+
+mod log;
 
 mod bridges;
 

@@ -3,10 +3,6 @@
 pub(crate) mod config_notify;
 pub(crate) mod daemon;
 pub(crate) mod in_process;
-pub(crate) mod log;
-pub(crate) mod resident_memory;
 pub(crate) mod serve;
-pub(crate) mod settings;
-pub(crate) mod shutdown;
 pub(crate) mod shutdown_monitor;
 pub(crate) mod watchdog;

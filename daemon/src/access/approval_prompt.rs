@@ -23,7 +23,7 @@ use crate::access::Access;
 use crate::access::approval_queue::{
     ApprovalOutcome, PatternDecision, Question, QuestionSubject, UserReply,
 };
-use crate::api::request::Resolver;
+use crate::request::Resolver;
 use crate::rpc::events;
 use crate::rpc::peer::ClientPeer;
 

@@ -23,8 +23,8 @@ pub(crate) use self::action::{Commands, Script, text_hash};
 use crate::access::Access;
 use crate::access::approval_prompt::{ApprovalRequest, Consent, RULE_HINT, SKILL};
 use crate::access::approval_queue::{Reader, ReaderScope};
-use crate::api::request::RequestContext;
 use crate::convert::to_wire;
+use crate::request::RequestContext;
 
 /// The reader of a skill's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use crate::access::Access;
 use crate::access::approval_prompt::{ApprovalRequest, REWRITE, SKILL, is_covered};
 use crate::access::approval_queue::{PatternDecision, Question, QuestionSubject};
 use crate::access::authorize;
-use crate::api::request::RequestContext;
 use crate::convert::to_wire;
+use crate::request::RequestContext;
 
 pub(crate) struct PermissionSubject<'a> {
     pub(crate) view: &'a View,

@@ -8,8 +8,8 @@ use std::time::Instant;
 use skills_engine::inspect::{TextIndex, Walks};
 
 use crate::access::Access;
-use crate::api::request::Resolver;
 use crate::api::session::SessionCalls;
+use crate::request::Resolver;
 use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::page_cache::PageCache;
 

@@ -22,9 +22,9 @@ use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 
-use crate::api::counters::Counters;
-use crate::api::request::{CallStart, DecodedCall, Resolver, TouchBase};
 use crate::convert::from_wire::ViewRequest;
+use crate::request::counters::Counters;
+use crate::request::{CallStart, DecodedCall, Resolver, TouchBase};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::{run_blocking, run_fallible_blocking};
 

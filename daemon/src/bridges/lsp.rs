@@ -23,9 +23,9 @@ use tokio::runtime;
 
 use crate::bridges::lsp::backend::LspBackend;
 use crate::bridges::lsp::backend_calls::BackendMode;
-use crate::lifecycle::log;
-use crate::lifecycle::log::LogTarget;
-use crate::lifecycle::settings::Settings;
+use crate::log;
+use crate::log::LogTarget;
+use crate::request::settings::Settings;
 
 const DEFAULT_LEVEL: &str = "warn";
 

@@ -19,9 +19,9 @@ use skills_protocol::wire::Shell;
 use tokio::runtime;
 
 use crate::lifecycle::in_process::FallbackServer;
-use crate::lifecycle::log;
-use crate::lifecycle::log::LogTarget;
-use crate::lifecycle::settings::Settings;
+use crate::log;
+use crate::log::LogTarget;
+use crate::request::settings::Settings;
 
 /// Default log filter. `rmcp` is limited to errors because its log lines quote messages.
 const DEFAULT_LEVEL: &str = "info,rmcp=error,notify=error";

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::api::request::Resolver;
+use crate::request::Resolver;
 use crate::rpc::tasks::run_blocking;
 
 /// Debounce interval: one commit causes several writes, most of them our own.

@@ -18,7 +18,7 @@ use tokio::runtime;
 
 use crate::lifecycle::config_notify;
 use crate::lifecycle::daemon::{Daemon, SHUTDOWN_TIMEOUT, boot_id, own_environment};
-use crate::lifecycle::settings::Settings;
+use crate::request::settings::Settings;
 use crate::rpc::server::Server;
 use crate::rpc::tasks::spawn;
 

@@ -33,11 +33,11 @@ use crate::lifecycle::config_notify;
 use crate::lifecycle::daemon::{
     Daemon, SHUTDOWN_TIMEOUT, boot_id, environment_of_spawned, own_environment,
 };
-use crate::lifecycle::log;
-use crate::lifecycle::log::LogTarget;
-use crate::lifecycle::settings::Settings;
 use crate::lifecycle::shutdown_monitor::ShutdownMonitor;
 use crate::lifecycle::watchdog;
+use crate::log;
+use crate::log::LogTarget;
+use crate::request::settings::Settings;
 use crate::rpc::server::{Rights, drain};
 use crate::rpc::socket::{ClaimError, Endpoint, HandedOver, Listeners};
 use crate::rpc::tasks::spawn;

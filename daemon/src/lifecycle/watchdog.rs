@@ -12,7 +12,7 @@ use std::time::Duration;
 use sd_notify::NotifyState;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::api::request::Resolver;
+use crate::request::Resolver;
 use crate::rpc::tasks::run_blocking;
 
 /// Notifies the manager until the daemon shuts down; `limit` is the manager's timeout.

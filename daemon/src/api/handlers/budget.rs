@@ -15,10 +15,10 @@ use skills_syntax::text::grouped;
 
 use crate::api::handlers::catalog::{fits, listed_candidates};
 use crate::api::parts::QueryParts;
-use crate::api::request::RequestContext;
 use crate::api::session::UseCounts;
 use crate::convert::from_wire::format;
 use crate::convert::to_wire;
+use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 

@@ -28,11 +28,11 @@ use skills_syntax::path::AbsPath;
 
 use crate::access::confined_dir::{ConfinedDir, DirectoryLinks};
 use crate::api::parts::QueryParts;
-use crate::api::request::RequestContext;
 use crate::api::session::{SessionCalls, UseCounts, score};
 use crate::convert::from_wire::format;
 use crate::convert::to_wire;
 use crate::convert::to_wire::rendered;
+use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::run_fallible_blocking;

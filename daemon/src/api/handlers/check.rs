@@ -18,10 +18,10 @@ use skills_syntax::path::AbsPath;
 
 use crate::api::handlers::rules::unknown_rule;
 use crate::api::parts::QueryParts;
-use crate::api::request::{ProfileSource, RequestContext, Resolver, detect};
 use crate::bridges::rules_page;
 use crate::convert::from_wire::absolute;
 use crate::convert::to_wire;
+use crate::request::{ProfileSource, RequestContext, Resolver, detect};
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};

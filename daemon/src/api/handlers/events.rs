@@ -7,9 +7,9 @@ use skills_protocol::wire::{
     Contextual, SubscribeParams, SubscribeResult, UnsubscribeParams, UnsubscribeResult,
 };
 
-use crate::api::request::RequestContext;
 use crate::api::session::SessionCalls;
 use crate::convert::to_wire;
+use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::events::{FollowedSession, Interest, Kinds};
 use crate::rpc::peer::ClientPeer;

@@ -13,10 +13,10 @@ use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, State, Ver
 
 use crate::api::handlers::budget::describe_cut;
 use crate::api::parts::QueryParts;
-use crate::api::request::RequestContext;
 use crate::api::session::UseCounts;
 use crate::convert::from_wire::{SkillTarget, target};
 use crate::convert::to_wire;
+use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::run_fallible_blocking;

@@ -9,9 +9,9 @@ use skills_engine::{Engine, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};
 
-use crate::api::request::{RequestContext, Resolver};
 use crate::convert::from_wire::{SkillTarget, target};
 use crate::convert::to_wire;
+use crate::request::{RequestContext, Resolver};
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::{run_blocking, run_fallible_blocking};

@@ -21,8 +21,8 @@ use skills_protocol::wire::{
 
 use crate::api::handlers::check::{Active, active};
 use crate::api::parts::QueryParts;
-use crate::api::request::RequestContext;
 use crate::convert::to_wire;
+use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};

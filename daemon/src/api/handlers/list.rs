@@ -16,8 +16,8 @@ use skills_protocol::wire::{
     ListResult, State,
 };
 
-use crate::api::request::{ProfileSource, RequestContext, Resolver};
 use crate::convert::to_wire;
+use crate::request::{ProfileSource, RequestContext, Resolver};
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PAGE, PageRange};

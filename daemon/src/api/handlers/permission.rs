@@ -17,8 +17,8 @@ use skills_protocol::wire::{
 use crate::access::approval_queue::{ApprovalOutcome, Pending, UserReply};
 use crate::access::pattern_decision::{PermissionSubject, sentence};
 use crate::api::parts::GuardedParts;
-use crate::api::request::RequestContext;
 use crate::convert::to_wire;
+use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::refusal;

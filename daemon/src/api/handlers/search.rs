@@ -16,9 +16,9 @@ use skills_protocol::wire::{
 
 use crate::api::handlers::list::StateSet;
 use crate::api::parts::QueryParts;
-use crate::api::request::RequestContext;
 use crate::api::session::{SessionCalls, UseCounts, score};
 use crate::convert::to_wire;
+use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::run_fallible_blocking;

@@ -1,5 +1,7 @@
 //! `initialize` and `server/*`: identity, status, sync and shutdown of the daemon.
 
+mod resident_memory;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -18,9 +20,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::access::programs::UntrustedDirs;
 use crate::api::parts::ServerParts;
-use crate::api::request::RequestContext;
 use crate::convert::{from_wire, to_wire};
-use crate::lifecycle::resident_memory;
+use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::run_fallible_blocking;

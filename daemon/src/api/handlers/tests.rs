@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 
 use crate::lifecycle::daemon::{Daemon, DaemonOptions};
-use crate::lifecycle::settings::Settings;
+use crate::request::settings::Settings;
 
 /// A worktree, a home directory and a client of a server over both.
 struct Rig {

@@ -10,9 +10,9 @@ use skills_protocol::wire::{
 };
 use skills_syntax::path::AbsPath;
 
-use crate::api::request::{RequestContext, Resolver};
 use crate::convert::from_wire;
 use crate::convert::to_wire;
+use crate::request::{RequestContext, Resolver};
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 

@@ -40,7 +40,7 @@ use tokio::time::timeout;
 
 use crate::lifecycle::daemon::boot_id;
 use crate::lifecycle::in_process::FallbackServer;
-use crate::lifecycle::settings::profile_variables;
+use crate::request::settings::profile_variables;
 use crate::rpc::server::Server;
 use crate::rpc::tasks::run_blocking;
 

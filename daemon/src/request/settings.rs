@@ -34,7 +34,7 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{ConfigState, ConfigStatus};
 use skills_syntax::path::AbsPath;
 
-use crate::lifecycle::log;
+use crate::log;
 
 /// Maximum size of a file; a sensible one is a hundredth of it.
 const MAX_BYTES: u64 = 256 * 1024;

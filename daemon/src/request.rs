@@ -4,6 +4,12 @@
 //! reach views only through it, so that engine errors are reported uniformly. It logs each look-up
 //! at trace level, and a test counts them.
 
+pub(crate) mod counters;
+mod present_agents;
+pub(crate) mod settings;
+pub(crate) mod shutdown;
+pub(crate) mod trust_cache;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,12 +26,12 @@ use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Context, Event, EventKind, PresentAgent};
 use skills_syntax::path::AbsPath;
 
-use crate::access::trust_cache::TrustCache;
-use crate::api::present_agents::present_agents;
 use crate::convert::from_wire;
 use crate::convert::from_wire::ViewRequest;
-use crate::lifecycle::settings::{ConfigChange, Settings, source_config};
-use crate::lifecycle::shutdown::Shutdown;
+use crate::request::present_agents::present_agents;
+use crate::request::settings::{ConfigChange, Settings, source_config};
+use crate::request::shutdown::Shutdown;
+use crate::request::trust_cache::TrustCache;
 use crate::rpc::events::{Bus, EventSubject};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::run_fallible_blocking;

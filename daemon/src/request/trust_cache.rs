@@ -13,7 +13,7 @@ use skills_engine::watch::stamp::Stamp;
 use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
-use crate::lifecycle::settings::{Settings, rules};
+use crate::request::settings::{Settings, rules};
 
 /// The user's trust decisions; read on first use.
 pub(crate) struct TrustCache {
