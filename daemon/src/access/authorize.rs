@@ -79,23 +79,23 @@ impl<'a> AuthorizationRequest<'a> {
 
 pub(crate) async fn load(
     access: &Access,
-    asking: AuthorizationRequest<'_>,
+    authorization: AuthorizationRequest<'_>,
 ) -> Result<Permit, RpcError> {
-    let permit = permission(access, asking, SkillAction::Load, Vec::new(), None).await?;
-    if permit.is_guarded || is_for_the_user(asking) {
-        access.queue.note_reader(reader(asking));
+    let permit = permission(access, authorization, SkillAction::Load, Vec::new(), None).await?;
+    if permit.is_guarded || is_for_the_user(authorization) {
+        access.queue.note_reader(reader(authorization));
     }
     Ok(permit)
 }
 
 /// Returns whether only the user may start the skill.
-fn is_for_the_user(asking: AuthorizationRequest<'_>) -> bool {
-    let hides = asking.request.view.ctx.profile.hides_from_model;
-    hides && asking.candidate.record().is_some_and(|it| it.disable_model_invocation)
+fn is_for_the_user(authorization: AuthorizationRequest<'_>) -> bool {
+    let hides = authorization.request.view.ctx.profile.hides_from_model;
+    hides && authorization.candidate.record().is_some_and(|it| it.disable_model_invocation)
 }
 
-fn reader(asking: AuthorizationRequest<'_>) -> Reader {
-    let AuthorizationRequest { request, candidate, .. } = asking;
+fn reader(authorization: AuthorizationRequest<'_>) -> Reader {
+    let AuthorizationRequest { request, candidate, .. } = authorization;
     let scope = match &request.session_id {
         Some(session) => ReaderScope::Session(session.clone()),
         None => ReaderScope::Connection(request.peer.nth()),
@@ -109,16 +109,16 @@ fn reader(asking: AuthorizationRequest<'_>) -> Reader {
 /// file, a skill that only the user may start must be loaded by the user first.
 pub(crate) async fn read(
     access: &Access,
-    asking: AuthorizationRequest<'_>,
+    authorization: AuthorizationRequest<'_>,
     recipient: Recipient,
 ) -> Result<(), RpcError> {
-    let AuthorizationRequest { request, candidate, .. } = asking;
+    let AuthorizationRequest { request, candidate, .. } = authorization;
     list_files(request, candidate)?;
-    let reader = reader(asking);
-    if access.queue.is_reader(&reader) || has_loaded(access, asking).await {
+    let reader = reader(authorization);
+    if access.queue.is_reader(&reader) || has_loaded(access, authorization).await {
         return Ok(());
     }
-    if recipient == Recipient::Model && is_for_the_user(asking) {
+    if recipient == Recipient::Model && is_for_the_user(authorization) {
         return Err(RpcError::not_invocable(&candidate.name).with_hint(
             "It has `disable-model-invocation`: its files can be read after the user has started it.",
         ));
@@ -132,20 +132,20 @@ pub(crate) async fn read(
         let next = candidate.reason.as_ref().map(|it| it.next.clone()).unwrap_or_default();
         return Err(RpcError::not_invocable(&candidate.name).with_hint(next));
     }
-    if permission(access, asking, SkillAction::Read, Vec::new(), None).await?.is_guarded {
+    if permission(access, authorization, SkillAction::Read, Vec::new(), None).await?.is_guarded {
         access.queue.note_reader(reader);
     }
     Ok(())
 }
 
 /// Returns whether the agent has loaded the skill in its session.
-async fn has_loaded(access: &Access, asking: AuthorizationRequest<'_>) -> bool {
-    let RequestContext { agent, session_id, .. } = asking.request;
+async fn has_loaded(access: &Access, authorization: AuthorizationRequest<'_>) -> bool {
+    let RequestContext { agent, session_id, .. } = authorization.request;
     let Some(session) = session_id else { return false };
     let known = access.sessions.get(session).await;
     let agent = agent.as_deref().unwrap_or_default();
     let loaded = known.as_ref().and_then(|it| it.invoked.get(agent));
-    loaded.is_some_and(|it| it.contains(&asking.candidate.path))
+    loaded.is_some_and(|it| it.contains(&authorization.candidate.path))
 }
 
 /// Authorizes listing the files of a skill: denied and untrusted skills are refused, without asking
@@ -201,13 +201,13 @@ fn place_of_trust(view: &View, candidate: &Candidate) -> String {
 /// which the user is asked.
 async fn permission(
     access: &Access,
-    asking: AuthorizationRequest<'_>,
+    authorization: AuthorizationRequest<'_>,
     act: SkillAction<'_>,
     contents: Vec<Content>,
     shell_asks: Option<&permission::Rule>,
 ) -> Result<Permit, RpcError> {
     let AuthorizationRequest { request, candidate, by, wait, is_approved, continues_approved_call } =
-        asking;
+        authorization;
     let (agent, session) = (request.agent.as_deref(), request.session_id.as_deref());
     let view = &*request.view;
     let properties = properties(candidate);

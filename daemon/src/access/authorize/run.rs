@@ -128,10 +128,10 @@ fn has_run(access: &Access, view: &View, candidate: &Candidate) -> Result<(), Rp
 /// own skills.
 pub(crate) async fn shell(
     access: &Access,
-    asking: AuthorizationRequest<'_>,
+    authorization: AuthorizationRequest<'_>,
     commands: &Commands,
 ) -> Result<Permit, RpcError> {
-    let AuthorizationRequest { request, candidate, by, .. } = asking;
+    let AuthorizationRequest { request, candidate, by, .. } = authorization;
     let view = &*request.view;
     let root = &view.resolution.roots[candidate.root];
     let restrictions = &view.resolution.restrictions;
@@ -149,15 +149,15 @@ pub(crate) async fn shell(
         contents.push(commands_content(candidate.path.clone(), commands.joined()).await?);
     }
     let contents = unknown(access, contents).await;
-    permission(access, asking, SkillAction::Shell(commands), contents, asks.as_ref()).await
+    permission(access, authorization, SkillAction::Shell(commands), contents, asks.as_ref()).await
 }
 
 pub(crate) async fn script(
     access: &Access,
-    asking: AuthorizationRequest<'_>,
+    authorization: AuthorizationRequest<'_>,
     script: &Script,
 ) -> Result<Permit, RpcError> {
-    let AuthorizationRequest { request, candidate, .. } = asking;
+    let AuthorizationRequest { request, candidate, .. } = authorization;
     let view = &*request.view;
     let root = &view.resolution.roots[candidate.root];
     let restrictions = &view.resolution.restrictions;
@@ -170,7 +170,7 @@ pub(crate) async fn script(
         contents.push(commands_content(path, hash.to_vec()).await?);
     }
     let contents = unknown(access, contents).await;
-    permission(access, asking, SkillAction::Script(script), contents, asks.as_ref()).await
+    permission(access, authorization, SkillAction::Script(script), contents, asks.as_ref()).await
 }
 
 /// Returns the content that an approval of exactly these commands covers.

@@ -116,11 +116,11 @@ pub(crate) async fn read(
     let request = parts.resolver.resolve(&peer, context).await?;
     let view = &*request.view;
     let candidate = &view.resolution.candidates[find(view, &target)?];
-    let asking =
+    let authorization =
         AuthorizationRequest::new(&request, candidate, format::invoker(params.by), params.wait);
     let is_model = params.by == Some(By::Model);
     let recipient = if is_model { Recipient::Model } else { Recipient::Other };
-    authorize::read(&parts.access, asking, recipient).await?;
+    authorize::read(&parts.access, authorization, recipient).await?;
     let dir = match files(&parts.resolver.engine, view, &target).await? {
         Files::In(dir) => dir,
         Files::Single(file) => match (file.parent(), file.file_name()) {
@@ -132,7 +132,7 @@ pub(crate) async fn read(
     for owner in nested_skills(view, candidate, &relative).await? {
         authorize::read(
             &parts.access,
-            AuthorizationRequest { candidate: owner, ..asking },
+            AuthorizationRequest { candidate: owner, ..authorization },
             recipient,
         )
         .await?;

@@ -108,12 +108,12 @@ impl LoadCall<'_> {
             let candidate_idx = choose(view, params, *by)?;
             let candidate = &view.resolution.candidates[candidate_idx];
             let text = Some((candidate.path.clone(), authorize::text_hash(candidate)));
-            let asking = AuthorizationRequest {
+            let authorization = AuthorizationRequest {
                 is_approved: approved == text,
                 continues_approved_call: !params.shell_results.is_empty(),
-                ..self.asking(&request, candidate)
+                ..self.authorization(&request, candidate)
             };
-            let permit = authorize::load(&parts.access, asking).await?;
+            let permit = authorize::load(&parts.access, authorization).await?;
             let is_guarded = permit.is_guarded();
             approved = text;
             match view.resolution.roots[candidate.root].scope {
@@ -150,7 +150,7 @@ impl LoadCall<'_> {
     }
 
     /// Returns the subject of an authorization, which is asked for the first time.
-    fn asking<'c>(
+    fn authorization<'c>(
         &self,
         request: &'c RequestContext,
         candidate: &'c Candidate,
@@ -237,8 +237,8 @@ impl LoadCall<'_> {
         let mut loaded = asked.render(&results, SubstitutedInput::All).await?;
         self.apply_restrictions(&asked, candidate, &mut loaded)?;
         if self.wants_run() && !loaded.commands.is_empty() {
-            let asking = self.asking(&request, candidate);
-            let warnings = asked.execute(asking, &loaded, &mut results).await?;
+            let authorization = self.authorization(&request, candidate);
+            let warnings = asked.execute(authorization, &loaded, &mut results).await?;
             loaded = asked.render(&results, SubstitutedInput::All).await?;
             loaded.warnings.extend(warnings);
         }

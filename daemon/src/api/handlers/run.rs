@@ -52,14 +52,14 @@ pub(crate) async fn run(
     let request = parts.resolver.resolve(&peer, context).await?;
     let view = &*request.view;
     let candidate = &view.resolution.candidates[find(view, &target)?];
-    let asking = AuthorizationRequest::new(&request, candidate, Invoker::Model, params.wait);
+    let authorization = AuthorizationRequest::new(&request, candidate, Invoker::Model, params.wait);
     // A script of a skill inside this one needs the rights of both.
     for owner in nested_skills(view, candidate, &relative).await? {
-        let asking = AuthorizationRequest { candidate: owner, ..asking };
-        authorize::read(&parts.access, asking, Recipient::Other).await?;
+        let authorization = AuthorizationRequest { candidate: owner, ..authorization };
+        authorize::read(&parts.access, authorization, Recipient::Other).await?;
     }
     let call = ScriptCall { parts: &parts, params: &params, relative: &relative, view, candidate };
-    let (place, content, snapshot) = call.authorize(asking).await?;
+    let (place, content, snapshot) = call.authorize(authorization).await?;
     let (first_line, copy) = match snapshot {
         Some(snapshot) => {
             let path = match snapshot.first_line(&relative) {
@@ -109,7 +109,7 @@ impl ScriptCall<'_> {
     /// what the user has approved, with the skill's files unless it is the user's own.
     async fn authorize(
         &self,
-        asking: AuthorizationRequest<'_>,
+        authorization: AuthorizationRequest<'_>,
     ) -> Result<(RunSlot, Content, Option<Snapshot>), RpcError> {
         let Self { parts, params, view, candidate, .. } = *self;
         authorize::run::is_possible(&parts.access, view, candidate)?;
@@ -118,7 +118,7 @@ impl ScriptCall<'_> {
         let (relative, args) = (params.relative.clone(), params.args.clone());
         let spellings = spellings(&content.path, &line, params);
         let script = Script { relative, args, content, spellings, files };
-        let permit = authorize::run::script(&parts.access, asking, &script).await?;
+        let permit = authorize::run::script(&parts.access, authorization, &script).await?;
         let place = take_slot().await.map_err(|error| failed(&params.relative, &error))?;
         let commands = script.spellings.clone();
         authorize::run::recheck(&parts.access, view, candidate, &permit, commands).await?;

@@ -1,6 +1,6 @@
 //! Handler tests over a real engine and real files, called through a connection.
 
-mod asking;
+mod approvals;
 mod configured;
 mod counting;
 mod loading;

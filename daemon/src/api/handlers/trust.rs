@@ -99,7 +99,7 @@ fn read(
         let covered = Covered::read(&dir, hashes);
         (covered.digest(&dir), covered.shown)
     });
-    let found = view.map(|view| waiting::asking(&view, hashes)).transpose()?;
+    let found = view.map(|view| waiting::collect_waiting(&view, hashes)).transpose()?;
     let found = found.unwrap_or_default();
     if covered.is_some() {
         waiting::require_current(&found)?;

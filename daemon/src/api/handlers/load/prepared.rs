@@ -174,7 +174,7 @@ impl PreparedLoad {
     /// warnings.
     pub(super) async fn execute(
         &self,
-        asking: AuthorizationRequest<'_>,
+        authorization: AuthorizationRequest<'_>,
         loaded: &LoadedSkill,
         results: &mut ShellResults,
     ) -> Result<Vec<String>, RpcError> {
@@ -184,7 +184,7 @@ impl PreparedLoad {
         let all_here = all(loaded);
         let has_caller_text =
             all(&self.render(results, SubstitutedInput::Words).await?) != all_here;
-        let candidate = asking.candidate;
+        let candidate = authorization.candidate;
         // Checked first, so that no file is read if the commands may not run.
         authorize::run::is_shell_possible(&self.parts.access, &self.view, candidate)?;
         let unit = authorize::run::unit(&self.view, candidate);
@@ -195,7 +195,7 @@ impl PreparedLoad {
         let commands =
             Commands { text: self.material.hash(), all: all_here, has_caller_text, files };
         let access = &self.parts.access;
-        let permit = authorize::run::shell(access, asking, &commands).await?;
+        let permit = authorize::run::shell(access, authorization, &commands).await?;
         let place = take_slot().await.map_err(|error| cannot_run(&error))?;
         let all = commands.all.clone();
         authorize::run::recheck(access, &self.view, candidate, &permit, all).await?;

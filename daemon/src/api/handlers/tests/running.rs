@@ -79,7 +79,7 @@ async fn trust_check_uses_the_text_that_was_read() {
     let request = rig.daemon.parts.resolver.resolve(&peer, context).await.unwrap();
     let view = &*request.view;
     let candidate = view.resolution.candidates.iter().find(|it| it.name == "p").unwrap();
-    let asking = AuthorizationRequest::new(&request, candidate, Invoker::Model, None);
+    let authorization = AuthorizationRequest::new(&request, candidate, Invoker::Model, None);
     // The file keeps its trusted content.
     for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
         let hash = content_hash(text(command).as_bytes());
@@ -87,7 +87,8 @@ async fn trust_check_uses_the_text_that_was_read() {
         let files = Some(authorize::run::files(unit, "p").await.unwrap());
         let commands =
             Commands { text: hash, all: vec![command.to_owned()], has_caller_text: false, files };
-        let run = authorize::run::shell(&rig.daemon.parts.guarded.access, asking, &commands).await;
+        let run =
+            authorize::run::shell(&rig.daemon.parts.guarded.access, authorization, &commands).await;
         assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
         let hooks =
             authorize::run::withheld_hooks(&rig.daemon.parts.guarded.access, view, candidate, hash)

@@ -56,7 +56,7 @@ pub(super) async fn waiting(
 
 /// Returns the skills of a view that run something or wait to be listed, as their files are. Blocks
 /// on the disk.
-pub(super) fn asking(
+pub(super) fn collect_waiting(
     view: &View,
     hashes: &mut Hashes<'_>,
 ) -> Result<Vec<UntrustedSkill>, RpcError> {
