@@ -2,4 +2,3 @@
 
 pub(crate) mod lsp;
 pub(crate) mod mcp;
-pub(crate) mod rules_page;

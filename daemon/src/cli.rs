@@ -13,9 +13,9 @@ use crate::bridges::lsp;
 use crate::bridges::mcp;
 use crate::bridges::mcp::McpOptions;
 use crate::lifecycle::in_process;
-use crate::lifecycle::serve;
-use crate::lifecycle::serve::ServeOptions;
 use crate::request::settings;
+use crate::serve;
+use crate::serve::ServeOptions;
 
 /// The program's arguments.
 #[derive(Debug, Parser)]

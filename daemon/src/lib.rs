@@ -9,6 +9,8 @@ mod cli;
 
 mod rpc;
 
+mod rules_page;
+
 mod api;
 
 mod convert;
@@ -18,6 +20,8 @@ mod access;
 mod request;
 
 mod lifecycle;
+
+mod serve;
 
 mod log;
 

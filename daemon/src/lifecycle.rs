@@ -3,6 +3,5 @@
 pub(crate) mod config_notify;
 pub(crate) mod daemon;
 pub(crate) mod in_process;
-pub(crate) mod serve;
 pub(crate) mod shutdown_monitor;
 pub(crate) mod watchdog;

@@ -18,7 +18,7 @@ use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-use crate::files::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
+use crate::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
 use crate::files::scanner::Scanner;
 use crate::health::Health;
 use crate::sessions::write_trees::WriteTrees;
@@ -129,6 +129,11 @@ impl Engine {
         let n_events_done = Arc::default();
         let (ending, ended) = mpsc::channel();
         let registries = options.cache.as_deref().map(crate::sources::registries::directories);
+        let announcements = events.clone();
+        let notifier = ChangeNotifier::new(move || {
+            // The event loop may have ended.
+            let _ = announcements.send(Event::SourceChanged);
+        });
         let engine = Self {
             idle_check: IdleCheck::new(&events, &n_events_done, watch.clone()),
             published: Arc::new(ArcSwap::from_pointee(HashMap::new())),
@@ -136,7 +141,7 @@ impl Engine {
             status: Arc::default(),
             leases: ViewLeases::default(),
             ended: Arc::new(Mutex::new(ended)),
-            notifier: Arc::new(ChangeNotifier::new(events.clone())),
+            notifier: Arc::new(notifier),
             events,
             cache: options.cache.clone(),
             registries: registries.into_iter().flatten().collect(),

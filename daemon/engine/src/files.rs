@@ -3,7 +3,6 @@
 
 pub(crate) mod counters;
 pub(crate) mod dir_index;
-pub mod disk;
 pub(crate) mod ignored;
 pub(crate) mod name_map;
 pub mod near_miss;

@@ -33,7 +33,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
 use crate::cancel::Cancel;
-use crate::files::disk::{Disk as _, ReadError, RealDisk, content_hash};
+use crate::disk::{Disk as _, ReadError, RealDisk, content_hash};
 use crate::files::ignored::{IgnoreOptions, walk};
 use crate::files::scanner::read_fault;
 use crate::files::skill_file::{SKILL_FILE, is_skill_file};

@@ -11,6 +11,8 @@ mod engine;
 
 pub mod cancel;
 
+pub mod disk;
+
 pub mod files;
 
 mod health;

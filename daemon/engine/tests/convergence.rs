@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use skills_agents::profile;
 use skills_discovery::discover::{DiscoveryContext, Resolution};
-use skills_engine::files::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
+use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use skills_engine::watch::hints::HintQueue;
 use skills_engine::watch::notify_watcher::{portable, recommended};

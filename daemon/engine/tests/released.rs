@@ -10,7 +10,7 @@ use std::{fs, io};
 
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
-use skills_engine::files::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
+use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::session::SessionOptions;
 use skills_engine::sessions::store::Store;

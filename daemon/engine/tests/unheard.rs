@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
-use skills_engine::files::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
+use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};

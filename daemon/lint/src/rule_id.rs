@@ -133,7 +133,7 @@ macro_rules! for_each_rule {
             BodyCurrency = "body/currency" in body::rules::CURRENCY,
             BodyCodeArgument = "body/code-argument" in body::rules::CODE_ARGUMENT,
             SecurityHiddenUnicode = "security/hidden-unicode" in security::HIDDEN_UNICODE,
-            SecurityFrontmatterCode = "security/frontmatter-code" in security::FRONTMATTER_CODE,
+            SecurityFrontmatterCode = "security/frontmatter-code" in yaml::rules::FRONTMATTER_CODE,
             SecurityListingInjection = "security/listing-injection" in security::LISTING_INJECTION,
             SecuritySecret = "security/secret" in security::SECRET,
             SecurityPipeToShell = "security/pipe-to-shell" in security::PIPE_TO_SHELL,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use skills_agents::field_table::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, OPENCODE, UNICODE};
+use skills_agents::field_table::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, UNICODE};
 use skills_agents::listing::has_injection;
 use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::invisible_chars::{self, Run};
@@ -30,21 +30,6 @@ pub(super) static HIDDEN_UNICODE: Rule = Rule::new(
 .sources(&[&UNICODE])
 .texts(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead\u{200B} the file.\n",
-    PASSING,
-);
-
-/// The parser reports it, because the file has no frontmatter in YAML.
-pub(super) static FRONTMATTER_CODE: Rule = Rule::new(
-    RuleId::SecurityFrontmatterCode,
-    Severity::Error,
-    "The frontmatter is a program or JSON.",
-    "opencode runs JavaScript after `---js` or `---javascript` when it lists skills, before anyone has chosen the skill. It loads JSON after `---json`, where no other agent sees a skill. Other agents drop it.",
-    "Remove the skill if you do not trust its code; write the fields in YAML between lines of `---`.",
-)
-.whole_file()
-.sources(&[&OPENCODE])
-.texts(
-    "---js\n{name: \"pdf\", description: \"Reads PDF files. Use when asked about one.\"}\n---\nRead the file.\n",
     PASSING,
 );
 

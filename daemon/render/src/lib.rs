@@ -9,7 +9,6 @@
 mod arguments;
 mod claude_words;
 mod command;
-mod compact_listing;
 mod expand;
 mod invisible_chars;
 mod load;
@@ -22,7 +21,7 @@ pub mod resources;
 mod skill_file;
 mod substitute;
 mod template;
-mod template_entry;
+mod template_load;
 mod tool;
 mod xml;
 

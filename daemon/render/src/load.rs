@@ -12,7 +12,7 @@ use super::load_request::{Invoker, LoadRequest};
 use super::metadata::{Metadata, hook_faults, list, metadata};
 use super::placeholder::PlaceholderSyntax;
 use super::substitute::{ARGUMENTS_TOO_LONG, Substitutions};
-use super::{invisible_chars, locale, template, xml};
+use super::{invisible_chars, locale, template_load, xml};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedSkill {
@@ -73,7 +73,7 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
         OutputFormat::Plugin => plugin(loading),
         OutputFormat::Raw => body.to_owned(),
         OutputFormat::Template(it) => match &it.load {
-            Some(load) => template::load(load, loading, &mut warnings),
+            Some(load) => template_load::load(load, loading, &mut warnings),
             None => standard(loading),
         },
     };

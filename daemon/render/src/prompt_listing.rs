@@ -10,12 +10,11 @@ mod cost;
 mod listed_skill;
 mod lists;
 pub mod plugin_search;
+pub(crate) mod template;
 
 use serde_json::json;
 use skills_agents::profile::template::ListingTemplate;
 use skills_agents::profile::{Keyword, OutputFormat};
-
-use super::template;
 
 pub use budget::{ListingBudget, PromptListing};
 pub use cost::{EntryCost, ListingCost, ListingForm, ListingUnit, ListingUse};

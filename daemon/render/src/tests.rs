@@ -10,7 +10,7 @@ use skills_agents::skill::FileFacts;
 
 use super::placeholder::PlaceholderSyntax;
 use super::substitute::{ARGUMENTS_TOO_LONG, MAX_INSERTED, Substitutions};
-use super::template::BodyValues;
+use super::template_load::BodyValues;
 use super::*;
 
 const FACTS: FileFacts = FileFacts { size: 0, truncated: false, hash: [0; 32] };

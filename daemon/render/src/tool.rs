@@ -6,10 +6,11 @@ use serde_json::{Value as Json, json};
 use skills_agents::profile::OutputFormat;
 use skills_agents::profile::template::PromptTemplate;
 
+use super::prompt_listing::template as listing_template;
 use super::prompt_listing::{
     ListedSkill, ListingBudget, ListingFormat, OneLineTexts, PromptListing, markdown, write_listing,
 };
-use super::{template, template_entry};
+use super::template;
 
 /// A tool definition for model providers.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,8 +131,9 @@ pub fn tool(
             ("skill", list(ListingFormat::Xml, ""))
         }
         OutputFormat::Template(PromptTemplate { tool: Some(tool), listing, .. }) => {
-            let description = template_entry::fill(tool.description, |word| {
-                let listing = || template::listing(listing, skills, room).render().text.into();
+            let description = template::fill(tool.description, |word| {
+                let listing =
+                    || listing_template::listing(listing, skills, room).render().text.into();
                 (word == "listing").then(listing)
             });
             (tool.name, description)

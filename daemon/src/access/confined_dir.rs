@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 use skills_discovery::discover::{Candidate, FileId};
-use skills_engine::files::disk::content_hash_of;
+use skills_engine::disk::content_hash_of;
 use skills_engine::sessions::store::trust::Content;
 use skills_engine::watch::stamp::FileVersion;
 use skills_platform::confined::ConfinedRoot;

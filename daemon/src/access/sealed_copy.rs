@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, test_kill_process};
-use skills_engine::files::disk::content_hash;
+use skills_engine::disk::content_hash;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
 

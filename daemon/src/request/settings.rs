@@ -19,7 +19,7 @@ use skills_client::environment::config_file;
 use skills_config::{Config, ConfigSource, Parsed, Problem};
 use skills_discovery::discover::{Policy, REPOSITORY_FILE};
 use skills_discovery::permission::Rule;
-use skills_engine::files::disk::{self, ReadError};
+use skills_engine::disk::{self, ReadError};
 use skills_engine::inspect::read_fenced;
 use skills_engine::watch::service::WatchService;
 use skills_engine::watch::stamp::{FileVersion, Stamp};

@@ -21,7 +21,7 @@ use skills_discovery::discover::{
     Fault, FaultKind, FileId, ItemKind, Listing, PathStatus, SkillFile, TextFile,
 };
 
-use crate::files::disk::{EntryKind, Stat};
+use crate::disk::{EntryKind, Stat};
 use crate::files::name_map::NameMap;
 use crate::watch::backend::WatchScope;
 

@@ -19,7 +19,7 @@ use skills_discovery::discover::{
 use skills_syntax::path::AbsPath;
 use skills_syntax::suggest;
 
-use crate::files::disk::{DEFAULT_READ_LIMIT, Disk as _, RealDisk, content_hash};
+use crate::disk::{DEFAULT_READ_LIMIT, Disk as _, RealDisk, content_hash};
 use crate::files::ignored::{Git, IgnoreOptions, walk};
 use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 

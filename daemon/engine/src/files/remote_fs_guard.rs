@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::files::disk::is_remote;
+use crate::disk::is_remote;
 
 /// Timeout of a query. Reachable servers answer in milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(1);

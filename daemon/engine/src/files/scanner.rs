@@ -20,9 +20,9 @@ use std::time::Instant;
 use skills_discovery::discover::FileId;
 
 use self::read::{list_directory, missing_or, read_skill, read_text, see};
+use crate::disk::{Disk, EntryKind};
 use crate::files::counters::{Cause, Counters};
 use crate::files::dir_index::{DirIndex, Need, NodePath, Probe, WatchState, join};
-use crate::files::disk::{Disk, EntryKind};
 use crate::files::pool;
 use crate::files::records::Records;
 use crate::watch::backend::{ArmError, WatchScope};

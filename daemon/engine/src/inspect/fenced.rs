@@ -16,8 +16,8 @@ use skills_discovery::discover::{FileId, Resolution};
 use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
-use crate::files::disk;
-use crate::files::disk::{File, ReadError};
+use crate::disk;
+use crate::disk::{File, ReadError};
 use crate::files::skill_file::is_skill_file;
 use crate::views::view::View;
 

@@ -17,8 +17,8 @@ use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
 use super::worktree::{ListingDependencies, WorktreeFiles};
+use crate::disk::{self, Disk as _, RealDisk};
 use crate::files::dir_index::ReadStat;
-use crate::files::disk::{self, Disk as _, RealDisk};
 use crate::files::skill_file::SKILL_FILE;
 
 /// Maximum number of files listed for a skill; larger skills do not name each file.

@@ -20,7 +20,7 @@ use super::parallel::in_parallel;
 use super::text_index::{Mentions, TextIndex};
 use super::worktree::{ListingDependencies, directories, files_below};
 use crate::cancel::Cancel;
-use crate::files::disk::{Stat, stat_hard_links};
+use crate::disk::{Stat, stat_hard_links};
 use crate::views::view::View;
 use crate::watch::backend::{WatchScope, watch_limit};
 use crate::watch::subscription::Subscription;

@@ -19,8 +19,8 @@ use skills_syntax::text::decode;
 use super::fenced::{Confinement, Fenced};
 use super::parallel::in_parallel;
 use crate::cancel::Cancel;
+use crate::disk::{Stat, stat_target};
 use crate::files::dir_index::ReadStat;
-use crate::files::disk::{Stat, stat_target};
 use crate::files::ignored::{config_files, exclude_file, excludes_file};
 
 /// Maximum number of listings that are cached; clients of one worktree may see different skills.

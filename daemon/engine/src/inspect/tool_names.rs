@@ -6,7 +6,7 @@ use skills_syntax::text::decode;
 
 use super::fenced::read_fenced;
 use super::fs_facts::worktree_top;
-use crate::files::disk::{Disk as _, EntryKind, File, RealDisk};
+use crate::disk::{Disk as _, EntryKind, File, RealDisk};
 
 /// Maximum size of the user's file of servers, which also holds Claude Code's history.
 const MOST_STATE_BYTES: u64 = 16 << 20;

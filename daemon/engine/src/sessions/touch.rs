@@ -16,7 +16,7 @@ use skills_discovery::discover::Repository;
 use skills_platform::open_file::resolve;
 use skills_syntax::path::AbsPath;
 
-use crate::files::disk::{Disk, EntryKind, RealDisk};
+use crate::disk::{Disk, EntryKind, RealDisk};
 use crate::files::ignored::Git;
 
 pub use levels::TouchDirCache;
@@ -136,7 +136,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::files::disk::{Directory, File, ReadError, Stat};
+    use crate::disk::{Directory, File, ReadError, Stat};
 
     const PLACES: [&str; 8] = [
         ".agents/skills", ".claude/skills", ".opencode/skills", ".opencode/skill", ".codex/skills",

@@ -3,24 +3,21 @@
 
 use tokio::sync::watch;
 
-use crate::views::event::Event;
-use crate::views::idle_check::EventSender;
-
 /// Announces changes of external sources.
 pub(crate) struct ChangeNotifier {
-    events: EventSender,
+    /// Tells the event loop.
+    announce: Box<dyn Fn() + Send + Sync>,
     count: watch::Sender<u64>,
 }
 
 impl ChangeNotifier {
-    pub(crate) fn new(events: EventSender) -> Self {
-        Self { events, count: watch::Sender::new(0) }
+    pub(crate) fn new(announce: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { announce: Box::new(announce), count: watch::Sender::new(0) }
     }
 
     /// Announces a change, which the caller has already stored.
     pub(crate) fn tell(&self) {
-        // The event loop may have ended.
-        let _ = self.events.send(Event::SourceChanged);
+        (self.announce)();
         self.count.send_modify(|it| *it += 1);
     }
 

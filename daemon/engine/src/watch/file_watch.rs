@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::files::disk::{Disk, RealDisk};
+use crate::disk::{Disk, RealDisk};
 use crate::watch::backend::{ArmError, WatchScope};
 use crate::watch::stamp::Stamp;
 use crate::watch::subscription::{FileArms, Subscription};

@@ -7,7 +7,6 @@ use skills_syntax::diagnostic::{ProblemCode, Severity};
 
 use crate::rule::{Family, PASSING, Rule};
 use crate::rule_id::RuleId;
-use crate::security::FRONTMATTER_CODE;
 
 const READERS: &[&Citation] = &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
 
@@ -305,3 +304,18 @@ pub(crate) static LONE_CR: Rule = Rule::new(
 .whole_file()
 .sources(&[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN])
 .texts("---\rname: pdf\rdescription: Reads PDF files. Use when asked.\r---\rRead the file.\r", PASSING);
+
+/// A security rule that the parser reports, because the file has no frontmatter in YAML.
+pub(crate) static FRONTMATTER_CODE: Rule = Rule::new(
+    RuleId::SecurityFrontmatterCode,
+    Severity::Error,
+    "The frontmatter is a program or JSON.",
+    "opencode runs JavaScript after `---js` or `---javascript` when it lists skills, before anyone has chosen the skill. It loads JSON after `---json`, where no other agent sees a skill. Other agents drop it.",
+    "Remove the skill if you do not trust its code; write the fields in YAML between lines of `---`.",
+)
+.whole_file()
+.sources(&[&OPENCODE])
+.texts(
+    "---js\n{name: \"pdf\", description: \"Reads PDF files. Use when asked about one.\"}\n---\nRead the file.\n",
+    PASSING,
+);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use skills_discovery::discover::Candidate;
-use skills_engine::files::disk::content_hash;
+use skills_engine::disk::content_hash;
 use skills_engine::sessions::store::trust::Content;
 
 #[derive(Clone, Copy, Debug)]

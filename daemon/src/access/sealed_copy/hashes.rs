@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skills_engine::cancel::Cancel;
-use skills_engine::files::disk::content_hash;
+use skills_engine::disk::content_hash;
 use skills_engine::sessions::store::trust::Content;
 use skills_render::count_commands;
 use skills_syntax::text::decode;

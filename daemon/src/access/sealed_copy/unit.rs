@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use skills_engine::files::disk::content_hash;
+use skills_engine::disk::content_hash;
 
 use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, DirectoryLinks, MAX_DEPTH};
 

@@ -18,7 +18,6 @@ use skills_syntax::path::AbsPath;
 
 use crate::api::handlers::rules::unknown_rule;
 use crate::api::parts::QueryParts;
-use crate::bridges::rules_page;
 use crate::convert::from_wire::absolute;
 use crate::convert::to_wire;
 use crate::request::{ProfileSource, RequestContext, Resolver, detect};
@@ -27,6 +26,7 @@ use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
 use crate::rpc::peer::ClientPeer;
+use crate::rules_page;
 
 pub(crate) async fn check(
     parts: Arc<QueryParts>,

@@ -9,11 +9,11 @@ use skills_protocol::wire::{RulesDescribeParams, RulesDescribeResult};
 use skills_syntax::suggest::nearest;
 
 use crate::api::parts::QueryParts;
-use crate::bridges::rules_page;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::run_fallible_blocking;
+use crate::rules_page;
 
 /// Minimum similarity of a rule id suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.6;

@@ -39,8 +39,8 @@ use tokio::time::timeout;
 
 use crate::bridges::lsp::backend_calls::{BackendCalls, BackendMode, follow_events, with_context};
 use crate::bridges::lsp::dependency_watcher::DependencyWatcher;
-use crate::bridges::rules_page;
 use crate::rpc::tasks::{run_blocking, spawn};
+use crate::rules_page;
 
 /// Maximum size of a file that is read; larger ones are not edited by hand.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::files::disk::{Disk as _, RealDisk};
+use crate::disk::{Disk as _, RealDisk};
 
 /// Maximum size of an index, in bytes: about half a million files.
 const MAX_INDEX_BYTES: u64 = 64 * 1024 * 1024;

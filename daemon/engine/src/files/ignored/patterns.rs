@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::files::disk::{Disk as _, EntryKind, ReadError, RealDisk};
+use crate::disk::{Disk as _, EntryKind, ReadError, RealDisk};
 
 /// Maximum size of an ignore file, in bytes: the longest hand-written ones have some thousand
 /// lines.

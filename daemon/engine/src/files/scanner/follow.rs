@@ -18,11 +18,11 @@ use skills_discovery::discover::FileId;
 
 use super::Scanner;
 use super::read::{list_entries, read_skill, read_text, see};
+use crate::disk::{Disk, EntryKind, Stat};
 use crate::files::counters::Cause;
 use crate::files::dir_index::{
     DirNode, FileState, NodeId, NodePath, ReadStat, WatchState, join, parent,
 };
-use crate::files::disk::{Disk, EntryKind, Stat};
 use crate::files::name_map::NameMap;
 use crate::watch::backend::WatchScope;
 use crate::watch::hints::Hints;

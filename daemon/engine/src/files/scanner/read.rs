@@ -16,11 +16,11 @@ use skills_discovery::discover::{
     Fault, FaultKind, ListedItem, Listing, SkillFile, TEXT_LIMIT, TextFile,
 };
 
-use crate::files::dir_index::{DirNode, FileState, Probe, ReadStat};
-use crate::files::disk::{
+use crate::disk::{
     Directory, Disk, EntryKind, FileInDirectory, MOST_ENTRIES, ReadError, content_hash,
     is_skill_name,
 };
+use crate::files::dir_index::{DirNode, FileState, Probe, ReadStat};
 use crate::files::records::Records;
 
 /// Result of a directory job: the listing, and the SKILL.md if it is a regular file.

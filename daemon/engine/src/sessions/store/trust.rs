@@ -18,7 +18,7 @@ use super::clock::now;
 use super::columns::{abs_path_of, text_of};
 use super::error::StoreError;
 use crate::cancel::Cancel;
-use crate::files::disk::content_hash;
+use crate::disk::content_hash;
 
 /// Maximum number of directory entries searched for skills. Skills beyond it are not recorded and
 /// need approval before they run.

@@ -15,8 +15,8 @@ use std::time::SystemTime;
 use skills_platform::lock::lock;
 use skills_syntax::path::AbsPath;
 
+use crate::disk::{Disk, EntryKind, MOST_ENTRIES};
 use crate::files::dir_index::ReadStat;
-use crate::files::disk::{Disk, EntryKind, MOST_ENTRIES};
 
 /// Maximum size of a directory to be listed, in bytes as the file system reports it. In larger
 /// ones, such as build output, checking each name is cheaper than listing.

@@ -12,7 +12,7 @@ use skills_agents::profile::template::{
 use skills_agents::profile::{OutputFormat, Profile, Scope};
 use skills_agents::skill::FileFacts;
 use skills_discovery::discover::{Candidate, Plugin};
-use skills_engine::files::disk::content_hash;
+use skills_engine::disk::content_hash;
 use skills_engine::{SKILL_FILE, View, unignored};
 use skills_protocol::error::RpcError;
 use skills_render::resources::{

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skills_engine::files::disk::content_hash;
+use skills_engine::disk::content_hash;
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::store::Store;
 use skills_protocol::wire;

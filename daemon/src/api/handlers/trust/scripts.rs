@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use skills_engine::files::disk::content_hash;
+use skills_engine::disk::content_hash;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::CoveredFiles;

@@ -1,57 +1,17 @@
-//! Entries of the listings that are data of the profile table, and how a template is filled in.
+//! Entries of a listing whose format is data of the profile table.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-use serde_json::Value;
 use skills_agents::listing::one_line;
-use skills_agents::profile::Scope;
-use skills_agents::profile::template::{EscapeRule, ListingTemplate};
+use skills_agents::profile::template::ListingTemplate;
 
-use super::prompt_listing::{ListedSkill, ListingForm};
-use super::xml;
-
-/// Replaces each `{word}` that has a value. The values are not searched.
-pub(super) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<Cow<'v, str>>) -> String {
-    let mut text = String::new();
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        text.push_str(before);
-        let found = after.split_once('}').and_then(|(word, end)| Some((value(word)?, end)));
-        if let Some((filled, end)) = found {
-            text.push_str(&filled);
-            rest = end;
-        } else {
-            text.push('{');
-            rest = after;
-        }
-    }
-    text + rest
-}
-
-pub(super) fn escape(rule: EscapeRule, text: &str) -> Cow<'_, str> {
-    match rule {
-        EscapeRule::Never => text.into(),
-        EscapeRule::Tags => xml::escape(text).into(),
-        EscapeRule::Json => {
-            let text = Value::from(text).to_string();
-            text[1..text.len() - 1].to_owned().into()
-        }
-        EscapeRule::Xml => xml::escape(text).replace('"', "&quot;").replace('\'', "&apos;").into(),
-        EscapeRule::Html => xml::escape(text).replace('"', "&quot;").replace('\'', "&#x27;").into(),
-    }
-}
+use crate::prompt_listing::{ListedSkill, ListingForm};
+use crate::template::{escape, fill, scope_word};
 
 /// Returns the length of a text as JavaScript counts it.
 pub(super) fn units(text: &str) -> usize {
     text.encode_utf16().count()
-}
-
-/// Returns the agent's word for a scope.
-pub(super) fn scope_word(scopes: &'static [(Scope, &'static str)], scope: Scope) -> &'static str {
-    let scope = if scope == Scope::Nested { Scope::Project } else { scope };
-    let found = scopes.iter().find(|(it, _)| *it == scope);
-    found.or(scopes.last()).map_or("", |(_, word)| word)
 }
 
 /// An entry of a listing under construction.

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use skills_agents::listing::one_line;
 use skills_agents::profile::template::{CompactListing, ListingTemplate};
 
-use super::prompt_listing::ListingForm;
-use super::template_entry::{TemplateEntry, entry, fill, units};
+use super::template_entry::{TemplateEntry, entry, units};
+use crate::prompt_listing::ListingForm;
+use crate::template::fill;
 
 /// The text before the entries of a listing that was cut.
 pub(super) struct CutListing {
@@ -172,8 +173,8 @@ mod tests {
 
     use skills_agents::profile::{self, Scope};
 
-    use super::super::prompt_listing::{ListedSkill, ListingBudget, ListingFormat, write_listing};
     use super::*;
+    use crate::prompt_listing::{ListedSkill, ListingBudget, ListingFormat, write_listing};
 
     /// Lengths and notes of the agent's own function, run with the same skills. The texts were
     /// equal.
