@@ -46,6 +46,7 @@ pub(super) fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Find
     check_mcp(cx, matcher, out);
     if !is_expression(text) {
         check_others(cx, matcher, out);
+        check_servers(cx, matcher, out);
         check_words(cx, matcher, &tool_names().collect::<Vec<_>>(), NO_TOOL, out);
         return;
     }
@@ -133,12 +134,33 @@ fn check_mcp(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
         let help = "Write two underscores after `mcp` and after the server's name.";
         let finding = Finding::new(&MATCHER, matcher.span, message).severity(Severity::Warning);
         let finding = finding.help(help);
-        let meant = format!("mcp__{rest}");
+        let is_server = !is_expression(rest) && !rest.contains("__");
+        let meant = format!("mcp__{rest}{}", if is_server { "__.*" } else { "" });
         out.push(match span_in(cx, matcher, name) {
             Some(span) => {
                 let finding = finding.draft(format!("Change to `{meant}`"), span, meant);
                 Finding { diagnostic: Diagnostic { span, ..finding.diagnostic }, ..finding }
             }
+            None => finding,
+        });
+    }
+}
+
+/// Reports names of MCP servers in a list of names, which match whole names of tools:
+/// `mcp__github`.
+fn check_servers(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
+    let is_server =
+        |it: &&str| it.strip_prefix("mcp__").is_some_and(|it| !it.is_empty() && !it.contains("__"));
+    for word in words(&matcher.text).filter(is_server).take(MAX_WORDS) {
+        let meant = format!("{word}__.*");
+        let message =
+            format!("no tool is called `{word}`; `{meant}` matches all tools of the server");
+        let span = span_in(cx, matcher, word);
+        let finding = Finding::new(&MATCHER, span.unwrap_or(matcher.span), message)
+            .severity(Severity::Warning);
+        // In an expression a comma separates nothing.
+        out.push(match span.filter(|_| !matcher.text.contains(',')) {
+            Some(span) => finding.draft(format!("Change to `{meant}`"), span, meant),
             None => finding,
         });
     }
@@ -184,6 +206,7 @@ fn alternatives(expression: &str) -> impl Iterator<Item = &str> {
 /// Returns the tool of a permission rule such as `Bash(git:*)`.
 fn permission_rule(part: &str) -> Option<&str> {
     let (name, _) = part.strip_suffix(')')?.split_once('(')?;
+    let name = name.trim_end();
     tool_names().any(|it| it == name).then_some(name)
 }
 

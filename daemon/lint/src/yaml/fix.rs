@@ -21,7 +21,8 @@ pub(super) fn add_fix(cx: &Cx<'_>, finding: Finding) -> Finding {
     match finding.rule.id {
         RuleId::YamlUnquotedColon | RuleId::YamlUnquotedStart | RuleId::YamlCommentCutsValue => {
             let comment = (finding.rule.id == RuleId::YamlCommentCutsValue).then_some(span);
-            add_quotes(cx, frontmatter, span, comment, finding)
+            let finding = add_quotes(cx, frontmatter, span, comment, finding);
+            offer_block(cx, frontmatter, finding)
         }
         RuleId::YamlUnclosedFrontmatter => {
             let at = frontmatter.content.end;
@@ -73,10 +74,7 @@ fn add_quotes(
     comment: Option<Span>,
     finding: Finding,
 ) -> Finding {
-    // Entries are in text order, and a line can contain several.
-    let first = frontmatter.entries.partition_point(|it| cx.lines_of(it).end <= at.start);
-    let at_entry = |it: &&Entry| cx.lines_of(it).contains(at.start);
-    let Some(entry) = frontmatter.entries.get(first).filter(at_entry) else { return finding };
+    let Some(entry) = entry_at(cx, frontmatter, at.start) else { return finding };
     let value = &entry.value;
     if let Some(comment) = comment.filter(|_| value.is_null()) {
         let text = quote::quote_scalar(comment.slice(cx.text).trim_end());
@@ -161,6 +159,48 @@ fn quote_lines(cx: &Cx<'_>, entry: &Entry, at: Span) -> Option<Vec<Edit>> {
     }));
     edits.push(Edit { span: Span::empty(end), text: "\"".to_owned() });
     Some(edits)
+}
+
+/// Offers to write a plain value with a list or a blank line as a block. A line that starts with a
+/// field is probably a key that is indented too far.
+fn offer_block(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
+    let Some(entry) = entry_at(cx, frontmatter, finding.diagnostic.span.start) else {
+        return finding;
+    };
+    let first = cx.line(entry.key.span.start);
+    let behind = Span::new(entry.key.span.end, first.end).slice(cx.text);
+    let Some(value) = behind.strip_prefix(':').map(str::trim_start) else { return finding };
+    if entry.key.span.start != first.start || !value.starts_with(char::is_alphanumeric) {
+        return finding;
+    }
+    let rest = Span::new(first.end, frontmatter.content.end).slice(cx.text);
+    let is_inside = |it: &&str| it.trim().is_empty() || it.starts_with(' ');
+    let mut lines: Vec<_> = rest.lines().skip(1).take_while(is_inside).collect();
+    while lines.pop_if(|it| it.trim().is_empty()).is_some() {}
+    let is_structure = |it: &&str| it.trim().is_empty() || it.trim_start().starts_with("- ");
+    let is_field = |it: &&str| {
+        let key = it.trim_start().split(':').next().unwrap_or_default();
+        matches!(classify_key(key), KeyKind::Field(_))
+    };
+    let is_comment = |it: &&str| it.contains(" #");
+    let written = lines.iter().filter(|it| !it.trim().is_empty());
+    let Some(indent) = written.map(|it| it.len() - it.trim_start_matches(' ').len()).min() else {
+        return finding;
+    };
+    let mut all = lines.iter().chain([&value]);
+    if !lines.iter().any(|it| is_structure(it)) || all.any(|it| is_field(it) || is_comment(it)) {
+        return finding;
+    }
+    let blanks = Span::new(entry.key.span.end + 1, first.end - value.len());
+    let text = format!(" |-{}{}", cx.line_break(), " ".repeat(indent));
+    finding.draft("Write the value as a block", blanks, text)
+}
+
+/// Returns the entry on whose lines `at` is.
+fn entry_at<'f>(cx: &Cx<'_>, frontmatter: &'f Frontmatter, at: usize) -> Option<&'f Entry> {
+    // Entries are in text order, and a line can contain several.
+    let first = frontmatter.entries.partition_point(|it| cx.lines_of(it).end <= at);
+    frontmatter.entries.get(first).filter(|it| cx.lines_of(it).contains(at))
 }
 
 /// Returns the single-line value around `at` inside an entry's value: below a nested key, after a

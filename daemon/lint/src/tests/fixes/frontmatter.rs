@@ -1,4 +1,4 @@
-//! Fixes of the closing line, of byte order marks and of the name.
+//! Fixes of the closing line, of byte order marks, of the name, and of values of several lines.
 
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
@@ -148,4 +148,38 @@ fn mentioned_name_is_renamed_only_together_with_its_mentions() {
     assert!(help.contains("may mention the old name"), "{found:?}");
     let other = other.replace("data_sync", "other_sync");
     assert!(finding(&format!("{skill}{other}"), "name/charset").only_fix().is_some());
+}
+
+#[test]
+fn plain_value_with_a_list_or_a_blank_line_can_become_a_block() {
+    let file = |value: &str| format!("---\nname: pdf\ndescription:{value}\n---\nRead.\n");
+    let block = |text: &str| {
+        let found = Fixture::new(text).check();
+        let mut offers = found.iter().flat_map(|it| &it.offers);
+        offers.find_map(|it| match it {
+            crate::Offer::Draft(fix) if fix.title == "Write the value as a block" => {
+                Some(apply(text, &fix.edits))
+            }
+            _ => None,
+        })
+    };
+    for (value, expected) in [
+        (
+            " Reads. Use when asked. Core:\n  - forms\n  - tables: fills them",
+            " |-\n  Reads. Use when asked. Core:\n  - forms\n  - tables: fills them",
+        ),
+        (
+            " Reads PDF files: forms\n\n   Use when asked.\n    More",
+            " |-\n   Reads PDF files: forms\n\n   Use when asked.\n    More",
+        ),
+    ] {
+        let fixed = block(&file(value));
+        assert_eq!(fixed, Some(file(expected)), "{value}");
+        let again = told(&file(expected));
+        assert!(again.iter().all(|it| !it.starts_with("yaml/")), "{again:?}");
+    }
+    // A key that is indented too far, and a comment.
+    for value in [" Reads: forms\n\n  license: MIT", " Reads: forms # all\n\n  Use when asked."] {
+        assert_eq!(block(&file(value)), None, "{value}");
+    }
 }
