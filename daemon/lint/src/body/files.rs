@@ -79,7 +79,7 @@ fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Ve
     }
     match cx.fs.look(&normal) {
         Some(PathKind::Missing)
-            if !leaves && normal.contains('/') && mentions.is_above(&normal) =>
+            if !leaves && normal.contains('/') && mentions.find_above(&normal).is_some() =>
         {
             out.push(missing(mentions, cx, &BROKEN_LINK, span, &path));
         }
@@ -88,7 +88,13 @@ fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Ve
         Some(PathKind::Missing) => {
             let message = format!("`{normal}` does not exist");
             let finding = Finding::new(&BROKEN_LINK, span, message);
-            out.push(offer_file(cx, suggest_file(cx, finding, span, &path, &normal), &normal));
+            out.push(match leaves.then(|| mentions.find_above(&normal)).flatten() {
+                Some(above) => match place_of(cx, span, &path) {
+                    Some(place) => finding.suggest(place, &above),
+                    None => finding,
+                },
+                None => offer_file(cx, suggest_file(cx, finding, span, &path, &normal), &normal),
+            });
         }
         Some(_) if leaves => {
             out.push(Finding::new(
@@ -155,7 +161,7 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
         return;
     }
     // Otherwise the import is probably of the user's project, if not of a package.
-    let may_be_told = is_explicit || normal.contains('/') && TEXTS.contains(&extension);
+    let may_be_told = is_explicit || TEXTS.contains(&extension);
     let importers: Vec<_> = cx.profiles().into_iter().filter(|it| it.imports).collect();
     if !may_be_told
         || importers.is_empty()
@@ -285,13 +291,17 @@ pub(super) fn missing(
     if let Above::Found(above) = mentions.above(&normal) {
         let message = format!("{message}, but `{above}` exists");
         let finding = Finding::new(rule, span, message).severity(Severity::Hint);
-        // A link may be written with escapes.
-        let Some(at) = span.slice(cx.text).find(path) else { return finding };
-        let place = Span::new(span.start + at, span.start + at + path.len());
+        let Some(place) = place_of(cx, span, path) else { return finding };
         return finding.fix(format!("Change to `{above}`"), place, above);
     }
     let finding = Finding::new(rule, span, message);
     offer_file(cx, suggest_file(cx, finding, span, path, &normal), &normal)
+}
+
+/// Returns the place of a path in a link, unless it is written with escapes.
+fn place_of(cx: &Cx<'_>, link: Span, path: &str) -> Option<Span> {
+    let at = link.start + link.slice(cx.text).find(path)?;
+    Some(Span::new(at, at + path.len()))
 }
 
 /// Maximum number of directories on the path of a file to create; each is looked up.
@@ -351,9 +361,7 @@ fn suggest_file(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &
         ([], Some(only)) => (only.as_str(), true),
         _ => return finding,
     };
-    let written = span.slice(cx.text);
-    let Some(at) = written.find(path) else { return finding };
-    let span = Span::new(span.start + at, span.start + at + path.len());
+    let Some(span) = place_of(cx, span, path) else { return finding };
     if is_certain { finding.suggest(span, meant) } else { finding.suggest_draft(span, meant) }
 }
 

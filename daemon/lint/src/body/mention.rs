@@ -107,11 +107,17 @@ impl<'c, 'a> Mentions<'c, 'a> {
         }
     }
 
-    /// Returns whether a directory above the skill has the file. Only the first missing paths are
+    /// Returns the path to the file in a directory above the skill. Only the first missing paths are
     /// searched for.
-    pub(super) fn is_above(&self, path: &str) -> bool {
+    pub(super) fn find_above(&self, path: &str) -> Option<String> {
         self.n_examined.set(self.n_examined.get() + 1);
-        self.n_examined.get() <= MAX_EXAMINED && matches!(self.above(path), Above::Found(_))
+        if self.n_examined.get() > MAX_EXAMINED {
+            return None;
+        }
+        match self.above(path) {
+            Above::Found(found) => Some(found),
+            Above::Missing | Above::Unknown => None,
+        }
     }
 
     /// Returns whether the sentence allows that the file is missing, or is about another

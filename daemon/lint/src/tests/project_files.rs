@@ -32,6 +32,7 @@ fn import_of_a_missing_file_is_reported_in_skills_and_commands() {
         for (line, place) in [
             ("Read @docs/missing.md first.", "docs/missing.md"),
             ("- @./missing", "./missing"),
+            ("Follow @CONVENTIONS.md.", "CONVENTIONS.md"),
             ("See (@./config/missing.yaml).", "./config/missing.yaml"),
         ] {
             let text = format!("{HEAD}{line}\n");
@@ -67,6 +68,20 @@ fn import_that_is_no_missing_file_is_ignored() {
     // Outside a worktree, the project is unknown.
     let text = format!("{HEAD}Read @docs/missing.md.\n");
     assert_eq!(places("body/broken-path", "/home/me/.claude/commands/x.md", &text, &[]), [""; 0]);
+}
+
+#[test]
+fn link_that_lacks_a_step_up_is_fixed_to_the_existing_file() {
+    let skill = format!("{HEAD}Read [the notes](../../docs/a.md).\n");
+    let text = format!("//- {SKILL}\n{skill}//- /w/docs/a.md\nText.\n");
+    let [finding] = &found("body/broken-link", &text)[..] else { panic!("not one finding") };
+    assert_eq!(
+        finding.diagnostic.message,
+        "`../../docs/a.md` does not exist; did you mean `../../../docs/a.md`?"
+    );
+    let [fix] = &finding.fixes[..] else { panic!("{finding:#?}") };
+    let fixed = skills_syntax::edit::apply(&skill, &fix.edits);
+    assert!(fixed.contains("(../../../docs/a.md)"), "{fixed}");
 }
 
 #[test]
