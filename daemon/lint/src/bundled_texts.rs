@@ -60,13 +60,16 @@ pub struct BundledLink {
 impl BundledTexts {
     /// Returns the facts about these files. `read` returns the text of a file.
     pub fn new(files: &[String], read: impl Fn(&str) -> Option<String>) -> Self {
-        let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+        let (mut named, mut stems) = (HashMap::new(), HashMap::new());
         for (index, file) in files.iter().enumerate() {
             let name = file.rsplit('/').next().unwrap_or(file);
-            named.entry(name).or_default().push(index);
+            named.entry(name).or_insert_with(Vec::new).push(index);
             // Scripts import others without the extension.
-            if let Some((stem, _)) = name.rsplit_once('.').filter(|(stem, _)| stem.len() > 3) {
-                named.entry(stem).or_default().push(index);
+            if let Some((stem, _)) = name.rsplit_once('.') {
+                stems.entry(stem).or_insert_with(Vec::new).push(index);
+                if stem.len() > 3 {
+                    named.entry(stem).or_default().push(index);
+                }
             }
         }
         let mut known: HashSet<&str> = files.iter().map(String::as_str).collect();
@@ -84,10 +87,19 @@ impl BundledTexts {
             let Some(text) = read(file) else { continue };
             n_bytes += text.len();
             let is_name = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
-            let words = text.split(|it| !is_name(it)).map(|it| it.trim_end_matches('.'));
             // Each word once: many files may have the name that a text repeats.
-            let words: HashSet<&str> = words.collect();
-            let mentioned = words.into_iter().filter_map(|it| named.get(it)).flatten();
+            let (mut words, mut imports) = (HashSet::new(), HashSet::new());
+            for path in text.split(|it| !is_name(it) && it != '/') {
+                let path = path.trim_end_matches('.');
+                words.extend(path.split('/').map(|it| it.trim_end_matches('.')));
+                // A relative import: `./lib` in JavaScript, `.lib` in Python.
+                if path.starts_with('.') {
+                    imports.extend(path.rsplit('/').next().map(|it| it.trim_start_matches('.')));
+                }
+            }
+            let by_name = words.iter().filter_map(|it| named.get(it));
+            let by_stem = imports.iter().filter_map(|it| stems.get(it));
+            let mentioned = by_name.chain(by_stem).flatten();
             let others = mentioned.filter(|it| **it != index).map(|it| files[*it].clone());
             facts.mentioned.extend(others);
             if is_markdown(file) {
@@ -235,5 +247,19 @@ mod tests {
         });
         assert_eq!(n_read.get(), 8);
         assert_eq!(facts.mentioned.len(), 436);
+    }
+
+    #[test]
+    fn files_are_mentioned_by_relative_imports_without_an_extension() {
+        let files = ["scripts/main.py", "scripts/io.py", "scripts/run.js", "scripts/lib.js"];
+        let files = files.map(str::to_owned);
+        let facts = BundledTexts::new(&files, |file| match file {
+            "scripts/main.py" => Some("from .io import read\n".to_owned()),
+            "scripts/run.js" => Some("import x from \"./lib\";\n".to_owned()),
+            _ => Some("The lib and the io.\n".to_owned()),
+        });
+        let mut mentioned: Vec<_> = facts.mentioned.into_iter().collect();
+        mentioned.sort();
+        assert_eq!(mentioned, ["scripts/io.py", "scripts/lib.js"]);
     }
 }
