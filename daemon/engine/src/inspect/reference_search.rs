@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use skills_agents::command;
 use skills_agents::references::{
     AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, ReferenceForm, TextSearch,
-    has_names, has_paths, is_referencing_file, path_references_in, without_plugin,
+    has_names, has_paths, is_referencing_file, is_skill_file, path_references_in, without_plugin,
 };
 use skills_discovery::discover::{FileId, address_of};
 use skills_syntax::path::AbsPath;
@@ -115,6 +115,14 @@ pub fn find_references(
     let dirs = own.collect();
     let home = home(views);
     let Some(paths) = texts(index, top, skills, home.as_ref(), cancel) else { return Vec::new() };
+    // A skill that no agent finds in its place, such as that of a plugin's sources, has a directory.
+    if let Some(name) = name {
+        let files = paths.iter().map(|(path, _)| path).filter(|it| is_skill_file(it));
+        let dirs = files.filter_map(AbsPath::parent);
+        for dir in dirs.filter(|it| it.file_name().is_some_and(|it| it == name)) {
+            places.entry(dir).or_insert(name);
+        }
+    }
     let components = places.keys().filter_map(|it| it.file_name()?.to_str());
     let words = name.into_iter().chain(components.filter(|_| name.is_some()));
     let words = words.map(str::to_owned).collect();
