@@ -14,6 +14,7 @@ mod reference;
 mod text_search;
 mod word;
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -291,7 +292,7 @@ pub fn has_paths(path: &Path) -> bool {
 }
 
 /// Returns whether a file is searched for names of skills: a file that agents read, including
-/// bundled files of skills.
+/// bundled files of skills, and the agents and commands of plugins.
 pub fn has_names(path: &Path) -> bool {
     let is_rule = |dir: &Path| {
         let dirs: Vec<&str> = dir.iter().rev().filter_map(|it| it.to_str()).collect();
@@ -303,9 +304,19 @@ pub fn has_names(path: &Path) -> bool {
             && path.parent().is_some_and(|it| it.iter().any(|it| it == "skills" || it == "skill"))
     };
     is_referencing_file(path)
+        || is_agent_or_command(path)
         || is_copilot
         || has_paths(path) && path.parent().is_some_and(is_rule)
         || is_bundled()
+}
+
+/// Returns whether a path is that of an agent or a command as plugins have them:
+/// `PLUGIN/agents/name.md`, `PLUGIN/commands/group/name.md`.
+fn is_agent_or_command(path: &Path) -> bool {
+    let is_kept = |it: &OsStr| it == "agents" || it == "commands";
+    path.extension().is_some_and(|it| it == "md")
+        && !path.file_stem().and_then(OsStr::to_str).is_some_and(|it| it.starts_with("README"))
+        && path.ancestors().skip(1).take(2).filter_map(Path::file_name).any(is_kept)
 }
 
 /// Extensions of Markdown files, including rules for agents.
@@ -516,6 +527,22 @@ mod tests {
             spoken iteration
         "#]],
         );
+    }
+
+    #[test]
+    fn agents_and_commands_of_plugins_are_searched_for_names() {
+        for (path, expected) in [
+            ("/w/git-plugin/agents/ops.md", true),
+            ("/w/git-plugin/commands/go.md", true),
+            ("/w/git-plugin/commands/git/push.md", true),
+            ("/w/git-plugin/agents/README.md", false),
+            ("/w/git-plugin/agents/git/README_zh.md", false),
+            ("/w/git-plugin/agents/ops.py", false),
+            ("/w/git-plugin/docs/ops.md", false),
+            ("/w/agents/a/b/c.md", false),
+        ] {
+            assert_eq!(has_names(Path::new(path)), expected, "{path}");
+        }
     }
 
     #[test]
