@@ -142,4 +142,8 @@ impl FsContext for AnalysisContext {
     fn depth(&self) -> Option<usize> {
         self.facts()?.depth
     }
+
+    fn plugin(&self) -> Option<&str> {
+        self.facts()?.plugin.as_deref()
+    }
 }

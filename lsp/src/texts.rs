@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use skills_agents::plugin;
 use skills_agents::references::{
     Link, LinkBases, Meaning, Reference, ReferenceForm, TextSearch, has_names, has_paths,
-    lone_words, meaning, path_references_in, path_steps,
+    lone_words, meaning, path_references_in, path_steps, without_plugin,
 };
 use skills_discovery::discover::{Entry, FileId};
 use skills_ide::rename::RenameKind;
@@ -82,9 +83,8 @@ impl ReferencingFile {
         let mut references = Vec::new();
         if resolved.can_be_named_in(&path) {
             let named = document.references().iter().filter_map(|it| {
-                let (skill, form) = snapshot.resolve(it, Some(&path))?;
-                let is_meant = skill.is_file_of(&resolved.skill);
-                is_meant.then(|| Reference { form, ..it.clone() })
+                let form = resolved.form_of(it, snapshot, &path)?;
+                Some(Reference { form, ..it.clone() })
             });
             references.extend(named);
         }
@@ -135,15 +135,13 @@ impl ReferencingFile {
     fn add_prose_names(&mut self, resolved: &ResolvedSkill, snapshot: &OverlaySnapshot) {
         let text = self.document.text();
         for reference in self.document.references() {
-            let Some((skill, form)) = snapshot.resolve(reference, Some(&self.path)) else {
-                continue;
-            };
+            let Some(form) = resolved.form_of(reference, snapshot, &self.path) else { continue };
             let written = reference.form;
             let is_called = matches!(written, ReferenceForm::Called | ReferenceForm::Spoken);
             let is_clear = !is_called || meaning(text, reference.span) == Meaning::Skill;
             let may_be_meant = is_clear && !written.needs_confirmation()
                 || reference.name.contains('-') && !matches!(written, ReferenceForm::Listed);
-            if skill.is_file_of(&resolved.skill) && may_be_meant {
+            if may_be_meant {
                 let form = if is_clear { form } else { ReferenceForm::Named };
                 self.references.push(Reference { form, ..reference.clone() });
             }
@@ -183,6 +181,7 @@ struct SearchCandidate {
 }
 
 /// A skill with all names and paths that can refer to it.
+#[derive(Clone)]
 pub(crate) struct ResolvedSkill {
     pub(crate) skill: SkillEntry,
     /// The snapshot in which the skill was found.
@@ -191,9 +190,45 @@ pub(crate) struct ResolvedSkill {
     pub(crate) all_paths: Vec<AbsPath>,
     /// The paths that stand for the skill in links: its directories, or a command's file.
     pub(crate) path_targets: Vec<AbsPath>,
+    /// The name of the plugin that contains it, if its manifest was read.
+    plugin: Option<String>,
 }
 
 impl ResolvedSkill {
+    /// Returns the form of a reference in the text at a path that means this skill; `None` for
+    /// others. The name of its own plugin before its name leaves no doubt, and that of another
+    /// plugin means another skill.
+    fn form_of(
+        &self,
+        reference: &Reference,
+        snapshot: &OverlaySnapshot,
+        text: &AbsPath,
+    ) -> Option<ReferenceForm> {
+        let Reference { name, form, .. } = reference;
+        if let Some((prefix, last)) = name.rsplit_once(':')
+            && let Some(plugin) = &self.plugin
+            && (last == self.skill.name || Some(last) == self.directory_name())
+        {
+            let is_given = || snapshot.resolve_name(name).is_some_and(|it| self.is_file(it));
+            return match form {
+                ReferenceForm::Named if prefix == plugin => Some(ReferenceForm::Mentioned),
+                _ => (prefix == plugin || is_given()).then_some(*form),
+            };
+        }
+        let (skill, form) = snapshot.resolve(reference, Some(text))?;
+        self.is_file(skill).then_some(form)
+    }
+
+    fn is_file(&self, skill: &SkillEntry) -> bool {
+        skill.is_file_of(&self.skill)
+    }
+
+    /// Returns the name of a skill's directory; `None` for a command.
+    fn directory_name(&self) -> Option<&str> {
+        let is_skill = RenameKind::of(&self.skill.path) == RenameKind::Skill;
+        self.skill.path.parent_name().filter(|_| is_skill)
+    }
+
     /// Returns true if a document at a path can refer to this skill by name. The user's own
     /// instruction files apply to all worktrees, so a name in them does not refer to one worktree's
     /// skill.
@@ -278,7 +313,21 @@ impl Texts<'_> {
             skill,
             snapshot,
             all_paths,
+            plugin: None,
         }
+    }
+
+    /// Returns the skill with the name of its plugin: that of the nearest manifest above it.
+    async fn with_plugin(self, resolved: &ResolvedSkill) -> ResolvedSkill {
+        let manifests: Vec<_> = plugin::manifests(&resolved.skill.path).collect();
+        let entries = self.session.backend().entries(manifests.clone()).await.unwrap_or_default();
+        let mut found = manifests.iter().zip(entries).filter(|(_, entry)| entry.is_some());
+        let manifest = match found.next() {
+            Some((path, _)) => self.document(path).await,
+            None => None,
+        };
+        let plugin = manifest.and_then(|(manifest, _)| plugin::name(manifest.text()));
+        ResolvedSkill { plugin, ..resolved.clone() }
     }
 
     /// Returns the skill with paths found by file identity. A file that is open but not in any
@@ -363,6 +412,7 @@ impl Texts<'_> {
     /// Returns the files that mention a skill, sorted by path. The disk is searched again only
     /// after a reported change.
     pub(crate) async fn mentions(self, resolved: &ResolvedSkill) -> Option<Vec<ReferencingFile>> {
+        let resolved = &self.with_plugin(resolved).await;
         let closed = match self.session.cached_referrers(&resolved.skill) {
             Some(known) => known,
             None => self.closed_referrers(resolved).await?,
@@ -377,6 +427,7 @@ impl Texts<'_> {
         resolved: &ResolvedSkill,
         found: &FoundTexts,
     ) -> Vec<ReferencingFile> {
+        let resolved = &self.with_plugin(resolved).await;
         let names = skill_names(resolved, self);
         // Paths may be percent-encoded.
         let may_mention = |it: &Document| {
@@ -470,8 +521,12 @@ impl Texts<'_> {
         let skill = &resolved.skill;
         let is_watched = self.session.watch_texts(&self.roots(resolved)).await;
         let token = self.session.referrers_token();
-        let names: Vec<Option<String>> =
-            skill_names(resolved, self).into_iter().map(Some).collect();
+        let mut names = skill_names(resolved, self);
+        if let Some(plugin) = &resolved.plugin {
+            let qualified: Vec<_> = names.iter().map(|it| format!("{plugin}:{it}")).collect();
+            names.extend(qualified.into_iter().filter(|it| without_plugin(it).is_none()));
+        }
+        let names: Vec<Option<String>> = names.into_iter().map(Some).collect();
         let mut paths = self.files_naming(resolved, &names).await?;
         paths.insert(skill.path.clone());
         let mut users = Vec::new();

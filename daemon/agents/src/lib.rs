@@ -1,7 +1,7 @@
 //! Facts about agents as data, and the skill record.
 //!
 //! Contains the field table and the typed reading of fields, the profiles, each agent's lenient
-//! loaders, the skill record, commands, hooks, names of tools, and references to skills in texts.
+//! loaders, the skill record, commands, plugins, hooks, names of tools, and references to skills in texts.
 //! Performs no I/O and reads no clock or environment.
 
 pub mod claude_text;
@@ -13,6 +13,7 @@ pub mod hooks;
 pub mod keyword;
 pub mod listing;
 pub mod loaders;
+pub mod plugin;
 pub mod profile;
 pub mod references;
 pub mod scalar;

@@ -46,6 +46,8 @@ pub struct SkillDirFacts {
     pub depth: Option<usize>,
     /// True if git ignores the file; `None` if unknown.
     pub is_git_ignored: Option<bool>,
+    /// Name of the plugin that contains the file, if its manifest says it.
+    pub plugin: Option<String>,
 }
 
 /// File-system facts about the text being checked.
@@ -115,6 +117,11 @@ pub trait FsContext {
     /// Returns the number of directories above that of the file in the file's worktree; `None`
     /// outside of worktrees, or if unknown.
     fn depth(&self) -> Option<usize> {
+        None
+    }
+
+    /// Returns the name of the plugin that contains the file, if known.
+    fn plugin(&self) -> Option<&str> {
         None
     }
 

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use skills_agents::plugin;
 use skills_agents::profile;
 use skills_agents::references::is_instruction_file;
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
@@ -58,6 +59,7 @@ pub struct Fixture {
     skill_set: SkillSet,
     ignored: bool,
     link: Option<AbsPath>,
+    plugin: Option<String>,
     file_target: Option<AbsPath>,
     fault: Option<Fault>,
 }
@@ -157,7 +159,10 @@ impl Fixture {
                 neighbours.push(Neighbour { name, path, file: None, in_use: true });
             }
         }
+        let manifest = plugin::manifests(&skill).find_map(|it| files.get(&*it));
+        let plugin = manifest.and_then(|it| plugin::name(it));
         Self {
+            plugin,
             files,
             executable,
             skill,
@@ -275,6 +280,10 @@ pub fn record(text: &str) -> (String, SkillRecord) {
 }
 
 impl FsContext for Fixture {
+    fn plugin(&self) -> Option<&str> {
+        self.plugin.as_deref()
+    }
+
     fn look(&self, relative: &str) -> Option<PathKind> {
         let mut path = self.skill.parent().unwrap().into_path_buf();
         for part in relative.split('/') {

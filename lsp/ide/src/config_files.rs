@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
+use skills_agents::plugin;
 use skills_agents::profile::{RootBase, SettingsItem, SettingsSource, agents};
 use skills_discovery::permission::{RulePrecedence, is_granted, matches_wildcard, may_match};
 use skills_syntax::config_tree::{Node, Syntax, SyntaxError, parse};
@@ -44,7 +45,7 @@ fn naming_files() -> impl Iterator<Item = (&'static str, Syntax, SettingsItem)> 
 }
 
 /// Manifests of plugins, relative to the directory of a plugin or a marketplace.
-const MANIFESTS: [&str; 2] = [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"];
+const MANIFESTS: [&str; 2] = [plugin::MANIFEST, ".claude-plugin/marketplace.json"];
 
 /// Keys of a plugin whose values are paths.
 const PATH_KEYS: [&str; 7] =

@@ -13,6 +13,7 @@ mod judges;
 mod linked_paths;
 mod move_files;
 mod nearby_files;
+mod plugin_references;
 mod rename_matches_references;
 mod rename_skill;
 mod separate_repositories;

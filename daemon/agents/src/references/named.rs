@@ -170,7 +170,8 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     if may_flow && ARROWS.iter().take(N_FLOWS).any(|it| written.contains(it)) {
         in_flow(text, code, found);
     }
-    if is_hyphenated(name) && !WordContext::around(text, code).is_other(TextKind::Prose) {
+    let is_plausible = is_hyphenated(name) || name.contains(':') && is_name(name);
+    if is_plausible && !WordContext::around(text, code).is_other(TextKind::Prose) {
         add(name, start, ReferenceForm::Named, found);
     }
 }
@@ -216,6 +217,27 @@ fn add_words(text: &str, region: Span, kind: TextKind, found: &mut Vec<Reference
         let span = Span::new(region.start + start + edge, region.start + end - edge);
         if let Some((span, form)) = classify_word(text, span, kind) {
             add(span.slice(text), span.start, form, found);
+        }
+    }
+    if kind != TextKind::Program {
+        add_one_words_of_plugins(text, region, found);
+    }
+}
+
+/// Adds the names of one word with their plugins: `plugin:name`.
+fn add_one_words_of_plugins(text: &str, region: Span, found: &mut Vec<Reference>) {
+    let written = region.slice(text);
+    for (colon, _) in written.match_indices(':') {
+        let start = written[..colon].trim_end_matches(is_letter).len();
+        let rest = &written[colon + 1..];
+        let name = &rest[..rest.find(|it| !is_letter(it)).unwrap_or(rest.len())];
+        let span = Span::new(region.start + start, region.start + colon + 1 + name.len());
+        if name.starts_with(|it: char| it.is_ascii_lowercase())
+            && !name.contains('-')
+            && is_name(span.slice(text))
+            && WordContext::around(text, span).is_bounded()
+        {
+            add(span.slice(text), span.start, ReferenceForm::Named, found);
         }
     }
 }

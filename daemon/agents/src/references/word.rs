@@ -252,9 +252,12 @@ pub(super) fn values(text: &str, lines: Span, found: &mut Vec<Reference>) {
         let is_name = name.contains('-') && is_name(name) || is_call && is_one_word(name);
         let is_closed = is_tag && is_content && behind.starts_with("</skill>")
             || is_parameter && is_content && behind.starts_with("</parameter>");
-        if is_name && (is_quoted || is_bare || is_closed) {
+        // The value of a field `skill` may be any word.
+        let is_field = !before.ends_with(is_letter) && is_quoted && is_one_word(name);
+        let form = if is_name { ReferenceForm::Allowed } else { ReferenceForm::Named };
+        if is_name && (is_quoted || is_bare || is_closed) || is_field {
             let span = Span::new(start, start + name.len());
-            found.push(Reference { name: name.to_owned(), span, form: ReferenceForm::Allowed });
+            found.push(Reference { name: name.to_owned(), span, form });
         }
     }
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use skills_agents::plugin;
 use skills_discovery::discover::{Entry, Fault, FileId};
 use skills_lint::{BundledTexts, FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet};
 use skills_platform::lock::lock;
@@ -106,6 +107,7 @@ pub(super) struct FsFacts<'a> {
     link: OnceCell<Option<AbsPath>>,
     file_target: OnceCell<Option<AbsPath>>,
     depth: OnceCell<Option<usize>>,
+    plugin: OnceCell<Option<String>>,
     fault: Option<&'a Fault>,
     is_mentioned: Option<&'a dyn Fn(&str) -> bool>,
 }
@@ -128,6 +130,7 @@ impl<'a> FsFacts<'a> {
             link: OnceCell::new(),
             file_target: OnceCell::new(),
             depth: OnceCell::new(),
+            plugin: OnceCell::new(),
             fault: None,
             is_mentioned: None,
         }
@@ -242,6 +245,14 @@ impl FsContext for FsFacts<'_> {
         };
         *self.depth.get_or_init(count)
     }
+
+    fn plugin(&self) -> Option<&str> {
+        let read = || {
+            let mut found = plugin::manifests(self.path).filter(|it| it.is_file());
+            plugin::name(&short_text(&found.next()?)?)
+        };
+        self.plugin.get_or_init(read).as_deref()
+    }
 }
 
 /// Returns the file system facts of the skill at `path`. Blocks on the disk.
@@ -258,6 +269,7 @@ pub fn facts(path: &AbsPath, looks: &[String], cache: &BundledTextsCache) -> Ski
         is_top: facts.is_top(),
         depth: facts.depth(),
         is_git_ignored: facts.is_git_ignored(),
+        plugin: facts.plugin().map(str::to_owned),
     }
 }
 
