@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use skills_agents::field_table::{ARGUMENTS, CLAUDE_SKILLS, COMMON_MARK};
-use skills_agents::references::{Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name};
+use skills_agents::references::{
+    Link, LinkBase, LinkForm, Reference, ReferenceForm, is_instruction_file, is_name,
+};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest::{self, Slip};
 use skills_syntax::text::Span;
@@ -129,14 +131,28 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let is_argument = |name: &str, span: Span| {
         cx.text[..span.start].ends_with('$') && arguments.iter().any(|it| it.text == name)
     };
+    // A field of agents, which nobody reads in a skill.
+    let is_agent = cx.path.is_some_and(|it| is_instruction_file(it));
+    let unread = cx.entry("skills").map(|it| it.value.span).filter(|_| !is_agent);
     let mut compared: HashMap<(String, Certainty), Option<&str>> = HashMap::new();
+    let is_own_plugin = |it: &str| cx.fs.plugin() == Some(it);
     for Reference { name, span, form } in cx.references() {
-        let (span, form) = (*span, *form);
+        // The name of the text's own plugin says that a skill or a command is meant.
+        let (name, span, form) = match name.rsplit_once(':') {
+            Some((prefix, last)) if last.contains('-') && is_own_plugin(prefix) => {
+                let span = Span::new(span.end - last.len(), span.end);
+                let is_alone = *form == ReferenceForm::Named;
+                (last, span, if is_alone { ReferenceForm::Spoken } else { *form })
+            }
+            _ => (name.as_str(), *span, *form),
+        };
         if name.len() < MIN_NAME_LEN
             || !is_name(name)
             || name.contains([':', '_'])
+            || form == ReferenceForm::Named && !name.contains('-')
             || skill_set.is_known_name(name)
             || is_argument(name, span)
+            || unread.is_some_and(|it| it.touches(span))
             || is_in_path(cx.text, span, form)
         {
             continue;
@@ -148,7 +164,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             ReferenceForm::Called if !name.contains('-') => Certainty::Command,
             _ => Certainty::Clear,
         };
-        let key = (name.clone(), certainty);
+        let key = (name.to_owned(), certainty);
         if compared.len() == MAX_COMPARED && !compared.contains_key(&key) {
             continue;
         }

@@ -182,7 +182,7 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
     }
 }
 
-/// Reports an import of a missing SKILL.md beside the skill if a neighboring directory has a
+/// Reports a path to a missing SKILL.md beside the skill if a neighboring directory has a
 /// similar name.
 fn misspelled_skill(cx: &Cx<'_>, span: Span, normal: &str) -> Option<Finding> {
     let dir = normal.strip_suffix("/SKILL.md")?;
@@ -251,6 +251,9 @@ fn check_path(
         return;
     }
     let (normal, leaves) = normalise(name);
+    if leaves && !is_plain {
+        out.extend(misspelled_skill(cx, span, &normal));
+    }
     if leaves || !normal.contains('/') || cx.fs.look(&normal) != Some(PathKind::Missing) {
         return;
     }

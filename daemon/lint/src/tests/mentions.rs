@@ -101,3 +101,53 @@ fn quoted_script_of_a_direct_command_is_checked() {
     assert_eq!(check(&fence("here.sh")), Some("body/not-executable"));
     assert_eq!(check("```\n[\n  \"scripts/gone.sh\",\n]\n```"), None);
 }
+
+#[test]
+fn misspelled_name_after_the_own_plugin_or_in_a_path_in_backticks_is_found() {
+    let check = |line: &str| {
+        let text = body(line);
+        let beside = body("x").replace("pdf", "competitive-brief");
+        let fixture = format!(
+            "//- /w/skills/pdf/SKILL.md\n{text}//- /w/skills/competitive-brief/SKILL.md\n{beside}\
+             //- /w/.claude-plugin/plugin.json\n{{\"name\": \"acme\"}}\n"
+        );
+        let mut found = Fixture::new(&fixture).check();
+        found.retain(|it| ["ref/unknown", "body/broken-path"].contains(&it.rule.id.as_str()));
+        let shown = found.iter().map(|it| {
+            assert_eq!(it.offers.len(), 1, "{line}");
+            it.diagnostic.span.slice(&text).to_owned()
+        });
+        shown.collect::<Vec<_>>()
+    };
+    for (line, span) in [
+        ("Use acme:competitive-breif.", "competitive-breif"),
+        ("Call Skill(acme:competitive-breif).", "competitive-breif"),
+        ("See `../competitive-breif/SKILL.md`.", "../competitive-breif/SKILL.md"),
+    ] {
+        assert_eq!(check(line), [span], "{line}");
+    }
+    for line in [
+        "Use acme:competitive-brief.",
+        "Use other:competitive-breif.",
+        "Use acme:competitive-analysis.",
+        "See `../competitive-brief/SKILL.md`.",
+        "See `../competitor/SKILL.md` and `../competitive-breif/notes.md`.",
+    ] {
+        assert_eq!(check(line), [""; 0], "{line}");
+    }
+}
+
+#[test]
+fn misspelled_name_in_a_list_of_skills_is_found_only_where_an_agent_reads_it() {
+    let check = |path: &str| {
+        let beside = body("x").replace("pdf", "competitive-brief");
+        let fixture = format!(
+            "//- {path}\n---\nname: pdf\ndescription: Reads. Use when asked.\nskills: [competitive-breif]\n---\nRead.\n\
+             //- /w/skills/competitive-brief/SKILL.md\n{beside}"
+        );
+        let found = Fixture::new(&fixture).check();
+        found.iter().filter(|it| it.rule.id.as_str() == "ref/unknown").count()
+    };
+    assert_eq!(check("/w/.claude/agents/pdf.md"), 1);
+    assert_eq!(check("/w/skills/pdf/SKILL.md"), 0);
+}
