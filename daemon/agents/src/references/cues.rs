@@ -178,20 +178,29 @@ impl<'a> WordContext<'a> {
     /// Returns whether another word follows in the same part of the sentence.
     fn goes_on(&self) -> bool {
         let after = self.after.trim_start_matches(WRAPPERS).trim_start();
-        let is_owner = self.after.starts_with("'s ") || self.after.starts_with("’s ");
-        after.starts_with(char::is_alphanumeric) && !is_owner
+        after.starts_with(char::is_alphanumeric) && !self.is_owner()
+    }
+
+    /// Returns whether something of it follows: "name's results".
+    fn is_owner(&self) -> bool {
+        self.after.starts_with("'s ") || self.after.starts_with("’s ")
     }
 
     fn is_before_function_word(&self) -> bool {
         FUNCTION_WORDS.contains(&&*self.words().1)
     }
 
-    /// Returns whether it is in emphasis of its own, or the end of a heading such as "Step 1: name".
+    /// Returns whether it is in emphasis or quotes of its own, owns something, ends a clause, or is
+    /// the end of a heading such as "Step 1: name".
     pub(super) fn is_marked(&self) -> bool {
         let is_within = |it: &str| self.before.ends_with(it) && self.after.starts_with(it);
+        // Not the value of an attribute.
+        let opens = |it: &str| it.is_empty() || it.ends_with([' ', '(']);
+        let is_quoted = is_within("\"") && self.before.strip_suffix('"').is_some_and(opens);
+        let ends_clause = self.after.starts_with("; ");
         let is_last = self.is_whole && self.after.trim().is_empty();
         let is_title = is_last && self.before.starts_with('#') && self.before.ends_with(": ");
-        is_within("*") || is_within("_") || is_title
+        is_within("*") || is_within("_") || is_quoted || self.is_owner() || ends_clause || is_title
     }
 
     /// Returns whether its SKILL.md follows, in a path that starts with it.
@@ -358,12 +367,12 @@ const ABBREVIATIONS: [&str; 10] =
     ["vs", "etc", "cf", "eg", "ie", "approx", "incl", "esp", "resp", "al"];
 
 /// Words before a name: a skill is used, loaded, run or consulted.
-const CUES: [&str; 44] = [
-    "from", "over", "than", "use", "uses", "using", "used", "see", "invoke", "invokes", "invoking",
-    "load", "loads", "loading", "run", "runs", "running", "call", "calls", "calling", "via",
-    "after", "before", "then", "try", "read", "consult", "follow", "apply", "prefer", "replace",
-    "activate", "trigger", "to", "by", "with", "or", "and", "is", "as", "finished", "orchestrates",
-    "need", "through",
+const CUES: [&str; 45] = [
+    "for", "from", "over", "than", "use", "uses", "using", "used", "see", "invoke", "invokes",
+    "invoking", "load", "loads", "loading", "run", "runs", "running", "call", "calls", "calling",
+    "via", "after", "before", "then", "try", "read", "consult", "follow", "apply", "prefer",
+    "replace", "activate", "trigger", "to", "by", "with", "or", "and", "is", "as", "finished",
+    "orchestrates", "need", "through",
 ];
 
 /// Words among [`CUES`] before a skill that is used, also in a prompt.

@@ -170,9 +170,26 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     if may_flow && ARROWS.iter().take(N_FLOWS).any(|it| written.contains(it)) {
         in_flow(text, code, found);
     }
+    in_words(text, code, found);
     let is_plausible = is_hyphenated(name) || name.contains(':') && is_name(name);
     if is_plausible && !WordContext::around(text, code).is_other(TextKind::Prose) {
         add(name, start, ReferenceForm::Named, found);
+    }
+}
+
+/// Adds the names among several words in code: any in a sentence of another script, which is no
+/// command, and one with a plugin as the value of a key, as in `owner: plugin:name`.
+fn in_words(text: &str, code: Span, found: &mut Vec<Reference>) {
+    let written = code.slice(text);
+    let (mut at, mut before) = (code.start, "");
+    for word in written.split(' ') {
+        let is_value = word.contains(':') && before.ends_with(':');
+        let is_in_sentence = word.len() < written.len() && !written.is_ascii();
+        if (is_value || is_in_sentence) && is_hyphenated(word) {
+            add(word, at, ReferenceForm::Named, found);
+        }
+        at += word.len() + 1;
+        before = word;
     }
 }
 

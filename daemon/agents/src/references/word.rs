@@ -479,6 +479,13 @@ mod tests {
             "### Step 1: aa-bb",
             "Look into aa-bb/SKILL.md first.",
             "Call `skillsd load aa-bb` first.",
+            "Later aa-bb's results count.",
+            "Later aa-bb’s results count.",
+            "The old \"aa-bb\" does it.",
+            "End aa-bb; more follows.",
+            "Internal module for aa-bb.",
+            "`按 aa-bb 维护`",
+            "`owner: p:aa-bb`",
         ] {
             assert_eq!(certain(text), Some(false), "{text}");
         }
@@ -494,6 +501,13 @@ mod tests {
             "The **aa-bb runs** first.",
             "### Step 1: aa-bb things",
             "Look into x/aa-bb/SKILL.md first.",
+            "Later aa-bb results count.",
+            "The old \"aa-bb mode\" does it.",
+            "Internal module for aa-bb files.",
+            "`run aa-bb now`",
+            "`按 x/aa-bb 维护`",
+            "`npm run p:aa-bb`",
+            "`owner: aa-bb`",
         ] {
             assert_eq!(certain(text), None, "{text}");
         }
