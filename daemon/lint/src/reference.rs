@@ -131,13 +131,13 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let is_argument = |name: &str, span: Span| {
         cx.text[..span.start].ends_with('$') && arguments.iter().any(|it| it.text == name)
     };
-    // A field of agents, which nobody reads in a skill.
+    // A field of agents: it has no meaning in a skill.
     let is_agent = cx.path.is_some_and(|it| is_instruction_file(it));
     let unread = cx.entry("skills").map(|it| it.value.span).filter(|_| !is_agent);
     let mut compared: HashMap<(String, Certainty), Option<&str>> = HashMap::new();
     let is_own_plugin = |it: &str| cx.fs.plugin() == Some(it);
     for Reference { name, span, form } in cx.references() {
-        // The name of the text's own plugin says that a skill or a command is meant.
+        // A skill or a command follows the name of the text's own plugin.
         let (name, span, form) = match name.rsplit_once(':') {
             Some((prefix, last)) if last.contains('-') && is_own_plugin(prefix) => {
                 let span = Span::new(span.end - last.len(), span.end);

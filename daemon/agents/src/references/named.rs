@@ -177,8 +177,8 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     }
 }
 
-/// Adds the names among several words in code: any in a sentence of another script, which is no
-/// command, and one with a plugin as the value of a key, as in `owner: plugin:name`.
+/// Adds the names among several words in code: one with a plugin as the value of a key, as in
+/// `owner: plugin:name`, and any beside letters or arrows that a command does not have.
 fn in_words(text: &str, code: Span, found: &mut Vec<Reference>) {
     let written = code.slice(text);
     let (mut at, mut before) = (code.start, "");
