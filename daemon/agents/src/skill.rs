@@ -164,10 +164,10 @@ impl SkillRecord {
             .chain(facts.truncated.then(|| positions.finding(too_large(text.len(), facts.size))))
             .collect();
         let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
-        let forged = document.frontmatter.as_ref().map(listing::injections).unwrap_or_default();
-        findings.extend(forged.into_iter().map(|it| positions.finding(it)));
-        findings.sort_by_key(|it| it.diagnostic.span.start);
         let frontmatter = document.frontmatter.as_ref();
+        let forged = frontmatter.map(|it| listing::injections(text, it, |_| false));
+        findings.extend(forged.into_iter().flatten().map(|it| positions.finding(it)));
+        findings.sort_by_key(|it| it.diagnostic.span.start);
         let field = |it| positions.field(fields?, frontmatter?, it);
         let flag = |it, default| fields.and_then(|fields| fields.switch(it)).unwrap_or(default);
         let paths = fields.map(|it| it.list(&field_table::PATHS)).unwrap_or_default();

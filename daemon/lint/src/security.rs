@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_agents::field_table::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, UNICODE};
-use skills_agents::listing::has_injection;
-use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
+use skills_agents::listing::{has_injection, injections};
+use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::invisible_chars::{self, Run};
 use skills_syntax::parse::Value;
 use skills_syntax::text::{Span, occurrences};
@@ -37,7 +37,7 @@ pub(super) static LISTING_INJECTION: Rule = Rule::new(
     RuleId::SecurityListingInjection,
     Severity::Error,
     "The name or the description imitates part of the skill listing.",
-    "Agents put both into their prompts unescaped. A tag that ends the listing, or a line that looks like another entry, speaks to the model in the agent's name.",
+    "Agents put both into their prompts unescaped. A tag that ends the listing, or a line that looks like another entry, speaks to the model in the agent's name. A line with a name that no other skill has is only a warning.",
     "Write them on one line, without such tags.",
 )
 .sources(&[&CLAUDE_SKILLS])
@@ -172,7 +172,7 @@ fn hidden_run(run: &Run, span: Span) -> Finding {
     Finding::new(&HIDDEN_UNICODE, span, message)
 }
 
-/// Adds the record's findings about forged listing entries.
+/// Reports forged parts of the listing. An entry is an error if another skill has its name.
 fn add_forged(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     // Some agents' listings have the path.
     if cx.path.is_some_and(|it| has_injection(&it.to_string_lossy())) {
@@ -180,14 +180,14 @@ fn add_forged(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let finding = Finding::new(&LISTING_INJECTION, cx.line(0), message);
         out.push(finding.help("Rename its directory: letters, digits and hyphens are enough."));
     }
-    for it in
-        cx.record.findings.iter().filter(|it| it.diagnostic.code == ProblemCode::ListingInjection)
-    {
-        let Diagnostic { span, message, help, .. } = &it.diagnostic;
-        let finding =
-            Finding::new(&LISTING_INJECTION, cx.line(span.start).within(*span), message.clone());
+    let own = cx.record.name.as_ref().map_or(cx.directory, |it| &*it.text);
+    let is_other = |it: &str| it != own && cx.skill_set().is_known_name(it);
+    let forged = cx.frontmatter().map(|it| injections(cx.text, it, is_other));
+    for Diagnostic { severity, span, message, help, .. } in forged.into_iter().flatten() {
+        let finding = Finding::new(&LISTING_INJECTION, cx.line(span.start).within(span), message);
+        let finding = finding.severity(severity);
         out.push(match help {
-            Some(help) => finding.help(help.clone()),
+            Some(help) => finding.help(help),
             None => finding,
         });
     }

@@ -18,5 +18,6 @@ mod mentions;
 mod messages;
 mod project_files;
 mod samples;
+mod security;
 mod suppression;
 mod typing;

@@ -1,7 +1,8 @@
 //! Precision and recall on findings labelled by hand.
 //!
 //! `labelled.jsonl` has one finding a line: an excerpt of a public skill with the files beside it
-//! and excerpts of them (`texts`), and the label, given by reading before the rules were tuned.
+//! and excerpts of them (`texts`), and the label, given by reading before the rules were tuned. The
+//! repository `own text` stands for a text of ours with the form of several public ones.
 //! `right` is true if the text is wrong at that place. Recall also counts the planted defects of
 //! `samples`. The counts are in a table of `docs/check.md`.
 
