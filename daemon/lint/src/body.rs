@@ -1,6 +1,7 @@
 //! Rules `body/*`: problems with the body and the files that it mentions.
 
 mod conflict;
+mod fences;
 mod files;
 mod linked_texts;
 mod mention;
@@ -16,7 +17,7 @@ use skills_syntax::text::Span;
 use super::finding::Finding;
 use super::subject::Cx;
 use mention::Mentions;
-use rules::{EMPTY, LONG, TOO_LARGE, UNCLOSED_FENCE};
+use rules::{EMPTY, LONG, TOO_LARGE};
 
 pub use files::unreferenced_files;
 pub(super) use variables::commands;
@@ -51,7 +52,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     check_length(cx, out);
-    check_fences(cx, out);
+    fences::check(cx, out);
     structure::check(cx, out);
     let mentions = Mentions::new(cx);
     if cx.is_command {
@@ -103,14 +104,4 @@ fn check_length(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     };
     let message = format!("the body has {n_lines} lines, about {about} tokens");
     out.push(Finding::new(&LONG, span, message));
-}
-
-fn check_fences(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let Some(fence) = cx.body().fences.iter().find(|it| !it.closed) else { return };
-    let text = cx.text;
-    let before = if text.ends_with(['\n', '\r']) { "" } else { cx.line_break() };
-    let mark = fence.mark.slice(text);
-    let closing = format!("{before}{mark}{}", cx.line_break());
-    let finding = Finding::new(&UNCLOSED_FENCE, fence.open, "this code block is not closed");
-    out.push(finding.fix("Close the block at the end", Span::empty(text.len()), closing));
 }

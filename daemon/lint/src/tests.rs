@@ -9,6 +9,7 @@ mod coverage;
 mod examples;
 mod false_positives;
 mod fix_verification;
+mod fences;
 mod fixes;
 mod labelled;
 mod linked_texts;

@@ -68,7 +68,7 @@ const DEFECTS: [Defect; 114] = [
         "yaml/tab-indentation",
         Restores,
     ),
-    ("fill-form", "form.pdf\n```\n", "form.pdf\n", "body/unclosed-fence", Removes),
+    ("fill-form", "form.pdf\n```\n", "form.pdf\n", "body/unclosed-fence", Offers("Close the block before the text")),
     (
         "fill-form",
         "license: MIT",

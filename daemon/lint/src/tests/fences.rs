@@ -1,0 +1,70 @@
+//! Findings and fixes of code blocks that are not closed.
+
+use skills_syntax::edit::apply;
+
+use crate::testing::Fixture;
+use crate::{Finding, Offer};
+
+use super::false_positives::body;
+
+/// Returns the finding about an unclosed code block and the line of its place.
+fn find(text: &str) -> (Finding, String) {
+    let found = Fixture::new(text).check();
+    let mut found = found.into_iter().filter(|it| it.rule.id.as_str() == "body/unclosed-fence");
+    let finding = found.next().expect("it is found");
+    assert!(found.next().is_none(), "{text}");
+    let place = finding.diagnostic.span.slice(text).to_owned();
+    (finding, place)
+}
+
+/// Checks that nothing is applied unasked and that the first offer changes the body to `expected`.
+#[track_caller]
+fn offers(text: &str, place: &str, expected: &str) {
+    let text = body(text);
+    let (finding, found) = find(&text);
+    assert_eq!(found, place, "{text}");
+    assert!(finding.fixes.is_empty(), "{finding:?}");
+    let Some(Offer::Draft(fix)) = finding.offers.first() else { panic!("no draft: {finding:?}") };
+    let fixed = apply(&text, &fix.edits);
+    assert_eq!(fixed, body(expected));
+    let left = Fixture::new(&fixed).check();
+    assert!(left.iter().all(|it| it.rule.id.as_str() != "body/unclosed-fence"), "{left:?}");
+}
+
+#[test]
+fn unclosed_fence_of_nested_blocks_is_reported_at_the_outer_one_with_longer_fences() {
+    offers(
+        "```markdown\n# Page\n\n```sql\nselect 1\n```\n\nEnd.\n```\n\n## Gotchas\n\nNone.",
+        "```markdown",
+        "````markdown\n# Page\n\n```sql\nselect 1\n```\n\nEnd.\n````\n\n## Gotchas\n\nNone.",
+    );
+    // Several blocks inside, and one with the length of the new fence.
+    offers(
+        "~~~sh\nls\n~~~\n\n```md\n```js\na\n```\n\n```js\nb\n```\n````\nc\n````\n```\n\nText.",
+        "```md",
+        "~~~sh\nls\n~~~\n\n`````md\n```js\na\n```\n\n```js\nb\n```\n````\nc\n````\n`````\n\nText.",
+    );
+}
+
+#[test]
+fn unclosed_fence_before_prose_is_removed_or_closed_there_if_the_user_chooses_so() {
+    offers("Read.\n\n```\n\nThen write.", "```", "Read.\n\n\nThen write.");
+    offers("Read.\n```\n## Gotchas\nNone.", "```", "Read.\n## Gotchas\nNone.");
+    offers("Read.\n```\n- one", "```", "Read.\n- one");
+    offers("Read.\n```", "```", "Read.");
+    offers(
+        "```sh\nls\n\n## Gotchas\n\nNone.",
+        "```sh",
+        "```sh\nls\n```\n\n## Gotchas\n\nNone.",
+    );
+}
+
+#[test]
+fn unclosed_fence_above_code_alone_is_closed_at_the_end() {
+    for code in ["```sh\nls\npwd", "```\nls -l\n\n", "```sh"] {
+        let text = body(code);
+        let (finding, _) = find(&text);
+        let fix = finding.only_fix().expect("it has one fix");
+        assert_eq!(apply(&text, &fix.edits), format!("{text}```\n"));
+    }
+}
