@@ -44,6 +44,7 @@ mod suppression_fix;
 mod table;
 mod tools;
 mod verify_fix;
+mod wrong_encoding;
 mod yaml;
 
 #[cfg(any(test, feature = "testing"))]

@@ -7,17 +7,19 @@ use regex::Regex;
 use skills_agents::field_table::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, UNICODE};
 use skills_agents::listing::{has_injection, injections};
 use skills_syntax::diagnostic::{Diagnostic, Severity};
+use skills_syntax::edit::Edit;
 use skills_syntax::invisible_chars::{self, Run};
 use skills_syntax::parse::Value;
 use skills_syntax::text::{Span, occurrences};
 
 use super::body::commands;
 use super::expression::expression;
-use super::finding::Finding;
+use super::finding::{Finding, Fix, Offer};
 use super::hooks;
 use super::rule::{PASSING, Rule};
 use super::rule_id::RuleId;
 use super::subject::Cx;
+use super::wrong_encoding::{self, WrongEncoding};
 
 pub(super) static HIDDEN_UNICODE: Rule = Rule::new(
     RuleId::SecurityHiddenUnicode,
@@ -94,7 +96,17 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let wrong = wrong_encoding::find(cx.text);
+    let is_wrong = |at: usize| {
+        let runs = wrong.as_ref().map(|it| &*it.runs).unwrap_or_default();
+        let before = runs.partition_point(|it| it.start <= at);
+        before.checked_sub(1).is_some_and(|it| at < runs[it].end)
+    };
+    out.extend(wrong.as_ref().map(decoded_wrongly));
     for run in invisible_chars::runs(cx.text) {
+        if is_wrong(run.bytes.start) {
+            continue;
+        }
         // `yaml/byte-order-mark` covers a byte order mark at the start.
         if run.bytes.start == 0 && run.first == '\u{FEFF}' && run.count == 1 {
             continue;
@@ -106,6 +118,8 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             continue;
         }
         let finding = hidden_run(&run, span).fix("Remove the invisible characters", span, "");
+        // Another control character may be what is left of such text.
+        let finding = if wrong.is_some() { finding.into_drafts() } else { finding };
         let is_quoted = is_space_of_formula(cx.text, &run) && is_in_fence(cx, span);
         out.push(if is_quoted { finding.severity(Severity::Information) } else { finding });
     }
@@ -125,6 +139,23 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             out.push(finding.help("Remove the escape sequence."));
         }
     }
+}
+
+/// Returns the finding for text that was decoded with the wrong encoding. Its control characters
+/// are part of the original text.
+fn decoded_wrongly(wrong: &WrongEncoding) -> Finding {
+    let WrongEncoding { runs, originals } = wrong;
+    let places = if runs.len() == 1 { "place" } else { "places" };
+    let message =
+        format!("UTF-8 text was decoded with the wrong encoding, in {} {places}", runs.len());
+    let finding = Finding::new(&HIDDEN_UNICODE, runs[0], message);
+    let Some(originals) = originals else {
+        return finding.help("Restore the text from its source; parts of it are lost here.");
+    };
+    let edits = runs.iter().zip(originals);
+    let edits = edits.map(|(run, text)| Edit { span: *run, text: text.clone() }).collect();
+    let title = "Decode the text as UTF-8".to_owned();
+    finding.help("Decode the text as UTF-8.").offer(Offer::Draft(Fix { title, edits }))
 }
 
 /// Returns whether a run is one zero-width space in a formula, as texts copied from web pages

@@ -1,7 +1,9 @@
 //! Findings of the rules `security/*`.
 
 use skills_syntax::diagnostic::Severity;
+use skills_syntax::edit::apply;
 
+use crate::Offer;
 use crate::testing::Fixture;
 
 /// Returns the severities of a rule's findings and the texts at their places.
@@ -33,4 +35,22 @@ fn listing_injection_by_a_list_item_is_reported_at_its_line_if_it_may_be_a_skill
         let expected: Vec<_> = severity.into_iter().map(|it| (it, item.to_owned())).collect();
         assert_eq!(found("security/listing-injection", &skill(item)), expected, "{item}");
     }
+}
+
+#[test]
+fn utf8_decoded_with_the_wrong_encoding_is_one_finding_and_no_character_is_removed_unasked() {
+    let original = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\n# 音频 und 视频\n\n处理 all files.\n";
+    let text: String = original.bytes().map(char::from).collect();
+    let fixture = Fixture::new(&text);
+    let found = fixture.check();
+    let mut found = found.iter().filter(|it| it.rule.id.as_str() == "security/hidden-unicode");
+    let finding = found.next().expect("it is found");
+    assert!(found.next().is_none() && finding.fixes.is_empty(), "{finding:?}");
+    let message = "UTF-8 text was decoded with the wrong encoding, in 3 places";
+    assert_eq!(finding.diagnostic.message, message);
+    let [Offer::Draft(fix)] = &finding.offers[..] else { panic!("no draft: {finding:?}") };
+    assert_eq!(apply(&text, &fix.edits), original);
+    // A control character elsewhere is still removed.
+    let hidden = format!("{text}Read\u{9B}.\n");
+    assert_eq!(self::found("security/hidden-unicode", &hidden).len(), 2);
 }

@@ -1,0 +1,92 @@
+//! Finds UTF-8 text that was decoded as Latin-1 or Windows-1252: `é` as `Ã©`.
+
+use skills_syntax::text::Span;
+
+/// UTF-8 text that was decoded with the wrong encoding.
+pub(super) struct WrongEncoding {
+    /// The affected runs of characters, at least one, in order.
+    pub(super) runs: Vec<Span>,
+    /// Their original texts; `None` if part of one is lost.
+    pub(super) originals: Option<Vec<String>>,
+}
+
+/// Returns the affected runs of a text that contain control characters: those prove that no letters
+/// were meant.
+pub(super) fn find(text: &str) -> Option<WrongEncoding> {
+    let is_control = |it: char| matches!(it, '\u{80}'..='\u{9F}');
+    if !text.contains(is_control) {
+        return None;
+    }
+    let mut runs = Vec::new();
+    let mut originals = Some(Vec::new());
+    let mut rest = text.char_indices().peekable();
+    while let Some((start, first)) = rest.next() {
+        let Some(byte) = byte_of(first) else { continue };
+        let (mut bytes, mut end) = (vec![byte], start + first.len_utf8());
+        let mut has_control = is_control(first);
+        while let Some((at, letter)) = rest.next_if(|(_, it)| byte_of(*it).is_some()) {
+            bytes.extend(byte_of(letter));
+            end = at + letter.len_utf8();
+            has_control |= is_control(letter);
+        }
+        let is_decoded = bytes.utf8_chunks().any(|it| !it.valid().is_empty());
+        if is_decoded {
+            runs.push((Span::new(start, end), has_control));
+            match String::from_utf8(bytes) {
+                Ok(original) => originals.iter_mut().for_each(|it| it.push(original.clone())),
+                Err(_) => originals = None,
+            }
+        }
+    }
+    let is_certain = runs.iter().any(|(_, has_control)| *has_control);
+    let runs = runs.into_iter().map(|(run, _)| run).collect();
+    is_certain.then_some(WrongEncoding { runs, originals })
+}
+
+/// Returns the byte outside ASCII that a character is in Latin-1 or Windows-1252.
+fn byte_of(letter: char) -> Option<u8> {
+    /// The characters of Windows-1252 from 0x80, with `\0` for the bytes without one.
+    const WINDOWS: [char; 32] = [
+        '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0',
+        '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
+    ];
+    match letter {
+        '\0'..='\u{7F}' => None,
+        '\u{80}'..='\u{FF}' => u8::try_from(u32::from(letter)).ok(),
+        _ => (0x80..).zip(WINDOWS).find(|(_, it)| *it == letter).map(|(byte, _)| byte),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn originals(text: &str) -> Option<Vec<String>> {
+        find(text).and_then(|it| it.originals)
+    }
+
+    #[test]
+    fn utf8_read_as_latin1_or_windows_1252_is_decoded() {
+        for original in ["音频", "日本語テキスト", "字", "é„ß 频"] {
+            let latin1: String = original.bytes().map(char::from).collect();
+            let joined = originals(&format!("# {latin1} and")).map(|it| it.join(" "));
+            assert_eq!(joined.as_deref(), Some(original));
+        }
+        assert_eq!(originals("ã\u{81}‚"), Some(vec!["あ".to_owned()]));
+    }
+
+    #[test]
+    fn lost_bytes_leave_no_original() {
+        let found = find("é\u{9F}³ and é\u{91}").expect("the first run is decoded");
+        assert_eq!((found.runs.len(), found.originals), (1, Some(vec!["音".to_owned()])));
+        let found = find("é\u{9F}³é\u{91}").expect("a part is decoded");
+        assert!(found.originals.is_none());
+    }
+
+    #[test]
+    fn control_characters_beside_letters_are_not_decoded() {
+        for text in ["é\u{9B}", "a\u{9B}31m", "Ã© and \u{9B}", "“é” – ok"] {
+            assert!(find(text).is_none(), "{text:?}");
+        }
+    }
+}
