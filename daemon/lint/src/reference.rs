@@ -153,6 +153,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             || skill_set.is_known_name(name)
             || is_argument(name, span)
             || unread.is_some_and(|it| it.touches(span))
+            || is_in_data(cx, span)
             || is_in_path(cx.text, span, form)
         {
             continue;
@@ -206,6 +207,19 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 /// Returns whether a name before "skill" is a word of the sentence: "the other skill".
 fn is_plain_word(text: &str, name: &str, span: Span, form: ReferenceForm) -> bool {
     form == ReferenceForm::Mentioned && !name.contains('-') && !text[..span.start].ends_with('`')
+}
+
+/// Returns whether a place is in a code block of shell commands or data, whose texts are values of
+/// a program.
+fn is_in_data(cx: &Cx<'_>, span: Span) -> bool {
+    const LANGUAGES: [&str; 11] = [
+        "bash", "sh", "shell", "zsh", "console", "shell-session", "powershell", "json", "jsonc",
+        "json5", "jsonl",
+    ];
+    cx.fence_around(span).is_some_and(|it| {
+        let language = it.info.slice(cx.text).split_whitespace().next().unwrap_or_default();
+        LANGUAGES.iter().any(|it| it.eq_ignore_ascii_case(language))
+    })
 }
 
 /// Returns whether a name is part of a path, which other rules check.
@@ -268,15 +282,17 @@ fn find_intended_skill<'s>(
 const LONG_PART: usize = 6;
 
 /// Returns whether each short part of a name is another form of its counterpart or differs by a
-/// slip: `deck-tools` is not `docx-tools`.
+/// slip: `deck-tools` is not `docx-tools`. With a letter before it, a part is another word:
+/// `preview` and `review`.
 fn has_similar_parts(name: &str, meant: &str) -> bool {
-    let mut pairs = name.split('-').zip(meant.split('-'));
-    name.split('-').count() != meant.split('-').count()
-        || !name.contains('-')
-        || pairs.all(|(a, b)| {
-            let is_form = a.starts_with(b) || b.starts_with(a);
-            is_form || a.len().min(b.len()) >= LONG_PART || suggest::slip(a, b).is_some()
-        })
+    if !name.contains('-') || name.split('-').count() != meant.split('-').count() {
+        return true;
+    }
+    name.split('-').zip(meant.split('-')).all(|(a, b)| {
+        let is_form = a.starts_with(b) || b.starts_with(a);
+        let is_long = a.len().min(b.len()) >= LONG_PART && !a.ends_with(b);
+        is_form || is_long || suggest::slip(a, b).is_some()
+    })
 }
 
 /// Returns whether a name is another one with one typing error that hardly makes another word. The

@@ -120,7 +120,7 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let finding = hidden_run(&run, span).fix("Remove the invisible characters", span, "");
         // Another control character may be what is left of such text.
         let finding = if wrong.is_some() { finding.into_drafts() } else { finding };
-        let is_quoted = is_space_of_formula(cx.text, &run) && is_in_fence(cx, span);
+        let is_quoted = is_space_of_formula(cx.text, &run) && cx.fence_around(span).is_some();
         out.push(if is_quoted { finding.severity(Severity::Information) } else { finding });
     }
     let values = cx.frontmatter().map(|it| it.entries.iter().map(|it| &it.value).collect());
@@ -174,12 +174,6 @@ fn is_space_of_formula(text: &str, run: &Run) -> bool {
     run.count == 1
         && run.first == '\u{200B}'
         && (is_left && right == Some('(') || is_symbol(left) && (is_right || right == Some('(')))
-}
-
-fn is_in_fence(cx: &Cx<'_>, span: Span) -> bool {
-    let fences = &cx.body().fences;
-    let before = fences.partition_point(|it| it.content.start <= span.start);
-    before.checked_sub(1).is_some_and(|at| span.end <= fences[at].content.end)
 }
 
 /// Returns the finding for a run of invisible characters.

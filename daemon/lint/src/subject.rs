@@ -16,7 +16,7 @@ use skills_agents::text_parts::TextParts;
 use skills_discovery::discover::FileId;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
-use skills_syntax::markdown::Body;
+use skills_syntax::markdown::{Body, Fence};
 use skills_syntax::parse::{Document, Entry, Frontmatter};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{Span, after_line_end, line_breaks};
@@ -180,6 +180,13 @@ impl<'a> Cx<'a> {
             entries.iter().map(|it| (it.key.text.as_str(), it)).collect()
         });
         by_key.get(key).copied()
+    }
+
+    /// Returns the fenced code block of the body whose content contains a span.
+    pub(super) fn fence_around(&self, span: Span) -> Option<&Fence> {
+        let fences = &self.body().fences;
+        let before = fences.partition_point(|it| it.content.start <= span.start);
+        before.checked_sub(1).map(|it| &fences[it]).filter(|it| span.end <= it.content.end)
     }
 
     /// Returns whether `metadata` contains a key.

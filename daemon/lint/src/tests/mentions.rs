@@ -151,3 +151,26 @@ fn misspelled_name_in_a_list_of_skills_is_found_only_where_an_agent_reads_it() {
     assert_eq!(check("/w/.claude/agents/pdf.md"), 1);
     assert_eq!(check("/w/skills/pdf/SKILL.md"), 0);
 }
+
+#[test]
+fn values_in_blocks_of_commands_and_data_are_no_references() {
+    let skill = |text: &str| {
+        format!(
+            "//- /w/skills/pdf/SKILL.md\n{}//- /w/skills/code-review/SKILL.md\n{}",
+            body(text),
+            body("Review.").replace("pdf", "code-review")
+        )
+    };
+    for text in [
+        "```bash\nlog '{\"skill\":\"codex-review\"}'\n```",
+        "```sh\nlog '{\"skill\":\"code-revew\"}'\n```",
+        "```json title=a\n{\"skill\": \"code-revew\"}\n```",
+        "`code-preview` opens a preview.",
+    ] {
+        silent("ref/unknown", &skill(text));
+    }
+    for text in ["```\nSkill(\"code-revew\")\n```", "Use the `code-revew` skill."] {
+        let found = Fixture::new(&skill(text)).check();
+        assert!(found.iter().any(|it| it.rule.id.as_str() == "ref/unknown"), "{text}");
+    }
+}
