@@ -21,7 +21,7 @@ use super::rule_id::RuleId;
 use super::subject::Cx;
 
 pub(super) use keys::{INERT, MISSPELLED, UNKNOWN, misspelled_field};
-use keys::{add_removal_fixes, misspelled, unknown_key};
+use keys::{add_removal_fixes, is_other_key, misspelled, unknown_key};
 use value_type::check_types;
 pub(super) use value_type::{TYPE, not_text};
 pub(super) use values::{CONTRADICTION, DEPRECATED, LENGTH, VALUE};
@@ -58,8 +58,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
                     && cx.profiles().iter().any(|it| it.reader == Some(Agent::QwenCode)) => {}
             KeyKind::Misspelled(field) => slips.entry(field.key).or_default().push(entry),
             KeyKind::Unknown if is_key(entry) => match misspelled_field(&entry.key.text) {
-                Some(field) => slips.entry(field.key).or_default().push(entry),
-                None => out.push(unknown_key(cx, entry, above)),
+                Some(field) if !is_other_key(field, entry) => {
+                    slips.entry(field.key).or_default().push(entry);
+                }
+                Some(_) | None => out.push(unknown_key(cx, entry, above)),
             },
             // The parser reports text that is not a key.
             KeyKind::Unknown => {}

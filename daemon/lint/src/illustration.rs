@@ -50,6 +50,13 @@ static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// A line that announces a list of files to make, or of results.
+static ANNOUNCES_RESULTS: LazyLock<Regex> = LazyLock::new(|| {
+    let makes = r"^\W*(?:\d+\W+)?(?:(?:then|now|next|first|finally|and)\W+)?(?:create|generate|write|produce|make|add)\s+(?:[^\s.:]+\s+){0,4}(?:files?|documents?|pages?|references)(?:\W+(?:in|into|under|at|to|below)\s[^.:]*)?\W*:\W*$";
+    let results = r"^\W*(?:(?:creates|generates|produces|writes)\W*:|(?:output(?: files?)?|outputs|results|artifacts|deliverables)\W*:?)\W*$";
+    expression(&format!("(?i)(?:{makes}|{results})"))
+});
+
 /// The head of a table of examples or conventions, or the line above it.
 static TABLE_OF_EXAMPLES: LazyLock<Regex> = LazyLock::new(|| {
     expression(
@@ -106,6 +113,17 @@ fn paragraph_start(cx: &Cx<'_>, line: Span) -> usize {
 /// Returns whether a line belongs to a list below a line that announces examples, or to a table
 /// of examples or conventions.
 pub(super) fn is_in_examples(cx: &Cx<'_>, line: Span) -> bool {
+    is_below(cx, line, &ANNOUNCES, &TABLE_OF_EXAMPLES)
+}
+
+/// Returns whether a line belongs to a list below a line that announces files to make, or results.
+pub(super) fn is_in_list_of_results(cx: &Cx<'_>, line: Span) -> bool {
+    is_below(cx, line, &ANNOUNCES_RESULTS, &ANNOUNCES_RESULTS)
+}
+
+/// Returns whether a line belongs to a list below a line that matches `list`, or to a table with a
+/// head, or below a line, that matches `table`.
+fn is_below(cx: &Cx<'_>, line: Span, list: &Regex, table: &Regex) -> bool {
     let is_row = |it: &str| it.starts_with('|');
     let is_item = |it: &str| it.starts_with(['-', '*', '+']) || it.starts_with(char::is_numeric);
     let first = line.slice(cx.text).trim_start();
@@ -113,6 +131,10 @@ pub(super) fn is_in_examples(cx: &Cx<'_>, line: Span) -> bool {
     if !is_row_first && !is_item_first {
         return false;
     }
+    // A numbered step can announce a list with hyphens.
+    let is_sibling = |it: &str| {
+        it.starts_with(char::is_numeric) == first.starts_with(char::is_numeric)
+    };
     let mut at = line.start;
     let mut n_blank = 0;
     for _ in 0..MAX_LINES_UP {
@@ -126,14 +148,16 @@ pub(super) fn is_in_examples(cx: &Cx<'_>, line: Span) -> bool {
         if text.is_empty() {
             n_blank += 1;
         } else if is_row_first && n_blank == 0 && is_row(text) {
-            if TABLE_OF_EXAMPLES.is_match(text) {
+            if table.is_match(text) {
                 return true;
             }
+        } else if is_item_first && is_item(text) && !is_sibling(text) && list.is_match(text) {
+            return true;
         } else if !(is_item_first
             && n_blank == 0
             && (is_item(text) || above.slice(cx.text).starts_with("  ")))
         {
-            let announces = if is_row_first { &TABLE_OF_EXAMPLES } else { &ANNOUNCES };
+            let announces = if is_row_first { table } else { list };
             return n_blank < 2 && announces.is_match(text);
         }
     }

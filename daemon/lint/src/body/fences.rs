@@ -13,7 +13,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let fences = &cx.body().fences;
     let Some(last) = fences.iter().find(|it| !it.closed) else { return };
     let nested = fences.iter().enumerate().find_map(|(at, outer)| {
-        let info = inner_info(cx, outer).filter(|_| outer.closed)?;
+        // A fence without an info string may be the end of a block above.
+        let info = inner_info(cx, outer).filter(|_| outer.closed && !is_bare(cx, outer))?;
         Some((outer, info, find_end(cx, &fences[at + 1..])?))
     });
     out.push(match nested {

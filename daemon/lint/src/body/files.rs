@@ -11,6 +11,7 @@ use skills_syntax::text::Span;
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
 use super::super::hooks;
+use super::super::illustration::is_in_list_of_results;
 use super::super::link::{is_illustration, is_page_of_host, normalise};
 use super::super::rule::Rule;
 use super::super::subject::Cx;
@@ -84,7 +85,9 @@ fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Ve
             out.push(missing(mentions, cx, &BROKEN_LINK, span, &path));
         }
         Some(PathKind::Missing)
-            if is_illustration(cx.text, span, &path) || is_page_of_host(&normal) => {}
+            if is_illustration(cx.text, span, &path)
+                || is_page_of_host(&normal)
+                || is_in_list_of_results(cx, cx.line(span.start)) => {}
         Some(PathKind::Missing) => {
             let message = format!("`{normal}` does not exist");
             let finding = Finding::new(&BROKEN_LINK, span, message);

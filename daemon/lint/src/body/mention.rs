@@ -11,7 +11,9 @@ use skills_syntax::text::{Span, occurrences};
 
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
-use super::super::illustration::{CONTEXT_BYTES, EXAMPLES, is_in_examples, proposes};
+use super::super::illustration::{
+    CONTEXT_BYTES, EXAMPLES, is_in_examples, is_in_list_of_results, proposes,
+};
 use super::super::link::is_placeholder;
 use super::super::subject::Cx;
 
@@ -70,6 +72,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
             && !self.is_proposed(line)
             && !self.is_optional(span, line, before)
             && !is_in_examples(self.cx, line)
+            && !is_in_list_of_results(self.cx, line)
+            && !self.is_in_section_of_examples(span, before)
             && !self.is_in_column_of_results(line, at)
             && !self.is_of_another_skill(span, before)
             && !self.is_elsewhere(path)
@@ -154,6 +158,19 @@ impl<'c, 'a> Mentions<'c, 'a> {
         false
     }
 
+    /// Returns whether a place in prose is below a heading such as `Usage Example`. There, only
+    /// sentences such as "See `a.md`" are about files of the skill.
+    fn is_in_section_of_examples(&self, span: Span, before: &str) -> bool {
+        let headings = &self.cx.body().headings;
+        let above = headings.partition_point(|it| it.span.start <= span.start);
+        // The first heading has the name of the skill.
+        let heading = above.checked_sub(1).map(|it| &headings[it]).filter(|it| it.level > 1);
+        let title = heading.map(|it| it.title.slice(self.cx.text));
+        title.is_some_and(|it| EXAMPLE.is_match(&it[..it.floor_char_boundary(CONTEXT_BYTES)]))
+            && !READS.is_match(before)
+            && self.cx.fence_around(span).is_none()
+    }
+
     /// Returns whether a place in a table's row is below a head such as `Output file`.
     fn is_in_column_of_results(&self, line: Span, at: usize) -> bool {
         let is_row = |it: Span| it.slice(self.cx.text).trim_start().starts_with('|');
@@ -215,10 +232,25 @@ static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     let copies = r"\bcop(?:y|ies|ied|ying)\s+(?:\S+\s+){1,7}(?:in|into|to|as|at|under)\s+(?:(?:a|an|the|your|their)\s+)?\W*$";
     let renames = r"\brenam\w+\s+(?:(?:\S+\s+){1,4}(?:to|into|as)\s*)?\W*$|\b(?:name|call)\s+(?:it|them|each|(?:the|new) files?)\b[^.]*$";
     let results = r"\b(?:logs?|results?|outputs?|reports?|findings|summary)\s+(?:(?:goe?s?|lands?|appears?|ends? up|is|are)|(?:is|are|will be|gets?) (?:written|saved|stored|placed|put|logged))\s+(?:to|in|into|at|under)\s*\W*$";
+    let erstellt = r"\b(?:erstell|erzeug|generier|schreib|speicher)\w*:?(?:\s+(?:\S+\s+){0,7}(?:in|nach|als|unter))?\s*(?:(?:die|eine)\s+(?:neue\s+)?(?:Datei\s+)?)?\W*$";
     let asks = r"\b(?:ask|request)\b(?:\s+\S+){0,3}\s+(?:for|to (?:provide|add|upload|supply|create|write|put))\s+(?:(?:a|an|the|their|its)\s+)?\W*$";
     expression(&format!(
-        "(?i)(?:{EXAMPLES}|{others}|{makes}|{parts}|{copies}|{renames}|{results}|{asks})"
+        "(?i)(?:{EXAMPLES}|{others}|{makes}|{parts}|{copies}|{renames}|{results}|{erstellt}|{asks})"
     ))
+});
+
+/// A heading of examples.
+static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?i)\b(?:examples?|beispiele?)\W*$|^\W*(?:usage )?(?:examples?|beispiele?)(?: \d+)?(?:\s*[:—–]|\s+-\s)",
+    )
+});
+
+/// Words before a path that tell to read or run it.
+static READS: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?i)\b(?:see|reads?|refer|load|loads|consult|open|follow|use|uses|run|runs|execute|check|python3?|bash|sh|node|more|further|full|complete|all|additional)\b",
+    )
 });
 
 /// Start of a condition before a path.
@@ -248,10 +280,10 @@ static OPTIONAL: LazyLock<Regex> = LazyLock::new(|| {
 static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     let optional = r"\boptionally\b|\boptional\W*:\W*$|\bconsider\b";
     let later = r"\b(?:not yet(?: written)?|planned|coming soon|to ?do|tbd)\W*:";
-    let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b";
+    let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b|\bmoved from\b";
     let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically)\b|\b(?:skills (?:should|must|may|can)|(?:each|every) skill)\s[^,;:]*\b(?:keeps?|has|have|puts?|stores?|holds?|contains?|includes?|ships?|bundles?|needs?|requires?|comes? with)\b";
     let owns = r"\b(?:if|when|whether|where) (?:the|a|your|their) (?:user|project|repo(?:sitory)?|codebase|workspace|app) (?:already )?(?:has|have|contains?|includes?|provides?|ships?|defines?)\b";
-    let elsewhere = r"\b(?:target|generated|scaffolded|resulting|consuming|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|\b(?:good|bad|wrong|avoid)\W*:\W*$";
+    let elsewhere = r"\b(?:target|generated|scaffolded|resulting|consuming|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|^\W*(?:\d+\W+)?in (?:the|an?|your) (?:[^\s,]+ )?(?:project|codebase|app|application|repo(?:sitory)?|workspace),|\b(?:good|bad|wrong|avoid)\W*:\W*$";
     expression(&format!("(?i)(?:{optional}|{later}|{past}|{typical}|{owns}|{elsewhere})"))
 });
 
@@ -277,6 +309,6 @@ static OWNS: LazyLock<Regex> = LazyLock::new(|| {
 /// Text directly before a path in a body that writes the file.
 static WRITES: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|\b(?:--output|--out|-o)[ =]$|^\W*save\s+$|\btouch $",
+        r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|(?:^|\s)(?:--output|--out|-o|-O)[ =]$|^\W*save\s+$|\btouch $",
     )
 });

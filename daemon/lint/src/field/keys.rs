@@ -199,6 +199,15 @@ fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
     })
 }
 
+/// Returns whether a key is a word of its own with a value that the similar field does not have,
+/// such as `mode: interactive`.
+pub(super) fn is_other_key(field: &'static Field, entry: &Entry) -> bool {
+    let is_other = |it: &str| {
+        field.value(it).is_none() && it.chars().all(|it| it.is_ascii_alphabetic())
+    };
+    WORDS.contains(&entry.key.text.as_str()) && entry.value.as_str().is_some_and(is_other)
+}
+
 /// Adds the two remedies for an unread key: move it, or remove it. A value that would be lost is
 /// removed only when the user chooses so.
 pub(super) fn add_removal_fixes(cx: &Cx<'_>, finding: Finding, entry: &Entry) -> Finding {

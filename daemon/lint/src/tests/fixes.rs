@@ -204,7 +204,7 @@ fn fixes_in_braces_keep_the_other_entries() {
 
 #[test]
 fn ambiguous_fixes_are_offered_as_drafts() {
-    offers(&head("mode: agent\n"), "Rename the key to `model`");
+    offers(&head("mode: opus\n"), "Rename the key to `model`");
     offers(&head("path: docs/x\n"), "Rename the key to `paths`");
     offers(&head("allowed-tools: TodoRead\n"), "Rename the tool to `TodoWrite`");
     offers(&head("allowed-tools: Bash(\n"), "Remove the parenthesis");

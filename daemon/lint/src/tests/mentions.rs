@@ -174,3 +174,55 @@ fn values_in_blocks_of_commands_and_data_are_no_references() {
         assert!(found.iter().any(|it| it.rule.id.as_str() == "ref/unknown"), "{text}");
     }
 }
+
+#[test]
+fn paths_of_example_sections_results_and_other_projects_are_ignored() {
+    let skill = |text: &str| {
+        format!(
+            "//- /w/pdf/SKILL.md\n{}//- /w/pdf/references/a.md\n# A\n//- /w/pdf/assets/a.png\n//- /w/pdf/scripts/a.sh\n//- /w/pdf/templates/a.html\n",
+            body(text)
+        )
+    };
+    for text in [
+        "### Usage Example\n\nCreated: references/api.md",
+        "## Examples\n\nThe skill then has `references/api.md` and `references/cli.md`.",
+        "Create files in `references/`:\n\n- [API](references/api.md)\n- [CLI](references/cli.md)",
+        "2. Write these reference files:\n- `references/api.md`\n- `references/cli.md`",
+        "**Outputs:**\n\n- `assets/out.json`",
+        "Run `x --out assets/out.json`. Then open `assets/out.json`.",
+        "The text moved from `references/old.md`.",
+        "In the Django project, edit `templates/base.html`.",
+        "Erstelle `references/neu.md`.",
+        "Speichere das Ergebnis in `references/neu.md`.",
+        "```sh\ncurl -o scripts/dl.sh https://a.example/dl.sh\nbash scripts/dl.sh\n```",
+    ] {
+        for id in ["body/broken-path", "body/broken-link", "body/missing-script"] {
+            silent(id, &skill(text));
+        }
+    }
+    for text in [
+        "# Example\n\nThe form is in `references/api.md`.",
+        "## Examples\n\nSee `references/api.md`.",
+        "## Examples\n\n- [API](references/api.md)",
+        "## Example-based tests\n\nThe form is in `references/api.md`.",
+        "Before you create files, read:\n\n- [API](references/api.md)",
+        "Read these files:\n\n- `references/api.md`",
+        "## Examples\n\n```sh\nbash scripts/dl.sh\n```",
+    ] {
+        let found = Fixture::new(&skill(text)).check();
+        let ids = ["body/broken-path", "body/broken-link", "body/missing-script"];
+        assert!(found.iter().any(|it| ids.contains(&it.rule.id.as_str())), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn key_mode_is_misspelled_only_with_the_value_of_a_model() {
+    let skill = |line: &str| {
+        format!("---\nname: pdf\ndescription: Reads. Use when asked.\n{line}\n---\nRead.\n")
+    };
+    silent("field/misspelled", &skill("mode: interactive"));
+    for line in ["mode: opus", "modle: interactive"] {
+        let found = Fixture::new(&skill(line)).check();
+        assert!(found.iter().any(|it| it.rule.id.as_str() == "field/misspelled"), "{line}");
+    }
+}
