@@ -671,13 +671,12 @@ fn fix_colon(cx: &Cx<'_>, finding: Finding) -> Finding {
     if rest.starts_with(' ') && !rest.trim().is_empty() && !rest.contains(": ") {
         return finding.fix("Insert a colon after the key", behind, ":");
     }
-    let glued =
-        rest.strip_prefix(':').is_some_and(|it| !it.starts_with([' ', '\t']) && !it.is_empty());
-    if glued {
-        let behind = Span::empty(behind.end + 1);
-        return finding.fix("Insert a space after the colon", behind, " ");
-    }
-    finding
+    let glued = rest.strip_prefix(':').filter(|it| !it.starts_with([' ', '\t']) && !it.is_empty());
+    let Some(value) = glued else { return finding };
+    // To YAML, a no-break space is a letter.
+    let n_blank = value.len() - value.trim_start().len();
+    let blank = Span::new(behind.end + 1, behind.end + 1 + n_blank);
+    finding.fix("Insert a space after the colon", blank, " ")
 }
 
 /// Returns the text at the start of a value, without a comment, if it is a string only in quotes.

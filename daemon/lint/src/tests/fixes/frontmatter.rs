@@ -183,3 +183,9 @@ fn plain_value_with_a_list_or_a_blank_line_can_become_a_block() {
         assert_eq!(block(&file(value)), None, "{value}");
     }
 }
+
+#[test]
+fn no_break_space_after_a_colon_becomes_a_space() {
+    let text = "---\nname:\u{A0}pdf\ndescription: Reads. Use when asked.\n---\nRead.\n";
+    fixes(text, "yaml/syntax", &text.replace('\u{A0}', " "));
+}
