@@ -63,20 +63,31 @@ pub(super) fn check_command(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Fi
     }
     let is_shell =
         handler.settings.iter().all(|(name, _)| name.text != "args" && name.text != "shell");
-    let Some((start, quoted)) = quote_directories(&command.text).filter(|_| is_shell) else {
-        return;
+    // The lines of a block scalar are the text, except for the indentation.
+    let (head, block) = written.split_at(written.find('\n').map_or(0, |it| it + 1));
+    let is_block = head.starts_with(['|', '>']);
+    let shell = if is_block { block } else { &command.text };
+    let Some((start, quoted)) = quote_directories(shell).filter(|_| is_shell) else { return };
+    let variable = &shell[start..];
+    let is_end = |it: char| it.is_whitespace() || "/;&|()<>\"'`".contains(it);
+    let variable = &variable[..variable.find(is_end).unwrap_or(variable.len())];
+    let at = match written.find(variable) {
+        _ if is_block => Some(head.len() + start),
+        _ if shell == written => Some(start),
+        found => found,
     };
-    let variable = &command.text[start..];
-    let end = variable.find(['/', ' ', ';']).unwrap_or(variable.len());
-    let variable = &variable[..end];
-    let at = written.find(variable).map(|at| command.span.start + at);
-    let span = at.map_or(command.span, |at| Span::new(at, at + variable.len()));
+    let place = |at: usize| Span::new(command.span.start + at, command.span.start + at + variable.len());
+    let span = at.map_or(command.span, place);
     let message =
         format!("`{variable}` is not in quotes; a path with a space ends the command there");
     let finding = Finding::new(&UNQUOTED, span, message);
+    let title = "Put the variable in quotes";
     let is_line = !written.contains(['\n', '\r', '\\']);
-    out.push(if is_line {
-        finding.fix("Put the variable in quotes", command.span, quote::quote_scalar(&quoted))
+    out.push(if is_block {
+        let block = Span::new(command.span.start + head.len(), command.span.end);
+        finding.fix(title, block, quoted)
+    } else if is_line {
+        finding.fix(title, command.span, quote::quote_scalar(&quoted))
     } else {
         finding
     });
@@ -88,7 +99,7 @@ fn quote_directories(command: &str) -> Option<(usize, String)> {
     let (mut first, mut quoted) = (None, String::new());
     let (mut at, mut inside) = (0, None);
     let mut word = WordPosition { start: 0, may_assign: true, is_case: false };
-    let is_start = |it: &str| it.is_empty() || it.ends_with([' ', '=', ';', '(', '&', '|']);
+    let is_start = |it: &str| it.is_empty() || it.ends_with([' ', '\n', '=', ';', '(', '&', '|']);
     while let Some(next) = command[at..].chars().next() {
         let rest = &command[at..];
         let variable = DIRECTORIES.iter().find_map(|name| {

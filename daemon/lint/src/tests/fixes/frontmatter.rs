@@ -1,9 +1,10 @@
-//! Fixes of the closing line, of byte order marks, of the name, and of values of several lines.
+//! Fixes of the closing line, of byte order marks, of the name, of values of several lines and of
+//! hooks.
 
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 
-use super::{fixes, told};
+use super::{fixes, hooks, told};
 use crate::testing::Fixture;
 
 #[test]
@@ -188,4 +189,24 @@ fn plain_value_with_a_list_or_a_blank_line_can_become_a_block() {
 fn no_break_space_after_a_colon_becomes_a_space() {
     let text = "---\nname:\u{A0}pdf\ndescription: Reads. Use when asked.\n---\nRead.\n";
     fixes(text, "yaml/syntax", &text.replace('\u{A0}', " "));
+}
+
+#[test]
+fn variable_in_a_block_scalar_is_reported_alone_and_quoted_in_its_place() {
+    for (written, fixed) in [
+        ("|\n            cd $CLAUDE_PROJECT_DIR\n            ls", "|\n            cd \"$CLAUDE_PROJECT_DIR\"\n            ls"),
+        ("|-\n            $CLAUDE_PROJECT_DIR/a\n            $CLAUDE_PROJECT_DIR/b", "|-\n            \"$CLAUDE_PROJECT_DIR\"/a\n            \"$CLAUDE_PROJECT_DIR\"/b"),
+        (">\n            ls \"$CLAUDE_PROJECT_DIR\"\n            $CLAUDE_PROJECT_DIR", ">\n            ls \"$CLAUDE_PROJECT_DIR\"\n            \"$CLAUDE_PROJECT_DIR\""),
+    ] {
+        let skill = |command: &str| {
+            hooks(&format!("    - hooks:\n        - type: command\n          command: {command}\n"))
+        };
+        let text = skill(written);
+        let found = Fixture::new(&text).check();
+        let finding = found.iter().find(|it| it.rule.id.as_str() == "hooks/unquoted");
+        let span = finding.expect("it is found").diagnostic.span;
+        assert!(span.slice(&text).starts_with("$CLAUDE_PROJECT_DIR") && !span.slice(&text).contains('\n'));
+        assert!(!text[..span.start].ends_with('"'), "{text}");
+        fixes(&text, "hooks/unquoted", &skill(fixed));
+    }
 }
