@@ -222,15 +222,24 @@ fn check_editor_references(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         for (at, mark) in written.match_indices("#file:").chain(written.match_indices("#tool:")) {
             let rest = &written[at + mark.len()..];
             let is_end = |it: char| it.is_whitespace() || matches!(it, ',' | ';' | ')' | ']' | '"');
-            let value = rest.split(is_end).next().unwrap_or_default();
-            let value = value.trim_end_matches(['.', ':', '!', '?']);
+            // A path in quotes can contain spaces.
+            let quote = rest.chars().next().filter(|it| matches!(it, '\'' | '"' | '`'));
+            let quoted = quote.and_then(|it| rest[1..].lines().next()?.split_once(it));
+            let (value, length) = match quoted {
+                Some((value, _)) => (value, value.len() + 2),
+                None => {
+                    let value = rest.split(is_end).next().unwrap_or_default();
+                    let value = value.trim_end_matches(['.', ':', '!', '?']);
+                    (value, value.len())
+                }
+            };
             if value.is_empty()
                 || written[..at].ends_with(|it: char| !it.is_whitespace() && it != '(')
             {
                 continue;
             }
             let start = prose.start + at;
-            let span = Span::new(start, start + mark.len() + value.len());
+            let span = Span::new(start, start + mark.len() + length);
             let message =
                 format!("only VS Code resolves `{mark}{value}`; other agents read it as text");
             let finding = Finding::new(&EDITOR_REFERENCE, span, message);

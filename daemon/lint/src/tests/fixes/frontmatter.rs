@@ -1,11 +1,13 @@
-//! Fixes of the closing line, of byte order marks, of the name, of values of several lines and of
-//! hooks.
+//! Fixes of the closing line, of byte order marks, of the name, of values of several lines, of
+//! hooks and of file references.
 
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 
 use super::{fixes, hooks, told};
+use crate::Offer;
 use crate::testing::Fixture;
+use crate::tests::false_positives::body;
 
 #[test]
 fn mistyped_closing_line_is_replaced() {
@@ -209,4 +211,13 @@ fn variable_in_a_block_scalar_is_reported_alone_and_quoted_in_its_place() {
         assert!(!text[..span.start].ends_with('"'), "{text}");
         fixes(&text, "hooks/unquoted", &skill(fixed));
     }
+}
+
+#[test]
+fn file_reference_in_quotes_is_changed_with_the_quotes() {
+    let text = body("See #file:'./references/my forms.md'.");
+    let found = Fixture::new(&text).check();
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "body/editor-reference");
+    let Some(Offer::Draft(fix)) = finding.and_then(|it| it.offers.first()) else { panic!("{found:?}") };
+    assert_eq!(apply(&text, &fix.edits), body("See `./references/my forms.md`."));
 }
