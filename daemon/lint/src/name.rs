@@ -12,7 +12,7 @@ use skills_syntax::parse::{Closing, Entry, Value};
 use skills_syntax::quote::quote_unless_text;
 use skills_syntax::text::Span;
 
-use super::affected_agents::with_verb;
+use super::affected_agents::{depth_below_root, with_verb};
 use super::field;
 use super::finding::{Finding, Offer};
 use super::rule::{Family, PASSING, Rule};
@@ -241,7 +241,7 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
                 "the name `{name}` must not start or end with a hyphen, or contain two in a row"
             ),
         );
-    } else if !cx.directory.is_empty() && name != cx.directory {
+    } else if !cx.directory.is_empty() && name != cx.directory && !is_skipped_in_root(cx) {
         out.push(directory_mismatch(cx, span, name));
     }
     if let Some(word) = ["anthropic", "claude"].into_iter().find(|it| name.contains(it))
@@ -284,6 +284,17 @@ fn find_owner<'a>(cx: &Cx<'a>, name: &str, better: &str) -> Option<&'a Neighbour
     let renamed = skill_set.in_directory(better).filter(|it| !is_standard(&it.name));
     let mut owners = skill_set.with_name(better).chain(renamed);
     owners.find(|it| it.name != name && !cx.is_itself(it))
+}
+
+/// Returns whether an agent skips the skill because it is directly in the skills directory, whose
+/// name says nothing. The finding about that covers the name.
+fn is_skipped_in_root(cx: &Cx<'_>) -> bool {
+    let Some(path) = cx.path else { return false };
+    cx.profiles().into_iter().any(|it| {
+        let below = depth_below_root(it, path);
+        below.is_some_and(|(depth, rule, _)| depth == 0 && !rule.walk.root_skill)
+            && !cx.skill_set().is_found_by(it, path)
+    })
 }
 
 fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {

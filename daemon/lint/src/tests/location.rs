@@ -131,3 +131,10 @@ fn document_whose_directory_was_renamed_is_no_duplicate_of_its_own_file() {
     let found = crate::check(&subject, &Settings::default(), &Moved(fixture));
     assert!(!found.iter().any(is_duplicate), "{found:?}");
 }
+
+#[test]
+fn skill_directly_in_the_skills_directory_has_no_finding_about_the_directorys_name() {
+    let found = Fixture::new(&format!("//- /w/.claude/skills/SKILL.md\n{TEXT}")).check();
+    let ids: Vec<_> = found.iter().map(|it| it.rule.id.as_str()).collect();
+    assert_eq!(ids, ["index/misplaced"]);
+}
