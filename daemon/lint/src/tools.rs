@@ -33,7 +33,7 @@ pub(super) static UNKNOWN: Rule = Rule::new(
 .sources(&[&CLAUDE_PERMISSIONS])
 .texts(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Raed\n---\nRead the file.\n",
-    PASSING,
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read\n---\nRead the file.\n",
 );
 
 pub(super) static RENAMED: Rule = Rule::new(

@@ -95,7 +95,7 @@ pub(crate) static MISSING_SCRIPT: Rule = FAMILY.rule(
     "Correct the path, or add the script.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun:\n\n```sh\npython scripts/raed.py a.pdf\n```\n//- /w/pdf/scripts/read.py\nprint()\n",
 )
-.passing(LINKED)
+.passing("//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun:\n\n```sh\npython scripts/read.py a.pdf\n```\n//- /w/pdf/scripts/read.py\nprint()\n")
 .fixable();
 
 pub(crate) static ESCAPE: Rule = FAMILY.rule(

@@ -74,7 +74,8 @@ fn each_rule_reports_its_failing_example_only() {
 
 #[test]
 fn passing_example_is_the_fixed_failing_one() {
-    for rule in [&crate::hooks::VARIABLE, &crate::body::rules::BROKEN_PATH] {
+    use crate::body::rules::{BROKEN_PATH, MISSING_SCRIPT};
+    for rule in [&crate::hooks::VARIABLE, &BROKEN_PATH, &MISSING_SCRIPT, &crate::tools::UNKNOWN] {
         let found = Fixture::new(rule.failing).check();
         let finding = found.iter().find(|it| it.rule.id == rule.id).expect("it is found");
         let fix = finding.only_fix().expect("it has one fix");
