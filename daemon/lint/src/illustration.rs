@@ -132,9 +132,8 @@ fn is_below(cx: &Cx<'_>, line: Span, list: &Regex, table: &Regex) -> bool {
         return false;
     }
     // A numbered step can announce a list with hyphens.
-    let is_sibling = |it: &str| {
-        it.starts_with(char::is_numeric) == first.starts_with(char::is_numeric)
-    };
+    let is_sibling =
+        |it: &str| it.starts_with(char::is_numeric) == first.starts_with(char::is_numeric);
     let mut at = line.start;
     let mut n_blank = 0;
     for _ in 0..MAX_LINES_UP {

@@ -118,7 +118,7 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             continue;
         }
         let finding = hidden_run(&run, span).fix("Remove the invisible characters", span, "");
-        // Another control character may be what is left of such text.
+        // Another control character may be the rest of such text.
         let finding = if wrong.is_some() { finding.into_drafts() } else { finding };
         let is_quoted = is_space_of_formula(cx.text, &run) && cx.fence_around(span).is_some();
         out.push(if is_quoted { finding.severity(Severity::Information) } else { finding });

@@ -55,7 +55,8 @@ fn lengthen(cx: &Cx<'_>, outer: &Fence, info: &str, end: &Fence) -> Finding {
         .help("Write longer fences around the outer block.");
     let letter = &outer.mark.slice(cx.text)[..1];
     let inside = Span::new(outer.open.start, end.open.end).slice(cx.text);
-    let length = |it: &str| it.trim_start().bytes().take_while(|it| [*it] == *letter.as_bytes()).count();
+    let length =
+        |it: &str| it.trim_start().bytes().take_while(|it| [*it] == *letter.as_bytes()).count();
     let longest = inside.lines().map(length).max().unwrap_or_default();
     let mark = letter.repeat(longest + 1);
     let edits = [outer, end].map(|it| Edit { span: it.mark, text: mark.clone() }).to_vec();
@@ -69,20 +70,24 @@ fn close(cx: &Cx<'_>, fence: &Fence) -> Finding {
     let mark = fence.mark.slice(text);
     let before = if text.ends_with(['\n', '\r']) { "" } else { line_break };
     let closing = format!("{before}{mark}{line_break}");
-    let at_end = finding.clone().fix("Close the block at the end", Span::empty(text.len()), closing);
+    let at_end =
+        finding.clone().fix("Close the block at the end", Span::empty(text.len()), closing);
     let content = fence.content.slice(text);
     let prose = start_of_prose(content);
     if is_bare(cx, fence) && (prose.is_some() || content.trim().is_empty()) {
         let line = cx.line(fence.open.start);
         let is_alone = Span::new(line.start, fence.open.start).slice(text).trim().is_empty();
         let whole = Span::new(line.start, after_line_end(text, line.end));
-        return finding
-            .help("Remove the fence, or close the block where the code ends.")
-            .draft("Remove the fence", if is_alone { whole } else { fence.open }, "");
+        return finding.help("Remove the fence, or close the block where the code ends.").draft(
+            "Remove the fence",
+            if is_alone { whole } else { fence.open },
+            "",
+        );
     }
     let Some(prose) = prose else { return at_end };
     let end = Span::empty(fence.content.start + prose);
-    let finding = finding.draft("Close the block before the text", end, format!("{mark}{line_break}"));
+    let finding =
+        finding.draft("Close the block before the text", end, format!("{mark}{line_break}"));
     Finding { offers: [finding.offers, at_end.into_drafts().offers].concat(), ..finding }
 }
 

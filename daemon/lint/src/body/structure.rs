@@ -225,13 +225,12 @@ fn check_editor_references(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             // A path in quotes can contain spaces.
             let quote = rest.chars().next().filter(|it| matches!(it, '\'' | '"' | '`'));
             let quoted = quote.and_then(|it| rest[1..].lines().next()?.split_once(it));
-            let (value, length) = match quoted {
-                Some((value, _)) => (value, value.len() + 2),
-                None => {
-                    let value = rest.split(is_end).next().unwrap_or_default();
-                    let value = value.trim_end_matches(['.', ':', '!', '?']);
-                    (value, value.len())
-                }
+            let (value, length) = if let Some((value, _)) = quoted {
+                (value, value.len() + 2)
+            } else {
+                let value = rest.split(is_end).next().unwrap_or_default();
+                let value = value.trim_end_matches(['.', ':', '!', '?']);
+                (value, value.len())
             };
             if value.is_empty()
                 || written[..at].ends_with(|it: char| !it.is_whitespace() && it != '(')

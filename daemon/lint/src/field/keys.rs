@@ -202,9 +202,8 @@ fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
 /// Returns whether a key is a word of its own with a value that the similar field does not have,
 /// such as `mode: interactive`.
 pub(super) fn is_other_key(field: &'static Field, entry: &Entry) -> bool {
-    let is_other = |it: &str| {
-        field.value(it).is_none() && it.chars().all(|it| it.is_ascii_alphabetic())
-    };
+    let is_other =
+        |it: &str| field.value(it).is_none() && it.chars().all(|it| it.is_ascii_alphabetic());
     WORDS.contains(&entry.key.text.as_str()) && entry.value.as_str().is_some_and(is_other)
 }
 

@@ -76,7 +76,8 @@ pub(super) fn check_command(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Fi
         _ if shell == written => Some(start),
         found => found,
     };
-    let place = |at: usize| Span::new(command.span.start + at, command.span.start + at + variable.len());
+    let place =
+        |at: usize| Span::new(command.span.start + at, command.span.start + at + variable.len());
     let span = at.map_or(command.span, place);
     let message =
         format!("`{variable}` is not in quotes; a path with a space ends the command there");

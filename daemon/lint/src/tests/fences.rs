@@ -52,11 +52,7 @@ fn unclosed_fence_before_prose_is_removed_or_closed_there_if_the_user_chooses_so
     offers("Read.\n```\n## Gotchas\nNone.", "```", "Read.\n## Gotchas\nNone.");
     offers("Read.\n```\n- one", "```", "Read.\n- one");
     offers("Read.\n```", "```", "Read.");
-    offers(
-        "```sh\nls\n\n## Gotchas\n\nNone.",
-        "```sh",
-        "```sh\nls\n```\n\n## Gotchas\n\nNone.",
-    );
+    offers("```sh\nls\n\n## Gotchas\n\nNone.", "```sh", "```sh\nls\n```\n\n## Gotchas\n\nNone.");
 }
 
 #[test]

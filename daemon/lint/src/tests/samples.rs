@@ -68,7 +68,13 @@ const DEFECTS: [Defect; 114] = [
         "yaml/tab-indentation",
         Restores,
     ),
-    ("fill-form", "form.pdf\n```\n", "form.pdf\n", "body/unclosed-fence", Offers("Close the block before the text")),
+    (
+        "fill-form",
+        "form.pdf\n```\n",
+        "form.pdf\n",
+        "body/unclosed-fence",
+        Offers("Close the block before the text"),
+    ),
     (
         "fill-form",
         "license: MIT",

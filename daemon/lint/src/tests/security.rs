@@ -11,9 +11,8 @@ fn found(id: &str, fixture: &str) -> Vec<(Severity, String)> {
     let fixture = Fixture::new(fixture);
     let text = fixture.text();
     let found = fixture.check().into_iter().filter(|it| it.rule.id.as_str() == id);
-    let place = |it: crate::Finding| {
-        (it.diagnostic.severity, it.diagnostic.span.slice(&text).to_owned())
-    };
+    let place =
+        |it: crate::Finding| (it.diagnostic.severity, it.diagnostic.span.slice(&text).to_owned());
     found.map(place).collect()
 }
 

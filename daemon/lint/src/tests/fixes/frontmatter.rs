@@ -196,9 +196,18 @@ fn no_break_space_after_a_colon_becomes_a_space() {
 #[test]
 fn variable_in_a_block_scalar_is_reported_alone_and_quoted_in_its_place() {
     for (written, fixed) in [
-        ("|\n            cd $CLAUDE_PROJECT_DIR\n            ls", "|\n            cd \"$CLAUDE_PROJECT_DIR\"\n            ls"),
-        ("|-\n            $CLAUDE_PROJECT_DIR/a\n            $CLAUDE_PROJECT_DIR/b", "|-\n            \"$CLAUDE_PROJECT_DIR\"/a\n            \"$CLAUDE_PROJECT_DIR\"/b"),
-        (">\n            ls \"$CLAUDE_PROJECT_DIR\"\n            $CLAUDE_PROJECT_DIR", ">\n            ls \"$CLAUDE_PROJECT_DIR\"\n            \"$CLAUDE_PROJECT_DIR\""),
+        (
+            "|\n            cd $CLAUDE_PROJECT_DIR\n            ls",
+            "|\n            cd \"$CLAUDE_PROJECT_DIR\"\n            ls",
+        ),
+        (
+            "|-\n            $CLAUDE_PROJECT_DIR/a\n            $CLAUDE_PROJECT_DIR/b",
+            "|-\n            \"$CLAUDE_PROJECT_DIR\"/a\n            \"$CLAUDE_PROJECT_DIR\"/b",
+        ),
+        (
+            ">\n            ls \"$CLAUDE_PROJECT_DIR\"\n            $CLAUDE_PROJECT_DIR",
+            ">\n            ls \"$CLAUDE_PROJECT_DIR\"\n            \"$CLAUDE_PROJECT_DIR\"",
+        ),
     ] {
         let skill = |command: &str| {
             hooks(&format!("    - hooks:\n        - type: command\n          command: {command}\n"))
@@ -207,7 +216,10 @@ fn variable_in_a_block_scalar_is_reported_alone_and_quoted_in_its_place() {
         let found = Fixture::new(&text).check();
         let finding = found.iter().find(|it| it.rule.id.as_str() == "hooks/unquoted");
         let span = finding.expect("it is found").diagnostic.span;
-        assert!(span.slice(&text).starts_with("$CLAUDE_PROJECT_DIR") && !span.slice(&text).contains('\n'));
+        assert!(
+            span.slice(&text).starts_with("$CLAUDE_PROJECT_DIR")
+                && !span.slice(&text).contains('\n')
+        );
         assert!(!text[..span.start].ends_with('"'), "{text}");
         fixes(&text, "hooks/unquoted", &skill(fixed));
     }
@@ -218,6 +230,8 @@ fn file_reference_in_quotes_is_changed_with_the_quotes() {
     let text = body("See #file:'./references/my forms.md'.");
     let found = Fixture::new(&text).check();
     let finding = found.iter().find(|it| it.rule.id.as_str() == "body/editor-reference");
-    let Some(Offer::Draft(fix)) = finding.and_then(|it| it.offers.first()) else { panic!("{found:?}") };
+    let Some(Offer::Draft(fix)) = finding.and_then(|it| it.offers.first()) else {
+        panic!("{found:?}")
+    };
     assert_eq!(apply(&text, &fix.edits), body("See `./references/my forms.md`."));
 }
