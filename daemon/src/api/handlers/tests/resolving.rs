@@ -23,7 +23,7 @@ impl Lookups {
 
 impl<S: Subscriber> Layer<S> for Lookups {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        if event.metadata().target() == "skillsd::api::request" {
+        if event.metadata().target() == "skillsd::request" {
             event.record(&mut self.clone());
         }
     }
