@@ -46,6 +46,9 @@ pub enum Ending {
     Abrupt,
 }
 
+/// The unopened files that mention a skill, and the name of its plugin.
+pub(crate) type CachedMentions = (Arc<[Arc<Document>]>, Option<String>);
+
 /// The state of one client.
 pub(crate) struct Session {
     backend: Arc<dyn Backend>,

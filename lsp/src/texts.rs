@@ -18,7 +18,7 @@ use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Location, Range, Uri};
 
 use crate::document::{Document, Revision};
-use crate::session::Session;
+use crate::session::{CachedMentions, Session};
 use crate::settings::Encoding;
 use crate::snapshot::{OverlaySnapshot, SkillEntry, path};
 use crate::to_proto;
@@ -412,12 +412,12 @@ impl Texts<'_> {
     /// Returns the files that mention a skill, sorted by path. The disk is searched again only
     /// after a reported change.
     pub(crate) async fn mentions(self, resolved: &ResolvedSkill) -> Option<Vec<ReferencingFile>> {
-        let resolved = &self.with_plugin(resolved).await;
-        let closed = match self.session.cached_referrers(&resolved.skill) {
+        let (closed, plugin) = match self.session.cached_referrers(&resolved.skill) {
             Some(known) => known,
             None => self.closed_referrers(resolved).await?,
         };
-        Some(self.mentions_in(closed, resolved, HardLinks::Each).await)
+        let resolved = ResolvedSkill { plugin, ..resolved.clone() };
+        Some(self.mentions_in(closed, &resolved, HardLinks::Each).await)
     }
 
     /// Like [`Self::mentions`], for edits, in those of the texts found that contain one of the
@@ -515,14 +515,15 @@ impl Texts<'_> {
     }
 
     /// Searches the disk for the files that mention a skill or contain a path into its directory,
-    /// and returns them with the skill's own file; `None` if the backend cannot answer. Caches them
-    /// if changes are reported or the skill is open.
-    async fn closed_referrers(self, resolved: &ResolvedSkill) -> Option<Arc<[Arc<Document>]>> {
+    /// and returns them with the skill's own file, and the name of its plugin; `None` if the backend
+    /// cannot answer. Caches them if changes are reported or the skill is open.
+    async fn closed_referrers(self, resolved: &ResolvedSkill) -> Option<CachedMentions> {
         let skill = &resolved.skill;
         let is_watched = self.session.watch_texts(&self.roots(resolved)).await;
         let token = self.session.referrers_token();
+        let plugin = self.with_plugin(resolved).await.plugin;
         let mut names = skill_names(resolved, self);
-        if let Some(plugin) = &resolved.plugin {
+        if let Some(plugin) = &plugin {
             let qualified: Vec<_> = names.iter().map(|it| format!("{plugin}:{it}")).collect();
             names.extend(qualified.into_iter().filter(|it| without_plugin(it).is_none()));
         }
@@ -535,9 +536,9 @@ impl Texts<'_> {
         }
         let users: Arc<[_]> = users.into();
         if is_watched || self.session.document_at(&skill.path).is_some() {
-            self.session.cache_referrers(skill, Arc::clone(&users), token);
+            self.session.cache_referrers(skill, Arc::clone(&users), plugin.clone(), token);
         }
-        Some(users)
+        Some((users, plugin))
     }
 
     /// Returns these files, the open documents and the skill's own file, each once, sorted by path.

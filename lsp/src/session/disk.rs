@@ -12,9 +12,9 @@ use skills_agents::tool_names::ToolNames;
 use skills_syntax::path::AbsPath;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::Session;
 use super::disk_state::{DiskState, Referrers};
 use super::task::Task;
+use super::{CachedMentions, Session};
 use crate::analysis::AnalysisContext;
 use crate::backend::{DocumentLocation, OnChange, WatchHandle, WatchTarget};
 use crate::document::Document;
@@ -235,11 +235,11 @@ impl Session {
         self.republish_all();
     }
 
-    /// Returns the cached files that mention a skill.
-    pub(crate) fn cached_referrers(&self, skill: &SkillEntry) -> Option<Arc<[Arc<Document>]>> {
+    /// Returns the cached files that mention a skill, and the name of its plugin.
+    pub(crate) fn cached_referrers(&self, skill: &SkillEntry) -> Option<CachedMentions> {
         let disk = self.disk();
         let known = disk.referrers.get(&skill.path).filter(|it| it.name == skill.name);
-        known.map(|it| Arc::clone(&it.texts))
+        known.map(|it| (Arc::clone(&it.texts), it.plugin.clone()))
     }
 
     /// Returns the token to pass to [`Self::cache_referrers`], taken before the search.
@@ -281,11 +281,12 @@ impl Session {
         drop(watch);
     }
 
-    /// Caches the files that mention a skill, unless the disk may have changed since.
+    /// Caches the files that mention a skill of a plugin, unless the disk may have changed since.
     pub(crate) fn cache_referrers(
         &self,
         skill: &SkillEntry,
         texts: Arc<[Arc<Document>]>,
+        plugin: Option<String>,
         invalidations: u64,
     ) {
         let mut disk = self.disk();
@@ -294,7 +295,7 @@ impl Session {
                 disk.referrers.clear();
             }
             disk.referrers
-                .insert(skill.path.clone(), Referrers { name: skill.name.clone(), texts });
+                .insert(skill.path.clone(), Referrers { name: skill.name.clone(), texts, plugin });
         }
     }
 

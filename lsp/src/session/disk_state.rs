@@ -45,6 +45,8 @@ pub(super) struct Referrers {
     /// The skill name that was searched for.
     pub(super) name: String,
     pub(super) texts: Arc<[Arc<Document>]>,
+    /// The name of the skill's plugin, which may precede its own.
+    pub(super) plugin: Option<String>,
 }
 
 impl DiskState {
