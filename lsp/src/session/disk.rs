@@ -440,11 +440,27 @@ impl Session {
             && path.is_none_or(|it| workspace.is_located(it) && workspace.root_of(it).is_some())
     }
 
-    fn is_loaded(&self) -> bool {
+    /// Returns true if every root has an answer and the root of every open document is known.
+    ///
+    /// The result is kept, because many requests wait and thousands of documents may be open.
+    pub(crate) fn is_loaded(&self) -> bool {
+        let n_opens = self.lock().n_opens;
+        {
+            let DiskState { workspace, loaded, .. } = &*self.disk();
+            let now = (n_opens, workspace.n_ownership_changes);
+            if !workspace.is_loaded() {
+                return false;
+            }
+            if let Some((_, is_loaded)) = loaded.filter(|it| it.0 == now) {
+                return is_loaded;
+            }
+        }
         let open = self.open_relevant_paths();
-        let DiskState { workspace, .. } = &*self.disk();
+        let DiskState { workspace, loaded, .. } = &mut *self.disk();
         let is_home = |it: &AbsPath| workspace.is_located(it) && workspace.root_of(it).is_some();
-        workspace.is_loaded() && open.iter().all(is_home)
+        let is_loaded = workspace.is_loaded() && open.iter().all(is_home);
+        *loaded = Some(((n_opens, workspace.n_ownership_changes), is_loaded));
+        is_loaded
     }
 
     /// Waits for the next task; returns `None` after the end of the input.

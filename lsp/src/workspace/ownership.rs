@@ -45,7 +45,9 @@ impl WorkspaceState {
         let mut is_other = false;
         for (path, location) in found {
             let before = (self.root_of(&path), self.exists(&path));
-            self.locations.insert(path.clone(), location);
+            if self.locations.insert(path.clone(), location).is_none() {
+                self.n_ownership_changes += 1;
+            }
             is_other |= before != (self.root_of(&path), self.exists(&path));
         }
         if is_other {
