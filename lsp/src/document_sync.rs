@@ -53,11 +53,15 @@ impl<S> DocumentSyncLayer<S> {
         };
         let (method, _, params) = request.into_parts();
         let mut params = params.unwrap_or_default();
+        let fault = lenient::change_fault(&params);
         lenient::clamp_numbers(&mut params);
         let uri: Option<Uri> =
             params["textDocument"]["uri"].as_str().and_then(|it| it.parse().ok());
         if !self.session.is_serving() {
             tracing::warn!(%method, "ignored a notification before `initialize` or after `shutdown`");
+        } else if let Some((fault, uri)) = fault.zip(uri.as_ref()) {
+            tracing::error!(?fault, "received a change that cannot be applied with certainty");
+            self.session.close_out_of_sync(uri);
         } else if let Err(error) = handler(&self.session, params) {
             tracing::error!(%method, %error, "received a notification with invalid parameters");
             if let Some(uri) = uri.filter(|_| method == DidChangeTextDocument::METHOD) {

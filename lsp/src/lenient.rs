@@ -2,17 +2,53 @@
 //! range.
 //!
 //! A message that is dropped would leave the server with another text than the editor. Repairs are
-//! logged; U+FFFD stands for a lone surrogate, which keeps positions in UTF-16 valid.
+//! logged; U+FFFD stands for a lone surrogate, which keeps positions in UTF-16 valid. Changes whose
+//! text or range would be guessed are marked, see [`ChangeFault`].
 
 use serde_json::Value;
+
+/// The member of the parameters of a message that had invalid text.
+const INVALID_TEXT: &str = "skillsd/invalidText";
 
 /// Parses a message. Lone surrogates and invalid UTF-8 become U+FFFD.
 pub(crate) fn parse(bytes: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(bytes).or_else(|error| {
         let text = String::from_utf8_lossy(bytes);
-        let message = serde_json::from_str(&replace_lone_surrogates(&text)).map_err(|_| error)?;
+        let mut message: Value =
+            serde_json::from_str(&replace_lone_surrogates(&text)).map_err(|_| error)?;
         tracing::warn!("received text that is not valid Unicode; replaced the invalid characters");
+        if let Some(params) = message.get_mut("params").and_then(Value::as_object_mut) {
+            params.insert(INVALID_TEXT.to_owned(), true.into());
+        }
         Ok(message)
+    })
+}
+
+/// What LSP does not allow in the parameters of a document notification.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ChangeFault {
+    /// A part of the text is replaced by invalid text, which may be half of a character whose other
+    /// half follows.
+    Text,
+    /// A position is negative or no whole number, or a range ends before it starts.
+    Position,
+}
+
+/// Returns what makes the result of a change uncertain. A whole text replaces what was uncertain.
+pub(crate) fn change_fault(params: &Value) -> Option<ChangeFault> {
+    let has_invalid_text = params.get(INVALID_TEXT).is_some();
+    let changes = params["contentChanges"].as_array()?;
+    let part = |it| Some((it, Value::get(it, "range").filter(|it| !it.is_null())?));
+    changes.iter().rev().map_while(part).find_map(|(change, range)| {
+        let place = ["start", "end"].map(|edge| {
+            ["line", "character"].map(|key| range[edge][key].as_f64().unwrap_or_default())
+        });
+        let is_valid = |it: &f64| *it >= 0.0 && it.fract() == 0.0;
+        if !place.iter().flatten().all(is_valid) || place[0] > place[1] {
+            return Some(ChangeFault::Position);
+        }
+        let is_invalid = change["text"].as_str().is_some_and(|it| it.contains('\u{FFFD}'));
+        (has_invalid_text && is_invalid).then_some(ChangeFault::Text)
     })
 }
 

@@ -12,7 +12,7 @@ async fn names(editor: &mut Editor) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn change_with_an_invalid_version_or_position_is_applied() {
+async fn change_with_an_invalid_version_or_beyond_the_end_is_applied() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, "---\na: b\n---\n").await;
     for (version, key) in
@@ -24,10 +24,35 @@ async fn change_with_an_invalid_version_or_position_is_applied() {
         editor.note("textDocument/didChange", params).await;
         assert_eq!(names(&mut editor).await, [key], "{version}");
     }
-    let mut change = part((1, 0), (1, 1), "g");
-    change["range"]["start"]["character"] = json!(-1);
+    let mut change = part((0, 0), (0, 0), "---\ng: b\n---\n");
+    change["range"]["end"] = json!({"line": 1_u64 << 53, "character": 1.5e300});
     editor.note("textDocument/didChange", did_change(9, &[change])).await;
     assert_eq!(names(&mut editor).await, ["g"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn change_at_an_invalid_place_or_with_half_a_character_closes_the_document() {
+    let whole_text = whole("---\na: b\n---\n");
+    let at = |line: Value, character: Value| json!({"line": line, "character": character});
+    let mut editor = Editor::with(json!({})).await;
+    editor.open(1, "---\na: b\n---\n").await;
+    for (start, end, text) in [
+        (at(json!(-1), json!(0)), at(json!(1), json!(1)), "g"),
+        (at(json!(1), json!(-1)), at(json!(1), json!(1)), "g"),
+        (at(json!(1), json!(0.5)), at(json!(1), json!(1)), "g"),
+        (at(json!(1), json!(1)), at(json!(1), json!(0)), "g"),
+        (at(json!(1), json!(3)), at(json!(1), json!(4)), "HALF"),
+    ] {
+        let change = json!({"range": {"start": start, "end": end}, "text": text});
+        let params = did_change(2, &[change]);
+        let body = message(None, "textDocument/didChange", &params).to_string();
+        let body = body.replace("HALF", "\\ud83d");
+        editor.send(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).await;
+        let closed = editor.ask("textDocument/documentSymbol").await;
+        assert!(closed.is_ok_and(|it| it.is_null()), "{params}");
+        editor.change(3, std::slice::from_ref(&whole_text)).await;
+        assert_eq!(names(&mut editor).await, ["a"]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
