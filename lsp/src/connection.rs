@@ -2,7 +2,8 @@
 //!
 //! Messages are passed to the service one at a time, in wire order; the resulting futures run
 //! concurrently. tower-lsp's own loop is not used because it ends at the first message that is not
-//! JSON, and at `exit` waits for a client that no longer reads.
+//! JSON, and at `exit` waits for a client that no longer reads. Reading does not wait for a client
+//! that does not read yet: such a client may itself be waiting to write.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;
 use skills_protocol::frame::{Frame, FrameCodec, Framing};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::codec::FramedRead;
 use tower::Service;
@@ -33,8 +34,9 @@ const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 /// The maximum number of requests in flight; reading stops while there are more.
 const MAX_IN_FLIGHT: usize = 256;
 
-/// The number of responses queued for a client that does not read, before handlers wait.
-const OUTBOX_CAPACITY: usize = 64;
+/// The maximum size of the responses queued for a client that does not read, in bytes; then their
+/// requests stay in flight.
+const OUTBOX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Time limit for the client to read the remaining messages at the end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -70,8 +72,8 @@ impl Connection<'_> {
         S::Error: Send + 'static,
     {
         let (notes, answers) = self.socket.split();
-        let (outbox, responses) = mpsc::channel(OUTBOX_CAPACITY);
         let uris = Arc::<UriMapper>::default();
+        let (outbox, responses) = Outbox::new(Arc::clone(&uris));
         let mut writer = tokio::spawn(write(self.output, responses, notes, Arc::clone(&uris)));
         let mut tasks = JoinSet::new();
         for task in background {
@@ -108,7 +110,7 @@ struct MessageReader<S, A> {
     service: S,
     /// Receives the client's responses to the server's requests.
     answers: A,
-    outbox: mpsc::Sender<Response>,
+    outbox: Outbox,
     tasks: JoinSet<()>,
     /// Maps between the client's URIs and percent-encoded ones.
     uris: Arc<UriMapper>,
@@ -144,7 +146,7 @@ where
                 }
                 // Fails only after `exit`, when reading has stopped.
                 ClientMessage::Answer(response) => drop(self.answers.send(response).await),
-                ClientMessage::Invalid(response) => send_response(&self.outbox, response).await,
+                ClientMessage::Invalid(response) => self.outbox.send(&response).await,
             }
         }
         Stop::EndOfInput
@@ -164,7 +166,7 @@ where
         let outbox = self.outbox.clone();
         let work = async move {
             if let Ok(Some(response)) = answer.await {
-                send_response(&outbox, response).await;
+                outbox.send(&response).await;
             }
         };
         if is_initialize {
@@ -215,28 +217,51 @@ fn parse(bytes: &[u8], uris: &UriMapper) -> ClientMessage {
     })
 }
 
-async fn send_response(outbox: &mpsc::Sender<Response>, response: Response) {
-    // Fails only if the writer has failed; the connection then ends.
-    let _ = outbox.send(response).await;
+/// A serialized response, and its share of the outbox.
+type QueuedResponse = (Vec<u8>, OwnedSemaphorePermit);
+
+/// The queue of responses, bounded by their size.
+#[derive(Clone)]
+struct Outbox {
+    responses: mpsc::UnboundedSender<QueuedResponse>,
+    free_bytes: Arc<Semaphore>,
+    uris: Arc<UriMapper>,
+}
+
+impl Outbox {
+    fn new(uris: Arc<UriMapper>) -> (Self, mpsc::UnboundedReceiver<QueuedResponse>) {
+        let (responses, queued) = mpsc::unbounded_channel();
+        (Self { responses, free_bytes: Arc::new(Semaphore::new(OUTBOX_BYTES)), uris }, queued)
+    }
+
+    /// Queues a response; waits only while the queue is full.
+    async fn send(&self, response: &Response) {
+        let message = serialize(response, &self.uris);
+        // A response above the limit takes the whole queue.
+        let size = message.len().min(OUTBOX_BYTES) as u32;
+        // Never closed.
+        let Ok(share) = Arc::clone(&self.free_bytes).acquire_many_owned(size).await else { return };
+        // Fails only if the writer has failed; the connection then ends.
+        let _ = self.responses.send((message, share));
+    }
 }
 
 /// Writes responses and notifications until all senders are dropped.
 async fn write(
     mut output: impl AsyncWrite + Unpin,
-    mut responses: mpsc::Receiver<Response>,
+    mut responses: mpsc::UnboundedReceiver<QueuedResponse>,
     mut notes: impl futures_util::Stream<Item = Request> + Unpin,
     uris: Arc<UriMapper>,
 ) {
     let mut buffer = BytesMut::new();
     loop {
-        let message = tokio::select! {
+        let (message, _share) = tokio::select! {
             // Partial results and progress must be written before the response they belong to.
             biased;
-            Some(note) = notes.next() => serialize(&note, &uris),
-            Some(response) = responses.recv() => serialize(&response, &uris),
+            Some(note) = notes.next() => (serialize(&note, &uris), None),
+            Some((message, share)) = responses.recv() => (message, Some(share)),
             else => break,
         };
-        let message = message.expect("a message is made of JSON values");
         buffer.clear();
         Framing::ContentLength.put(&message, &mut buffer);
         let written = async {
@@ -251,11 +276,14 @@ async fn write(
 }
 
 /// Serializes a message, with URIs in the client's form.
-fn serialize(message: &impl Serialize, uris: &UriMapper) -> serde_json::Result<Vec<u8>> {
-    if !uris.has_mappings() {
-        return serde_json::to_vec(message);
-    }
-    let mut message = serde_json::to_value(message)?;
-    uris.map_outgoing(&mut message);
-    serde_json::to_vec(&message)
+fn serialize(message: &impl Serialize, uris: &UriMapper) -> Vec<u8> {
+    let serialized = if uris.has_mappings() {
+        serde_json::to_value(message).and_then(|mut message| {
+            uris.map_outgoing(&mut message);
+            serde_json::to_vec(&message)
+        })
+    } else {
+        serde_json::to_vec(message)
+    };
+    serialized.expect("a message is made of JSON values")
 }

@@ -56,6 +56,22 @@ async fn change_at_an_invalid_place_or_with_half_a_character_closes_the_document
 }
 
 #[tokio::test(start_paused = true)]
+async fn messages_are_read_while_the_client_does_not_read_its_answers() {
+    const N_REQUESTS: u64 = 2000;
+    let mut editor = Editor::connect(4096);
+    editor.initialize(json!({})).await;
+    editor.open(1, "---\na: b\n---\n").await;
+    let params = json!({"textDocument": {"uri": URI}});
+    for id in 0..N_REQUESTS {
+        let request = message(Some(id + 1000), "textDocument/documentSymbol", &params);
+        editor.send(&framed(&request)).await;
+    }
+    for _ in 0..N_REQUESTS {
+        editor.next_answer().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn change_that_cannot_be_read_closes_the_document_until_a_whole_text_arrives() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, "---\na: b\n---\n").await;
