@@ -373,6 +373,11 @@ impl Session {
         self.lock().documents.values().cloned().collect()
     }
 
+    /// Returns the number of edits: documents that were opened, changed or closed.
+    fn n_edits(&self) -> u64 {
+        self.lock().n_edits
+    }
+
     /// Returns the open documents that are skills, sorted by path.
     fn buffers(&self) -> Arc<[SkillBuffer]> {
         let (n_edits, documents) = {

@@ -102,6 +102,13 @@ impl Report<'_> {
         }
     }
 
+    /// Keeps the client's other results.
+    fn keep(&mut self, previous: &[PreviousResultId]) {
+        for PreviousResultId { uri, value } in previous {
+            self.add(uri, None, value.clone(), &[]);
+        }
+    }
+
     /// Clears the client's other results, except below the `unanswered` folders, whose state is
     /// unknown.
     fn clear(&mut self, previous: &[PreviousResultId], unanswered: &[AbsPath]) {
@@ -118,7 +125,9 @@ impl Report<'_> {
 
 /// Returns the diagnostics of each folder's skills; those of open documents are for the current
 /// text. Results in `previous` are not sent again, and results sent through `parts` are not
-/// repeated. Returns `None` if the client has all of them already.
+/// repeated. Returns `None` if the client has all of them already, or edits meanwhile.
+///
+/// Changes of open documents do not wait for the disk.
 pub(crate) async fn workspace_diagnostic(
     texts: Texts<'_>,
     pull: &mut WorkspacePull<'_>,
@@ -141,7 +150,15 @@ pub(crate) async fn workspace_diagnostic(
     }
     report.send_all();
     let has_results = !previous.is_empty();
+    if has_results && report.has_news {
+        report.keep(previous);
+        report.send_all();
+        return Some(WorkspaceDiagnosticReport { items: report.items });
+    }
     let reports = pull.reports(has_results, folder_reports(texts)).await?;
+    if pull.has_edits() {
+        return None;
+    }
     let open: HashSet<&AbsPath> = open.iter().filter_map(|it| it.path()).collect();
     for FileReport { path, uri, result_id, found } in &reports.files {
         if !open.contains(path) {

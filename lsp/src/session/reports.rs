@@ -9,12 +9,16 @@ use tower_lsp::ls_types::{Diagnostic, Uri};
 
 use super::rescan::RescanThrottle;
 
-/// The wait before reports are made again for a reported change, as a multiple of the duration of
-/// the last walk.
-const INTERVAL_PER_WALK: u32 = 3;
+/// The time between two reports for reported changes in the long run, as a multiple of the duration
+/// of a walk.
+const INTERVAL_PER_WALK: u32 = 4;
 
-/// The maximum of that wait.
-const MAX_INTERVAL: Duration = Duration::from_secs(3);
+/// The maximum of that time.
+const MAX_INTERVAL: Duration = Duration::from_secs(4);
+
+/// The time by which reports may be made earlier, so that the first changes after a pause do not
+/// wait.
+const BURST: Duration = Duration::from_secs(8);
 
 /// Counters of what the diagnostics of a workspace depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -61,8 +65,8 @@ pub(super) struct ReportCache {
     /// The counts of disk changes before the reports were made.
     pub(super) cached: Option<(DiskChanges, Arc<FolderReports>)>,
     pub(super) throttle: RescanThrottle,
-    /// The earliest time for new reports after a reported change.
-    reported_earliest: Option<Instant>,
+    /// When the intervals of all walks so far are over.
+    intervals_end: Option<Instant>,
 }
 
 impl ReportCache {
@@ -79,13 +83,14 @@ impl ReportCache {
         self.throttle.request();
         let is_reported = before.is_none_or(|it| it.reported != now.reported);
         let deadline = self.throttle.deadline();
-        Err(if is_reported { deadline.min(self.reported_earliest) } else { deadline })
+        let reported = self.intervals_end.and_then(|it| it.checked_sub(BURST));
+        Err(if is_reported { deadline.min(reported) } else { deadline })
     }
 
     /// Records the duration of the walk that made reports.
     pub(super) fn record_walk(&mut self, took: Duration) {
-        let wait = took.saturating_mul(INTERVAL_PER_WALK).min(MAX_INTERVAL);
-        self.reported_earliest = Some(Instant::now() + wait);
+        let interval = took.saturating_mul(INTERVAL_PER_WALK).min(MAX_INTERVAL);
+        self.intervals_end = self.intervals_end.max(Some(Instant::now())).map(|it| it + interval);
         self.throttle.record_walk(took);
     }
 }

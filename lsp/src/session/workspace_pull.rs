@@ -16,11 +16,16 @@ use crate::document::Document;
 /// The pause before folders without an answer are checked again.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
+/// The pause before reports are made again: each agent's view of a change is reported by itself.
+const SETTLE_PAUSE: Duration = Duration::from_millis(100);
+
 /// A request for the diagnostics of a workspace.
 pub(crate) struct WorkspacePull<'a> {
     session: &'a Session,
     changes: watch::Receiver<Changes>,
     number: u64,
+    /// The number of edits at the last [`WorkspacePull::mark_seen`].
+    n_edits: u64,
     /// True if a folder was without an answer.
     is_incomplete: bool,
 }
@@ -34,7 +39,7 @@ impl Session {
             number = it.pulls;
         });
         let changes = self.changes.subscribe();
-        WorkspacePull { session: self, changes, number, is_incomplete: false }
+        WorkspacePull { session: self, changes, number, n_edits: 0, is_incomplete: false }
     }
 
     /// Counts a change of open documents or of what their findings depend on.
@@ -93,6 +98,13 @@ impl WorkspacePull<'_> {
     /// Marks everything that has changed until now as seen.
     pub(crate) fn mark_seen(&mut self) {
         self.changes.mark_unchanged();
+        self.n_edits = self.session.n_edits();
+    }
+
+    /// Returns true if the client has opened, changed or closed a document after the last
+    /// [`Self::mark_seen`].
+    pub(crate) fn has_edits(&self) -> bool {
+        self.session.n_edits() != self.n_edits
     }
 
     /// Waits for a change after the last [`Self::mark_seen`].
@@ -103,7 +115,7 @@ impl WorkspacePull<'_> {
     }
 
     /// Returns the cached reports if the disk has not changed since, and otherwise those of
-    /// `make`. `None` if the request is over.
+    /// `make`. `None` if the request is over or the client edits before `make`.
     ///
     /// A client that has results waits before `make`, as for other walks.
     pub(crate) async fn reports(
@@ -112,11 +124,12 @@ impl WorkspacePull<'_> {
         make: impl Future<Output = FolderReports>,
     ) -> Option<Arc<FolderReports>> {
         let mut changes = self.changes.clone();
+        let settled = Instant::now() + SETTLE_PAUSE;
         loop {
             let now = changes.borrow_and_update().disk;
             let deadline = match self.session.disk().reports.cached_or_deadline(now) {
                 Ok(reports) => return Some(reports),
-                Err(deadline) => deadline.filter(|_| has_results),
+                Err(deadline) => deadline.max(Some(settled)).filter(|_| has_results),
             };
             let Some(at) = deadline else { break };
             tokio::select! {
@@ -124,7 +137,7 @@ impl WorkspacePull<'_> {
                 // A reported change is due earlier than a possible one.
                 _ = changes.changed() => {}
             }
-            if self.is_superseded() || self.is_ended() {
+            if self.is_superseded() || self.is_ended() || self.has_edits() {
                 return None;
             }
         }
