@@ -14,7 +14,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::notification::Notification;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionParams, CodeActionResponse, CodeLens, CodeLensParams, CompletionItem,
-    CompletionParams, CompletionResponse, DiagnosticServerCancellationData,
+    CompletionList, CompletionParams, CompletionResponse, DiagnosticServerCancellationData,
     DidChangeConfigurationParams, DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams,
     DidSaveTextDocumentParams, DocumentDiagnosticParams, DocumentDiagnosticReportResult,
     DocumentFormattingParams, DocumentHighlight, DocumentHighlightParams, DocumentLink,
@@ -180,7 +180,9 @@ impl LanguageServer for Server {
         let document = self.session.document(text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
-        let used = if handlers::completion::can_name_skill(&it, position, settings) {
+        let names_skill = handlers::completion::can_name_skill(&it, position, settings);
+        let used = if names_skill {
+            self.wait_until_loaded().await;
             self.session.used_skills(&it).await
         } else {
             Vec::new()
@@ -193,7 +195,13 @@ impl LanguageServer for Server {
         let complete = |analysis: &AnalysisContext| {
             handlers::completion::completion(&it, position, analysis, &used, &names, settings)
         };
-        Ok(self.session.with_complete_analysis(&it, complete).await)
+        let items = self.session.with_complete_analysis(&it, complete).await;
+        if names_skill && !self.session.is_loaded() {
+            // Asked again at the next letter.
+            let items = items.unwrap_or_default();
+            return Ok(Some(CompletionList { is_incomplete: true, items }.into()));
+        }
+        Ok(items.map(Into::into))
     }
 
     async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {

@@ -13,8 +13,8 @@ use skills_ide::mention::TypedName;
 use skills_ide::{Completion, FileKind, Suggestion, SuggestionKind};
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{
-    CompletionItem, CompletionItemKind, CompletionResponse, CompletionTextEdit, Documentation,
-    InsertTextFormat, MarkupContent, MarkupKind, Position, Range, TextEdit,
+    CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, InsertTextFormat,
+    MarkupContent, MarkupKind, Position, Range, TextEdit,
 };
 
 use crate::analysis::AnalysisContext;
@@ -56,14 +56,14 @@ pub(crate) fn completion(
     used: &[AbsPath],
     names: &ToolNames,
     settings: Settings,
-) -> Option<CompletionResponse> {
+) -> Option<Vec<CompletionItem>> {
     let offset = from_proto::offset(document, position, settings.encoding);
     let mut items = skill_items(document, offset, analysis, used, settings);
     if from_proto::is_skill(document.uri()) {
         items.extend(field_items(document, offset, names, settings).into_iter().flatten());
         items.extend(path_items(document, offset, analysis, settings).into_iter().flatten());
     }
-    (!items.is_empty()).then_some(CompletionResponse::Array(items))
+    (!items.is_empty()).then_some(items)
 }
 
 /// Returns the skills that can be named at an offset.
@@ -247,8 +247,7 @@ mod tests {
                 &ToolNames::default(),
                 Settings::default(),
             );
-            let Some(CompletionResponse::Array(items)) = found else { return Vec::new() };
-            items.into_iter().map(|it| it.label).collect()
+            found.unwrap_or_default().into_iter().map(|it| it.label).collect::<Vec<_>>()
         };
         let skill = "file:///w/.claude/skills/pdf/SKILL.md";
         assert_eq!(labels("file:///w/.claude/agents/a.md", "skills: [p]", 10), ["paper"]);
@@ -260,17 +259,15 @@ mod tests {
         let uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
         let document = Document::new(uri, 1, Revision::default(), text.to_owned());
         let settings = Settings { snippets, ..Settings::default() };
-        match completion(
+        completion(
             &document,
             Position { line, character },
             &AnalysisContext::default(),
             &[],
             &ToolNames::default(),
             settings,
-        ) {
-            Some(CompletionResponse::Array(items)) => items,
-            other => panic!("{other:?}"),
-        }
+        )
+        .expect("offered")
     }
 
     #[track_caller]
@@ -312,7 +309,7 @@ mod tests {
             &ToolNames::default(),
             Settings::default(),
         );
-        let Some(CompletionResponse::Array(items)) = found else { panic!("{found:?}") };
+        let items = found.expect("offered");
         assert_eq!((items.len(), &*items[0].label), (1, "command"));
     }
 

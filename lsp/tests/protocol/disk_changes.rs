@@ -465,3 +465,25 @@ async fn request_waits_for_follow_up_lookups() {
     let all = editor.request("workspace/diagnostic", params).await.expect("it answers");
     assert!(codes(&all["items"][0]).contains(&"body/broken-path".to_owned()), "{all}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn completion_of_a_skill_name_before_the_first_snapshot_waits_or_is_incomplete() {
+    for (delay, is_incomplete) in [(1, false), (30, true)] {
+        let backend = MockBackend {
+            delay: Duration::from_secs(delay),
+            roots: [("/w", [("beta", "beta")].as_slice())].into(),
+            ..MockBackend::default()
+        };
+        let mut editor = Editor::connect_over(64 * 1024, Arc::new(backend));
+        editor.initialize_in(&["/w"], json!({})).await;
+        editor.open(1, "---\nname: pdf\n---\n/bet\n").await;
+        let position = json!({"line": 3, "character": 4});
+        let params = json!({"textDocument": {"uri": URI}, "position": position});
+        let found = editor.request("textDocument/completion", params).await.expect("answered");
+        if is_incomplete {
+            assert_eq!(found["isIncomplete"], true, "{found}");
+        } else {
+            assert_eq!(found[0]["label"], "beta", "{found}");
+        }
+    }
+}
