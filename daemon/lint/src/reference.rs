@@ -253,9 +253,13 @@ fn find_intended_skill<'s>(
     // A word with another ending often means something else.
     let is_ending = |it: &str| it.starts_with(name) || name.starts_with(it);
     let is_clear = matches!(certainty, Certainty::Clear | Certainty::Command);
-    let names = || skill_set.names().filter(|it| suggest::has_same_digits(name, it));
     if is_clear {
-        let alike = suggest::nearest(name, names(), MIN_SIMILARITY);
+        let names = skill_set.names().filter(|it| {
+            // More than a third differs.
+            let is_near = it.len() <= name.len() * 3 / 2 && name.len() <= it.len() * 3 / 2;
+            is_near && suggest::has_same_digits(name, it)
+        });
+        let alike = suggest::nearest(name, names, MIN_SIMILARITY);
         if let Some(meant) = alike.first() {
             let is_meant = |it: &&str| {
                 has_similar_parts(name, it)
@@ -274,7 +278,10 @@ fn find_intended_skill<'s>(
             && has_similar_parts(name, it)
             && if is_clear { is_other_length_or_swap(name, it) } else { is_slip(name, it) }
     };
-    let mut alike = names().filter(|it| is_typing_error(name, it, certainty) || is_near(it));
+    // The digits last, because few names come that far.
+    let mut alike = skill_set.names().filter(|it| {
+        (is_typing_error(name, it, certainty) || is_near(it)) && suggest::has_same_digits(name, it)
+    });
     alike.next().filter(|_| alike.next().is_none())
 }
 
