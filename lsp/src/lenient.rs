@@ -24,7 +24,7 @@ pub(crate) fn parse(bytes: &[u8]) -> serde_json::Result<Value> {
     })
 }
 
-/// What LSP does not allow in the parameters of a document notification.
+/// A violation of LSP in the parameters of a document notification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ChangeFault {
     /// A part of the text is replaced by invalid text, which may be half of a character whose other
@@ -34,7 +34,8 @@ pub(crate) enum ChangeFault {
     Position,
 }
 
-/// Returns what makes the result of a change uncertain. A whole text replaces what was uncertain.
+/// Returns the violation in a change after which the text is unknown. Changes before a whole text
+/// do not count.
 pub(crate) fn change_fault(params: &Value) -> Option<ChangeFault> {
     let has_invalid_text = params.get(INVALID_TEXT).is_some();
     let changes = params["contentChanges"].as_array()?;

@@ -196,8 +196,8 @@ pub(crate) struct ResolvedSkill {
 
 impl ResolvedSkill {
     /// Returns the form of a reference in the text at a path that means this skill; `None` for
-    /// others. The name of its own plugin before its name leaves no doubt, and that of another
-    /// plugin means another skill.
+    /// others. The name of its own plugin before a hyphenated name leaves no doubt, and that of
+    /// another plugin means another skill.
     fn form_of(
         &self,
         reference: &Reference,
@@ -211,7 +211,10 @@ impl ResolvedSkill {
         {
             let is_given = || snapshot.resolve_name(name).is_some_and(|it| self.is_file(it));
             return match form {
-                ReferenceForm::Named if prefix == plugin => Some(ReferenceForm::Mentioned),
+                // Two plain words may also be a script or a task.
+                ReferenceForm::Named if prefix == plugin && last.contains('-') => {
+                    Some(ReferenceForm::Mentioned)
+                }
                 _ => (prefix == plugin || is_given()).then_some(*form),
             };
         }

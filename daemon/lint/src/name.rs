@@ -286,11 +286,15 @@ fn find_owner<'a>(cx: &Cx<'a>, name: &str, better: &str) -> Option<&'a Neighbour
     owners.find(|it| it.name != name && !cx.is_itself(it))
 }
 
-/// Returns whether an agent skips the skill because it is directly in the skills directory, whose
-/// name says nothing. The finding about that covers the name.
+/// Returns whether the agents that take the name from the directory skip the skill because it is
+/// directly in the skills directory. The finding about that covers the name.
 fn is_skipped_in_root(cx: &Cx<'_>) -> bool {
     let Some(path) = cx.path else { return false };
-    cx.profiles().into_iter().any(|it| {
+    let mut readers = cx.profiles();
+    if readers.iter().any(|it| it.name.source == NameSource::Directory) {
+        readers.retain(|it| it.name.source == NameSource::Directory);
+    }
+    readers.into_iter().all(|it| {
         let below = depth_below_root(it, path);
         below.is_some_and(|(depth, rule, _)| depth == 0 && !rule.walk.root_skill)
             && !cx.skill_set().is_found_by(it, path)

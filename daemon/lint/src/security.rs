@@ -39,7 +39,7 @@ pub(super) static LISTING_INJECTION: Rule = Rule::new(
     RuleId::SecurityListingInjection,
     Severity::Error,
     "The name or the description imitates part of the skill listing.",
-    "Agents put both into their prompts unescaped. A tag that ends the listing, or a line that looks like another entry, speaks to the model in the agent's name. A line with a name that no other skill has is only a warning.",
+    "Agents put both into their prompts unescaped. A tag that ends the listing, or a line that looks like another entry, speaks to the model in the agent's name. A line with a lower-case name that no other skill has is only a warning; one with a capital letter is an item of a list.",
     "Write them on one line, without such tags.",
 )
 .sources(&[&CLAUDE_SKILLS])
@@ -119,7 +119,8 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
         let finding = hidden_run(&run, span).fix("Remove the invisible characters", span, "");
         // Another control character may be the rest of such text.
-        let finding = if wrong.is_some() { finding.into_drafts() } else { finding };
+        let may_be_rest = wrong.is_some() && matches!(run.first, '\u{80}'..='\u{9F}');
+        let finding = if may_be_rest { finding.into_drafts() } else { finding };
         let is_quoted = is_space_of_formula(cx.text, &run) && cx.fence_around(span).is_some();
         out.push(if is_quoted { finding.severity(Severity::Information) } else { finding });
     }
@@ -206,7 +207,12 @@ fn add_forged(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         out.push(finding.help("Rename its directory: letters, digits and hyphens are enough."));
     }
     let own = cx.record.name.as_ref().map_or(cx.directory, |it| &*it.text);
-    let is_other = |it: &str| it != own && cx.skill_set().is_known_name(it);
+    // A model takes `Deploy` for `deploy`.
+    let is_other = |it: &str| {
+        let name = it.to_lowercase();
+        name != own.to_lowercase()
+            && (cx.skill_set().is_known_name(it) || cx.skill_set().is_known_name(&name))
+    };
     let forged = cx.frontmatter().map(|it| injections(cx.text, it, is_other));
     for Diagnostic { severity, span, message, help, .. } in forged.into_iter().flatten() {
         let finding = Finding::new(&LISTING_INJECTION, cx.line(span.start).within(span), message);

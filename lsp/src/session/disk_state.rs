@@ -20,7 +20,7 @@ pub(super) struct DiskState {
     /// The count of opened and closed documents, and that of ownership changes, when every open
     /// document last had a root.
     pub(super) owned: Option<(u64, u64)>,
-    /// Whether every open document had a root, at such counts.
+    /// True if every open document had a root, with the counts as in `owned`.
     pub(super) loaded: Option<((u64, u64), bool)>,
     /// True while a task is running.
     pub(super) is_running: bool,

@@ -1,5 +1,7 @@
 //! Checks of fenced code blocks that are not closed.
 
+use std::collections::HashSet;
+
 use skills_syntax::edit::Edit;
 use skills_syntax::markdown::Fence;
 use skills_syntax::text::{Span, after_line_end};
@@ -12,10 +14,20 @@ use super::rules::UNCLOSED_FENCE;
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let fences = &cx.body().fences;
     let Some(last) = fences.iter().find(|it| !it.closed) else { return };
+    let mut without_end = HashSet::new();
     let nested = fences.iter().enumerate().find_map(|(at, outer)| {
         // A fence without an info string may be the end of a block above.
         let info = inner_info(cx, outer).filter(|_| outer.closed && !is_bare(cx, outer))?;
-        Some((outer, info, find_end(cx, &fences[at + 1..])?))
+        let mark = outer.mark.slice(cx.text);
+        if without_end.contains(mark) {
+            return None;
+        }
+        let end = find_end(cx, mark, &fences[at + 1..]);
+        if end.is_none() {
+            // Later blocks with this mark have none either.
+            without_end.insert(mark);
+        }
+        Some((outer, info, end?))
     });
     out.push(match nested {
         Some((outer, info, end)) => lengthen(cx, outer, info, end),
@@ -37,8 +49,11 @@ fn inner_info<'t>(cx: &Cx<'t>, fence: &Fence) -> Option<&'t str> {
 
 /// Returns the intended end of a code block that has another one inside: a fence that has no info
 /// string, and opens a code block that is not closed, or that contains the start of the next one.
-fn find_end<'f>(cx: &Cx<'_>, after: &'f [Fence]) -> Option<&'f Fence> {
-    after.iter().find(|it| is_bare(cx, it) && (!it.closed || inner_info(cx, it).is_some()))
+fn find_end<'f>(cx: &Cx<'_>, mark: &str, after: &'f [Fence]) -> Option<&'f Fence> {
+    after.iter().find(|it| {
+        let is_same = is_bare(cx, it) && it.mark.slice(cx.text) == mark;
+        is_same && (!it.closed || inner_info(cx, it).is_some())
+    })
 }
 
 fn is_bare(cx: &Cx<'_>, fence: &Fence) -> bool {
@@ -78,11 +93,14 @@ fn close(cx: &Cx<'_>, fence: &Fence) -> Finding {
         let line = cx.line(fence.open.start);
         let is_alone = Span::new(line.start, fence.open.start).slice(text).trim().is_empty();
         let whole = Span::new(line.start, after_line_end(text, line.end));
-        return finding.help("Remove the fence, or close the block where the code ends.").draft(
-            "Remove the fence",
-            if is_alone { whole } else { fence.open },
-            "",
-        );
+        let place = if is_alone { whole } else { fence.open };
+        let finding = finding
+            .help("Remove the fence, or close the block where the code ends.")
+            .draft("Remove the fence", place, "");
+        return Finding {
+            offers: [finding.offers, at_end.into_drafts().offers].concat(),
+            ..finding
+        };
     }
     let Some(prose) = prose else { return at_end };
     let end = Span::empty(fence.content.start + prose);

@@ -93,7 +93,7 @@ fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Ve
             let finding = Finding::new(&BROKEN_LINK, span, message);
             out.push(match leaves.then(|| mentions.find_above(&normal)).flatten() {
                 Some(above) => match place_of(cx, span, &path) {
-                    Some(place) => finding.suggest(place, &above),
+                    Some(place) => finding.suggest_draft(place, &above),
                     None => finding,
                 },
                 None => offer_file(cx, suggest_file(cx, finding, span, &path, &normal), &normal),
@@ -146,7 +146,7 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
     let path = span.slice(cx.text);
     let (normal, leaves) = normalise(path);
     let extension = normal.rsplit_once('.').map_or("", |(_, it)| it);
-    if leaves {
+    if leaves && mentions.is_own(span, &normal) {
         out.extend(misspelled_skill(cx, span, &normal));
     }
     let is_explicit = path.starts_with("./");
@@ -254,7 +254,7 @@ fn check_path(
         return;
     }
     let (normal, leaves) = normalise(name);
-    if leaves && !is_plain {
+    if leaves && !is_plain && mentions.is_own(span, &normal) {
         out.extend(misspelled_skill(cx, span, &normal));
     }
     if leaves || !normal.contains('/') || cx.fs.look(&normal) != Some(PathKind::Missing) {

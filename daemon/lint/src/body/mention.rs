@@ -309,6 +309,6 @@ static OWNS: LazyLock<Regex> = LazyLock::new(|| {
 /// Text directly before a path in a body that writes the file.
 static WRITES: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|(?:^|\s)(?:--output|--out|-o|-O)[ =]$|^\W*save\s+$|\btouch $",
+        r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|(?:^|\s)(?:--output|--out|-o)[ =]$|^\W*save\s+$|\btouch $",
     )
 });

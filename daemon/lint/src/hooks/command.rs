@@ -85,8 +85,12 @@ pub(super) fn check_command(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Fi
     let title = "Put the variable in quotes";
     let is_line = !written.contains(['\n', '\r', '\\']);
     out.push(if is_block {
-        let block = Span::new(command.span.start + head.len(), command.span.end);
-        finding.fix(title, block, quoted)
+        let place = Span::new(command.span.start + head.len(), command.span.end);
+        let finding = finding.fix(title, place, quoted);
+        // Quotes in a here-document are text, and an apostrophe in a comment opens none.
+        let has_text =
+            block.contains("<<") || block.lines().any(|it| it.trim_start().starts_with('#'));
+        if has_text { finding.into_drafts() } else { finding }
     } else if is_line {
         finding.fix(title, command.span, quote::quote_scalar(&quoted))
     } else {

@@ -151,15 +151,19 @@ fn check_mcp(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
 fn check_servers(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
     let is_server =
         |it: &&str| it.strip_prefix("mcp__").is_some_and(|it| !it.is_empty() && !it.contains("__"));
+    let mut seen = HashSet::new();
     for word in words(&matcher.text).filter(is_server).take(MAX_WORDS) {
+        if !seen.insert(word) {
+            continue;
+        }
         let meant = format!("{word}__.*");
         let message =
             format!("no tool is called `{word}`; `{meant}` matches all tools of the server");
         let span = span_in(cx, matcher, word);
         let finding = Finding::new(&MATCHER, span.unwrap_or(matcher.span), message)
             .severity(Severity::Warning);
-        // In an expression a comma separates nothing.
-        out.push(match span.filter(|_| !matcher.text.contains(',')) {
+        // Beside other names, which an expression would find in longer ones, it is left to the user.
+        out.push(match span.filter(|_| matcher.text == word) {
             Some(span) => finding.draft(format!("Change to `{meant}`"), span, meant),
             None => finding,
         });

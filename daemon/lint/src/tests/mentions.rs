@@ -131,6 +131,7 @@ fn misspelled_name_after_the_own_plugin_or_in_a_path_in_backticks_is_found() {
         "Use other:competitive-breif.",
         "Use acme:competitive-analysis.",
         "See `../competitive-brief/SKILL.md`.",
+        "Create `../competitive-breif/SKILL.md`.",
         "See `../competitor/SKILL.md` and `../competitive-breif/notes.md`.",
     ] {
         assert_eq!(check(line), [""; 0], "{line}");

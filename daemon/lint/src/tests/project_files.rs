@@ -71,7 +71,7 @@ fn import_that_is_no_missing_file_is_ignored() {
 }
 
 #[test]
-fn link_that_lacks_a_step_up_is_fixed_to_the_existing_file() {
+fn existing_file_is_offered_for_a_link_that_lacks_a_step_up() {
     let skill = format!("{HEAD}Read [the notes](../../docs/a.md).\n");
     let text = format!("//- {SKILL}\n{skill}//- /w/docs/a.md\nText.\n");
     let [finding] = &found("body/broken-link", &text)[..] else { panic!("not one finding") };
@@ -79,7 +79,7 @@ fn link_that_lacks_a_step_up_is_fixed_to_the_existing_file() {
         finding.diagnostic.message,
         "`../../docs/a.md` does not exist; did you mean `../../../docs/a.md`?"
     );
-    let [fix] = &finding.fixes[..] else { panic!("{finding:#?}") };
+    let [crate::Offer::Draft(fix)] = &finding.offers[..] else { panic!("{finding:#?}") };
     let fixed = skills_syntax::edit::apply(&skill, &fix.edits);
     assert!(fixed.contains("(../../../docs/a.md)"), "{fixed}");
 }

@@ -106,13 +106,13 @@ fn name_with_its_own_plugin_is_certain_and_with_another_plugin_is_no_reference()
 }
 
 #[test]
-fn one_word_with_its_own_plugin_is_certain_and_as_a_value_of_skill_is_uncertain() {
+fn one_word_with_its_own_plugin_or_as_a_value_of_skill_is_uncertain() {
     let tree = "//- /.claude-plugin/plugin.json\n{\"name\": \"acme\"}\n\
          //- /CLAUDE.md\nThen acme:review.\nNot other:review or acme:reviews.\nThe tool takes `skill: \"review\"`.\n";
     let found = find(&format!("{tree}{}", skill("skills/review", "b")), "skills/review");
     assert_eq!(found.references, ["CLAUDE.md: acme:review.", "CLAUDE.md: review\"`."]);
-    assert_eq!(found.certain, ["CLAUDE.md: review."]);
-    assert_eq!(found.uncertain, ["CLAUDE.md: review\"`."]);
+    assert_eq!(found.certain, [""; 0]);
+    assert_eq!(found.uncertain, ["CLAUDE.md: review.", "CLAUDE.md: review\"`."]);
 }
 
 #[test]
