@@ -2,7 +2,7 @@
 //! quarter of the size, and the bar limits the larger one: what grows faster than its input shows
 //! as a ratio above four.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -70,6 +70,12 @@ pub(crate) fn measure(table: &mut Table) {
     let many = worktree(&home, MANY);
     let [floor, measured] = [&quarter, &many].map(|it| open_all(&home, it));
     table.add(Figure::time("3,000 documents opened", floor, measured, Bar::Limit(10.0)));
+
+    let [floor, measured] = [&quarter, &many].map(|it| pull_all(&home, it));
+    table.add(Figure::time("3,000 documents opened and pulled", floor, measured, Bar::Limit(10.0)));
+    let [floor, measured] = [&quarter, &many].map(|it| disk_change(&home, it));
+    let name = "change on the disk until a held pull tells it, among 3,000 skills";
+    table.add(Figure::time(name, floor, measured, Bar::Limit(1.0)));
 
     let (floor, measured) = (searches(&home, &some), searches(&home, &many));
     for ((name, floor), (_, measured)) in floor.into_iter().zip(measured) {
@@ -216,6 +222,67 @@ fn open_all(home: &Home, top: &Path) -> Duration {
     editor.cpu().saturating_sub(before)
 }
 
+/// Returns the processor time of opening all skills and requesting the diagnostics of each.
+fn pull_all(home: &Home, top: &Path) -> Duration {
+    let mut editor = Editor::start(home, top, true);
+    let before = editor.cpu();
+    let files = skill_files(top);
+    for file in &files {
+        editor.send_open(file, &fs::read_to_string(file).expect("it was written"));
+    }
+    let mut waiting: HashSet<u64> = HashSet::new();
+    for file in &files {
+        let params = json!({"textDocument": {"uri": uri(file)}});
+        waiting.insert(editor.begin("textDocument/diagnostic", &params));
+    }
+    while !waiting.is_empty() {
+        let message = editor.receive();
+        if let Some(id) = message["id"].as_u64().filter(|_| message.get("method").is_none()) {
+            waiting.remove(&id);
+        }
+    }
+    editor.cpu().saturating_sub(before)
+}
+
+/// Returns the time from a change of one skill on the disk until a held pull reports it.
+fn disk_change(home: &Home, top: &Path) -> Duration {
+    let mut editor = Editor::start(home, top, true);
+    let path = first_skill(top);
+    let text = fs::read_to_string(&path).expect("it was written");
+    let mut known: HashMap<String, Value> = HashMap::new();
+    // Returns a report, and the id of the next pull.
+    let mut answer = |editor: &mut Editor, id: u64| {
+        let report = editor.answer("workspace/diagnostic", id);
+        for item in report["items"].as_array().into_iter().flatten() {
+            let uri = item["uri"].as_str().unwrap_or_default().to_owned();
+            known.insert(uri, item["resultId"].clone());
+        }
+        let previous = known.iter().map(|(uri, id)| json!({"uri": uri, "value": id}));
+        let params = json!({"previousResultIds": previous.collect::<Value>()});
+        (report.to_string(), editor.begin("workspace/diagnostic", &params))
+    };
+    let first = editor.begin("workspace/diagnostic", &json!({"previousResultIds": []}));
+    let (_, mut held) = answer(&mut editor, first);
+    let mut times = Vec::new();
+    for round in 0..5 {
+        std::thread::sleep(IDLE);
+        // The finding is new in each round.
+        let key = format!("description{round}");
+        fs::write(&path, text.replacen("description", &key, 1)).expect("it can be written");
+        let begin = Instant::now();
+        loop {
+            let (report, next) = answer(&mut editor, held);
+            held = next;
+            if report.contains(&key) {
+                break;
+            }
+        }
+        times.push(begin.elapsed());
+    }
+    fs::write(&path, text).expect("it can be written");
+    median(times)
+}
+
 /// Returns the response time of searches for the mentions of a skill, with the name of each.
 fn searches(home: &Home, top: &Path) -> Vec<(&'static str, Duration)> {
     let mut editor = Editor::start(home, top, false);
@@ -288,6 +355,11 @@ fn check(home: &Home, top: &Path) -> Duration {
     median((0..5).map(|_| run()).collect())
 }
 
+fn skill_files(top: &Path) -> Vec<PathBuf> {
+    let skills = fs::read_dir(top.join(".claude/skills")).expect("a directory");
+    skills.map(|it| it.expect("an entry").path().join("SKILL.md")).collect()
+}
+
 fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
@@ -352,6 +424,10 @@ impl Editor {
 
     fn request(&mut self, method: &str, params: &Value) -> Value {
         let id = self.begin(method, params);
+        self.answer(method, id)
+    }
+
+    fn answer(&mut self, method: &str, id: u64) -> Value {
         loop {
             let message = self.receive();
             if message["id"] == id && message.get("method").is_none() {
@@ -396,9 +472,7 @@ impl Editor {
 
     /// Opens all skills of a worktree, and waits for the diagnostics of each.
     fn open_all(&mut self, top: &Path) {
-        let skills = fs::read_dir(top.join(".claude/skills")).expect("a directory");
-        let files = skills.map(|it| it.expect("an entry").path().join("SKILL.md"));
-        let files: Vec<PathBuf> = files.collect();
+        let files = skill_files(top);
         for file in &files {
             self.send_open(file, &fs::read_to_string(file).expect("it was written"));
         }

@@ -188,7 +188,7 @@ fn offer_block(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Find
         return finding;
     };
     let mut all = lines.iter().chain([&value]);
-    if !lines.iter().any(|it| is_structure(it)) || all.any(|it| is_field(it) || is_comment(it)) {
+    if !lines.iter().any(is_structure) || all.any(|it| is_field(it) || is_comment(it)) {
         return finding;
     }
     let blanks = Span::new(entry.key.span.end + 1, first.end - value.len());
