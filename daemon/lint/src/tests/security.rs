@@ -52,8 +52,8 @@ fn utf8_decoded_with_the_wrong_encoding_is_one_finding_and_no_character_is_remov
     // A control character elsewhere is still reported, and its removal is offered. Others are removed.
     for (hidden, n_fixes) in [('\u{9B}', 0), ('\u{200B}', 1)] {
         let found = Fixture::new(&format!("{text}Read{hidden}.\n")).check();
-        let found = found.iter().filter(|it| it.rule.id.as_str() == "security/hidden-unicode");
-        let last = found.last().expect("both are found");
+        let mut found = found.iter().filter(|it| it.rule.id.as_str() == "security/hidden-unicode");
+        let last = found.next_back().expect("both are found");
         assert_eq!((last.fixes.len(), last.offers.len()), (n_fixes, 1 - n_fixes), "{last:?}");
     }
 }
