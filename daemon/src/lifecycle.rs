@@ -1,4 +1,5 @@
-//! The life of the daemon: start, configuration and its reload, logging, liveness and shutdown.
+//! The life of the daemon: its composition, notices about a changed configuration, the server
+//! within a command, liveness and shutdown.
 
 pub(crate) mod config_notify;
 pub(crate) mod daemon;

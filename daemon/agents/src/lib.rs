@@ -1,8 +1,8 @@
 //! Facts about agents as data, and the skill record.
 //!
 //! Contains the field table and the typed reading of fields, the profiles, each agent's lenient
-//! loaders, the skill record, commands, plugins, hooks, names of tools, and references to skills in texts.
-//! Performs no I/O and reads no clock or environment.
+//! loaders, the skill record, commands, plugins, hooks, names of tools, and references to skills in
+//! texts. Performs no I/O and reads no clock or environment.
 
 pub mod claude_text;
 pub mod command;

@@ -313,10 +313,10 @@ pub fn has_names(path: &Path) -> bool {
 /// Returns whether a path is that of an agent or a command as plugins have them:
 /// `PLUGIN/agents/name.md`, `PLUGIN/commands/group/name.md`.
 fn is_agent_or_command(path: &Path) -> bool {
-    let is_kept = |it: &OsStr| it == "agents" || it == "commands";
+    let holds_them = |it: &OsStr| it == "agents" || it == "commands";
     path.extension().is_some_and(|it| it == "md")
         && !path.file_stem().and_then(OsStr::to_str).is_some_and(|it| it.starts_with("README"))
-        && path.ancestors().skip(1).take(2).filter_map(Path::file_name).any(is_kept)
+        && path.ancestors().skip(1).take(2).filter_map(Path::file_name).any(holds_them)
 }
 
 /// Extensions of Markdown files, including rules for agents.

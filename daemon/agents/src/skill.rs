@@ -165,6 +165,7 @@ impl SkillRecord {
             .collect();
         let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
         let frontmatter = document.frontmatter.as_ref();
+        // The other skills are not known here; `check`, which knows them, may report more, and errors.
         let forged = frontmatter.map(|it| listing::injections(text, it, |_| false));
         findings.extend(forged.into_iter().flatten().map(|it| positions.finding(it)));
         findings.sort_by_key(|it| it.diagnostic.span.start);

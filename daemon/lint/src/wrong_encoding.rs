@@ -17,29 +17,33 @@ pub(super) fn find(text: &str) -> Option<WrongEncoding> {
     if !text.contains(is_control) {
         return None;
     }
-    let mut runs = Vec::new();
-    let mut originals = Some(Vec::new());
+    let (mut runs, mut originals) = (Vec::new(), Vec::new());
+    let (mut is_certain, mut is_lost) = (false, false);
     let mut rest = text.char_indices().peekable();
     while let Some((start, first)) = rest.next() {
         let Some(byte) = byte_of(first) else { continue };
-        let (mut bytes, mut end) = (vec![byte], start + first.len_utf8());
-        let mut has_control = is_control(first);
+        // One byte for each letter.
+        let (mut bytes, mut letters) = (vec![byte], vec![(start, first)]);
         while let Some((at, letter)) = rest.next_if(|(_, it)| byte_of(*it).is_some()) {
             bytes.extend(byte_of(letter));
-            end = at + letter.len_utf8();
-            has_control |= is_control(letter);
+            letters.push((at, letter));
         }
+        let has_control = |it: &[(usize, char)]| it.iter().any(|(_, it)| is_control(*it));
         let is_decoded = bytes.utf8_chunks().any(|it| !it.valid().is_empty());
-        if is_decoded {
-            runs.push((Span::new(start, end), has_control));
-            match String::from_utf8(bytes) {
-                Ok(original) => originals.iter_mut().for_each(|it| it.push(original.clone())),
-                Err(_) => originals = None,
+        let mut letters = &letters[..];
+        for chunk in bytes.utf8_chunks().filter(|_| is_decoded) {
+            let (valid, invalid);
+            (valid, letters) = letters.split_at(chunk.valid().len());
+            (invalid, letters) = letters.split_at(chunk.invalid().len());
+            if let ([(start, _), ..], [.., (end, last)]) = (valid, valid) {
+                runs.push(Span::new(*start, end + last.len_utf8()));
+                originals.push(chunk.valid().to_owned());
             }
+            is_certain |= has_control(valid);
+            is_lost |= has_control(invalid);
         }
     }
-    let is_certain = runs.iter().any(|(_, has_control)| *has_control);
-    let runs = runs.into_iter().map(|(run, _)| run).collect();
+    let originals = Some(originals).filter(|_| !is_lost);
     is_certain.then_some(WrongEncoding { runs, originals })
 }
 
@@ -73,6 +77,8 @@ mod tests {
             assert_eq!(joined.as_deref(), Some(original));
         }
         assert_eq!(originals("ã\u{81}‚"), Some(vec!["あ".to_owned()]));
+        // Quotes around it have bytes too.
+        assert_eq!(originals("“é\u{9F}³” … ok"), Some(vec!["音".to_owned()]));
     }
 
     #[test]
@@ -85,7 +91,7 @@ mod tests {
 
     #[test]
     fn control_characters_beside_letters_are_not_decoded() {
-        for text in ["é\u{9B}", "a\u{9B}31m", "Ã© and \u{9B}", "“é” – ok"] {
+        for text in ["é\u{9B}", "a\u{9B}31m", "Ã© and \u{9B}", "“é” – ok", "Ä°\u{9B}"] {
             assert!(find(text).is_none(), "{text:?}");
         }
     }

@@ -259,6 +259,23 @@ fn modules_have_no_import_cycles() {
 }
 
 #[test]
+fn cycle_check_reports_folders_whose_files_have_no_cycle() {
+    let sources = [
+        ("lib.rs", "mod a;\nmod b;\n"),
+        ("a.rs", "mod low;\nmod high;\n"),
+        ("a/low.rs", "pub fn low() {}\n"),
+        ("a/high.rs", "use crate::b::top::make;\n"),
+        ("b.rs", "pub mod top;\nmod user;\n"),
+        ("b/top.rs", "pub fn make() {}\n"),
+        ("b/user.rs", "use crate::a::low::low;\n"),
+    ];
+    let sources = sources.map(|(path, text)| Source::new(&format!("x/src/{path}"), text));
+    let checked = Crate::read("x/src/", &sources);
+    assert_eq!(checked.cycles(usize::MAX), Vec::<Vec<Module>>::new());
+    assert_eq!(checked.cycles(1), [[vec!["a".to_owned()], vec!["b".to_owned()]]]);
+}
+
+#[test]
 fn cycle_check_follows_re_exports_and_reports_files() {
     let source = |path: &str, text: &str| Source::new(&format!("x/src/{path}"), text);
     let shared = [

@@ -15,7 +15,8 @@ impl ChangeNotifier {
         Self { announce: Box::new(announce), count: watch::Sender::new(0) }
     }
 
-    /// Announces a change, which the caller has already stored.
+    /// Announces a change, which the caller has already stored and whose lock it still holds: each
+    /// reader of a new state then finds it announced.
     pub(crate) fn tell(&self) {
         (self.announce)();
         self.count.send_modify(|it| *it += 1);

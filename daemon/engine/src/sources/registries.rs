@@ -356,6 +356,6 @@ fn fetch_one(shared: &Shared, address: &Address) {
         wait = wait.min(retry.min(LAST_RETRY));
     }
     registry.due = Some(Instant::now() + wait);
-    // Under the lock: who sees the new state also sees the announcement.
+    // Announced under the lock, before another thread can read the new state.
     shared.notifier.tell();
 }

@@ -146,8 +146,8 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
     let path = span.slice(cx.text);
     let (normal, leaves) = normalise(path);
     let extension = normal.rsplit_once('.').map_or("", |(_, it)| it);
-    if leaves && mentions.is_own(span, &normal) {
-        out.extend(misspelled_skill(cx, span, &normal));
+    if leaves {
+        out.extend(misspelled_skill(mentions, cx, span, &normal));
     }
     let is_explicit = path.starts_with("./");
     let may_be_file = is_explicit || IMPORTED.contains(&extension);
@@ -187,7 +187,12 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
 
 /// Reports a path to a missing SKILL.md beside the skill if a neighboring directory has a
 /// similar name.
-fn misspelled_skill(cx: &Cx<'_>, span: Span, normal: &str) -> Option<Finding> {
+fn misspelled_skill(
+    mentions: &Mentions<'_, '_>,
+    cx: &Cx<'_>,
+    span: Span,
+    normal: &str,
+) -> Option<Finding> {
     let dir = normal.strip_suffix("/SKILL.md")?;
     let (above, name) = dir.rsplit_once('/').filter(|(_, name)| *name != "..")?;
     let [meant] = suggest::nearest(name, cx.skill_set().directories(), MIN_SIMILARITY)[..] else {
@@ -195,7 +200,8 @@ fn misspelled_skill(cx: &Cx<'_>, span: Span, normal: &str) -> Option<Finding> {
     };
     let is_there =
         matches!(cx.fs.look(&format!("{above}/{meant}/SKILL.md")), Some(PathKind::File { .. }));
-    if !is_there || cx.fs.look(normal) != Some(PathKind::Missing) {
+    if !is_there || cx.fs.look(normal) != Some(PathKind::Missing) || !mentions.is_own(span, normal)
+    {
         return None;
     }
     let finding = Finding::new(&BROKEN_PATH, span, format!("`{normal}` does not exist"));
@@ -254,8 +260,8 @@ fn check_path(
         return;
     }
     let (normal, leaves) = normalise(name);
-    if leaves && !is_plain && mentions.is_own(span, &normal) {
-        out.extend(misspelled_skill(cx, span, &normal));
+    if leaves && !is_plain {
+        out.extend(misspelled_skill(mentions, cx, span, &normal));
     }
     if leaves || !normal.contains('/') || cx.fs.look(&normal) != Some(PathKind::Missing) {
         return;

@@ -232,10 +232,10 @@ static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     let copies = r"\bcop(?:y|ies|ied|ying)\s+(?:\S+\s+){1,7}(?:in|into|to|as|at|under)\s+(?:(?:a|an|the|your|their)\s+)?\W*$";
     let renames = r"\brenam\w+\s+(?:(?:\S+\s+){1,4}(?:to|into|as)\s*)?\W*$|\b(?:name|call)\s+(?:it|them|each|(?:the|new) files?)\b[^.]*$";
     let results = r"\b(?:logs?|results?|outputs?|reports?|findings|summary)\s+(?:(?:goe?s?|lands?|appears?|ends? up|is|are)|(?:is|are|will be|gets?) (?:written|saved|stored|placed|put|logged))\s+(?:to|in|into|at|under)\s*\W*$";
-    let erstellt = r"\b(?:erstell|erzeug|generier|schreib|speicher)\w*:?(?:\s+(?:\S+\s+){0,7}(?:in|nach|als|unter))?\s*(?:(?:die|eine)\s+(?:neue\s+)?(?:Datei\s+)?)?\W*$";
+    let makes_in_german = r"\b(?:erstell|erzeug|generier|schreib|speicher)\w*:?(?:\s+(?:\S+\s+){0,7}(?:in|nach|als|unter))?\s*(?:(?:die|eine)\s+(?:neue\s+)?(?:Datei\s+)?)?\W*$";
     let asks = r"\b(?:ask|request)\b(?:\s+\S+){0,3}\s+(?:for|to (?:provide|add|upload|supply|create|write|put))\s+(?:(?:a|an|the|their|its)\s+)?\W*$";
     expression(&format!(
-        "(?i)(?:{EXAMPLES}|{others}|{makes}|{parts}|{copies}|{renames}|{results}|{erstellt}|{asks})"
+        "(?i)(?:{EXAMPLES}|{others}|{makes}|{parts}|{copies}|{renames}|{results}|{makes_in_german}|{asks})"
     ))
 });
 

@@ -72,7 +72,7 @@ impl Shared {
         let before = server.clone();
         change(server);
         if *server != before {
-            // Under the lock: who sees the new state also sees the announcement.
+            // Announced under the lock, before another thread can read the new state.
             self.notifier.tell();
         }
     }
