@@ -52,6 +52,15 @@ pub enum WatchTarget {
     },
 }
 
+/// A request for facts about the files near a skill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FactsRequest {
+    /// The skill's file.
+    pub path: AbsPath,
+    /// Paths relative to the skill's directory, whose entries are wanted.
+    pub looks: Vec<String>,
+}
+
 /// The location of an open document on the disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DocumentLocation {
@@ -155,9 +164,8 @@ pub trait Backend: Send + Sync + 'static {
     /// Returns the address of the page that documents the rules, without a fragment.
     fn rules_page(&self) -> Answer<String>;
 
-    /// Returns facts about the files near the skill at `path`, and about the paths in `looks`,
-    /// which are relative to the skill's directory.
-    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<SkillDirFacts>;
+    /// Returns facts about the files near each skill, in order.
+    fn facts(&self, requests: Vec<FactsRequest>) -> Answer<Vec<SkillDirFacts>>;
 
     /// Returns the directory entry at each path, in order; `None` where nothing exists.
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>>;
@@ -246,7 +254,7 @@ impl Backend for NoBackend {
         none()
     }
 
-    fn facts(&self, _: AbsPath, _: Vec<String>) -> Answer<SkillDirFacts> {
+    fn facts(&self, _: Vec<FactsRequest>) -> Answer<Vec<SkillDirFacts>> {
         none()
     }
 

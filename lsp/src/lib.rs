@@ -70,7 +70,8 @@ use crate::server::Server;
 use crate::session::Session;
 
 pub use backend::{
-    Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchHandle, WatchTarget,
+    Answer, Backend, DocumentLocation, FactsRequest, NoBackend, OnChange, WalkOptions, WatchHandle,
+    WatchTarget,
 };
 pub use session::Ending;
 

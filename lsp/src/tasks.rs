@@ -20,7 +20,7 @@ use tower_lsp::ls_types::{
 };
 
 use crate::analysis::GlobMatches;
-use crate::backend::{Answer, DocumentLocation, OnChange};
+use crate::backend::{Answer, DocumentLocation, FactsRequest, OnChange};
 use crate::options::{SECTION, SettingsProblem, unknown_profile};
 use crate::session::{Session, Task};
 use crate::settings::Settings;
@@ -71,14 +71,16 @@ async fn run_tasks(session: &Arc<Session>, client: &Client) {
         let Some(task) = next else { return };
         let before = session.generation();
         let only = match &task {
-            Task::Fetch(Fetch::Facts { path, .. }) => Some(path.clone()),
+            Task::Fetch(Fetch::Facts(requests)) => {
+                Some(requests.iter().map(|it| it.path.clone()).collect::<Vec<_>>())
+            }
             _ => None,
         };
         perform(session, client, task, &mut stale).await;
         session.task_done();
         if session.generation() != before {
             match only {
-                Some(path) => session.republish_at(&path),
+                Some(paths) => paths.iter().for_each(|it| session.republish_at(it)),
                 None => drop(session.republish_all()),
             }
             stale = stale.or_else(|| Some(Instant::now()));
@@ -211,10 +213,13 @@ async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
             let found = locate(session, paths).await;
             session.with_workspace(|it| it.set_locations(found));
         }
-        Fetch::Facts { path, looks } => {
-            if let Some(facts) = backend.facts(path.clone(), looks).await {
-                session.with_workspace(|it| it.set_facts(&path, facts));
-            }
+        Fetch::Facts(requests) => {
+            let found = backend.facts(requests.clone()).await.unwrap_or_default();
+            session.with_workspace(|it| {
+                for (FactsRequest { path, .. }, facts) in requests.iter().zip(found) {
+                    it.set_facts(path, facts);
+                }
+            });
         }
         Fetch::Globs { root, globs, options } => {
             let answer = backend.match_globs(root.clone(), globs, options);

@@ -15,12 +15,16 @@ use skills_lint::{MAX_MATCHES, SkillDirFacts};
 use skills_syntax::path::AbsPath;
 
 use crate::analysis::{AnalysisContext, GlobMatches, MissingAnswers};
-use crate::backend::{DocumentLocation, WalkOptions, WatchHandle};
+use crate::backend::{DocumentLocation, FactsRequest, WalkOptions, WatchHandle};
 use crate::editor_settings::EditorSettings;
 use crate::snapshot::{OverlaySnapshot, SkillBuffer, WorkspaceSnapshot};
 
 /// The number of matching files listed in the hover of a glob.
 const HOVER_FILES: u32 = 5;
+
+/// The number of skills whose facts are fetched at once. All waiting requests wake after each
+/// fetch, so that single ones would take quadratic time.
+const MAX_FACTS: usize = 64;
 
 /// Cached knowledge about the disk.
 #[derive(Debug, Default)]
@@ -28,6 +32,8 @@ pub(crate) struct WorkspaceState {
     roots: Vec<RootState>,
     /// Facts about the files near each skill, by the skill's file.
     facts: BTreeMap<AbsPath, SkillFacts>,
+    /// The skills whose facts are missing or out of date.
+    stale_facts: BTreeSet<AbsPath>,
     /// The locations of open documents, as far as fetched.
     locations: BTreeMap<AbsPath, DocumentLocation>,
     pub(crate) editor_settings: EditorSettings,
@@ -74,7 +80,6 @@ struct SkillFacts {
     facts: Option<Arc<SkillDirFacts>>,
     /// All paths that were ever asked for.
     looks: BTreeSet<String>,
-    is_stale: bool,
 }
 
 /// A request to the backend.
@@ -92,10 +97,7 @@ pub(crate) enum Fetch {
         /// The profiles to subscribe to; `None` if the subscription exists.
         subscribe_to: Option<Vec<String>>,
     },
-    Facts {
-        path: AbsPath,
-        looks: Vec<String>,
-    },
+    Facts(Vec<FactsRequest>),
     Globs {
         root: AbsPath,
         globs: Vec<String>,
@@ -211,11 +213,9 @@ impl WorkspaceState {
             let skill_facts = self.facts.entry(path.clone()).or_default();
             let n_looks = skill_facts.looks.len();
             skill_facts.looks.extend(looks.iter().cloned());
-            if skill_facts.looks.len() > n_looks
-                || (skill_facts.facts.is_none() && !skill_facts.is_stale)
-            {
-                skill_facts.is_stale = true;
-                is_new = true;
+            let has_new_looks = skill_facts.looks.len() > n_looks;
+            if has_new_looks || skill_facts.facts.is_none() {
+                is_new = self.stale_facts.insert(path.clone()) || has_new_looks;
             }
         }
         let state = self.roots.iter_mut().find(|it| Some(&it.root) == analysis.root.as_ref());
@@ -256,9 +256,7 @@ impl WorkspaceState {
             state.wanted_globs.extend(state.globs.keys().cloned());
         }
         self.clear_listings();
-        for skill_facts in self.facts.values_mut() {
-            skill_facts.is_stale = true;
-        }
+        self.stale_facts.extend(self.facts.keys().cloned());
     }
 
     /// Clears the file lists for completions; the next request walks the worktree again.
@@ -306,6 +304,7 @@ impl WorkspaceState {
     /// Drops cached values of a closed document.
     pub(crate) fn forget_document(&mut self, path: &AbsPath) {
         self.facts.remove(path);
+        self.stale_facts.remove(path);
         self.locations.remove(path);
     }
 
@@ -329,7 +328,7 @@ impl WorkspaceState {
         let wants = |it: &RootState| {
             it.is_stale || !it.wanted_globs.is_empty() || !it.wanted_listings.is_empty()
         };
-        self.roots.iter().any(wants) || self.facts.values().any(|it| it.is_stale)
+        self.roots.iter().any(wants) || !self.stale_facts.is_empty()
     }
 
     /// Returns the pending fetches, and marks them as started.
@@ -370,12 +369,13 @@ impl WorkspaceState {
                 fetches.push(Fetch::Listings { root: state.root.clone(), globs, options });
             }
         }
-        for (path, skill_facts) in &mut self.facts {
-            if std::mem::take(&mut skill_facts.is_stale) {
-                let looks = skill_facts.looks.iter().cloned().collect();
-                fetches.push(Fetch::Facts { path: path.clone(), looks });
-            }
-        }
+        let request = |path| {
+            let looks = self.facts.get(&path).into_iter().flat_map(|it| &it.looks);
+            FactsRequest { looks: looks.cloned().collect(), path }
+        };
+        let requests: Vec<_> =
+            std::mem::take(&mut self.stale_facts).into_iter().map(request).collect();
+        fetches.extend(requests.chunks(MAX_FACTS).map(|it| Fetch::Facts(it.to_vec())));
         fetches
     }
 

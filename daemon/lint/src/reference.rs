@@ -254,11 +254,10 @@ fn find_intended_skill<'s>(
     let is_ending = |it: &str| it.starts_with(name) || name.starts_with(it);
     let is_clear = matches!(certainty, Certainty::Clear | Certainty::Command);
     if is_clear {
-        let names = skill_set.names().filter(|it| {
-            // More than a third differs.
-            let is_near = it.len() <= name.len() * 3 / 2 && name.len() <= it.len() * 3 / 2;
-            is_near && suggest::has_same_digits(name, it)
-        });
+        // Other lengths cannot reach the similarity; names with accents have some bytes more.
+        let lengths = name.len() * 3 / 4..=name.len() * 4 / 3;
+        let names = skill_set.names_of_length(lengths);
+        let names = names.filter(|it| suggest::has_same_digits(name, it));
         let alike = suggest::nearest(name, names, MIN_SIMILARITY);
         if let Some(meant) = alike.first() {
             let is_meant = |it: &&str| {
@@ -272,14 +271,14 @@ fn find_intended_skill<'s>(
     let is_near = |it: &str| {
         certainty != Certainty::Word
             && it.starts_with(&name[..1])
-            && it.len().abs_diff(name.len()) <= most
             && !is_ending(it)
             && suggest::n_errors(name, it) <= most
             && has_similar_parts(name, it)
             && if is_clear { is_other_length_or_swap(name, it) } else { is_slip(name, it) }
     };
     // The digits last, because few names come that far.
-    let mut alike = skill_set.names().filter(|it| {
+    let lengths = name.len().saturating_sub(most)..=name.len() + most;
+    let mut alike = skill_set.names_of_length(lengths).filter(|it| {
         (is_typing_error(name, it, certainty) || is_near(it)) && suggest::has_same_digits(name, it)
     });
     alike.next().filter(|_| alike.next().is_none())

@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::{LazyLock, OnceLock};
 
@@ -41,6 +42,8 @@ pub struct SkillSet {
     at: HashMap<AbsPath, usize>,
     /// Indices into `neighbours` by skill name.
     by_name: BTreeMap<String, Vec<usize>>,
+    /// Names by length in bytes.
+    by_length: BTreeMap<usize, Vec<String>>,
     /// Names by [`letters`], for the first name that is compared with the others.
     by_letters: OnceLock<HashMap<u64, Vec<String>>>,
     /// Indices into `neighbours` by the name of the skill's directory.
@@ -95,6 +98,9 @@ impl SkillSet {
         }
         let skills = rankings.iter().flat_map(|it| &it.skills);
         skill_set.known_names = skills.map(|it| it.name.clone()).collect();
+        for name in skill_set.by_name.keys() {
+            skill_set.by_length.entry(name.len()).or_default().push(name.clone());
+        }
         Self { neighbours, rankings, ..skill_set }
     }
 
@@ -123,9 +129,12 @@ impl SkillSet {
         AbsPath::new(&dir.join("SKILL.md")).is_ok_and(|it| self.at.contains_key(&it))
     }
 
-    /// Returns the skills' names, each once.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.by_name.keys().map(String::as_str)
+    /// Returns the skills' names whose length in bytes is in a range, each once.
+    pub(super) fn names_of_length(
+        &self,
+        lengths: RangeInclusive<usize>,
+    ) -> impl Iterator<Item = &str> {
+        self.by_length.range(lengths).flat_map(|(_, it)| it).map(String::as_str)
     }
 
     /// Returns the other names that differ from a name at most by case, by the order of letters,
@@ -134,8 +143,8 @@ impl SkillSet {
     pub(super) fn similar_names(&self, name: &str) -> Vec<&str> {
         let by_letters = self.by_letters.get_or_init(|| {
             let mut all: HashMap<u64, Vec<String>> = HashMap::new();
-            for name in self.names() {
-                all.entry(letters(name)).or_default().push(name.to_owned());
+            for name in self.by_name.keys() {
+                all.entry(letters(name)).or_default().push(name.clone());
             }
             all
         });

@@ -22,6 +22,7 @@ use tower_lsp::ls_types::{
     OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, WorkspaceEdit,
 };
 
+use crate::backend::FactsRequest;
 use crate::document::{Document, file_path};
 use crate::settings::Settings;
 use crate::snapshot::SkillEntry;
@@ -384,9 +385,11 @@ async fn path_edits(
     if looks.is_empty() {
         return found;
     }
-    let facts = texts.session.backend().facts(path.clone(), looks).await.unwrap_or_default();
+    let request = FactsRequest { path: path.clone(), looks };
+    let facts = texts.session.backend().facts(vec![request]).await.unwrap_or_default();
+    let looks = facts.into_iter().next().unwrap_or_default().looks;
     moves.edits(path, bases, text, links, |it| {
-        let look = relative(&bases.text, it).and_then(|it| facts.looks.get(&it).copied().flatten());
+        let look = relative(&bases.text, it).and_then(|it| looks.get(&it).copied().flatten());
         matches!(look, Some(PathKind::File { .. } | PathKind::Directory))
     })
 }

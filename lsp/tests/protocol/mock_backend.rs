@@ -10,7 +10,8 @@ use skills_agents::references::TextSearch;
 use skills_discovery::discover::{Entry, FileId};
 use skills_lint::{PathKind, SkillDirFacts};
 use skills_lsp::{
-    Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchHandle, WatchTarget,
+    Answer, Backend, DocumentLocation, FactsRequest, NoBackend, OnChange, WalkOptions, WatchHandle,
+    WatchTarget,
 };
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 use skills_syntax::path::AbsPath;
@@ -260,8 +261,8 @@ impl Backend for MockBackend {
         })
     }
 
-    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<SkillDirFacts> {
-        let Some(files) = lock(&self.files).clone() else { return NoBackend.facts(path, looks) };
+    fn facts(&self, requests: Vec<FactsRequest>) -> Answer<Vec<SkillDirFacts>> {
+        let Some(files) = lock(&self.files).clone() else { return NoBackend.facts(requests) };
         let look = |it: String| {
             let is_there = files.contains(&*it);
             let found = if is_there {
@@ -273,14 +274,14 @@ impl Backend for MockBackend {
             };
             (it, Some(found))
         };
-        let looks = looks.into_iter().map(look).collect();
-        let mut sibling_files = self.sibling_files.iter().map(|it| (*it).to_owned()).peekable();
-        let files = sibling_files.peek().is_some().then(|| sibling_files.collect());
-        Box::pin(std::future::ready(Some(SkillDirFacts {
-            looks,
-            files,
+        let siblings = self.sibling_files.iter().map(|it| (*it).to_owned());
+        let files = Some(siblings.collect::<Vec<_>>()).filter(|it| !it.is_empty());
+        let facts = |it: FactsRequest| SkillDirFacts {
+            looks: it.looks.into_iter().map(look).collect(),
+            files: files.clone(),
             ..SkillDirFacts::default()
-        })))
+        };
+        Box::pin(std::future::ready(Some(requests.into_iter().map(facts).collect())))
     }
 
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {

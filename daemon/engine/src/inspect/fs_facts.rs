@@ -255,10 +255,29 @@ impl FsContext for FsFacts<'_> {
     }
 }
 
-/// Returns the file system facts of the skill at `path`. Blocks on the disk.
-pub fn facts(path: &AbsPath, looks: &[String], cache: &BundledTextsCache) -> SkillDirFacts {
-    let worktree = WorktreeFiles::new(worktree_top(path));
-    let mut facts = FsFacts::new(path, &worktree, SkillSet::none());
+/// Returns the file system facts of skills, in order: of each path and the entries wanted near it.
+/// Blocks on the disk.
+pub fn facts<'a>(
+    skills: impl Iterator<Item = (&'a AbsPath, &'a [String])>,
+    cache: &BundledTextsCache,
+) -> Vec<SkillDirFacts> {
+    // Git's ignore rules are read once for a worktree.
+    let mut worktrees: HashMap<Option<AbsPath>, WorktreeFiles> = HashMap::new();
+    let facts = |(path, looks)| {
+        let top = worktree_top(path);
+        let worktree = worktrees.entry(top).or_insert_with_key(|it| WorktreeFiles::new(it.clone()));
+        facts_of(path, looks, worktree, cache)
+    };
+    skills.map(facts).collect()
+}
+
+fn facts_of(
+    path: &AbsPath,
+    looks: &[String],
+    worktree: &WorktreeFiles,
+    cache: &BundledTextsCache,
+) -> SkillDirFacts {
+    let mut facts = FsFacts::new(path, worktree, SkillSet::none());
     facts.cache = Some(cache);
     SkillDirFacts {
         looks: looks.iter().map(|it| (it.clone(), facts.look(it))).collect(),

@@ -18,7 +18,8 @@ use skills_discovery::discover::Entry;
 use skills_engine::inspect;
 use skills_lint::SkillDirFacts;
 use skills_lsp::{
-    Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchHandle, WatchTarget,
+    Answer, Backend, DocumentLocation, FactsRequest, OnChange, WalkOptions, WatchHandle,
+    WatchTarget,
 };
 use skills_platform::lock::lock;
 use skills_platform::process::wait_for_end;
@@ -221,9 +222,12 @@ impl Backend for LspBackend {
         Box::pin(async move { put.await.ok()?.ok()? })
     }
 
-    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<SkillDirFacts> {
+    fn facts(&self, requests: Vec<FactsRequest>) -> Answer<Vec<SkillDirFacts>> {
         let calls = Arc::clone(&self.0);
-        on_blocking_thread(move || Some(inspect::facts(&path, &looks, &calls.bundled_texts)))
+        on_blocking_thread(move || {
+            let skills = requests.iter().map(|it| (&it.path, &it.looks[..]));
+            Some(inspect::facts(skills, &calls.bundled_texts))
+        })
     }
 
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
