@@ -104,6 +104,9 @@ fn lists(
     context: &CallContext,
     profiles: Vec<String>,
 ) -> Result<Vec<matrix::Column>, CommandError> {
+    for profile in &profiles {
+        send_calls(cx, args, server, &context.with_profile(profile))?;
+    }
     let mut lists = Vec::new();
     for profile in profiles {
         let context = context.with_profile(&profile);
@@ -184,6 +187,18 @@ fn params(cx: &CommandContext<'_>, args: &ListArgs, context: &CallContext) -> Li
     ListParams { include, ..context.params() }
 }
 
+/// Sends the calls for one agent's list, which the server answers at the same time.
+fn send_calls(
+    cx: &CommandContext<'_>,
+    args: &ListArgs,
+    server: &mut ServerConnection,
+    context: &CallContext,
+) -> Result<(), ClientError> {
+    server.send_ahead::<SkillsList>(&params(cx, args, context))?;
+    server.send_ahead::<CatalogBudget>(&budget_params(context, cost_scope(args)))?;
+    server.send_ahead::<SkillsExplain>(&explain_params(context))
+}
+
 fn print_one(
     cx: &CommandContext<'_>,
     args: &ListArgs,
@@ -191,12 +206,8 @@ fn print_one(
     context: &CallContext,
     detected: &DetectResult,
 ) -> Result<(), CommandError> {
-    let list = params(cx, args, context);
-    // The server answers them at the same time.
-    server.send_ahead::<SkillsList>(&list)?;
-    server.send_ahead::<CatalogBudget>(&budget_params(context, cost_scope(args)))?;
-    server.send_ahead::<SkillsExplain>(&explain_params(context))?;
-    let result = server.call_whole::<SkillsList>(list)?;
+    send_calls(cx, args, server, context)?;
+    let result = server.call_whole::<SkillsList>(params(cx, args, context))?;
     let costs = costs(cx, args, server, context)?;
     let options = table::TableOptions {
         all: args.all,

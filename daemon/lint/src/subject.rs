@@ -8,7 +8,7 @@ use std::path::Path;
 use skills_agents::command;
 use skills_agents::field_table::{Agent, Field, NAME};
 use skills_agents::fields::{Fields, SpannedText};
-use skills_agents::loaders::{LoadOutcome, LoadRule, LoadVerdict, load_as};
+use skills_agents::loaders::{LoadOutcome, LoadRule, LoadVerdict, load_each};
 use skills_agents::profile::Profile;
 use skills_agents::references::{Link, Reference};
 use skills_agents::skill::SkillRecord;
@@ -216,10 +216,7 @@ impl<'a> Cx<'a> {
 
     /// Returns the profiles that the file concerns, each with its reading of the file.
     pub(super) fn readings(&self) -> &[(&'a Profile, LoadOutcome)] {
-        self.readings.get_or_init(|| {
-            let read = |it: &&'a Profile| (*it, load_as(it, self.record, self.own_directory));
-            self.affected.iter().map(read).collect()
-        })
+        self.readings.get_or_init(|| load_each(&self.affected, self.record, self.own_directory))
     }
 
     /// Returns the skills visible together with this one.

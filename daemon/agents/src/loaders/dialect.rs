@@ -12,8 +12,8 @@ use skills_syntax::text::Span;
 
 use super::bun;
 use super::mapping::{LINE_SEPARATORS, Mapping};
+use super::parsed_block::LastBlock;
 use crate::fence::line_spans;
-use crate::skill::parse;
 use crate::yaml_library::YamlLibrary;
 
 /// The error with which a library refuses a block.
@@ -37,7 +37,16 @@ const MAX_COMPATIBILITY_EDITS: usize = 64;
 
 /// Parses a whole block as `library` does.
 pub fn parse_strict(content: &str, library: YamlLibrary) -> Result<Mapping, YamlRefusal> {
-    let first = match read(content, library) {
+    parse_strict_after(&LastBlock::default(), content, library)
+}
+
+/// Like [`parse_strict`], but does not parse the text of the last block again.
+pub(super) fn parse_strict_after(
+    last: &LastBlock,
+    content: &str,
+    library: YamlLibrary,
+) -> Result<Mapping, YamlRefusal> {
+    let first = match read(last, content, library) {
         Ok(mapping) => return Ok(mapping),
         Err(refused) => refused,
     };
@@ -54,7 +63,7 @@ pub fn parse_strict(content: &str, library: YamlLibrary) -> Result<Mapping, Yaml
             break;
         }
         content.replace_range(change.span.range(), &change.text);
-        match read(&content, library) {
+        match read(last, &content, library) {
             Ok(mapping) => {
                 let has_stand_ins = !is_ambiguous && is_stand_in(&content);
                 return Ok(Mapping { has_stand_ins, ..mapping });
@@ -78,13 +87,14 @@ impl ParseFailure {
     }
 }
 
-fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
+fn read(last: &LastBlock, content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
     let newline = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
     let text = format!("{OPENING}{content}{newline}{CLOSING}");
     let offset = |at: usize| at.saturating_sub(OPENING.len()).min(content.len());
-    let document = parse(&text);
     let end = text.len() - CLOSING.len();
-    let frontmatter = document.frontmatter.filter(|it| it.closing == Closing::Dashes);
+    let block = last.parse(text);
+    let document = &block.document;
+    let frontmatter = document.frontmatter.as_ref().filter(|it| it.closing == Closing::Dashes);
     let Some(frontmatter) = frontmatter.filter(|it| it.content.end == end) else {
         // Only a `---` line inside the content ends it early.
         let dashes = line_spans(content).find(|it| it.slice(content).starts_with("---"));
@@ -109,8 +119,7 @@ fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
     {
         return Err(ParseFailure::new("it is not a map of keys to values", 0));
     }
-    let frontmatter = Some(frontmatter).filter(|_| is_map);
-    let mapping = Mapping { library, frontmatter, text, has_stand_ins: false };
+    let mapping = Mapping { library, block, is_map, has_stand_ins: false };
     match mapping.library_error() {
         Some((message, span)) => Err(ParseFailure::new(message, offset(span.start))),
         None => Ok(mapping),

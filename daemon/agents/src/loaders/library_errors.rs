@@ -42,8 +42,8 @@ impl Mapping {
     fn unknown_tag(&self, entries: &[Entry]) -> Option<(String, Span)> {
         entries.iter().find_map(|entry| {
             let gap = Span::new(entry.key.span.end, entry.value.span.start);
-            let before = gap.slice(&self.text).split_whitespace().find(|it| it.starts_with('!'));
-            let written = entry.value.span.slice(&self.text);
+            let before = gap.slice(self.text()).split_whitespace().find(|it| it.starts_with('!'));
+            let written = entry.value.span.slice(self.text());
             let inside = written.starts_with('!').then(|| written.split_whitespace().next());
             match before.or(inside.flatten()).filter(|it| !is_known_tag(it)) {
                 Some(tag) => Some((format!("the tag `{tag}` is unknown"), entry.value.span)),
@@ -63,11 +63,11 @@ impl Mapping {
             )
         });
         let at = in_brackets.flat_map(|it| {
-            let breaks = it.span.slice(&self.text).match_indices('\n');
+            let breaks = it.span.slice(self.text()).match_indices('\n');
             breaks.map(|(at, _)| it.span.start + at + 1)
         });
         let is_text =
-            |it: &usize| !self.text[*it..].starts_with([' ', '\t', '\r', '\n', ']', '}', '#']);
+            |it: &usize| !self.text()[*it..].starts_with([' ', '\t', '\r', '\n', ']', '}', '#']);
         let at = at.into_iter().find(is_text)?;
         Some(("the value in brackets continues on an unindented line".into(), Span::empty(at)))
     }
@@ -89,13 +89,13 @@ impl Mapping {
     /// Finds a surrogate escape. libyaml refuses each half, even next to the other half.
     fn surrogate_escape(&self) -> Option<(String, Span)> {
         let is_half = |at: &usize| {
-            let digits = self.text.as_bytes().get(at + 2..at + 4).unwrap_or_default();
-            let escaped = self.text[..*at].bytes().rev().take_while(|it| *it == b'\\').count();
+            let digits = self.text().as_bytes().get(at + 2..at + 4).unwrap_or_default();
+            let escaped = self.text()[..*at].bytes().rev().take_while(|it| *it == b'\\').count();
             let surrogate =
                 matches!(digits, [b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F']);
             surrogate && escaped.is_multiple_of(2)
         };
-        let halves = self.text.match_indices("\\u").map(|(at, _)| at).filter(is_half);
+        let halves = self.text().match_indices("\\u").map(|(at, _)| at).filter(is_half);
         let at = halves.into_iter().find(|at| self.double_quoted(self.entries(), *at))?;
         Some(("half of a surrogate pair in an escape".to_owned(), Span::empty(at)))
     }
@@ -105,7 +105,7 @@ impl Mapping {
     fn unindented_break(&self) -> Option<(String, Span)> {
         let plain = self.entries().iter().filter(|it| !is_quoted(it));
         plain.map(|it| it.value.span).find_map(|span| {
-            let mut lines = span.slice(&self.text).split(LINE_SEPARATORS);
+            let mut lines = span.slice(self.text()).split(LINE_SEPARATORS);
             let first = lines.next()?.len();
             let is_key = |it: &str| {
                 let line = it.lines().next().unwrap_or_default();

@@ -5,7 +5,7 @@ use skills_syntax::parse::ScalarStyle;
 use skills_syntax::text::LineColumn;
 
 use super::bun::scalar_text;
-use super::dialect::{YamlRefusal, parse_strict};
+use super::dialect::{YamlRefusal, parse_strict_after};
 use super::line_fields::{LineValue, any_lines, colon_lines};
 use super::mapping::{Mapping, TypedValue};
 use super::outcome::{FIX_YAML, LoadRule, RecordLoader, START, line_column, repair_description};
@@ -290,7 +290,9 @@ impl RecordLoader<'_> {
         content: &str,
     ) -> Option<Result<LoadedValues, YamlRefusal>> {
         let library = self.profile.library;
-        let whole = |content: &str| parse_strict(content, library).map(LoadedValues::of);
+        let whole = |content: &str| {
+            parse_strict_after(self.last_block, content, library).map(LoadedValues::of)
+        };
         match strategy {
             LoadStrategy::Strict => Some(whole(content)),
             LoadStrategy::Quote(quoting) => Some(whole(&quote_values(content, quoting)?)),

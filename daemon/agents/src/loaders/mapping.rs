@@ -1,9 +1,12 @@
 //! The mapping that a library reads from a block ([`Mapping`]), with the types of its values.
 
+use std::sync::Arc;
+
 use skills_syntax::parse::{Entry, Frontmatter, MAX_DEPTH, ScalarStyle, Value, ValueKind, find};
 use skills_syntax::text::Span;
 
 use super::bun;
+use super::parsed_block::ParsedBlock;
 use crate::scalar::{YamlType, plain_scalar_type};
 use crate::yaml_library::YamlLibrary;
 
@@ -17,9 +20,9 @@ pub(super) const LINE_SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}']
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mapping {
     pub(super) library: YamlLibrary,
-    /// The parsed text: the content between two `---` lines.
-    pub(super) text: String,
-    pub(super) frontmatter: Option<Frontmatter>,
+    pub(super) block: Arc<ParsedBlock>,
+    /// False if the block is not a map; it then has no keys.
+    pub(super) is_map: bool,
     /// True if the text contains stand-in characters, see [`bun::stand_in_edit`].
     pub(super) has_stand_ins: bool,
 }
@@ -49,8 +52,17 @@ impl Mapping {
         Some(self.typed(key)?.kind)
     }
 
+    /// Returns the parsed text: the content between two `---` lines.
+    pub(super) fn text(&self) -> &str {
+        &self.block.text
+    }
+
+    fn frontmatter(&self) -> Option<&Frontmatter> {
+        self.block.document.frontmatter.as_ref().filter(|_| self.is_map)
+    }
+
     pub(super) fn entries(&self) -> &[Entry] {
-        self.frontmatter.as_ref().map_or(&[], |it| &it.entries)
+        self.frontmatter().map_or(&[], |it| &it.entries)
     }
 
     /// Returns the value of a key at the top level.
@@ -68,14 +80,14 @@ impl Mapping {
 
     /// Returns the items of the list at `key`, or `None` if the value is not a list.
     pub(super) fn items(&self, key: &str) -> Option<Vec<TypedValue>> {
-        let frontmatter = self.frontmatter.as_ref()?;
+        let frontmatter = self.frontmatter()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
         Some(value.items()?.iter().map(|it| self.resolved(it, "")).collect())
     }
 
     /// Returns the keys and values of the map at `key`, or `None` if the value is not a map.
     pub(super) fn values(&self, key: &str) -> Option<Vec<(String, TypedValue)>> {
-        let frontmatter = self.frontmatter.as_ref()?;
+        let frontmatter = self.frontmatter()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
         let typed = |it: &Entry| (it.key.text.clone(), self.typed_value(it));
         Some(value.entries()?.iter().map(typed).collect())
@@ -83,7 +95,7 @@ impl Mapping {
 
     /// Returns the value of `inner` in the map at `key`.
     pub(super) fn within(&self, key: &str, inner: &str) -> Option<TypedValue> {
-        let frontmatter = self.frontmatter.as_ref()?;
+        let frontmatter = self.frontmatter()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
         Some(self.typed_value(find(value.entries()?, inner)?))
     }
@@ -96,20 +108,20 @@ impl Mapping {
             return None;
         }
         let merge = find(self.entries(), "<<")?;
-        find(self.frontmatter.as_ref()?.resolve(&merge.value).entries()?, key)
+        find(self.frontmatter()?.resolve(&merge.value).entries()?, key)
     }
 
     pub(super) fn typed_value(&self, entry: &Entry) -> TypedValue {
         let gap = Span::new(entry.key.span.end, entry.value.span.start.max(entry.key.span.end));
-        self.resolved(&entry.value, gap.slice(&self.text))
+        self.resolved(&entry.value, gap.slice(self.text()))
     }
 
     /// Resolves and types a value. `before` is the text between key and value, which may contain a
     /// tag.
     fn resolved(&self, value: &Value, before: &str) -> TypedValue {
-        let value = self.frontmatter.as_ref().map_or(value, |it| it.resolve(value));
+        let value = self.frontmatter().map_or(value, |it| it.resolve(value));
         let (found, text) = match &value.kind {
-            ValueKind::Null => (YamlType::Null, value.span.slice(&self.text)),
+            ValueKind::Null => (YamlType::Null, value.span.slice(self.text())),
             ValueKind::Scalar { style: ScalarStyle::Plain, text } => {
                 let untagged = text.strip_prefix('!').map_or(text.as_str(), |it| {
                     it.split_once([' ', '\t', '\n']).map_or("", |it| it.1.trim_start())
@@ -123,9 +135,9 @@ impl Mapping {
             ValueKind::Scalar { text, .. } => (YamlType::Text, text.as_str()),
             ValueKind::Sequence { .. } => (YamlType::List, ""),
             ValueKind::Mapping { .. } => (YamlType::Map, ""),
-            ValueKind::Alias { .. } => (YamlType::Text, value.span.slice(&self.text)),
+            ValueKind::Alias { .. } => (YamlType::Text, value.span.slice(self.text())),
         };
-        let text = match &self.frontmatter {
+        let text = match self.frontmatter() {
             Some(frontmatter)
                 if matches!(self.library, YamlLibrary::Bun | YamlLibrary::NpmYamlAsText) =>
             {
@@ -155,7 +167,7 @@ impl Mapping {
     /// Adds a value as JSON. A list may contain an alias of itself, so values below `depth` levels
     /// and after the maximum length are `null`.
     fn push_json(&self, value: &Value, depth: usize, json: &mut String) {
-        let value = self.frontmatter.as_ref().map_or(value, |it| it.resolve(value));
+        let value = self.frontmatter().map_or(value, |it| it.resolve(value));
         let is_too_much = depth == 0 || json.len() > MOST_JSON_BYTES;
         match &value.kind {
             _ if is_too_much => json.push_str("null"),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use skills_syntax::text::{LineColumn, LineIndex};
 
+use super::parsed_block::LastBlock;
 use crate::field_table::Field;
 use crate::keyword::keyword_enum;
 use crate::profile::{
@@ -124,17 +125,37 @@ pub fn load_for_all_agents(
     record: &SkillRecord,
     directory: &str,
 ) -> Vec<(&'static Arc<Profile>, LoadOutcome)> {
-    profile::agents().map(|it| (it, load_as(it, record, directory))).collect()
+    let last = LastBlock::default();
+    profile::agents().map(|it| (it, load_after(&last, it, record, directory))).collect()
 }
 
 /// Returns the text of a field as a profile's agent reads it, or `None` if it reads none.
 pub fn read_text(profile: &Profile, record: &SkillRecord, field: &Field) -> Option<String> {
-    RecordLoader::new(profile, record).read_text(field)
+    RecordLoader::new(profile, record, &LastBlock::default()).read_text(field)
+}
+
+/// Loads a file by the rules of each profile, as [`load_as`] does.
+pub fn load_each<'a>(
+    profiles: &[&'a Profile],
+    record: &SkillRecord,
+    directory: &str,
+) -> Vec<(&'a Profile, LoadOutcome)> {
+    let last = LastBlock::default();
+    profiles.iter().map(|it| (*it, load_after(&last, it, record, directory))).collect()
 }
 
 /// Loads a file by a profile's rules. `directory` is the name of the directory that holds it.
 pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> LoadOutcome {
-    let mut reader = RecordLoader::new(profile, record);
+    load_after(&LastBlock::default(), profile, record, directory)
+}
+
+fn load_after(
+    last: &LastBlock,
+    profile: &Profile,
+    record: &SkillRecord,
+    directory: &str,
+) -> LoadOutcome {
+    let mut reader = RecordLoader::new(profile, record, last);
     reader.encoding();
     reader.size();
     match reader.values() {
@@ -166,6 +187,7 @@ pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Load
 pub(super) struct RecordLoader<'a> {
     pub(super) profile: &'a Profile,
     pub(super) record: &'a SkillRecord,
+    pub(super) last_block: &'a LastBlock,
     /// The strategy that yielded the fields; `None` if they are lost.
     pub(super) strategy: Option<LoadStrategy>,
     /// The offset at which the body starts for this agent.
@@ -181,10 +203,11 @@ pub(super) const START: LineColumn = LineColumn { line: 1, column: 1 };
 pub(super) const FIX_YAML: &str = "Fix the YAML; quoting the value is usually enough.";
 
 impl<'a> RecordLoader<'a> {
-    fn new(profile: &'a Profile, record: &'a SkillRecord) -> Self {
+    fn new(profile: &'a Profile, record: &'a SkillRecord, last_block: &'a LastBlock) -> Self {
         Self {
             profile,
             record,
+            last_block,
             strategy: Some(LoadStrategy::Strict),
             body: record.head.len(),
             has_frontmatter: true,
