@@ -129,16 +129,46 @@ impl McpContext {
 
 /// Returns the error message with its hint, for the model.
 pub(crate) fn error_text(error: &ClientError) -> String {
-    let mut text = error.to_string();
-    if let Some(hint) = error.hint() {
-        text = format!("{text}. {hint}");
+    match error.hint() {
+        Some(hint) => format!("{error}. {}", with_tool_names(&hint)),
+        None => error.to_string(),
     }
-    text
+}
+
+/// Replaces commands and methods in a hint, which the model cannot call, by tools.
+fn with_tool_names(hint: &str) -> String {
+    let hint = hint.replace("`skills/resources` lists", "`read_skill_file` without `path` lists");
+    match hint.strip_prefix("Run `skillsd explain ").and_then(|it| it.split_once('`')) {
+        Some((_, rest)) => format!("Call `explain_skill`{rest}"),
+        None => hint,
+    }
 }
 
 pub(crate) fn refusal(error: &ClientError) -> Option<&RpcError> {
     match error {
         ClientError::Rpc(error) => Some(error),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_name_tools_in_place_of_commands_and_methods() {
+        for (hint, expected) in [
+            (
+                "Run `skillsd explain nope` to see where skillsd searched.",
+                "Call `explain_skill` to see where skillsd searched.",
+            ),
+            (
+                "`skills/resources` lists the skill's files.",
+                "`read_skill_file` without `path` lists the skill's files.",
+            ),
+            ("Did you mean `pdf`?", "Did you mean `pdf`?"),
+        ] {
+            assert_eq!(with_tool_names(hint), expected);
+        }
     }
 }

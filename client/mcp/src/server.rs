@@ -18,7 +18,7 @@ use skills_client::ClientError;
 use skills_protocol::error::shortened;
 
 use crate::consent::User;
-use crate::context::{McpContext, error_text};
+use crate::context::{McpContext, error_text, refusal};
 use crate::{changes, complete, extension, prompts, resources, roots, tools};
 
 const NAME: &str = "skillsd";
@@ -255,5 +255,8 @@ fn misfit(method: &str, params: Value) -> Option<String> {
 }
 
 fn unavailable(error: &ClientError) -> ErrorData {
-    ErrorData::internal_error(error_text(error), None)
+    match refusal(error) {
+        Some(_) => ErrorData::invalid_params(error_text(error), None),
+        None => ErrorData::internal_error(error_text(error), None),
+    }
 }

@@ -224,7 +224,7 @@ impl RpcError {
         let name = shortened(name);
         // A person may copy the command to a shell.
         let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | ':' | '.');
-        let is_word = !name.starts_with('-') && name.chars().all(is_plain);
+        let is_word = !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain);
         let hint = match nearest.first() {
             Some(near) => format!("Did you mean `{near}`?"),
             None if is_word => {

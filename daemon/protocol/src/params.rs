@@ -146,7 +146,9 @@ fn invalid(
         path = format!("{path}.{name}");
         return RpcError::invalid_params(format!("{path}: {message}")).with_param(path);
     }
-    let found = value_at(text, &error_path).map(|it| shown_value(&it));
+    let is_duplicate = message.starts_with("duplicate field");
+    let found = value_at(text, &error_path).filter(|_| !is_duplicate);
+    let found = found.map(|it| shown_value(&it));
     let expected = message.rsplit_once(", expected ").map(|it| plain(it.1));
     let message = match (expected, found) {
         // serde_json says only `expected value` for a value of an enum that is not a string.
@@ -187,7 +189,10 @@ fn plain(expected: &str) -> String {
     match expected {
         "a sequence" => "a list".to_owned(),
         "a map" => "an object".to_owned(),
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0".to_owned(),
+        "u8" => format!("a whole number from 0 to {}", u8::MAX),
+        "u16" => format!("a whole number from 0 to {}", u16::MAX),
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "u64" | "usize" => "a whole number from 0".to_owned(),
         "i8" | "i16" | "i32" | "i64" | "isize" => "an integer".to_owned(),
         _ if expected.starts_with("struct ") => "an object".to_owned(),
         _ => expected.to_owned(),
@@ -238,7 +243,7 @@ mod tests {
         check::<SkillsList>(
             r#"{"limit": -1}"#,
             &expect![
-                "params.limit: expected a whole number from 0, got -1 [params.limit] The parameters of each method are in docs/protocol.md."
+                "params.limit: expected a whole number from 0 to 4294967295, got -1 [params.limit] The parameters of each method are in docs/protocol.md."
             ],
         );
         check::<SkillsList>(
@@ -253,6 +258,12 @@ mod tests {
                 "params.freshness: expected a string, got 5 [params.freshness] The parameters of each method are in docs/protocol.md."
             ],
         );
+        check::<SkillsList>(
+            r#"{"cwd": "/w", "cwd": "/v"}"#,
+            &expect![
+                "params: duplicate field `cwd` [params] The parameters of each method are in docs/protocol.md."
+            ],
+        );
         check::<SkillsRead>(
             "{}",
             &expect![
@@ -263,7 +274,7 @@ mod tests {
         check::<SkillsList>(
             &long,
             &expect![
-                "params.limit: expected a whole number from 0, got `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` [params.limit] The parameters of each method are in docs/protocol.md."
+                "params.limit: expected a whole number from 0 to 4294967295, got `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` [params.limit] The parameters of each method are in docs/protocol.md."
             ],
         );
     }

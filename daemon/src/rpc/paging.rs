@@ -99,16 +99,20 @@ impl<'a> Cursor<'a> {
     /// Parses the cursor of a list at `clock`.
     ///
     /// # Errors
-    /// If it belongs to another clock.
+    /// If it is no cursor or belongs to another clock.
     pub(crate) fn read(cursor: &'a str, clock: &str) -> Result<Self, RpcError> {
         let (start, of) = cursor.split_once('@').unwrap_or_default();
         let (of, since) = of.split_once('@').map_or((of, None), |(of, since)| (of, Some(since)));
-        let start = start.parse().ok().filter(|_| of == clock);
-        start.map(|start| Self { start, since }).ok_or_else(|| {
-            RpcError::invalid_params("the list has changed since the page of this `cursor`")
+        let refused = |message: &str| {
+            RpcError::invalid_params(message)
                 .with_param("params.cursor")
                 .with_hint("Start again without `cursor`.")
-        })
+        };
+        match start.parse() {
+            Ok(start) if of == clock => Ok(Self { start, since }),
+            Ok(_) => Err(refused("the list has changed since the page of this `cursor`")),
+            Err(_) => Err(refused("this `cursor` is not the `nextCursor` of a page")),
+        }
     }
 
     pub(crate) fn text(self, clock: &str) -> String {
@@ -169,6 +173,18 @@ mod tests {
             );
         }
         assert_eq!(n_made.get(), 10);
+    }
+
+    #[test]
+    fn cursors_of_another_list_and_other_texts_are_refused_differently() {
+        let message = |cursor| Cursor::read(cursor, "c1").map_err(|it| it.message);
+        assert_eq!(message("2@c1"), Ok(Cursor { start: 2, since: None }));
+        let changed = Err("the list has changed since the page of this `cursor`".to_owned());
+        assert_eq!(message("2@c0"), changed);
+        for other in ["", "bogus", "x@c1"] {
+            let refused = Err("this `cursor` is not the `nextCursor` of a page".to_owned());
+            assert_eq!(message(other), refused, "{other}");
+        }
     }
 
     #[test]

@@ -176,10 +176,18 @@ fn decided_elsewhere(name: &str, file: &Path, line: Option<u32>) -> CommandError
 
 /// Returns the error for a skill that another setting than the agent's switch keeps off.
 pub(super) fn other_setting(agent: SwitchAgent, name: &str, found: &ExplainResult) -> CommandError {
+    let decisive = decisive(found);
+    // The explanation may name the command that has just failed.
+    let next = decisive.and_then(|it| it.next.as_ref());
+    let next = next.filter(|it| !it.contains("`skillsd enable "));
+    let file = decisive.and_then(|it| Some((path_of(it.file.as_ref(), it)?, it.line)));
+    if let (None, Some((file, line))) = (next, file) {
+        return decided_elsewhere(name, &file, line);
+    }
     let key = agent.key();
     CommandError::refused(format!("`{key}` does not decide about `{name}`"))
         .because(found.verdict.summary.trim_end_matches('.'))
-        .with_hint_if(decisive(found).and_then(|it| it.next.as_ref()))
+        .with_hint_if(next)
 }
 
 /// Fails if the skill is not in the expected state after a change, which is taken back then.

@@ -116,7 +116,7 @@ pub(super) fn refuse_name(candidate: &mut Candidate) {
         candidate.state = SkillState::Invalid;
         let message = format!(
             "the name `{}` has invisible characters, `<`, `>` or blanks at an end",
-            claude_text::shown(&candidate.name)
+            candidate.name.escape_debug()
         );
         let next = "Rename the file or directory.";
         candidate.reason =

@@ -120,7 +120,7 @@ pub(super) fn untrusted(
         let why = if is_unreadable {
             "cannot be read".to_owned()
         } else {
-            format!("does not trust `{key}`")
+            format!("does not trust the folder `{key}`")
         };
         format!("{agent} reads a project's plugins only in a trusted folder, and `{file}` {why}")
     })
