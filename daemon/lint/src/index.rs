@@ -127,6 +127,17 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     check_duplicates(cx, span, out);
 }
 
+/// Reports a page with the fields of a skill, which may be meant as one.
+pub(super) fn check_page(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let Some(name) = cx.path.and_then(|it| it.file_name()) else { return };
+    if ["name", "description"].into_iter().all(|it| cx.entry(it).is_some()) {
+        let name = name.to_string_lossy();
+        let message = format!("`{name}` is no skill to agents: the file name must be `SKILL.md`");
+        let finding = Finding::new(&MISPLACED, name_span(cx), message).severity(Severity::Hint);
+        out.push(finding.help("If it is a skill, rename the file to `SKILL.md`."));
+    }
+}
+
 /// Reports an unreadable file, at its start.
 pub(super) fn report_unreadable(cx: &Cx<'_>, fault: &Fault, out: &mut Vec<Finding>) {
     let name = cx.path.and_then(|it| it.file_name()).unwrap_or("SKILL.md".as_ref());
@@ -228,23 +239,13 @@ fn check_file_name(cx: &Cx<'_>, path: &AbsPath, span: Span, out: &mut Vec<Findin
         let is_skill = cx.profiles().iter().any(|it| depth_below_root(it, path).is_some());
         let severity = match is_skill {
             true => Severity::Error,
-            false if is_page(cx, path) => Severity::Hint,
+            false if cx.is_template => Severity::Hint,
             false => Severity::Warning,
         };
         let finding = Finding::new(&MISPLACED, span, message).severity(severity);
         let finding = finding.about(&cx.profiles());
         out.push(finding.help("Rename the file to `SKILL.md`."));
     }
-}
-
-/// Returns whether a file outside a skills directory is a template, a page of a wiki or another
-/// text without the fields of a skill.
-fn is_page(cx: &Cx<'_>, path: &AbsPath) -> bool {
-    const DIRS: [&str; 4] = ["template", "templates", "wiki", "wikis"];
-    let dirs = path.parent();
-    let mut names = dirs.iter().flat_map(|it| it.iter()).filter_map(|it| it.to_str());
-    names.any(|it| DIRS.contains(&it.to_ascii_lowercase().trim_start_matches('.')))
-        || cx.entry("name").is_none() && cx.entry("description").is_none()
 }
 
 /// Returns whether the skill is inside another one, which may refer to it.

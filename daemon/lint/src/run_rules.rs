@@ -48,6 +48,9 @@ pub(super) fn run_rules(cx: &Cx<'_>) -> Vec<Finding> {
     if cx.path.is_some_and(|it| is_instruction_file(it)) {
         // Rules about skills do not apply to the rest of an instruction file.
         reference::check_links(cx, &mut found);
+    } else if cx.is_page {
+        index::check_page(cx, &mut found);
+        return found;
     } else {
         yaml::check(cx, &mut found);
         if cx.is_command {

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use skills_agents::command;
-use skills_agents::field_table::{Agent, Field, NAME};
+use skills_agents::field_table::{Agent, DESCRIPTION, Field, NAME};
 use skills_agents::fields::{Fields, SpannedText};
 use skills_agents::loaders::{LoadOutcome, LoadRule, LoadVerdict, load_each};
 use skills_agents::profile::Profile;
@@ -74,6 +74,30 @@ fn is_template(subject: &Subject<'_>) -> bool {
     own.ends_with("-template") || own.ends_with("_template") || names.any(|it| is_marked(&it))
 }
 
+/// Returns whether a file outside every agent's directories is a page about skills: it is not called
+/// `SKILL.md`, and is not a skill in a directory such as `skills` either.
+fn is_page(subject: &Subject<'_>, path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it != "SKILL.md")
+        && (!has_own_field(subject) || !is_below_skills(path))
+}
+
+/// Returns whether a SKILL.md outside every agent's directories is a part of skills, without any
+/// field. The only skill of a worktree is at its top.
+fn is_fragment(subject: &Subject<'_>, path: &Path, is_top: bool) -> bool {
+    subject.document.frontmatter.is_none() && !is_top && !is_below_skills(path)
+}
+
+fn has_own_field(subject: &Subject<'_>) -> bool {
+    let has = |key| subject.document.frontmatter.as_ref().is_some_and(|it| it.get(key).is_some());
+    has(NAME.key) || has(DESCRIPTION.key)
+}
+
+/// Returns whether a skill's directory is below one called `skills`.
+fn is_below_skills(path: &Path) -> bool {
+    let dirs = path.ancestors().skip(2).filter_map(Path::file_name);
+    dirs.into_iter().any(|it| it == "skills" || it == "skill")
+}
+
 /// The context of one check.
 pub(super) struct Cx<'a> {
     pub(super) text: &'a str,
@@ -90,9 +114,11 @@ pub(super) struct Cx<'a> {
     affected: Vec<&'a Profile>,
     /// True if the skill is a template by its directory or its name.
     pub(super) is_template: bool,
-    /// True if the skill is a template outside every agent's directories, so that no agent drops
-    /// it.
+    /// True if no agent drops the file: a template, a fragment or a page outside every agent's
+    /// directories.
     is_unlisted: bool,
+    /// True if the file is a page about skills, such as `docs/skill.md`.
+    pub(super) is_page: bool,
     /// Name of the directory, also for a command.
     own_directory: &'a str,
     /// Each profile's reading of the file. Some profiles parse the frontmatter again, and not every
@@ -129,10 +155,16 @@ impl<'a> Cx<'a> {
             affected_agents::affected(active, path)
         };
         let is_template = !is_command && is_template(subject);
-        let is_unlisted = is_template && path.is_some_and(|it| !affected_agents::is_searched(it));
+        let outside = subject.path.filter(|_| !is_command);
+        let outside = outside.filter(|it| !affected_agents::is_searched(it));
+        let outside = outside.filter(|it| fs.skill_set().ranked(it).next().is_none());
+        let is_page = outside.is_some_and(|it| is_page(subject, it));
+        let is_fragment = outside.is_some_and(|it| is_fragment(subject, it, fs.is_top()));
+        let is_unlisted = is_page || is_fragment || is_template && outside.is_some();
         Self {
             is_template,
             is_unlisted,
+            is_page,
             text: subject.text,
             document: subject.document,
             record: subject.record,
@@ -263,7 +295,7 @@ impl<'a> Cx<'a> {
         self.profiles_where(|it, _| it.reader.is_some_and(|it| field.reader(it).is_some()))
     }
 
-    /// Returns whether the file is a template that no agent searches for.
+    /// Returns whether the file is one that no agent searches for.
     pub(super) fn is_unlisted(&self) -> bool {
         self.is_unlisted
     }
@@ -277,7 +309,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns the profiles that drop the file because it violates one of these rules. No agent
-    /// drops a template that none lists.
+    /// drops a file that none searches for.
     pub(super) fn profiles_that_drop(&self, rules: &[LoadRule]) -> Vec<&'a Profile> {
         self.profiles_where(|_, reading| {
             if self.is_unlisted {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use skills_agents::skill::parse;
+use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
 
 use crate::testing::{Fixture, record};
@@ -66,8 +67,32 @@ fn possibly_intended_location_is_a_warning() {
     let hidden = "Warning index/misplaced: Agent Skills clients skip `skills/.old/pdf/SKILL.md`: it is in a hidden directory";
     let deep = "Error index/too-deep: `skills/.old/pdf/SKILL.md` is too deep: Claude Code searches 1 level";
     check(&["/w/.claude/skills/.old/pdf/SKILL.md"], &[deep, hidden]);
-    let text = "Warning index/misplaced: Agent Skills clients, Claude Code, opencode and 2 more skip `skill.md`: the file name must be `SKILL.md`";
+    let text = "Hint index/misplaced: `skill.md` is no skill to agents: the file name must be `SKILL.md`";
     check(&["/w/docs/skill.md"], &[text]);
+    let case = "Warning index/misplaced: Agent Skills clients, Claude Code, opencode and 2 more skip `skill.md`: the file name must be `SKILL.md`";
+    check(&["/w/skills/pdf/skill.md"], &[case]);
+}
+
+#[test]
+fn page_about_skills_has_no_finding_and_no_fix() {
+    for text in ["# Skill\n", "---\ntitle: Skill\n---\nSite page.\n", "---\n\n# A: b\n"] {
+        for path in ["/w/docs/wiki/skill.md", "/w/.wiki/Skill.md", "/w/docs/skills/pdf/skill.md"] {
+            let found = Fixture::new(&format!("//- {path}\n{text}")).check();
+            assert!(found.is_empty(), "{path}: {found:#?}");
+        }
+    }
+}
+
+#[test]
+fn fragment_that_no_agent_searches_for_is_not_dropped() {
+    let found = Fixture::new("//- /w/skill-flavors/web/pdf/SKILL.md\nPatch.\n").check();
+    let told: Vec<_> = found.iter().map(|it| &*it.diagnostic.message).collect();
+    assert_eq!(told, ["the file has no frontmatter"]);
+    assert_eq!(found[0].diagnostic.severity, Severity::Warning);
+    for path in ["/w/skills/web/SKILL.md", "/w/.claude/skills/web/SKILL.md"] {
+        let found = Fixture::new(&format!("//- {path}\nPatch.\n")).check();
+        assert_eq!(found[0].diagnostic.severity, Severity::Error);
+    }
 }
 
 #[test]
