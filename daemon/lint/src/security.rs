@@ -117,7 +117,11 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if run.first.is_control() && frontmatter.is_some_and(|it| it.content.touches(span)) {
             continue;
         }
-        let finding = hidden_run(&run, span).fix("Remove the invisible characters", span, "");
+        let finding = hidden_run(&run, span);
+        let finding = match wrong_encoding::replaced_escape(cx.text, span) {
+            Some(escape) => wrong_encoding::restore_escape(finding, escape),
+            None => finding.fix("Remove the invisible characters", span, ""),
+        };
         // Another control character may be the rest of such text.
         let may_be_rest = wrong.is_some() && matches!(run.first, '\u{80}'..='\u{9F}');
         let finding = if may_be_rest { finding.into_drafts() } else { finding };

@@ -1,6 +1,10 @@
-//! Finds UTF-8 text that was decoded as Latin-1 or Windows-1252: `é` as `Ã©`.
+//! Finds UTF-8 text that was decoded as Latin-1 or Windows-1252, `é` as `Ã©`, and escape sequences
+//! that a program replaced by control characters.
 
+use skills_syntax::diagnostic::Diagnostic;
 use skills_syntax::text::Span;
+
+use super::finding::Finding;
 
 /// UTF-8 text that was decoded with the wrong encoding.
 pub(super) struct WrongEncoding {
@@ -45,6 +49,32 @@ pub(super) fn find(text: &str) -> Option<WrongEncoding> {
     }
     let originals = Some(originals).filter(|_| !is_lost);
     is_certain.then_some(WrongEncoding { runs, originals })
+}
+
+/// Returns the escape sequence that control characters were probably written as, if they are beside
+/// a letter or start a sequence for terminals.
+pub(super) fn replaced_escape(text: &str, span: Span) -> Option<&'static str> {
+    let escape = span.slice(text).chars().find_map(|it| match it {
+        '\u{7}' => Some("\\a"),
+        '\u{8}' => Some("\\b"),
+        '\u{1B}' => Some("\\e"),
+        _ => None,
+    })?;
+    let is_text = |it: char| it.is_alphanumeric() || it == '_';
+    let (before, after) = (&text[..span.start], &text[span.end..]);
+    (before.ends_with(is_text) || after.starts_with(is_text) || after.starts_with('['))
+        .then_some(escape)
+}
+
+/// Offers the escape sequence in place of the control characters that a program made of it.
+pub(super) fn restore_escape(mut finding: Finding, escape: &str) -> Finding {
+    let Diagnostic { span, message, .. } = &mut finding.diagnostic;
+    let span = *span;
+    message.push_str(&format!(", which was probably written as `{escape}`"));
+    finding
+        .help(format!("Write `{escape}` if it was meant, or remove the character."))
+        .draft(format!("Write `{escape}`"), span, escape)
+        .draft("Remove the character", span, "")
 }
 
 /// Returns the byte outside ASCII that a character is in Latin-1 or Windows-1252.

@@ -14,8 +14,8 @@ pub struct Run {
 /// Returns the runs of invisible and control characters in a text.
 ///
 /// Characters that affect the rendering of their neighbours are excluded: joiners in emoji and in
-/// scripts that join letters, variation selectors after an emoji or ideograph, and direction marks
-/// in a text with right-to-left letters.
+/// scripts that join letters, variation selectors after an emoji or ideograph, direction marks in a
+/// text with right-to-left letters, and zero-width spaces in scripts that write no other ones.
 pub fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     // Reads all bytes, which is faster than to stop at the first.
@@ -27,7 +27,8 @@ pub fn runs(text: &str) -> Vec<Run> {
     let mut letters = text.char_indices().peekable();
     while let Some((start, letter)) = letters.next() {
         let joins = is_joiner(letter) && parts_a_word(before, &text[start..]);
-        if !context.is_hidden(before, letter) && !joins {
+        let breaks = letter == '\u{200B}' && breaks_words(before, &text[start..]);
+        if breaks || !context.is_hidden(before, letter) && !joins {
             before = letter;
             continue;
         }
@@ -135,6 +136,17 @@ fn is_joiner(letter: char) -> bool {
     matches!(letter, '\u{200C}' | '\u{200D}')
 }
 
+/// Returns whether a zero-width space ends a word of a script without spaces between words, such as
+/// Khmer.
+fn breaks_words(before: char, rest: &str) -> bool {
+    let is_letter = |it: char| {
+        matches!(it, '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}')
+    };
+    // Punctuation and words of other scripts can stand on one side, but not a second one.
+    let after = rest.chars().nth(1);
+    after != Some('\u{200B}') && (is_letter(before) || after.is_some_and(is_letter))
+}
+
 /// Returns whether joiners stand between two letters of a script without joining.
 fn parts_a_word(before: char, joiners: &str) -> bool {
     let is_latin = |it: char| it.is_ascii_digit() || it.is_alphabetic() && it < '\u{250}';
@@ -163,6 +175,7 @@ mod tests {
             check(&format!("read {hidden}{hidden} me"), &[2]);
         }
         check("x\u{200D}\u{200C}y", &[2]);
+        check("\u{1781}\u{200B}\u{200B}\u{1798}", &[2]);
         check("\u{1F3F4}\u{E0068}\u{E0069}\u{E007F}", &[3]);
         check("\u{2764}\u{FE0F}\u{FE0F}\u{FE01}", &[2]);
         check("\u{8FBB}\u{E0100}\u{E0101}", &[1]);
@@ -181,6 +194,9 @@ mod tests {
             "\u{28FF}\u{2800}\u{28FF}",
             "\u{1820}\u{180B}",
             "\u{D55C}\u{AE00}",
+            "\u{1781}\u{17D2}\u{200B}\u{1798}",
+            "\u{E44}\u{E17}\u{E22}\u{200B}\u{E44}",
+            "\u{E82}\u{200B}\u{E82} \u{1000}\u{200B}(\u{1000})",
         ] {
             check(ordinary, &[]);
         }

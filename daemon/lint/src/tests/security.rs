@@ -57,3 +57,30 @@ fn utf8_decoded_with_the_wrong_encoding_is_one_finding_and_no_character_is_remov
         assert_eq!((last.fixes.len(), last.offers.len()), (n_fixes, 1 - n_fixes), "{last:?}");
     }
 }
+
+#[test]
+fn control_character_beside_a_letter_is_not_removed_unasked() {
+    let head = "---\nname: pdf\ndescription: Reads. Use when asked.\n";
+    for (field, body, escape) in [
+        ("", "Set \u{7}dvisor_id.", Some("\\a")),
+        ("", "Match \u{8}word\u{8} there.", Some("\\b")),
+        ("", "Print \u{1B}[31mred.", Some("\\e")),
+        ("license: \u{7}pache\n", "Read.", Some("\\a")),
+        ("", "Read \u{7} it.", None),
+        ("", "Read\u{1} it.", None),
+    ] {
+        let found = Fixture::new(&format!("{head}{field}---\n{body}\n")).check();
+        let is_about = |it: &&crate::Finding| {
+            ["security/hidden-unicode", "yaml/control-character"].contains(&it.rule.id.as_str())
+        };
+        let found: Vec<_> = found.iter().filter(is_about).collect();
+        assert!(!found.is_empty(), "{body:?}");
+        for finding in found {
+            let message = &finding.diagnostic.message;
+            let n_fixes = usize::from(escape.is_none());
+            assert_eq!((finding.fixes.len(), finding.offers.len()), (n_fixes, 2 - 2 * n_fixes));
+            let is_told = escape.is_some_and(|it| message.ends_with(&format!("as `{it}`")));
+            assert_eq!(is_told, escape.is_some(), "{message}");
+        }
+    }
+}

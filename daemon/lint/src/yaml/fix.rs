@@ -13,6 +13,7 @@ use skills_syntax::text::{Span, after_line_end};
 use crate::Finding;
 use crate::rule_id::RuleId;
 use crate::subject::Cx;
+use crate::wrong_encoding::{replaced_escape, restore_escape};
 
 /// Adds the fix to a finding about YAML, if it is unambiguous.
 pub(super) fn add_fix(cx: &Cx<'_>, finding: Finding) -> Finding {
@@ -45,7 +46,10 @@ pub(super) fn add_fix(cx: &Cx<'_>, finding: Finding) -> Finding {
         RuleId::YamlTabIndentation if is_worth_all(cx, &finding) => {
             finding.fix_all("Indent with spaces", tabs_to_spaces(cx, frontmatter))
         }
-        RuleId::YamlControlCharacter => finding.fix("Remove the character", span, ""),
+        RuleId::YamlControlCharacter => match replaced_escape(cx.text, span) {
+            Some(escape) => restore_escape(finding, escape),
+            None => finding.fix("Remove the character", span, ""),
+        },
         RuleId::YamlUnindentedContinuation => {
             let line = cx.line(span.start);
             finding.fix("Indent the line", Span::empty(line.start), "  ")
@@ -75,6 +79,10 @@ fn add_quotes(
     finding: Finding,
 ) -> Finding {
     let Some(entry) = entry_at(cx, frontmatter, at.start) else { return finding };
+    // Such a key is a sentence that may belong to the value above.
+    if entry.key.text.contains(' ') {
+        return finding.help("Indent these lines if they belong to the value above, and quote it.");
+    }
     let value = &entry.value;
     if let Some(comment) = comment.filter(|_| value.is_null()) {
         let text = quote::quote_scalar(comment.slice(cx.text).trim_end());

@@ -231,7 +231,7 @@ pub(crate) static CONTROL_CHARACTER: Rule = FAMILY.rule(
     "The frontmatter contains a character that YAML does not allow.",
     REJECTED,
     "Remove the character.",
-    "---\nname: pdf\ndescription: Reads PDF\u{8} files. Use when asked about one.\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF\u{1} files. Use when asked about one.\n---\nRead the file.\n",
 )
 .fixable();
 

@@ -235,3 +235,13 @@ fn file_reference_in_quotes_is_changed_with_the_quotes() {
     };
     assert_eq!(apply(&text, &fix.edits), body("See `./references/my forms.md`."));
 }
+
+#[test]
+fn sentence_that_looks_like_a_key_is_not_quoted() {
+    let text = "---\nname: pdf\ndescription: Does X.\nUse when: asked.\n  More text: here\n---\nRead.\n";
+    let found = Fixture::new(text).check();
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "yaml/unquoted-colon").unwrap();
+    assert!(finding.fixes.is_empty() && finding.offers.is_empty(), "{finding:?}");
+    let help = finding.diagnostic.help.as_deref().unwrap_or_default();
+    assert!(help.starts_with("Indent these lines"), "{help}");
+}
