@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use skills_agents::field_table::{ARGUMENTS, CLAUDE_SKILLS, COMMON_MARK};
+use skills_agents::field_table::{ARGUMENTS, CLAUDE_SKILLS, COMMON_MARK, commands};
 use skills_agents::references::{
     Link, LinkBase, LinkForm, Reference, ReferenceForm, is_instruction_file, is_name,
 };
@@ -151,6 +151,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             || name.contains([':', '_'])
             || form == ReferenceForm::Named && !name.contains('-')
             || skill_set.is_known_name(name)
+            || commands::is_known(name)
             || is_argument(name, span)
             || unread.is_some_and(|it| it.touches(span))
             || is_in_data(cx, span)

@@ -1,10 +1,12 @@
-//! Claude Code's built-in commands, which it executes itself.
+//! The agents' built-in commands.
 //!
-//! They are not prompts, so a model can receive nothing of them. Built-in prompts (`/init`,
-//! `/review` and the like) are left out. The names are from Claude Code's command reference of
-//! September 2026, without those that 2.1.191 registers as prompts, plus those of older versions.
+//! Claude Code's own are in two lists. The names are from its command reference of September 2026,
+//! plus those of older versions; prompts are those that 2.1.191 registers as such.
 
-/// The names, without `/`, sorted.
+use super::Agent;
+
+/// Commands that Claude Code executes itself, without `/`, sorted. They are not prompts, so a model
+/// can receive nothing of them.
 const BUILTIN: &[&str] = &[
     "add-dir", "advisor", "agents", "background", "branch", "btw", "bug", "cd", "chrome", "clear",
     "color", "compact", "config", "context", "copy", "cost", "desktop", "diff", "doctor", "effort",
@@ -17,6 +19,47 @@ const BUILTIN: &[&str] = &[
     "stickers", "stop", "tasks", "teleport", "terminal-setup", "theme", "todos", "tui", "upgrade",
     "usage", "usage-credits", "vim", "voice", "web-setup",
 ];
+
+/// Built-in prompts of Claude Code, and commands of other agents, without `/`.
+const NAMES: &[(Agent, &[&str])] = &[
+    (
+        Agent::ClaudeCode,
+        &[
+            "batch", "claude-api", "code-review", "debug", "init", "insights", "loop",
+            "pr-comments", "review", "schedule", "security-review", "simplify", "statusline",
+            "team-onboarding", "ultraplan", "ultrareview", "verify",
+        ],
+    ),
+    (
+        Agent::Codex,
+        &[
+            "approvals", "compact", "diff", "experimental", "feedback", "init", "logout", "mcp",
+            "mention", "model", "new", "permissions", "prompts", "quit", "resume", "review",
+            "skills", "status", "undo",
+        ],
+    ),
+    (
+        Agent::GeminiCli,
+        &[
+            "about", "auth", "bug", "chat", "clear", "compress", "copy", "directory", "docs",
+            "editor", "extensions", "help", "hooks", "ide", "init", "mcp", "memory", "model",
+            "privacy", "quit", "restore", "resume", "settings", "setup-github", "skills", "stats",
+            "terminal-setup", "theme", "tools", "vim",
+        ],
+    ),
+    (
+        Agent::OpenCode,
+        &[
+            "compact", "connect", "details", "editor", "exit", "export", "help", "init", "models",
+            "new", "redo", "review", "sessions", "share", "themes", "thinking", "undo", "unshare",
+        ],
+    ),
+];
+
+/// Returns whether an agent has a built-in command or prompt of this name.
+pub fn is_known(name: &str) -> bool {
+    is_builtin(name) || NAMES.iter().any(|(_, names)| names.contains(&name))
+}
 
 /// Returns whether Claude Code executes the command itself.
 pub fn is_builtin(name: &str) -> bool {
@@ -31,5 +74,9 @@ mod tests {
     fn builtin_names_are_sorted_and_found() {
         assert!(BUILTIN.is_sorted());
         assert!(is_builtin("clear") && !is_builtin("init") && !is_builtin("/clear"));
+        for (agent, names) in NAMES {
+            assert!(names.is_sorted() && names.iter().all(|it| is_known(it)), "{agent:?}");
+        }
+        assert!(is_known("clear") && !is_known("codex-review"));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use skills_agents::field_table::{
-    Agent, CLAUDE_SKILLS, Coercion, Field, PLUGIN, SPECIFICATION, USER_INVOCABLE,
+    Agent, CLAUDE_SKILLS, Coercion, Field, METADATA, PLUGIN, SPECIFICATION, USER_INVOCABLE,
 };
 use skills_agents::fields::{FieldReading, TypeMismatch};
 use skills_agents::loaders::LoadRule;
@@ -71,6 +71,10 @@ pub(super) fn check_types(
         }
     }
     let dropped = cx.profiles_that_drop(&[LoadRule::FieldType]);
+    // The specification alone has a type for every value of `metadata`.
+    let is_standard = cx.applies_to(&[Agent::AgentSkills]);
+    let is_free = field.key == METADATA.key && !is_standard;
+    faults.retain(|_, (_, ignored)| !(is_free && ignored.is_empty()));
     for (span, (fault, ignored)) in faults {
         let dropping: Vec<_> =
             ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
@@ -111,6 +115,8 @@ fn type_finding(
         (&*hiding, format!("{verb} this skill from the user: {what}"))
     } else if !ignored.is_empty() {
         (ignored, format!("{} this field: {what}", with_verb(ignored, "ignores", "ignore")))
+    } else if field.key == METADATA.key {
+        (ignored, format!("{what} (Agent Skills specification)"))
     } else {
         (ignored, what)
     };

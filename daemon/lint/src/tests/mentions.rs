@@ -52,6 +52,19 @@ fn illustrated_skill_names_are_ignored() {
 }
 
 #[test]
+fn built_in_command_is_no_misspelled_skill() {
+    let skill = |line: &str| {
+        let beside = body("x").replace("pdf", "codex-review");
+        format!("//- /w/skills/pdf/SKILL.md\n{}//- /w/skills/codex-review/SKILL.md\n{beside}", body(line))
+    };
+    for line in ["The built-in `/code-review` command.", "Run /code-review.", "The code-review skill."] {
+        silent("ref/unknown", &skill(line));
+    }
+    let found = Fixture::new(&skill("Run `/codx-review`.")).check();
+    assert!(found.iter().any(|it| it.rule.id.as_str() == "ref/unknown"));
+}
+
+#[test]
 fn scripts_of_the_users_project_are_hints_at_most() {
     let check = |text: &str| {
         let files = "//- /w/pdf/scripts/here.py\nx = 1\n//- /w/pdf/references/here.md\n# A\n";

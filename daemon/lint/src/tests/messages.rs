@@ -67,6 +67,28 @@ fn unreadable_user_invocable_hides_the_skill_for_claude_code_only() {
 }
 
 #[test]
+fn list_in_metadata_is_reported_for_readers_that_refuse_it_only() {
+    let text = front("metadata:\n  domains: [a, b]");
+    for id in ["codex", "claude-code", "droid", "cursor"] {
+        silent("field/type", &as_profile(id, &text));
+    }
+    for (id, message) in [
+        (
+            "agentskills",
+            "`metadata.domains` has a list instead of a text (Agent Skills specification)",
+        ),
+        (
+            "opencode-agent-skills",
+            "opencode-agent-skills drops this skill: `metadata.domains` has a list instead of a text",
+        ),
+    ] {
+        let found = as_profile(id, &text);
+        let mut types = found.iter().filter(|it| it.rule.id.as_str() == "field/type");
+        assert_eq!(types.next().map(|it| &*it.diagnostic.message), Some(message));
+    }
+}
+
+#[test]
 fn unread_field_counts_only_agents_whose_reading_is_known() {
     let told = |ids: &[&str]| {
         let profiles = ids.iter().map(|it| &**profile::find(it).expect("a profile")).collect();
