@@ -9,6 +9,7 @@ mod fs_facts;
 mod mention_search;
 mod parallel;
 mod reference_search;
+mod same_file;
 mod text_index;
 mod tool_names;
 mod unreadable;
@@ -195,12 +196,15 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
         (skills_lint::limit_findings(findings, &source.subject(), &settings, &facts), fix_result)
     });
     let found = found.ok_or(InspectError::Cancelled)?;
+    let files: Vec<_> = sources.iter().map(|it| it.file).collect();
     let checked = sources.into_iter().zip(found).map(|(source, (findings, fix_result))| {
         let hash = source.is_whole().then_some(source.record.facts.hash);
         let InspectedFile { path, text, bom, .. } = source;
         Checked { path, text, bom, hash, findings, fix_result }
     });
-    Ok(checked.collect())
+    let mut checked: Vec<_> = checked.collect();
+    same_file::merge(&mut checked, &files);
+    Ok(checked)
 }
 
 /// Returns the result of applying a file's unambiguous fixes.

@@ -97,6 +97,26 @@ fn skill_reached_by_two_paths_does_not_shadow_itself() {
 }
 
 #[test]
+fn finding_of_a_file_reached_by_several_paths_is_reported_once() {
+    let home = Home::new();
+    let tree = "//- /skills/a/SKILL.md\n---\nname: a\ndescription: Reads. Use when asked.\n---\nSee [x](lost.md).\n\
+         //- /skills/b/SKILL.md\nBody.\n";
+    let top = home.worktree("w", tree);
+    for dir in [".claude", ".agents"] {
+        fs::create_dir(top.join(dir)).expect("it can be made");
+        symlink("../skills", top.join(dir).join("skills")).expect("it can be made");
+    }
+    let result = run_json(&home, &top, &["check"]);
+    assert_eq!(finding_codes(&result), ["body/broken-link", "yaml/no-frontmatter"], "{result}");
+    let paths = result["files"].as_array().into_iter().flatten().map(|it| &it["path"]);
+    let expected = ["skills/a/SKILL.md", "skills/b/SKILL.md"].map(|it| json!(top.join(it)));
+    assert_eq!(paths.cloned().collect::<Vec<_>>(), expected);
+    // One path alone has its findings.
+    let result = run_json(&home, &top, &["check", ".agents/skills/a/SKILL.md"]);
+    assert_eq!(finding_codes(&result), ["body/broken-link"], "{result}");
+}
+
+#[test]
 fn severity_depends_on_the_profile() {
     let mut live = Live::start();
     let top =
