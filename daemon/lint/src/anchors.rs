@@ -29,7 +29,12 @@ pub(super) fn anchors(text: &str, body: &Body, part: Span) -> Anchors {
     let written = part.slice(text);
     for found in ANCHORS.captures_iter(written) {
         let title = found.name("title").or_else(|| found.name("id"));
-        add(slug(title.map_or("", |it| it.as_str())));
+        let title = title.map_or("", |it| it.as_str());
+        add(slug(title));
+        // In code, or with an underscore, `<name>` is text and no tag.
+        if title.contains('<') {
+            add(slug(&title.replace('<', "")));
+        }
     }
     for (at, _) in written.match_indices("{#") {
         let rest = &written[at + 2..];
@@ -76,6 +81,16 @@ pub(super) fn letters(anchor: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn angle_brackets_of_a_title_are_text_or_a_tag() {
+        let text = "## Heading `<feature>.md`\n## skipped <KEY_ID>: No key\n## Two <b>words</b>\n";
+        let whole = Span::new(0, text.len());
+        let anchors = anchors(text, &Body::new(text, whole), whole);
+        for anchor in ["heading-featuremd", "skipped-key_id-no-key", "two-words"] {
+            assert!(may_lead_to_heading(anchor, &anchors), "{anchor}: {anchors:?}");
+        }
+    }
 
     #[test]
     fn own_anchors_end_within_their_limit() {

@@ -6,6 +6,7 @@ use skills_syntax::markdown::{Body, link_path, percent_decode};
 use skills_syntax::text::Span;
 
 use super::anchors::{Anchors, anchors, may_lead_to_heading};
+use super::illustration::is_among_examples;
 use super::link::{CONTEXT_BYTES, is_illustration, is_markdown, is_placeholder, normalise};
 
 /// Extensions of files whose text may mention others.
@@ -170,7 +171,9 @@ fn anchor_links(file: &str, text: &str, body: &Body) -> Vec<AnchorLink> {
             }
         };
         let anchor = percent_decode(anchor);
-        if is_quoted(text, *link) || is_illustration(text, *link, written) {
+        if is_quoted(text, *link) || is_illustration(text, *link, written)
+            || is_among_examples(text, link.start)
+        {
             continue;
         }
         line += text.get(counted..link.start).unwrap_or_default().matches('\n').count();
@@ -202,6 +205,7 @@ fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> V
             || is_quoted(text, *link)
             || is_illustration(text, *link, &path)
             || is_placeholder(&path)
+            || is_among_examples(text, link.start)
         {
             continue;
         }

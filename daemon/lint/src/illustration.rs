@@ -113,20 +113,34 @@ fn paragraph_start(cx: &Cx<'_>, line: Span) -> usize {
 /// Returns whether a line belongs to a list below a line that announces examples, or to a table
 /// of examples or conventions.
 pub(super) fn is_in_examples(cx: &Cx<'_>, line: Span) -> bool {
-    is_below(cx, line, &ANNOUNCES, &TABLE_OF_EXAMPLES)
+    is_below(cx.text, |at| cx.line(at), line, [&ANNOUNCES, &TABLE_OF_EXAMPLES])
+}
+
+/// Returns whether the line at an offset of another text belongs to a list or table of examples.
+pub(super) fn is_among_examples(text: &str, at: usize) -> bool {
+    let line_at = |at: usize| {
+        let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
+        Span::new(start, text[at..].find('\n').map_or(text.len(), |it| at + it))
+    };
+    is_below(text, line_at, line_at(at), [&ANNOUNCES, &TABLE_OF_EXAMPLES])
 }
 
 /// Returns whether a line belongs to a list below a line that announces files to make, or results.
 pub(super) fn is_in_list_of_results(cx: &Cx<'_>, line: Span) -> bool {
-    is_below(cx, line, &ANNOUNCES_RESULTS, &ANNOUNCES_RESULTS)
+    is_below(cx.text, |at| cx.line(at), line, [&ANNOUNCES_RESULTS, &ANNOUNCES_RESULTS])
 }
 
 /// Returns whether a line belongs to a list below a line that matches `list`, or to a table with a
-/// head, or below a line, that matches `table`.
-fn is_below(cx: &Cx<'_>, line: Span, list: &Regex, table: &Regex) -> bool {
+/// head, or below a line, that matches `table`. `line_at` returns the line around an offset.
+fn is_below(
+    text: &str,
+    line_at: impl Fn(usize) -> Span,
+    line: Span,
+    [list, table]: [&Regex; 2],
+) -> bool {
     let is_row = |it: &str| it.starts_with('|');
     let is_item = |it: &str| it.starts_with(['-', '*', '+']) || it.starts_with(char::is_numeric);
-    let first = line.slice(cx.text).trim_start();
+    let first = line.slice(text).trim_start();
     let (is_row_first, is_item_first) = (is_row(first), is_item(first));
     if !is_row_first && !is_item_first {
         return false;
@@ -140,10 +154,10 @@ fn is_below(cx: &Cx<'_>, line: Span, list: &Regex, table: &Regex) -> bool {
         if at == 0 {
             return false;
         }
-        let above = cx.line(at - 1);
+        let above = line_at(at - 1);
         at = above.start;
-        let text = above.slice(cx.text);
-        let text = text[..text.floor_char_boundary(4 * CONTEXT_BYTES)].trim();
+        let whole = above.slice(text);
+        let text = whole[..whole.floor_char_boundary(4 * CONTEXT_BYTES)].trim();
         if text.is_empty() {
             n_blank += 1;
         } else if is_row_first && n_blank == 0 && is_row(text) {
@@ -154,7 +168,7 @@ fn is_below(cx: &Cx<'_>, line: Span, list: &Regex, table: &Regex) -> bool {
             return true;
         } else if !(is_item_first
             && n_blank == 0
-            && (is_item(text) || above.slice(cx.text).starts_with("  ")))
+            && (is_item(text) || whole.starts_with("  ")))
         {
             let announces = if is_row_first { table } else { list };
             return n_blank < 2 && announces.is_match(text);

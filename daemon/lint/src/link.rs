@@ -100,8 +100,10 @@ fn file_stem(path: &str) -> String {
     name.split('.').next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// A date in a file name, or a pattern for one.
-static DATE: LazyLock<Regex> = LazyLock::new(|| expression(r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD"));
+/// A date in a file name, or a pattern for one or for a number.
+static DATE: LazyLock<Regex> = LazyLock::new(|| {
+    expression(r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD|(?:^|[/_.-])(?:N{2,}|X{2,})(?:[/_.-]|$)")
+});
 
 /// Words directly before a link to a file that the text tells to write.
 static TELLS_TO_WRITE: LazyLock<Regex> = LazyLock::new(|| {

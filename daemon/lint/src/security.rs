@@ -434,12 +434,14 @@ fn check_homes(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 /// Returns whether a user name is a placeholder or common to many machines.
 fn is_anybody(name: &str) -> bool {
-    const ANYBODY: [&str; 48] = [
+    const ANYBODY: [&str; 57] = [
         "", "user", "username", "you", "your", "yourname", "your-name", "your_name", "me",
         "myuser", "name", "foo", "bar", "alice", "bob", "carol", "john", "jane", "jdoe", "johndoe",
         "dev", "developer", "example", "someone", "runner", "ubuntu", "vscode", "node", "coder",
         "codespace", "claude", "agent", "sandbox", "app", "oai", "jovyan", "public", "shared",
         "Shared", "Public", "xxx", "admin", "test", "demo", "ec2-user", "pi", "linuxbrew", "git",
+        "administrator", "john.doe", "john-doe", "john_doe", "jane.doe", "jane-doe", "janedoe",
+        "first.last", "firstname.lastname",
     ];
     let lower = name.to_lowercase();
     name.len() < 2

@@ -25,7 +25,8 @@ const NAMES: &[(Agent, &[&str])] = &[
     (
         Agent::ClaudeCode,
         &[
-            "batch", "claude-api", "code-review", "debug", "init", "insights", "loop",
+            "autofix-pr", "batch", "claude-api", "code-review", "debug",
+            "fewer-permission-prompts", "init", "insights", "keybindings-help", "loop",
             "pr-comments", "review", "schedule", "security-review", "simplify", "statusline",
             "team-onboarding", "ultraplan", "ultrareview", "verify",
         ],

@@ -3,9 +3,11 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use skills_agents::references::is_instruction_file;
 use skills_syntax::suggest;
 use skills_syntax::text::{Span, occurrences};
 
@@ -69,6 +71,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
         self.n_examined.get() <= MAX_EXAMINED
             && !is_placeholder(path)
             && !INTRODUCES.is_match(before)
+            && !self.is_unused(span, line, before)
             && !self.is_proposed(line)
             && !self.is_optional(span, line, before)
             && !is_in_examples(self.cx, line)
@@ -76,6 +79,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
             && !self.is_in_section_of_examples(span, before)
             && !self.is_in_column_of_results(line, at)
             && !self.is_of_another_skill(span, before)
+            && !self.is_in_named_skill(line, path)
+            && !is_of_project(path)
             && !self.is_elsewhere(path)
     }
 
@@ -136,6 +141,14 @@ impl<'c, 'a> Mentions<'c, 'a> {
             || ELSEWHERE.is_match(before)
             || OPTIONAL.is_match(after)
             || IN_PROJECT.is_match(after)
+    }
+
+    /// Returns whether the sentence tells to remove the file, or not to read it at all.
+    fn is_unused(&self, span: Span, line: Span, before: &str) -> bool {
+        let to = line.end.min(self.cx.text.floor_char_boundary(span.end + CONTEXT_BYTES));
+        let after = Span::new(span.end, to.max(span.end)).slice(self.cx.text);
+        let is_later = || LATER.is_match(after.split(". ").next().unwrap_or_default());
+        UNUSED.captures(before).is_some_and(|it| it.name("not").is_none() || !is_later())
     }
 
     /// Returns whether the sentence that introduces a code block is about another repository.
@@ -205,6 +218,23 @@ impl<'c, 'a> Mentions<'c, 'a> {
             || before.trim().is_empty() && OWNS.is_match(above)
     }
 
+    /// Returns whether the line names a neighbouring skill in backticks that has the file.
+    fn is_in_named_skill(&self, line: Span, path: &str) -> bool {
+        const MAX_NAMES: usize = 8;
+        let text = line.slice(self.cx.text);
+        let text = &text[..text.floor_char_boundary(4 * CONTEXT_BYTES)];
+        let is_name = |it: &&str| {
+            !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
+        };
+        let mut names = text.split('`').skip(1).step_by(2).filter(is_name).take(MAX_NAMES);
+        names.any(|it| {
+            let neighbour = format!("../{it}/{path}");
+            it != self.cx.directory
+                && self.cx.skill_set().is_known_name(it)
+                && matches!(self.cx.fs.look(&neighbour), Some(PathKind::File { .. }))
+        })
+    }
+
     /// Returns whether the body writes the file, or has it in another directory.
     fn is_elsewhere(&self, path: &str) -> bool {
         if let Some(is_elsewhere) = self.elsewhere.borrow().get(path) {
@@ -224,6 +254,11 @@ impl<'c, 'a> Mentions<'c, 'a> {
     }
 }
 
+/// Returns whether a path is that of an agent's instructions in a directory of a project.
+fn is_of_project(path: &str) -> bool {
+    path.starts_with("scripts/") && is_instruction_file(Path::new(path))
+}
+
 /// Words directly before a path that make it an example or a result.
 static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     let others = r"\blike `*$|→\s*\W*$|->\s*`*$|\bnot\s+`*$";
@@ -238,6 +273,17 @@ static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
         "(?i)(?:{EXAMPLES}|{others}|{makes}|{parts}|{copies}|{renames}|{results}|{makes_in_german}|{asks})"
     ))
 });
+
+/// Words directly before a path that tell to remove the file, or not to read it.
+static UNUSED: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?i)\b(?:ignore|delete|remove|discard|clean up|skip|exclude|(?P<not>do not|don't|never)\s+(?:read|open|load|run|use|edit|modify|touch|commit|create|add|look (?:at|for)))s?\s+(?:(?:a|an|any|the|files?)\s+){0,2}[`*]*$",
+    )
+});
+
+/// Words after such a path that name the time to read it.
+static LATER: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"(?i)\b(?:unless|until|till|before|yet|if|when|except|directly)\b"));
 
 /// A heading of examples.
 static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
@@ -278,13 +324,14 @@ static OPTIONAL: LazyLock<Regex> = LazyLock::new(|| {
 /// Text before a path in its sentence that makes it optional, planned, past or typical, or names
 /// another repository.
 static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
+    let others = r"(?:\b|_)(?:consumer|consuming|downstream|dependent|client) skills?\b|\b(?:every|each|any|all) candidates?\b|\broot\s+`";
     let optional = r"\boptionally\b|\boptional\W*:\W*$|\bconsider\b";
     let later = r"\b(?:not yet(?: written)?|planned|coming soon|to ?do|tbd)\W*:";
     let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b|\bmoved from\b";
     let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically)\b|\b(?:skills (?:should|must|may|can)|(?:each|every) skill)\s[^,;:]*\b(?:keeps?|has|have|puts?|stores?|holds?|contains?|includes?|ships?|bundles?|needs?|requires?|comes? with)\b";
     let owns = r"\b(?:if|when|whether|where) (?:the|a|your|their) (?:user|project|repo(?:sitory)?|codebase|workspace|app) (?:already )?(?:has|have|contains?|includes?|provides?|ships?|defines?)\b";
     let elsewhere = r"\b(?:target|generated|scaffolded|resulting|consuming|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|^\W*(?:\d+\W+)?in (?:the|an?|your) (?:[^\s,]+ )?(?:project|codebase|app|application|repo(?:sitory)?|workspace),|\b(?:good|bad|wrong|avoid)\W*:\W*$";
-    expression(&format!("(?i)(?:{optional}|{later}|{past}|{typical}|{owns}|{elsewhere})"))
+    expression(&format!("(?i)(?:{others}|{optional}|{later}|{past}|{typical}|{owns}|{elsewhere})"))
 });
 
 /// Text after a path, or after the command that it is in, that names another directory.
@@ -302,7 +349,7 @@ static HEAD_OF_RESULTS: LazyLock<Regex> = LazyLock::new(|| {
 /// Text directly before a path that names the owner of the file.
 static OWNS: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?:`\s*|\w)(?:'s|’s)(?:\s+own)?\s*$|(?:—|--)\s+its\s*$|`[\w:-]+`\s+skill(?:'s)?\s*\W*$|\b(?:plugin|skill|repo|project)(?:'s|’s)\s*\W*$",
+        r"(?:`\s*|\w)(?:'s|’s)(?:\s+own)?\s*$|`[\w:-]+`,?\s+(?:and|with|has|plus)\s+its(?:\s+own)?\s*$|\b(?:in|from|of|by)\s+`[\w:]+-[\w:-]+`\s*\(\s*$|(?:—|--)\s+its\s*$|`[\w:-]+`\s+skill(?:'s)?\s*\W*$|\b(?:plugin|skill|repo|project)(?:'s|’s)\s*\W*$",
     )
 });
 

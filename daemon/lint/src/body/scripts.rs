@@ -45,6 +45,13 @@ static OF_PROJECT: LazyLock<Regex> = LazyLock::new(|| {
     expression(r"(?m)\s(?:src|tests?|k8s|app)/|\bgit clone\b|^\s*(?:- )?(?:run|uses|on|jobs):")
 });
 
+/// A comment above commands of a project.
+static FROM_PROJECT: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?i)^\s*#.*\b(?:from|in|at) (?:the |your )?(?:project|repo(?:sitory)?|workspace)(?:'s)? root\b",
+    )
+});
+
 pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let (reported, found) = Default::default();
     let mut scripts = MissingScripts { mentions, cx, reported, found, is_elsewhere: false };
@@ -61,6 +68,7 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
             let before = Span::new(cx.line(fence.open.start).start, fence.open.start);
             let n_quotes = before.slice(cx.text).matches('>').count();
             for line in lines(cx, fence.content) {
+                scripts.is_elsewhere |= FROM_PROJECT.is_match(line.slice(cx.text));
                 scripts.check(unquoted(cx, line, n_quotes), true, &mut dir);
             }
         }

@@ -113,3 +113,24 @@ fn missing_file_that_a_linked_file_links_to_is_reported_at_the_link() {
     let found = Fixture::new(&template).check();
     assert!(found.iter().all(|it| it.rule.id.as_str() != "body/broken-link"), "{found:?}");
 }
+
+#[test]
+fn links_in_a_list_of_examples_of_a_linked_file_are_not_followed() {
+    let found = |forms: &str| {
+        let files = format!("//- /w/skills/pdf/references/forms.md\n{forms}\n");
+        let body = skill("Read [the forms](references/forms.md).");
+        let found = Fixture::new(&format!("//- /w/skills/pdf/SKILL.md\n{body}{files}")).check();
+        let is_about = |it: &&crate::Finding| {
+            ["body/broken-link", "body/broken-anchor"].contains(&it.rule.id.as_str())
+        };
+        found.iter().filter(is_about).count()
+    };
+    for (forms, n_found) in [
+        ("For example:\n\n- [a](gone.md)\n- [b](lost.md#x)\n- [c](#nowhere)", 0),
+        ("| Example |\n|---|\n| [a](gone.md) |", 0),
+        ("Read these:\n\n- [a](gone.md)\n- [c](#nowhere)", 2),
+        ("For example:\n\nRead [a](gone.md).", 1),
+    ] {
+        assert_eq!(found(forms), n_found, "{forms}");
+    }
+}

@@ -68,6 +68,10 @@ fn built_in_command_is_no_misspelled_skill() {
 fn scripts_of_the_users_project_are_hints_at_most() {
     let check = |text: &str| {
         let files = "//- /w/pdf/scripts/here.py\nx = 1\n//- /w/pdf/references/here.md\n# A\n";
+        let beside = body("x").replace("pdf", "docx");
+        let beside =
+            format!("//- /w/docx/SKILL.md\n{beside}//- /w/docx/references/others.md\n# A\n");
+        let files = format!("{files}{beside}");
         let mut found =
             Fixture::new(&format!("//- /w/pdf/SKILL.md\n{}{files}", body(text))).check();
         let rules = ["body/missing-script", "body/broken-path"];
@@ -80,6 +84,16 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         "The generated project contains `scripts/deploy.sh`.",
         "If the user has `scripts/check.sh`, run `bash scripts/check.sh`; otherwise skip.",
         "Copy references/here.md to `references/copy.md`.",
+        "`feature-plan` and its `references/spec.md` have the form.",
+        "Run the engine in `marketing-analytics` (`references/engine.md` + 10 detectors).",
+        "_Consumer skills will add files (`references/applied.md`) to their own directories._",
+        "For every candidate `Makefile`, `scripts/dev.sh`, and `scripts/deploy.sh`: read it first.",
+        "- Auditor A: root `AGENTS.md` + `REVIEW.md` + `scripts/AGENTS.md` + `scripts/REVIEW.md`",
+        "Ignore `scripts/tmp.py`.",
+        "Delete `scripts/junk.py` when done.",
+        "Do not read `references/secret.md`.",
+        "Write `references/NNN.md` or `references/adr-NNN.md`.",
+        "See `docx` for `references/others.md`.",
     ] {
         assert!(check(text).is_empty(), "{text}: {:?}", check(text));
     }
@@ -88,6 +102,13 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         (format!("Your repo should have `scripts/ci.sh`:\n\n{fence}"), Severity::Hint),
         (format!("In your repo it is quick. Run:\n\n{fence}"), Severity::Warning),
         (format!("Check it:\n\n{fence}"), Severity::Warning),
+        (
+            "```sh\n# From project root:\npython scripts/build.py\n```".to_owned(),
+            Severity::Hint,
+        ),
+        ("Do not read `references/copy.md` before step 2.".to_owned(), Severity::Warning),
+        ("Use `docx`, then `references/copy.md`.".to_owned(), Severity::Warning),
+        ("`pdf` needs `references/others.md`.".to_owned(), Severity::Warning),
         ("In the new chapter, run `python scripts/build.py`.".to_owned(), Severity::Warning),
         ("Copy it, then read `references/copy.md`.".to_owned(), Severity::Warning),
         (
