@@ -248,7 +248,13 @@ const ADDRESS: &str = "://";
 /// Text that each block with a private key contains.
 const PRIVATE: &str = "PRIVATE KEY-----";
 
-const SECRETS: [SecretForm; 16] = [
+/// Prefix of Hugging Face tokens, which have no digits.
+const HUGGING_FACE: &str = "hf_";
+
+/// An AWS secret key, which has no prefix, by the variable or field before it.
+const AWS_SECRET: &str = r#"(?i:aws_secret_access_key|aws_secret_key|SecretAccessKey)["']?\s*[:=]\s*["']?(?P<value>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"#;
+
+const SECRETS: [SecretForm; 21] = [
     ("an AWS key", "AKIA", r"\bAKIA[0-9A-Z]{16}"),
     ("a GitHub token", "gh", r"\bgh[pousr]_[A-Za-z0-9]{36,}"),
     ("a GitHub token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{50,}"),
@@ -258,8 +264,13 @@ const SECRETS: [SecretForm; 16] = [
     ("a Slack token", "xox", r"\bxox[abprs]-[0-9A-Za-z-]{20,}"),
     ("a Google key", "AIza", r"\bAIza[0-9A-Za-z_-]{35}"),
     ("a Stripe key", "k_live_", r"\b[sr]k_live_[0-9A-Za-z]{20,}"),
+    ("an AWS secret key", "ecret", AWS_SECRET),
+    ("an AWS secret key", "SECRET", AWS_SECRET),
+    ("a PyPI token", "pypi-", r"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}"),
+    ("a DigitalOcean token", "do", r"\bdo[opr]_v1_(?P<value>[0-9a-f]{64})\b"),
+    ("a Google access token", "ya29.", r"\bya29\.[A-Za-z0-9_-]{30,}"),
     ("an npm token", "npm_", r"\bnpm_[A-Za-z0-9]{36}"),
-    ("a Hugging Face token", "hf_", r"\bhf_[A-Za-z0-9]{30,}"),
+    ("a Hugging Face token", HUGGING_FACE, r"\bhf_[A-Za-z0-9]{30,}"),
     ("a SendGrid key", "SG.", r"\bSG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{30,}"),
     (
         "a Slack webhook",
@@ -348,10 +359,22 @@ fn is_made_up(key: &str, is_password: bool) -> bool {
     let mut letters: Vec<char> = lower.chars().collect();
     letters.sort_unstable();
     letters.dedup();
+    let is_random = match key.strip_prefix(HUGGING_FACE) {
+        Some(letters) => has_random_case(letters),
+        None => key.bytes().any(|it| it.is_ascii_digit()),
+    };
     letters.len() < 12
         || has_placeholder_word(&lower)
-        || !key.bytes().any(|it| it.is_ascii_digit())
+        || !is_random
         || has_sequence(lower.as_bytes())
+}
+
+/// Returns whether a text changes between upper and lower case more often than words do, or has
+/// digits.
+fn has_random_case(text: &str) -> bool {
+    let is_change = |it: &&[u8]| it[0].is_ascii_uppercase() != it[1].is_ascii_uppercase();
+    let n_changes = text.as_bytes().windows(2).filter(is_change).count();
+    n_changes * 4 > text.len() || text.bytes().any(|it| it.is_ascii_digit())
 }
 
 /// Returns whether a text in lower case contains a word of placeholders.
@@ -377,32 +400,76 @@ fn has_sequence(text: &[u8]) -> bool {
             .any(|it| text.windows(it.len()).any(|at| at == it.as_bytes()))
 }
 
+/// Programs that download to their output.
+const DOWNLOAD: &str =
+    r"(?:\b(?:curl|wget|(?i:iwr|irm|invoke-webrequest|invoke-restmethod))\b)";
+
+/// Programs that run the text that they read.
+const SHELL: &str = r"(?:\S*/)?(?:(?:ba|z|da|k)?sh|(?i:iex|invoke-expression))\b";
+
+/// Programs that run the text that they read unless they get a file or a program as an argument.
+const INTERPRETER: &str = r"(?:\S*/)?(?:python[0-9.]*|node|perl|ruby|php|bun)";
+
+/// Prefixes of a program: `sudo -E`, `env`, `A=b`, `xargs -0`.
+const BEFORE: &str =
+    r"(?:(?:sudo|env|exec|nohup|command|xargs)\s+(?:-\S+\s+(?:\d+\s+)?)*|\w+=\S*\s+)*";
+
 fn check_pipes(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    static PIPE: LazyLock<Regex> = LazyLock::new(|| {
-        let download = r"(?:curl|wget)\b";
-        let shell = r"(?:\S*/)?(?:ba|z|da|k)?sh\b";
-        // Prefixes of a program: `sudo -E`, `env`, `A=b`.
-        let before = r"(?:(?:sudo|env|exec|nohup|command)\s+(?:-\S+\s+)*|\w+=\S*\s+)*";
-        let piped = format!(r"{download}[^|;&\n]*(?:\|[^|;&\n]+)*\|\s*{before}{shell}");
-        let reads = r"(?:(?:ba|z|da|k)?sh\s+(?:-c\s+)?|\b(?:source|eval)\s+|(?:^|[\s;&|])\.\s+)";
-        let output = format!(r#"{reads}["']?(?:<\(|\$\()\s*{download}"#);
-        expression(&format!("{piped}|{output}"))
-    });
     let message = "this command runs a download before anyone can review it";
     for (span, written) in commands(cx) {
-        let Some(piped) = PIPE.find(written.slice(cx.text)) else { continue };
+        let Some(at) = find_run_download(written.slice(cx.text)) else { continue };
         // In a code block, the finding is shown on the offending line.
         let is_inline = span.start <= written.start && written.end <= span.end;
-        let line = cx.line(written.start + piped.start());
+        let line = cx.line(written.start + at);
         let indent = line.len() - line.slice(cx.text).trim_start().len();
         let line = Span::new(line.start + indent, line.end);
         out.push(Finding::new(&PIPE_TO_SHELL, if is_inline { span } else { line }, message));
     }
     for (command, span) in hooks::commands(cx) {
-        if PIPE.is_match(&command) {
+        if find_run_download(&command).is_some() {
             out.push(Finding::new(&PIPE_TO_SHELL, span, message));
         }
     }
+}
+
+/// Returns the offset of the first download that a command runs.
+fn find_run_download(command: &str) -> Option<usize> {
+    static PIPE: LazyLock<Regex> = LazyLock::new(|| {
+        // Without an argument but `-`, an interpreter runs its input.
+        let program = format!(r#"(?:{SHELL}|{INTERPRETER}(?:\s+-)?\s*(?:$|[;|&)"'`\n]))"#);
+        let piped = format!(r"{DOWNLOAD}[^|;&\n]*(?:\|[^|;&\n]+)*\|\s*{BEFORE}{program}");
+        let shell = r"(?:ba|z|da|k)?sh\s+(?:-c\s+)?";
+        let other = format!(r"{INTERPRETER}\s+-[cer]\s+|(?i:\b(?:iex|invoke-expression)\b\s*)");
+        let reads = format!(r"(?:{shell}|{other}|\b(?:source|eval)\s+|(?:^|[\s;&|])\.\s+)");
+        let output = format!(r#"{reads}["']?(?:<\(|\$\(|\()\s*{DOWNLOAD}"#);
+        expression(&format!("{piped}|{output}"))
+    });
+    PIPE.find(command).map(|it| it.start()).or_else(|| find_run_file(command))
+}
+
+/// Returns the offset of the first download to a file that the command runs afterwards.
+fn find_run_file(command: &str) -> Option<usize> {
+    static SAVES: LazyLock<Regex> = LazyLock::new(|| {
+        let file = r#"["']?(?P<file>[^\s"'`;&|<>]+)"#;
+        expression(&format!(
+            r"{DOWNLOAD}[^|;&\n]*?\s(?:-[a-zA-Z]*[oO]\s*|--output(?:-document)?[\s=]\s*|-OutFile\s+|>\s*){file}"
+        ))
+    });
+    static RUNS: LazyLock<Regex> = LazyLock::new(|| {
+        let program = format!(r"(?:{SHELL}|{INTERPRETER}|source|\.)\s+(?:-\S+\s+)*");
+        expression(&format!(
+            r#"(?:^|[;&|\n(])\s*{BEFORE}(?:{program})?["']?(?P<file>[^\s"'`;&|<>]+)"#
+        ))
+    });
+    SAVES.captures_iter(command).find_map(|saved| {
+        let (whole, file) = (saved.get(0)?, saved.name("file")?);
+        let mut runs = RUNS.captures_iter(&command[file.end()..]);
+        let is_run = |it: regex::Captures<'_>| {
+            let run = it.name("file").map_or("", |it| it.as_str());
+            run.trim_start_matches("./") == file.as_str().trim_start_matches("./")
+        };
+        runs.any(is_run).then(|| whole.start())
+    })
 }
 
 fn check_homes(cx: &Cx<'_>, out: &mut Vec<Finding>) {

@@ -326,6 +326,10 @@ fn placeholder_secrets_are_ignored() {
         "-----BEGIN RSA PRIVATE KEY-----\nMIIE...\n-----END RSA PRIVATE KEY-----",
         "hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "hf_your_token_here",
+        "hf_ThisShouldBeReplacedByYourOwnTokenNow",
+        "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "AWS_SECRET_ACCESS_KEY=$(aws configure get aws_secret_access_key)",
+        "commit 9b1f0c4e2d7a8356b1c0d9e8f7a6b5c4d3e2f1a0",
         "SG.xxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.signature",
@@ -350,6 +354,24 @@ fn secrets_are_reported_by_kind_without_their_text() {
     for (secret, message) in [
         ("AKIAQ3T7WZK5NV2PLR6D".to_owned(), "`AKIA…` looks like an AWS key"),
         (format!("hf_{letters}Qr"), "`hf_q…` looks like a Hugging Face token"),
+        (
+            "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".to_owned(),
+            "`hf_b…` looks like a Hugging Face token",
+        ),
+        (
+            format!("aws_secret_access_key = {letters}Qr9/m2+X"),
+            "`aws_…` looks like an AWS secret key",
+        ),
+        (format!("AWS_SECRET_ACCESS_KEY={letters}Qr9/m2+X"), "`AWS_…` looks like an AWS secret key"),
+        (
+            format!("pypi-AgEIcHlwaS5vcmc{letters}{letters}"),
+            "`pypi…` looks like a PyPI token",
+        ),
+        (
+            "dop_v1_54864a79d86908fc65b7af4df6e0f2c1e77268768451851a5d2232891bea00aa".to_owned(),
+            "`dop_…` looks like a DigitalOcean token",
+        ),
+        (format!("ya29.{letters}Qr9"), "`ya29…` looks like a Google access token"),
         (
             format!("SG.q7Zk2mVw9RtX4nBc8LpY6s.{letters}Qr9Wm2X"),
             "`SG.q…` looks like a SendGrid key",
