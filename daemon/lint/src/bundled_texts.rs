@@ -171,7 +171,8 @@ fn anchor_links(file: &str, text: &str, body: &Body) -> Vec<AnchorLink> {
             }
         };
         let anchor = percent_decode(anchor);
-        if is_quoted(text, *link) || is_illustration(text, *link, written)
+        if is_quoted(text, *link)
+            || is_illustration(text, *link, written)
             || is_among_examples(text, link.start)
         {
             continue;

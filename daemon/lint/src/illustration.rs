@@ -166,10 +166,7 @@ fn is_below(
             }
         } else if is_item_first && is_item(text) && !is_sibling(text) && list.is_match(text) {
             return true;
-        } else if !(is_item_first
-            && n_blank == 0
-            && (is_item(text) || whole.starts_with("  ")))
-        {
+        } else if !(is_item_first && n_blank == 0 && (is_item(text) || whole.starts_with("  "))) {
             let announces = if is_row_first { table } else { list };
             return n_blank < 2 && announces.is_match(text);
         }

@@ -401,8 +401,7 @@ fn has_sequence(text: &[u8]) -> bool {
 }
 
 /// Programs that download to their output.
-const DOWNLOAD: &str =
-    r"(?:\b(?:curl|wget|(?i:iwr|irm|invoke-webrequest|invoke-restmethod))\b)";
+const DOWNLOAD: &str = r"(?:\b(?:curl|wget|(?i:iwr|irm|invoke-webrequest|invoke-restmethod))\b)";
 
 /// Programs that run the text that they read.
 const SHELL: &str = r"(?:\S*/)?(?:(?:ba|z|da|k)?sh|(?i:iex|invoke-expression))\b";

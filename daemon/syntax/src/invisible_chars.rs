@@ -139,9 +139,7 @@ fn is_joiner(letter: char) -> bool {
 /// Returns whether a zero-width space ends a word of a script without spaces between words, such as
 /// Khmer.
 fn breaks_words(before: char, rest: &str) -> bool {
-    let is_letter = |it: char| {
-        matches!(it, '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}')
-    };
+    let is_letter = |it: char| matches!(it, '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}');
     // Punctuation and words of other scripts can stand on one side, but not a second one.
     let after = rest.chars().nth(1);
     after != Some('\u{200B}') && (is_letter(before) || after.is_some_and(is_letter))

@@ -282,8 +282,9 @@ static UNUSED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words after such a path that name the time to read it.
-static LATER: LazyLock<Regex> =
-    LazyLock::new(|| expression(r"(?i)\b(?:unless|until|till|before|yet|if|when|except|directly)\b"));
+static LATER: LazyLock<Regex> = LazyLock::new(|| {
+    expression(r"(?i)\b(?:unless|until|till|before|yet|if|when|except|directly)\b")
+});
 
 /// A heading of examples.
 static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {

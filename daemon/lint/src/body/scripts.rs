@@ -23,15 +23,19 @@ const OTHER_LANGUAGES: [&str; 9] =
 
 /// A program of a skill by its path, or an interpreter with the path of one.
 static RUNS: LazyLock<Regex> = LazyLock::new(|| {
-    let interpreter = r"(?:python3?|bash|sh|zsh|node|ruby|perl|bun|bun run|deno run|npx tsx|tsx|uv run(?: python3?)?|pwsh|source)(?:\s+--with[ =][\w.=<>-]+|\s+-[\w-]+)*\s+";
+    let options = r"(?:\s+--with[ =][\w.=<>-]+|\s+-[\w-]+(?:=\S+)?)*\s+";
+    let prefix = format!(r"(?:(?:sudo|time|nohup|exec|env|(?:poetry|pdm|hatch|uv) run){options})*");
+    let program = r"(?:python(?:3(?:\.\d+)?)?|bash|sh|zsh|node|ruby|perl|php|Rscript|bun|bun run|deno run|go run|(?:npx )?(?:tsx|ts-node)|uv run|pwsh|powershell(?:\.exe)?|source|\.|chmod [-+=a-z0-7]+)";
+    let interpreter = format!("{prefix}{program}{options}");
     let start = r"^\s*(?:[-*]\s+)?(?:\$ )?(?:[A-Z_]+=\S*\s+)*";
-    let base =
-        r"(?:\$\{CLAUDE_SKILL_DIR\}/|\{baseDir\}/|(?:~/|\$HOME/|\./)?\.\w+/skills/[\w.-]+/|\./)?";
-    let path = r"[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:py|sh|js|mjs|cjs|ts|rb|pl|ps1|bash|zsh)";
+    let own = r"\$\{CLAUDE_SKILL_DIR\}/|\$CLAUDE_SKILL_DIR/|\{baseDir\}/|<(?:skill[-_]dir|skill[-_]path|SKILL_DIR|path-to-skill)>/";
+    let base = format!(r"(?:{own}|(?:~/|\$HOME/|\./)?\.\w+/skills/[\w.-]+/|\./)?");
+    let path =
+        r"[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:py|sh|js|mjs|cjs|ts|rb|pl|ps1|bash|zsh|php|R|r|go)";
     // A quoted path without a variable may be an entry of a list.
-    let quoted = r#""((?:\$\{CLAUDE_SKILL_DIR\}|\{baseDir\})/scripts/[\w./-]+\.\w+)""#;
+    let quoted = format!(r#""((?:{own})scripts/[\w./-]+\.\w+)""#);
     expression(&format!(
-        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:(?:{interpreter}["']?({base}{path})|({base}scripts/[\w./-]+\.\w+)|(\./{path}))(?:["'\s;|&)]|$)|{quoted}(?:[\s;|&)]|$))"#
+        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:(?:{interpreter}["']?({base}{path})|{prefix}({base}scripts/[\w./-]+\.\w+)|(\./{path})|(\./scripts/[\w/-]+))(?:["'\s;|&)]|$)|{quoted}(?:[\s;|&)]|$))"#
     ))
 });
 
@@ -148,7 +152,7 @@ impl MissingScripts<'_, '_, '_, '_> {
     fn check(&mut self, command: Span, is_shell: bool, dir: &mut WorkingDir) {
         let cx = self.cx;
         let written = command.slice(cx.text);
-        if !written.contains('.') && !written.contains("cd") {
+        if !written.contains(['.', '/']) && !written.contains("cd") {
             return;
         }
         let first = dir.clone();
@@ -160,7 +164,7 @@ impl MissingScripts<'_, '_, '_, '_> {
             }
         };
         for found in RUNS.captures_iter(written) {
-            let Some(script) = (1..=4).find_map(|it| found.get(it)) else { continue };
+            let Some(script) = (1..=5).find_map(|it| found.get(it)) else { continue };
             follow(dir, script.start());
             let span = Span::new(command.start + script.start(), command.start + script.end());
             // Without an interpreter, it may be any program of the project, unless the skill has
@@ -206,8 +210,10 @@ impl MissingScripts<'_, '_, '_, '_> {
         }
         // Without such a directory, the command may be about the user's project.
         let dir = normal.split_once('/').map_or("", |(dir, _)| dir);
-        let is_certain =
-            script.starts_with("${CLAUDE_SKILL_DIR}/") || !self.is_elsewhere && self.has_dir(dir);
+        let is_by_variable = ["${CLAUDE_SKILL_DIR}/", "$CLAUDE_SKILL_DIR/", "<"]
+            .iter()
+            .any(|it| script.starts_with(it));
+        let is_certain = is_by_variable || !self.is_elsewhere && self.has_dir(dir);
         // The same skill may be in the directory of another agent too.
         let named = script.trim_start_matches("./");
         let is_in_other_agent =
@@ -289,9 +295,14 @@ impl MissingScripts<'_, '_, '_, '_> {
 /// Returns the path below the skill's directory if the written path names that directory, by a
 /// variable or as the skill's own one below `skills/`.
 fn in_skill<'t>(cx: &Cx<'_>, written: &'t str) -> Option<&'t str> {
-    let variables = ["${CLAUDE_SKILL_DIR}/", "{baseDir}/"];
+    let variables = ["${CLAUDE_SKILL_DIR}/", "$CLAUDE_SKILL_DIR/", "{baseDir}/"];
     if let Some(path) = variables.iter().find_map(|it| written.strip_prefix(it)) {
         return Some(path);
+    }
+    // `<skill-dir>/scripts/read.py`
+    let placeholder = written.strip_prefix('<').and_then(|it| it.split_once(">/"));
+    if let Some((name, path)) = placeholder {
+        return name.to_ascii_lowercase().contains("skill").then_some(path);
     }
     let (_, below) = written.split_once("/skills/")?;
     let (name, path) = below.split_once('/')?;

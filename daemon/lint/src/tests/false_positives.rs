@@ -362,11 +362,11 @@ fn secrets_are_reported_by_kind_without_their_text() {
             format!("aws_secret_access_key = {letters}Qr9/m2+X"),
             "`aws_…` looks like an AWS secret key",
         ),
-        (format!("AWS_SECRET_ACCESS_KEY={letters}Qr9/m2+X"), "`AWS_…` looks like an AWS secret key"),
         (
-            format!("pypi-AgEIcHlwaS5vcmc{letters}{letters}"),
-            "`pypi…` looks like a PyPI token",
+            format!("AWS_SECRET_ACCESS_KEY={letters}Qr9/m2+X"),
+            "`AWS_…` looks like an AWS secret key",
         ),
+        (format!("pypi-AgEIcHlwaS5vcmc{letters}{letters}"), "`pypi…` looks like a PyPI token"),
         (
             "dop_v1_54864a79d86908fc65b7af4df6e0f2c1e77268768451851a5d2232891bea00aa".to_owned(),
             "`dop_…` looks like a DigitalOcean token",

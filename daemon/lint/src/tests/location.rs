@@ -67,7 +67,8 @@ fn possibly_intended_location_is_a_warning() {
     let hidden = "Warning index/misplaced: Agent Skills clients skip `skills/.old/pdf/SKILL.md`: it is in a hidden directory";
     let deep = "Error index/too-deep: `skills/.old/pdf/SKILL.md` is too deep: Claude Code searches 1 level";
     check(&["/w/.claude/skills/.old/pdf/SKILL.md"], &[deep, hidden]);
-    let text = "Hint index/misplaced: `skill.md` is no skill to agents: the file name must be `SKILL.md`";
+    let text =
+        "Hint index/misplaced: `skill.md` is no skill to agents: the file name must be `SKILL.md`";
     check(&["/w/docs/skill.md"], &[text]);
     let case = "Warning index/misplaced: Agent Skills clients, Claude Code, opencode and 2 more skip `skill.md`: the file name must be `SKILL.md`";
     check(&["/w/skills/pdf/skill.md"], &[case]);

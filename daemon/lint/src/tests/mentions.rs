@@ -55,9 +55,14 @@ fn illustrated_skill_names_are_ignored() {
 fn built_in_command_is_no_misspelled_skill() {
     let skill = |line: &str| {
         let beside = body("x").replace("pdf", "codex-review");
-        format!("//- /w/skills/pdf/SKILL.md\n{}//- /w/skills/codex-review/SKILL.md\n{beside}", body(line))
+        format!(
+            "//- /w/skills/pdf/SKILL.md\n{}//- /w/skills/codex-review/SKILL.md\n{beside}",
+            body(line)
+        )
     };
-    for line in ["The built-in `/code-review` command.", "Run /code-review.", "The code-review skill."] {
+    for line in
+        ["The built-in `/code-review` command.", "Run /code-review.", "The code-review skill."]
+    {
         silent("ref/unknown", &skill(line));
     }
     let found = Fixture::new(&skill("Run `/codx-review`.")).check();
@@ -102,10 +107,7 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         (format!("Your repo should have `scripts/ci.sh`:\n\n{fence}"), Severity::Hint),
         (format!("In your repo it is quick. Run:\n\n{fence}"), Severity::Warning),
         (format!("Check it:\n\n{fence}"), Severity::Warning),
-        (
-            "```sh\n# From project root:\npython scripts/build.py\n```".to_owned(),
-            Severity::Hint,
-        ),
+        ("```sh\n# From project root:\npython scripts/build.py\n```".to_owned(), Severity::Hint),
         ("Do not read `references/copy.md` before step 2.".to_owned(), Severity::Warning),
         ("Use `docx`, then `references/copy.md`.".to_owned(), Severity::Warning),
         ("`pdf` needs `references/others.md`.".to_owned(), Severity::Warning),
@@ -117,6 +119,50 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         ),
     ] {
         assert_eq!(check(&text), [severity], "{text}");
+    }
+}
+
+#[test]
+fn script_is_found_behind_every_way_to_run_it() {
+    let check = |command: &str| {
+        let files = "//- /w/pdf/scripts/here.py\nx = 1\n";
+        let text = body(&format!("```bash\n{command}\n```"));
+        let found = Fixture::new(&format!("//- /w/pdf/SKILL.md\n{text}{files}")).check();
+        let is_missing = |it: &&crate::Finding| {
+            it.diagnostic.message.starts_with("the skill has no file `scripts/")
+        };
+        found.iter().filter(is_missing).map(|it| it.diagnostic.severity).collect::<Vec<_>>()
+    };
+    for command in [
+        "uv run --with pandas python scripts/x.py",
+        "uv run --with=pandas scripts/x.py",
+        "time python3 scripts/x.py",
+        "sudo bash scripts/x.sh",
+        "python3.11 scripts/x.py",
+        "poetry run python scripts/x.py",
+        ". scripts/x.sh",
+        "npx ts-node scripts/x.ts",
+        "php scripts/x.php",
+        "Rscript scripts/x.R",
+        "chmod +x scripts/x.sh",
+        "./scripts/x",
+        "python <skill-dir>/scripts/x.py",
+        "python \"$CLAUDE_SKILL_DIR/scripts/x.py\"",
+        "go run scripts/x.go",
+        "powershell -File scripts/x.ps1",
+    ] {
+        assert_eq!(check(command), [Severity::Warning], "{command}");
+    }
+    for command in [
+        "python scripts/here.py",
+        "chmod +x scripts/*.sh",
+        "ls ./scripts/x",
+        "grep -rn scripts/x.py .",
+        "python <project-dir>/scripts/x.py",
+        "go test ./scripts/...",
+        "time ls scripts/x.py",
+    ] {
+        assert!(check(command).is_empty(), "{command}: {:?}", check(command));
     }
 }
 

@@ -88,7 +88,8 @@ fn control_character_beside_a_letter_is_not_removed_unasked() {
 #[test]
 fn download_that_a_program_runs_is_found_in_every_form() {
     let n_found = |command: &str| {
-        let text = format!("---\nname: pdf\ndescription: Reads. Use when asked.\n---\nA: !`{command}`\n");
+        let text =
+            format!("---\nname: pdf\ndescription: Reads. Use when asked.\n---\nA: !`{command}`\n");
         found("security/pipe-to-shell", &text).len()
     };
     for command in [

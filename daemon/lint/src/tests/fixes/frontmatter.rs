@@ -238,7 +238,8 @@ fn file_reference_in_quotes_is_changed_with_the_quotes() {
 
 #[test]
 fn sentence_that_looks_like_a_key_is_not_quoted() {
-    let text = "---\nname: pdf\ndescription: Does X.\nUse when: asked.\n  More text: here\n---\nRead.\n";
+    let text =
+        "---\nname: pdf\ndescription: Does X.\nUse when: asked.\n  More text: here\n---\nRead.\n";
     let found = Fixture::new(text).check();
     let finding = found.iter().find(|it| it.rule.id.as_str() == "yaml/unquoted-colon").unwrap();
     assert!(finding.fixes.is_empty() && finding.offers.is_empty(), "{finding:?}");
