@@ -1,10 +1,15 @@
-//! Check of a name of a subagent, which may be built into Claude Code or a file of the worktree.
+//! Checks of names of subagents, which may be built into Claude Code or files of the worktree.
 
-use skills_agents::field_table::AGENT;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use skills_agents::field_table::{AGENT, Agent};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
+use super::expression::expression;
 use super::finding::Finding;
 use super::fs_context::PathKind;
 use super::rule::Rule;
@@ -54,6 +59,28 @@ pub(super) fn check(
     let finding = Finding::new(rule, span, message).severity(Severity::Warning);
     let help = "Write a built-in agent's name, or that of a file in `.claude/agents`.";
     Some(finding.help(help).draft(format!("Change to `{near}`"), span, near))
+}
+
+/// A call of a subagent in a body: `Task(subagent_type="Explore")`.
+static CALLS: LazyLock<Regex> = LazyLock::new(|| {
+    expression(r#"\bsubagent_type["']?\s*[=:]\s*["'](?P<name>[A-Za-z][\w-]*)["']"#)
+});
+
+/// Reports misspelled names in the calls of a body, each once. Other agents, such as Cursor, write
+/// names of their own in the same form.
+pub(super) fn check_calls(cx: &Cx<'_>, rule: &'static Rule, out: &mut Vec<Finding>) {
+    let body = cx.document.body;
+    let written = body.slice(cx.text);
+    if !cx.applies_to(&[Agent::ClaudeCode]) || !written.contains("subagent_type") {
+        return;
+    }
+    let mut seen = HashSet::new();
+    for found in CALLS.captures_iter(written) {
+        let Some(name) = found.name("name").filter(|it| seen.insert(it.as_str())) else { continue };
+        let span = Span::new(body.start + name.start(), body.start + name.end());
+        let finding = check(cx, rule, name.as_str(), span);
+        out.extend(finding.map(|it| it.severity(Severity::Information)));
+    }
 }
 
 /// Minimum length of the name of a worktree's agent that is recognised with a typing error.

@@ -103,19 +103,39 @@ pub fn section(rule: &Rule) -> String {
     page
 }
 
-/// Returns an example for display: long lines are cut, and invisible characters are spelled out. An
-/// example that cannot be shown is described.
+/// Returns an example for display: long lines are cut, invisible characters are spelled out, and
+/// each of several files has a line with its path above. An example that cannot be shown is
+/// described.
 pub fn example(text: &str) -> String {
     if let Some(description) = described(text) {
         return format!("{description}.\n");
     }
     let mut example = String::new();
     for line in text.lines() {
+        if let Some(file) = line.strip_prefix("//- ") {
+            let before = if example.is_empty() { "" } else { "\n" };
+            put(&mut example, format_args!("{before}{}\n", file_line(file)));
+            continue;
+        }
         let shown: String = line.chars().take(100).map(visible).collect();
         let more = if line.chars().count() > 100 { "…" } else { "" };
         put(&mut example, format_args!("{shown}{more}\n"));
     }
     example
+}
+
+/// Returns the line above a file of an example: its path from the top of the worktree, and what is
+/// special about it.
+fn file_line(file: &str) -> String {
+    let (path, kind) = match file.split_once([' ']) {
+        Some((path, "+x")) => (path, " (executable)"),
+        Some((path, "fifo")) => (path, " (a named pipe)"),
+        Some((path, "budget")) => (path, " (and 60 more skills)"),
+        _ => (file, ""),
+    };
+    let path = path.strip_prefix("/w/").unwrap_or(path);
+    let path = path.replace(" <- /w/", " -> ").replace(" -> /w/", " -> ");
+    format!("{path}{kind}:")
 }
 
 /// Returns the description that a row has instead of an example.

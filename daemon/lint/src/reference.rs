@@ -13,6 +13,7 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest::{self, Slip};
 use skills_syntax::text::Span;
 
+use super::agent_name;
 use super::finding::Finding;
 use super::fs_context::PathKind;
 use super::illustration::is_illustrated;
@@ -24,9 +25,9 @@ use super::subject::Cx;
 pub(super) static UNKNOWN: Rule = Rule::new(
     RuleId::RefUnknown,
     Severity::Warning,
-    "A reference to a skill looks misspelled.",
-    "The model looks for a skill with this name and does not find it.",
-    "Correct the name of the skill.",
+    "A reference to a skill or a subagent looks misspelled.",
+    "The model looks for a skill with this name, or starts a subagent of this type, and does not find it.",
+    "Correct the name.",
 )
 .choosable()
 .sources(&[&CLAUDE_SKILLS])
@@ -123,6 +124,7 @@ const MAX_COMPARED: usize = 256;
 
 /// Reports references whose name nearly equals that of a skill.
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    agent_name::check_calls(cx, &UNKNOWN, out);
     let skill_set = cx.skill_set();
     if skill_set.neighbours().is_empty() {
         return;

@@ -58,7 +58,7 @@ pub(super) static SECRET: Rule = Rule::new(
 .sources(&[&AUTHORING])
 .texts(
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nThe key is AKIAQ3T7WZK5NV2PLR6D.\n",
-    PASSING,
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nThe key is in `AWS_ACCESS_KEY_ID`.\n",
 );
 
 pub(super) static PIPE_TO_SHELL: Rule = Rule::new(

@@ -176,9 +176,9 @@ pub(crate) static EDITOR_REFERENCE: Rule = FAMILY.rule(
 
 pub(crate) static UNFINISHED: Rule = FAMILY.rule(
     RuleId::BodyUnfinished,
-    "The body ends in the middle of a sentence.",
-    "The end of the instructions is probably lost.",
-    "Complete the last sentence.",
+    "The body ends in the middle of a sentence, or has a line of a template such as `[TODO: …]`.",
+    "The end of the instructions is probably lost, or a part was never written.",
+    "Complete the last sentence, or write the missing text.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file, and then open the\n",
 )
 .severity(Severity::Information)

@@ -23,6 +23,31 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     check_tags(cx, out);
     check_editor_references(cx, out);
     check_end(cx, out);
+    check_template_text(cx, out);
+}
+
+/// Reports the first line of a template that is not filled in: `[TODO: what this skill enables]`.
+fn check_template_text(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    /// Maximum number of characters of the line that the message shows.
+    const MAX_QUOTED: usize = 40;
+    let is_line = |at: usize| {
+        let before = &cx.text[cx.line(at).start..at];
+        before.trim_start_matches(['#', '-', '*', ' ']).is_empty()
+    };
+    let places =
+        cx.body().prose.iter().flat_map(|prose| {
+            occurrences(prose.slice(cx.text), "[TODO: ").map(|at| prose.start + at)
+        });
+    let Some(start) = places.into_iter().find(|at| is_line(*at)) else { return };
+    let span = Span::new(start, cx.line(start).end);
+    let written = span.slice(cx.text).trim_end();
+    let shown: String = written.chars().take(MAX_QUOTED).collect();
+    let more = if shown.len() < written.len() { "…" } else { "" };
+    let message = format!("`{shown}{more}` is a line of a template that is not filled in");
+    let span = Span::new(start, start + written.len());
+    let finding =
+        Finding::new(&UNFINISHED, span, message).help("Write the text, or remove the line.");
+    out.push(if cx.is_template { finding.severity(Severity::Hint) } else { finding });
 }
 
 /// Reports links without a target. After a word, brackets and parentheses are code: `items[i]()`.

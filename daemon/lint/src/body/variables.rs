@@ -55,6 +55,31 @@ fn check_variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
         out.push(finding.fix(format!("Change to `{meant}`"), span, meant));
     }
+    check_unbraced(cx, out);
+}
+
+/// Reports `$CLAUDE_SKILL_DIR`, which Claude Code replaces only in braces, and which no shell has.
+fn check_unbraced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    const NAME: &str = "CLAUDE_SKILL_DIR";
+    let body = cx.document.body;
+    let written = body.slice(cx.text);
+    let is_whole = |at: &usize| {
+        let behind = &written[at + 1 + NAME.len()..];
+        !written[..*at].ends_with(['\\', '$'])
+            && !behind.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_')
+    };
+    let mut found = occurrences(written, "$CLAUDE_SKILL_DIR").filter(is_whole).peekable();
+    if found.peek().is_none() || is_assigned(written, NAME) {
+        return;
+    }
+    for at in found {
+        let start = body.start + at;
+        let span = Span::new(start, start + 1 + NAME.len());
+        let message = format!("Claude Code does not replace `${NAME}` without braces");
+        let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
+        let braced = format!("${{{NAME}}}");
+        out.push(finding.fix(format!("Change to `{braced}`"), span, braced));
+    }
 }
 
 /// Maximum number of different words after `$` that are compared with the arguments.

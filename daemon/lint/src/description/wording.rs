@@ -115,7 +115,8 @@ pub(super) fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Ve
 /// Returns whether a description was left as a template has it.
 fn is_placeholder(text: &str) -> bool {
     const WORDS: [&str; 5] = ["todo", "tbd", "fixme", "xxx", "placeholder"];
-    const STARTS: [&str; 18] = [
+    const STARTS: [&str; 19] = [
+        "complete and informative explanation of what the skill does",
         "replace with",
         "replace this with",
         "replace this text",

@@ -307,3 +307,58 @@ fn key_mode_is_misspelled_only_with_the_value_of_a_model() {
         assert!(found.iter().any(|it| it.rule.id.as_str() == "field/misspelled"), "{line}");
     }
 }
+
+#[test]
+fn subagent_with_another_form_of_a_built_in_name_is_found_in_a_call() {
+    let check = |line: &str| {
+        let text = format!("//- /w/.claude/skills/pdf/SKILL.md\n{}", body(line));
+        let found = Fixture::new(&text).check().into_iter();
+        let mut found = found.filter(|it| it.rule.id.as_str() == "ref/unknown");
+        found.next().map(|it| (it.diagnostic.severity, it.diagnostic.message))
+    };
+    for (line, written, meant) in [
+        ("Call `Task(subagent_type=\"generalPurpose\")`.", "generalPurpose", "general-purpose"),
+        ("```\nAgent(subagent_type=\"explore\", prompt=\"x\")\n```", "explore", "Explore"),
+        ("Set \"subagent_type\": \"general-purpos\".", "general-purpos", "general-purpose"),
+    ] {
+        let message =
+            format!("Claude Code has no built-in agent `{written}`; did you mean `{meant}`?");
+        assert_eq!(check(line), Some((Severity::Information, message)), "{line}");
+    }
+    for line in [
+        "Call `Task(subagent_type=\"general-purpose\")`.",
+        "Call `Task(subagent_type=\"architect\")`.",
+        "The subagent_type is \"explore\" elsewhere.",
+    ] {
+        assert_eq!(check(line), None, "{line}");
+    }
+}
+
+#[test]
+fn variable_without_braces_and_template_text_are_found() {
+    let check = |id: &str, line: &str| {
+        let text = format!("//- /w/.claude/skills/pdf/SKILL.md\n{}", body(line));
+        let found = Fixture::new(&text).check().into_iter();
+        let found = found.filter(|it| it.rule.id.as_str() == id);
+        found.map(|it| it.diagnostic.message).collect::<Vec<_>>()
+    };
+    let variable = "Claude Code does not replace `$CLAUDE_SKILL_DIR` without braces";
+    for (line, n_found) in [
+        ("Run `python $CLAUDE_SKILL_DIR/x.py`.", 1),
+        ("```sh\nls $CLAUDE_SKILL_DIR\nls \"$CLAUDE_SKILL_DIR\"\n```", 2),
+        ("Run `python ${CLAUDE_SKILL_DIR}/x.py`, \\$CLAUDE_SKILL_DIR or $CLAUDE_SKILL_DIRS.", 0),
+        ("```sh\nCLAUDE_SKILL_DIR=x\nls $CLAUDE_SKILL_DIR\n```", 0),
+    ] {
+        assert_eq!(check("body/unknown-variable", line), vec![variable; n_found], "{line}");
+    }
+    let text =
+        "`[TODO: 1-2 sentences explaining what thi…` is a line of a template that is not filled in";
+    for (line, n_found) in [
+        ("[TODO: 1-2 sentences explaining what this skill enables]\n\n[TODO: more]", 1),
+        ("- [TODO: 1-2 sentences explaining what this skill enables]", 1),
+        ("Write `[TODO: x]` or [TODO: y] there.", 0),
+        ("```md\n[TODO: x]\n```", 0),
+    ] {
+        assert_eq!(check("body/unfinished", line), vec![text; n_found], "{line}");
+    }
+}

@@ -112,6 +112,7 @@ pub(crate) static SYNTAX: Rule = FAMILY.rule(
     "Correct the line, or quote the value.",
     "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked.\nlicense: MIT\n---\nRead the file.\n",
 )
+.passing("---\nname: pdf\ndescription: \"Reads PDF files. Use when asked.\"\nlicense: MIT\n---\nRead the file.\n")
 .fixable();
 
 pub(crate) static DUPLICATE_KEY: Rule = FAMILY.rule(
@@ -206,16 +207,17 @@ pub(crate) static ALIAS: Rule = Rule::new(
 .sources(READERS)
 .texts(
     "---\nname: &n pdf\ndescription: Reads PDF files. Use when asked about one.\nlicense: *n\n---\nRead the file.\n",
-    PASSING,
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nlicense: pdf\n---\nRead the file.\n",
 );
 
 pub(crate) static RECURSIVE_ALIAS: Rule = FAMILY.rule(
     RuleId::YamlRecursiveAlias,
     "An alias refers to a value that contains the alias.",
     REJECTED,
-    "Replace the alias with its value.",
+    "Write a text in place of the alias.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata: &m\n  self: *m\n---\nRead the file.\n",
-);
+)
+.passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  self: pdf\n---\nRead the file.\n");
 
 pub(crate) static UNINDENTED_CONTINUATION: Rule = FAMILY.rule(
     RuleId::YamlUnindentedContinuation,

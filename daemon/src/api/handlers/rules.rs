@@ -43,6 +43,8 @@ pub(super) fn unknown_rule(name: &str) -> RpcError {
     let short = |it: &&Rule| it.id.as_str().ends_with(&format!("/{name}"));
     let short = skills_lint::rules().iter().copied().find(|it| short(it)).map(|it| it.id.as_str());
     let meant = short.or_else(|| nearest(name, all, MIN_SIMILARITY).first().copied());
+    let family = format!("{}/*", name.trim_end_matches('/'));
+    let meant = if skills_lint::is_known(&family) { Some(&*family) } else { meant };
     let name = shortened(name);
     let message = match meant {
         Some(meant) => format!("there is no rule `{name}`; did you mean `{meant}`?"),
@@ -50,5 +52,5 @@ pub(super) fn unknown_rule(name: &str) -> RpcError {
     };
     RpcError::invalid_params(message)
         .with_param("params.rules")
-        .with_hint("docs/rules.md has all rules; a family is written `yaml/*`.")
+        .with_hint("Name a rule as `skillsd check` prints it, or a family such as `yaml/*`.")
 }
