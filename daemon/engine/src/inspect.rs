@@ -195,16 +195,15 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
             task.applies_fixes.then(|| fix_result(source, &findings, &settings, &facts)).flatten();
         (skills_lint::limit_findings(findings, &source.subject(), &settings, &facts), fix_result)
     });
-    let found = found.ok_or(InspectError::Cancelled)?;
-    let files: Vec<_> = sources.iter().map(|it| it.file).collect();
+    let mut found = found.ok_or(InspectError::Cancelled)?;
+    let files: Vec<_> = sources.iter().map(|it| (&it.path, it.file)).collect();
+    same_file::merge(&files, &mut found.iter_mut().map(|it| &mut it.0).collect::<Vec<_>>());
     let checked = sources.into_iter().zip(found).map(|(source, (findings, fix_result))| {
         let hash = source.is_whole().then_some(source.record.facts.hash);
         let InspectedFile { path, text, bom, .. } = source;
         Checked { path, text, bom, hash, findings, fix_result }
     });
-    let mut checked: Vec<_> = checked.collect();
-    same_file::merge(&mut checked, &files);
-    Ok(checked)
+    Ok(checked.collect())
 }
 
 /// Returns the result of applying a file's unambiguous fixes.

@@ -6,7 +6,7 @@ use skills_syntax::markdown::{Body, link_path, percent_decode};
 use skills_syntax::text::Span;
 
 use super::anchors::{Anchors, anchors, may_lead_to_heading};
-use super::illustration::is_among_examples;
+use super::announced::is_among_examples;
 use super::link::{CONTEXT_BYTES, is_illustration, is_markdown, is_placeholder, normalise};
 
 /// Extensions of files whose text may mention others.

@@ -6,14 +6,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 use skills_syntax::text::Span;
 
+use super::announced::{ANNOUNCES, TABLE_OF_EXAMPLES, is_below};
 use super::expression::expression;
 use super::subject::Cx;
 
 /// Number of bytes on each side that are searched for words.
 pub(super) const CONTEXT_BYTES: usize = 200;
-
-/// Maximum number of lines above a list item or a table row that are searched for the beginning.
-const MAX_LINES_UP: usize = 32;
 
 /// Pattern of words that announce examples, up to the end of the text. A dot within a word or a
 /// path does not end the sentence.
@@ -43,25 +41,11 @@ static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A line that announces a list of examples.
-static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
-    expression(
-        r"(?i)\b(?:examples?|for instance|e\.g\.|such as|like this)\W*:\W*$|^\W*examples?\W*$",
-    )
-});
-
 /// A line that announces a list of files to make, or of results.
 static ANNOUNCES_RESULTS: LazyLock<Regex> = LazyLock::new(|| {
     let makes = r"^\W*(?:\d+\W+)?(?:(?:then|now|next|first|finally|and)\W+)?(?:create|generate|write|produce|make|add)\s+(?:[^\s.:]+\s+){0,4}(?:files?|documents?|pages?|references)(?:\W+(?:in|into|under|at|to|below)\s[^.:]*)?\W*:\W*$";
     let results = r"^\W*(?:(?:creates|generates|produces|writes)\W*:|(?:output(?: files?)?|outputs|results|artifacts|deliverables)\W*:?)\W*$";
     expression(&format!("(?i)(?:{makes}|{results})"))
-});
-
-/// The head of a table of examples or conventions, or the line above it.
-static TABLE_OF_EXAMPLES: LazyLock<Regex> = LazyLock::new(|| {
-    expression(
-        r"(?i)\|\s*\W*(?:examples?|conventions?|naming)\W*\||\b(?:examples?|naming|conventions?)\W*:?\W*$",
-    )
 });
 
 /// Returns whether the text says that something could be made.
@@ -116,60 +100,7 @@ pub(super) fn is_in_examples(cx: &Cx<'_>, line: Span) -> bool {
     is_below(cx.text, |at| cx.line(at), line, [&ANNOUNCES, &TABLE_OF_EXAMPLES])
 }
 
-/// Returns whether the line at an offset of another text belongs to a list or table of examples.
-pub(super) fn is_among_examples(text: &str, at: usize) -> bool {
-    let line_at = |at: usize| {
-        let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
-        Span::new(start, text[at..].find('\n').map_or(text.len(), |it| at + it))
-    };
-    is_below(text, line_at, line_at(at), [&ANNOUNCES, &TABLE_OF_EXAMPLES])
-}
-
 /// Returns whether a line belongs to a list below a line that announces files to make, or results.
 pub(super) fn is_in_list_of_results(cx: &Cx<'_>, line: Span) -> bool {
     is_below(cx.text, |at| cx.line(at), line, [&ANNOUNCES_RESULTS, &ANNOUNCES_RESULTS])
-}
-
-/// Returns whether a line belongs to a list below a line that matches `list`, or to a table with a
-/// head, or below a line, that matches `table`. `line_at` returns the line around an offset.
-fn is_below(
-    text: &str,
-    line_at: impl Fn(usize) -> Span,
-    line: Span,
-    [list, table]: [&Regex; 2],
-) -> bool {
-    let is_row = |it: &str| it.starts_with('|');
-    let is_item = |it: &str| it.starts_with(['-', '*', '+']) || it.starts_with(char::is_numeric);
-    let first = line.slice(text).trim_start();
-    let (is_row_first, is_item_first) = (is_row(first), is_item(first));
-    if !is_row_first && !is_item_first {
-        return false;
-    }
-    // A numbered step can announce a list with hyphens.
-    let is_sibling =
-        |it: &str| it.starts_with(char::is_numeric) == first.starts_with(char::is_numeric);
-    let mut at = line.start;
-    let mut n_blank = 0;
-    for _ in 0..MAX_LINES_UP {
-        if at == 0 {
-            return false;
-        }
-        let above = line_at(at - 1);
-        at = above.start;
-        let whole = above.slice(text);
-        let text = whole[..whole.floor_char_boundary(4 * CONTEXT_BYTES)].trim();
-        if text.is_empty() {
-            n_blank += 1;
-        } else if is_row_first && n_blank == 0 && is_row(text) {
-            if table.is_match(text) {
-                return true;
-            }
-        } else if is_item_first && is_item(text) && !is_sibling(text) && list.is_match(text) {
-            return true;
-        } else if !(is_item_first && n_blank == 0 && (is_item(text) || whole.starts_with("  "))) {
-            let announces = if is_row_first { table } else { list };
-            return n_blank < 2 && announces.is_match(text);
-        }
-    }
-    false
 }

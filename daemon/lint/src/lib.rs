@@ -12,6 +12,7 @@
 mod affected_agents;
 mod agent_name;
 mod anchors;
+mod announced;
 mod body;
 mod bundled_texts;
 mod command;

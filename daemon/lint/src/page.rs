@@ -124,8 +124,8 @@ pub fn example(text: &str) -> String {
     example
 }
 
-/// Returns the line above a file of an example: its path from the top of the worktree, and what is
-/// special about it.
+/// Returns the line above a file of an example: its path from the top of the worktree, and its kind
+/// if it is no plain file.
 fn file_line(file: &str) -> String {
     let (path, kind) = match file.split_once([' ']) {
         Some((path, "+x")) => (path, " (executable)"),

@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 
 use skills_discovery::discover::FileId;
 use skills_lint::Finding;
-
-use super::Checked;
+use skills_syntax::path::AbsPath;
 
 /// Removes the findings that a file has under its real path too, or under the first of its paths.
-/// What differs stays: a finding about the place, or one about further agents.
-pub(super) fn merge(checked: &mut [Checked], files: &[Option<FileId>]) {
+/// Findings about the place or about further agents stay. `files` has the path and the identity of
+/// each file, and `found` its findings.
+pub(super) fn merge(files: &[(&AbsPath, Option<FileId>)], found: &mut [&mut Vec<Finding>]) {
     let mut groups: BTreeMap<FileId, Vec<usize>> = BTreeMap::new();
-    for (at, file) in files.iter().enumerate() {
+    for (at, (_, file)) in files.iter().enumerate() {
         if let Some(file) = file {
             groups.entry(*file).or_default().push(at);
         }
     }
     for group in groups.into_values().filter(|it| it.len() > 1) {
         let is_real = |at: &&usize| {
-            let path = &checked[**at].path;
+            let path = files[**at].0;
             path.canonicalize().is_ok_and(|it| it == **path)
         };
         let first = *group.iter().find(is_real).unwrap_or(&group[0]);
-        let told = checked[first].findings.clone();
+        let told = found[first].clone();
         for at in group.into_iter().filter(|at| *at != first) {
-            checked[at].findings.retain(|it| !told.iter().any(|other| is_covered(it, other)));
+            found[at].retain(|it| !told.iter().any(|other| is_covered(it, other)));
         }
     }
 }
