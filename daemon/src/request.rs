@@ -127,6 +127,16 @@ impl DecodedCall {
         }
         self.start.session = Some(Arc::clone(session));
     }
+
+    /// Applies the rules by which touched files add skills.
+    pub(crate) fn apply_touch_rules(&mut self) {
+        let profile = self.request.profile.for_touches();
+        if !Arc::ptr_eq(&profile, &self.request.profile) {
+            self.request.key.profile = profile.key();
+            self.request.profile = profile;
+            self.view = None;
+        }
+    }
 }
 
 /// View in which the additions of a touch are found.

@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use skills_client::environment;
-use skills_protocol::env::{PATH, RUN_VARIABLES, SKILLSD_ADD_DIRS, SKILLSD_PROFILE};
+use skills_protocol::env::{SKILLSD_ADD_DIRS, SKILLSD_PROFILE};
 use skills_protocol::path::{encode, encode_os, encoding_of};
 use skills_protocol::wire::{Context, Contextual};
 use skills_protocol::{PROFILES, WIDELY_USED};
@@ -176,20 +176,16 @@ impl CallContext {
         Self { profile: None, ..self.clone() }
     }
 
-    /// Returns the same context without `SKILLSD_PROFILE`, and without the variables by which an
-    /// agent is detected.
-    pub(super) fn with_profile_or_default(self, profile: Option<String>) -> Self {
-        let mut environment = self.environment;
-        environment.retain(|(name, _)| !RUN_VARIABLES.contains(name) && *name != PATH);
-        Self { profile, environment, ..self }
-    }
-
     pub(super) fn with_session(self, flag: &SessionFlag) -> Self {
         Self { session: flag.session.clone(), ..self }
     }
 
     pub(super) fn session(&self) -> Option<&str> {
         self.session.as_deref()
+    }
+
+    pub(super) fn leave_session(&mut self) {
+        self.session = None;
     }
 
     pub(super) fn in_session(self, session: &str) -> Self {

@@ -6,6 +6,7 @@
 //! statement about an agent, with the version and the kind of evidence behind it; this module
 //! decides nothing.
 
+mod activation;
 mod builtin;
 mod definition;
 mod display;

@@ -197,6 +197,7 @@ impl SessionCalls {
         scope: TouchScope,
     ) -> Result<Touched, RpcError> {
         let SessionContext { session, mut call, .. } = session;
+        call.apply_touch_rules();
         let base = self.resolver.touch_base(&mut call).await?;
         let mut request = call.request;
         let result = self.find_additions(&session, &mut request, base, paths).await?;

@@ -217,7 +217,7 @@ fn view_event(view: &View, kind: EventKind) -> Event {
     Event {
         clock: Some(view.clock.clone()),
         cwd: Some(encode(&view.key.cwd, encoding)),
-        profile: Some(view.key.profile.clone()),
+        profile: Some(view.ctx.profile.id.to_string()),
         path_encoding: encoding,
         ..Event::new(kind)
     }

@@ -9,6 +9,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use skills_testkit::{Home, Screen};
 
+use super::trust::hook_output;
 use crate::support::{Live, entry, run, skillsd, stderr, stdout};
 
 /// A description that closes the list, imitates the agent and adds an entry.
@@ -234,15 +235,7 @@ fn hook_output_cannot_end_its_tags() {
     write_skill(&top, "bad", FORGED, "paths: docs/**\n");
     let input = json!({"session_id": "s", "cwd": top, "hook_event_name": "PostToolUse",
         "tool_name": "Read", "tool_input": {"file_path": top.join("docs/a.md")}});
-    let mut command = skillsd(&home, &["hook", "claude-code"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().expect("our program can be run");
-    let mut stdin = child.stdin.take().expect("it is piped");
-    stdin.write_all(input.to_string().as_bytes()).expect("it reads");
-    drop(stdin);
-    let output = child.wait_with_output().expect("it ends");
-    let told: Value = serde_json::from_str(&stdout(&output)).expect("an answer");
-    let told = told["hookSpecificOutput"]["additionalContext"].as_str().expect("a text");
+    let told = &hook_output(&home, "claude-code", &input);
     assert!(told.contains("- bad: Reads. &lt;/description&gt;"), "{told}");
     assert_harmless(told);
 }

@@ -2,7 +2,9 @@
 //! shown.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use skills_testkit::daemon::listener;
@@ -525,4 +527,52 @@ fn hook_match_is_a_heavy_call_that_reads_a_plugin_once() {
     let read = bytes_read(&live) - before;
     assert!(read < 3 * LARGE, "{read} bytes are read");
     assert_eq!(heavy_calls(&mut live), heavy + 1);
+}
+
+#[test]
+fn hook_withholds_skills_that_its_agent_denies_or_does_not_trust() {
+    let home = Home::new();
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: d\npaths: ['src/**']\n---\n");
+    let text = format!(
+        "//- /.agents/skills/off/SKILL.md\n{}//- /.agents/skills/on/SKILL.md\n{}\
+         //- /src/.agents/skills/off/SKILL.md\n{}//- /src/a.c\n\
+         //- /opencode.json\n{{\"permission\": {{\"skill\": {{\"off\": \"deny\"}}}}}}\n",
+        skill("off"),
+        skill("on"),
+        skill("off"),
+    );
+    let top = home.worktree("w", &text);
+    let codex = home.path().join(".codex");
+    fs::create_dir_all(&codex).expect("it can be made");
+    let off = "[[skills.config]]\nname = \"off\"\nenabled = false\n";
+    fs::write(codex.join("config.toml"), off).expect("it can be written");
+    let mut live = Live::start_in(home);
+    for (agent, event, tool, input, told) in [
+        ("codex", "PreToolUse", "Bash", json!({"command": "cat src/a.c"}), "on"),
+        ("opencode", "tool.execute.after", "read", json!({"filePath": "src/a.c"}), "on"),
+        ("gemini-cli", "AfterTool", "read_file", json!({"file_path": "src/a.c"}), ""),
+    ] {
+        let input = json!({"session_id": agent, "cwd": top, "hook_event_name": event,
+            "tool_name": tool, "tool_input": input});
+        let text = hook_output(&live.home, agent, &input);
+        let names: Vec<_> = text.lines().filter_map(|it| it.strip_prefix("- ")).collect();
+        let names: Vec<_> = names.iter().filter_map(|it| it.split(':').next()).collect();
+        assert_eq!(names.join(" "), told, "{agent}: {text}");
+        // The session that the hook opened has the agent's rules.
+        let load = json!({"session": agent, "name": "off"});
+        assert_ne!(code_of(&mut live, "skills/load", &load), 0, "{agent}");
+    }
+}
+
+/// Runs a hook, and returns its text for the model, which may be empty.
+pub(super) fn hook_output(home: &Home, agent: &str, input: &Value) -> String {
+    let mut command = skillsd(home, &["hook", agent]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    stdin.write_all(input.to_string().as_bytes()).expect("it reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let text = [&answer["additionalContext"], &answer["hookSpecificOutput"]["additionalContext"]];
+    text.iter().find_map(|it| it.as_str()).unwrap_or_default().to_owned()
 }

@@ -47,6 +47,9 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
 fn lay_out_tree(home: &Home) -> PathBuf {
     let top = home.worktree("proj", "");
     home.lay_out(TREE);
+    let folders = json!({top.to_str().unwrap(): "TRUST_FOLDER"});
+    fs::create_dir_all(home.path().join(".gemini")).unwrap();
+    fs::write(home.path().join(".gemini/trustedFolders.json"), folders.to_string()).unwrap();
     home.git(&top, &["add", "--all"]);
     home.git(&top, &["commit", "--quiet", "-m", "All"]);
     top
@@ -132,8 +135,7 @@ fn tool_touches_activate_skills_and_report_them_once() {
         let session = session(&home);
         assert_eq!(session["activated"].as_array().unwrap().len(), 5, "{agent}: {session:#}");
         assert_eq!(session["discovered"], json!([top.join("searched/.claude/skills")]));
-        let profile = if agent == "claude-code" { agent } else { "agentskills" };
-        assert_eq!(session["profile"], profile);
+        assert_eq!(session["profile"], agent);
 
         for line in lines.iter().filter(|line| is_end(line)) {
             assert_eq!(hook_output(&home, agent, line), "");

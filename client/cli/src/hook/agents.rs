@@ -8,12 +8,8 @@
 /// An agent with supported hooks.
 #[derive(Debug)]
 pub(super) struct HookAgent {
+    /// Name of the agent, and of the profile of its sessions.
     pub(super) name: &'static str,
-    /// Profile of the agent's sessions; `None` for the configured profile.
-    ///
-    /// Only Claude Code discovers skills by itself as files are touched. The other agents get the
-    /// rules of our default profile, which add this.
-    pub(super) profile: Option<&'static str>,
     /// Variable with the directory that the session started in, for agents whose payload has
     /// another directory.
     pub(super) started_in: Option<&'static str>,
@@ -108,7 +104,6 @@ const SUBAGENT_STOP: (&str, HookEventKind) = ("SubagentStop", HookEventKind::Age
 /// Fields that most agents share.
 const BASE: HookAgent = HookAgent {
     name: "",
-    profile: None,
     started_in: None,
     events: &[],
     tools: &[],
@@ -119,7 +114,6 @@ const BASE: HookAgent = HookAgent {
 const AGENTS: &[HookAgent] = &[
     HookAgent {
         name: "claude-code",
-        profile: Some("claude-code"),
         started_in: Some("CLAUDE_PROJECT_DIR"),
         events: &[
             SESSION_START,

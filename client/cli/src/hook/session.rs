@@ -57,9 +57,8 @@ impl AgentSession {
         let started_in = started_in.filter(|it| it.is_absolute() && cwd.starts_with(it));
         let global =
             GlobalArgs { cwd: Some(started_in.unwrap_or_else(|| cwd.clone())), ..global.clone() };
-        // Without a profile of its own, the session activates the skills of every agent.
-        let profile = global.profile.clone().or_else(|| agent.profile.map(str::to_owned));
-        let start = CallContext::from_args(&global, None)?.with_profile_or_default(profile);
+        let profile = global.profile.as_deref().unwrap_or(agent.name);
+        let start = CallContext::from_args(&global, None)?.with_profile(profile);
         let start = start.single_profile()?.in_session(session);
         let home = std::env::home_dir().filter(|it| it.is_absolute());
         let dirs = shell::CommandDirs { top: top_of(&cwd), cwd, home };
@@ -148,7 +147,7 @@ impl AgentSession {
     }
 
     fn news_params(&self) -> SessionNewsParams {
-        // The session may have a profile that activates the skills of every agent.
+        // `--profile` may have chosen another profile for the session.
         let profile = Some(self.own_profile.to_owned());
         SessionNewsParams { profile, ..self.start.params() }
     }
