@@ -152,6 +152,13 @@ pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError
     try_connect()?.ok_or(ClientError::NoConsentSocket { socket: socket.clone() })
 }
 
+/// Connects to the consent socket of the running daemon, whose connections agents cannot use up.
+/// Returns `None` without one, as in a sandbox that has only the main socket.
+pub fn connect_reserved(options: &StartOptions) -> Option<UnixStream> {
+    let StartOptions { location, connect_timeout, .. } = options;
+    try_connect_at(location, &location.consent_path(), *connect_timeout).ok().flatten()
+}
+
 // `None`: no daemon listens. Covers a missing socket and a stale one left by a killed daemon.
 fn try_connect(
     location: &SocketLocation,

@@ -107,7 +107,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             grant(cx, &params)
         }
         PermissionCommand::Check { name } => {
-            let mut server = ServerConnection::open_any_version(cx)?;
+            let mut server = ServerConnection::open_reserved(cx)?;
             heading::print_choice(cx, &mut server, &context()?);
             // The rules answer for any name, also a mistyped one.
             let skill = GetParams { name: Some(name.clone()), ..context()?.params() };

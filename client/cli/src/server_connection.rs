@@ -19,7 +19,9 @@ use skills_client::blocking::{BlockingConnection, Sent, Stream, TIMEOUT, set_tim
 use skills_client::directory::DirectoryError;
 use skills_client::error::{check_version, params_json, parse};
 use skills_client::pages::{Paged, Pages};
-use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
+use skills_client::spawn::{
+    StartOptions, connect, connect_consent, connect_or_start, connect_reserved, pauses,
+};
 use skills_client::{ClientError, environment, peer};
 use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::{Initialize, Request};
@@ -109,8 +111,8 @@ pub(super) fn ask<M: Request>(
 ) -> Result<Exit, CommandError> {
     let server = if M::GRANTS {
         ServerConnection::open_consent(cx)?
-    } else if M::METHOD.starts_with("permission/") {
-        ServerConnection::open_any_version(cx)?
+    } else if M::METHOD.starts_with("permission/") || M::METHOD.starts_with("trust/") {
+        ServerConnection::open_reserved(cx)?
     } else {
         ServerConnection::open(cx)?
     };
@@ -160,16 +162,19 @@ impl ServerConnection {
     /// Connects as the flags say, and starts the daemon if none runs. Replaces an older daemon that
     /// a command started, if no other client is connected to it and no permission request waits.
     pub(super) fn open(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
-        let server = Self::open_any_version(cx)?;
+        let server = Self::open_by(cx, connect_or_start)?;
         // A daemon that runs this program's file has its version, which saves a round trip.
         let may_be_older = |it| !peer::runs_this_program(it) && peer::is_spawned(it);
         if server.daemon.is_some_and(may_be_older) { server.replace_older() } else { Ok(server) }
     }
 
-    /// Connects like [`Self::open`], but replaces no daemon, because its memory holds the pending
-    /// permission requests.
-    pub(super) fn open_any_version(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
-        Self::open_by(cx, connect_or_start)
+    /// Connects to the consent socket if there is one, so that agents that hold all connections of
+    /// the main socket do not keep the user out. Replaces no daemon, because its memory holds the
+    /// pending permission requests.
+    pub(super) fn open_reserved(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+        Self::open_by(cx, |options| {
+            connect_reserved(options).map_or_else(|| connect_or_start(options), Ok)
+        })
     }
 
     /// Connects like [`Self::open`] for a command whose calls only read. If no daemon can be
@@ -205,7 +210,10 @@ impl ServerConnection {
 
     /// Connects to the running daemon, or if none runs to a server within this process.
     pub(super) fn open_without_start(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
-        let running = |options: &StartOptions| connect(&options.location, options.connect_timeout);
+        let running = |options: &StartOptions| {
+            let main = || connect(&options.location, options.connect_timeout);
+            connect_reserved(options).map_or_else(main, Ok)
+        };
         match Self::open_by(cx, running) {
             Err(ClientError::NotRunning { .. }) => {
                 let note = "no daemon runs; the next command that needs one starts it".to_owned();

@@ -350,6 +350,16 @@ fn user_can_answer_while_agents_hold_every_connection() {
     assert!(limit.is_number());
     let agents: Vec<_> =
         (0..160).filter_map(|_| Wire::connect(&live.home.socket(), Framing::Lines).ok()).collect();
+    for command in [
+        &["permission", "pending"][..],
+        &["permission", "granted"],
+        &["trust", "--list"],
+        &["trust", "--revoke"],
+        &["status"],
+    ] {
+        let output = run(&live.home, &top, command);
+        assert!(output.status.success(), "{command:?}: {}", stderr(&output));
+    }
     live.wire.grant("permission/reply", &json!({"id": id, "reply": "once"}));
     drop(agents);
     live.wire.call("skills/load", &load(&top));
