@@ -38,9 +38,9 @@ const MAX_NAMED: usize = 5;
 const WIDEST_NAME: usize = 32;
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &BudgetArgs) -> Result<Exit, CommandError> {
-    let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
+    let mut context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
     let mut server = ServerConnection::open_reading(cx)?;
-    heading::print_missing_session(cx, &mut server, &context);
+    heading::drop_missing_session(cx, &mut server, &mut context);
     let params = |context: &CallContext| BudgetParams {
         context_tokens: args.context_tokens,
         budget_chars: args.budget_chars,

@@ -37,13 +37,13 @@ pub struct ExplainArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {
-    let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
+    let mut context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
     // Printed commands run in the shell's directory, so only its paths are shortened.
     if cx.global.cwd.is_none() {
         cx.terminal.show_from(&context.cwd);
     }
     let mut server = ServerConnection::open_reading(cx)?;
-    heading::print_missing_session(cx, &mut server, &context);
+    heading::drop_missing_session(cx, &mut server, &mut context);
     if context.wants_several_profiles() {
         let profiles = heading::selected(&mut server, &context)?;
         return run_all(cx, args, &mut server, &context, profiles, None);

@@ -116,12 +116,12 @@ pub(crate) fn print_choice(
     }
 }
 
-/// Prints a note if the session of a command's calls is not open: the answer is the same as without
-/// a session.
-pub(crate) fn print_missing_session(
+/// Removes a session that is not open from a command's calls, and prints a note about it. Some calls
+/// would open it.
+pub(crate) fn drop_missing_session(
     cx: &CommandContext<'_>,
     server: &mut ServerConnection,
-    context: &CallContext,
+    context: &mut CallContext,
 ) {
     let Some(session) = context.session() else {
         return;
@@ -134,6 +134,7 @@ pub(crate) fn print_missing_session(
             "session `{}` is not open, so its skills are left out; `skillsd session list` lists the open sessions",
             plain(session)
         )]);
+        context.leave_session();
     }
 }
 

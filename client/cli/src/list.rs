@@ -44,14 +44,14 @@ pub struct ListArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
-    let context =
+    let mut context =
         CallContext::from_args(cx.global, args.dir.as_deref())?.with_session(&args.session);
     if args.tokens && cx.global.json {
         return Err(CommandError::usage("`--tokens` adds a column to the table, not to JSON")
             .with_hint("`skillsd budget --json` has the tokens."));
     }
     let mut server = ServerConnection::open_reading(cx)?;
-    heading::print_missing_session(cx, &mut server, &context);
+    heading::drop_missing_session(cx, &mut server, &mut context);
     if !context.wants_several_profiles() {
         return list_detected(cx, args, &mut server, &context);
     }

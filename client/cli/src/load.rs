@@ -144,8 +144,10 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
 }
 
 pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exit, CommandError> {
-    let context =
+    let mut context =
         CallContext::from_args(cx.global, None)?.single_profile()?.with_session(&args.session);
+    let mut server = ServerConnection::open_reading(cx)?;
+    heading::drop_missing_session(cx, &mut server, &mut context);
     let params = CatalogParams {
         format: args.format.clone(),
         context_tokens: args.context_tokens,
@@ -153,8 +155,6 @@ pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exi
         query: args.query.clone(),
         ..context.params()
     };
-    let mut server = ServerConnection::open_reading(cx)?;
-    heading::print_missing_session(cx, &mut server, &context);
     let Some(result) = server.call_or_print::<CatalogRender>(cx, &params)? else {
         return Ok(Exit::Fine);
     };

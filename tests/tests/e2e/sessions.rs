@@ -262,12 +262,11 @@ fn session_that_is_not_open_is_named_beside_the_answer() {
     let top =
         home.worktree("w", "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n");
     for command in ["list", "catalog", "explain", "budget"] {
-        // `catalog` opens the session that it names.
-        let session = format!("no-{command}");
-        let said = stderr(&run(&home, &top, &[command, "--session", &session]));
-        assert!(said.contains(&format!("session `{session}` is not open")), "{command}: {said}");
+        let said = stderr(&run(&home, &top, &[command, "--session", "fresh"]));
+        assert!(said.contains("session `fresh` is not open"), "{command}: {said}");
         assert!(said.contains("`skillsd session list`"), "{command}: {said}");
     }
+    assert_eq!(run_json(&home, &top, &["session", "list"])["sessions"], json!([]));
     assert!(run(&home, &top, &["session", "open", "nosuch"]).status.success());
     let said = stderr(&run(&home, &top, &["list", "--session", "nosuch"]));
     assert!(!said.contains("nosuch"), "{said}");
