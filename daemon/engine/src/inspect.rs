@@ -16,6 +16,7 @@ mod unreadable;
 mod walks;
 mod worktree;
 
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,10 +24,10 @@ use std::sync::Arc;
 use skills_agents::command;
 use skills_agents::references::is_instruction_file;
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
-use skills_discovery::discover::{Fault, FaultKind, FileId};
+use skills_discovery::discover::{Fault, FaultKind, FileId, Resolution, SkillState, SkipReason};
 use skills_discovery::levels::ConfiguredLevels;
 use skills_discovery::ranking::Ranking;
-use skills_lint::{Finding, Neighbour, RuleId, Settings, SkillSet, Subject};
+use skills_lint::{DiscoveryDrop, Finding, Neighbour, RuleId, Settings, SkillSet, Subject};
 use skills_syntax::diagnostic::ProblemCode;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::Document;
@@ -187,9 +188,11 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let names = sources.iter().filter_map(InspectedFile::unusual_name).collect();
     let mentions = MentionSearch::new(&task.views, skills.collect(), names, &task.cancel);
     let is_mentioned = |name: &str| mentions.is_mentioned(name);
+    let drops = drops(task);
     let found = in_parallel(&sources, &task.cancel, |source| {
         let facts = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());
-        let facts = facts.mentioned(&is_mentioned);
+        let drops = drops.get(&source.path).map(Vec::as_slice).unwrap_or_default();
+        let facts = facts.mentioned(&is_mentioned).drops(drops);
         let findings = skills_lint::check(&source.subject(), &settings, &facts);
         let fix_result =
             task.applies_fixes.then(|| fix_result(source, &findings, &settings, &facts)).flatten();
@@ -320,6 +323,30 @@ fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
 }
 
 /// Returns the checked skills and those of all views of a task.
+/// Returns the skills that the agents' discovery drops, with the agents and reasons.
+fn drops(task: &CheckInput) -> HashMap<&AbsPath, Vec<DiscoveryDrop>> {
+    let mut drops: HashMap<_, Vec<_>> = HashMap::new();
+    for view in &task.views {
+        let mut push = |path, message: String, next: String| {
+            let profile = view.ctx.profile.id.to_string();
+            drops.entry(path).or_default().push(DiscoveryDrop { profile, message, next });
+        };
+        let Resolution { candidates, roots, .. } = &*view.resolution;
+        for it in candidates.iter().filter(|it| it.state == SkillState::Invalid) {
+            if let Some(reason) = &it.reason {
+                push(&it.path, reason.message.clone(), reason.next.clone());
+            }
+        }
+        let is_listed = |path: &AbsPath| candidates.iter().any(|it| it.path == *path);
+        let skips = roots.iter().flat_map(|root| root.skips.iter().map(move |it| (root, it)));
+        let too_large = skips.filter(|(_, it)| matches!(it.reason, SkipReason::TooLarge(_)));
+        for (root, skip) in too_large.filter(|(_, it)| !is_listed(&it.path)) {
+            push(&skip.path, skip.reason.message(), skip.next(root));
+        }
+    }
+    drops
+}
+
 fn neighbours(sources: &[InspectedFile], task: &CheckInput) -> Vec<Neighbour> {
     let name = |record: &SkillRecord, path: &AbsPath| {
         let written = record.name.as_ref().map(|it| it.text.to_string());

@@ -1,7 +1,7 @@
 //! Rule `index/dropped`: a fault for which an agent drops the skill and that no other rule reports.
 //!
-//! The agents' loaders decide, as they do in an explanation, so that a check never passes a skill
-//! that `explain` calls dropped.
+//! The agents' loaders and discovery decide, as they do in an explanation, so that a check never
+//! passes a skill that `explain` calls dropped.
 
 use std::collections::BTreeMap;
 
@@ -51,6 +51,18 @@ pub(super) fn check(cx: &Cx<'_>, found: &mut Vec<Finding>) {
         }
         let key = (place(cx, fault), &*fault.message);
         faults.entry(key).or_insert((fault, Vec::new())).1.push(profile);
+    }
+    let mut drops: BTreeMap<&str, (&str, Vec<&Profile>)> = BTreeMap::new();
+    for drop in cx.fs.drops().iter().filter(|_| cx.fs.fault().is_none()) {
+        let them = cx.profiles_where(|profile, reading| {
+            *profile.id == *drop.profile && reading.dropped.is_none() && !is_told(profile)
+        });
+        drops.entry(&drop.message).or_insert((&drop.next, Vec::new())).1.extend(them);
+    }
+    drops.retain(|_, (_, them)| !them.is_empty());
+    for (message, (next, them)) in drops {
+        let message = format!("{} this skill: {message}", with_verb(&them, "drops", "drop"));
+        found.push(Finding::new(&DROPPED, cx.opening(), message).about(&them).help(next));
     }
     for ((span, message), (fault, them)) in faults {
         let message = format!("{} this skill: {message}", with_verb(&them, "drops", "drop"));

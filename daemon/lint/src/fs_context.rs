@@ -50,6 +50,15 @@ pub struct SkillDirFacts {
     pub plugin: Option<String>,
 }
 
+/// Reason for which an agent's discovery drops a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DiscoveryDrop {
+    pub profile: String,
+    pub message: String,
+    /// The remedy, as a sentence.
+    pub next: String,
+}
+
 /// File-system facts about the text being checked.
 pub trait FsContext {
     /// Returns the kind of entry at a path relative to the skill's directory; `None` if unknown.
@@ -123,6 +132,11 @@ pub trait FsContext {
     /// Returns the name of the plugin that contains the file, if known.
     fn plugin(&self) -> Option<&str> {
         None
+    }
+
+    /// Returns the profiles whose discovery drops the file, with the reasons, as far as known.
+    fn drops(&self) -> &[DiscoveryDrop] {
+        &[]
     }
 
     /// Returns the reason if the file cannot be read; its text is then unknown.

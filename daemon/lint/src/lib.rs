@@ -62,7 +62,7 @@ pub use body::{is_amount, unreferenced_files};
 pub use bundled_texts::{BundledLink, BundledTexts};
 pub use finding::{Finding, Fix, Offer, Related, Tag};
 pub use fix_loop::{FixResult, apply_fixes};
-pub use fs_context::{FsContext, MAX_MATCHES, NoFs, PathKind, SkillDirFacts};
+pub use fs_context::{DiscoveryDrop, FsContext, MAX_MATCHES, NoFs, PathKind, SkillDirFacts};
 pub use page::{example, page, section};
 pub use rule::Rule;
 pub use rule_id::{RuleId, UnknownRule};

@@ -303,7 +303,10 @@ fn is_skipped_in_root(cx: &Cx<'_>) -> bool {
 
 fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
     let directory = cx.directory;
-    let label = cx.profiles_where(|it, _| it.name.source == NameSource::Directory);
+    let label = cx.profiles_where(|it, _| {
+        it.name.source == NameSource::Directory
+            && !cx.fs.drops().iter().any(|drop| *drop.profile == *it.id)
+    });
     let message = match label.as_slice() {
         [] => format!("the name differs from the directory's name, `{directory}`"),
         them => {

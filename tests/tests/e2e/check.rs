@@ -667,3 +667,30 @@ fn check_watch_prints_findings_after_a_change() {
     child.kill().expect("it runs");
     child.wait().expect("it ran");
 }
+
+#[test]
+fn check_reports_each_skill_that_the_list_drops() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    for (name, length) in [
+        ("good", 0),
+        ("a<b", 0),
+        ("tab\tx", 0),
+        ("rtl\u{202e}x", 0),
+        (" lead", 0),
+        ("big", 1_100_000),
+    ] {
+        let dir = top.join(".claude/skills").join(name);
+        fs::create_dir_all(&dir).expect("made");
+        let body = "long line\n".repeat(length / 10);
+        let text = format!("---\ndescription: Reads. Use when asked.\n---\n{body}Read.\n");
+        fs::write(dir.join("SKILL.md"), text).expect("written");
+    }
+    let arguments = ["check", "--errors-only", "--profile", "claude-code"];
+    let result = run_json(&home, &top, &arguments);
+    assert_eq!(finding_codes(&result), ["index/dropped"; 5]);
+    let said = stdout(&run(&home, &top, &arguments));
+    assert!(said.contains("more than 1,000,000 bytes"), "{said}");
+    let all = stdout(&run(&home, &top, &["check", "--profile", "claude-code"]));
+    assert!(!all.contains("calls the skill by its directory"), "{all}");
+}

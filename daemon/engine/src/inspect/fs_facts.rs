@@ -11,7 +11,9 @@ use std::time::SystemTime;
 
 use skills_agents::plugin;
 use skills_discovery::discover::{Entry, Fault, FileId};
-use skills_lint::{BundledTexts, FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet};
+use skills_lint::{
+    BundledTexts, DiscoveryDrop, FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet,
+};
 use skills_platform::lock::lock;
 use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
@@ -109,6 +111,7 @@ pub(super) struct FsFacts<'a> {
     depth: OnceCell<Option<usize>>,
     plugin: OnceCell<Option<String>>,
     fault: Option<&'a Fault>,
+    drops: &'a [DiscoveryDrop],
     is_mentioned: Option<&'a dyn Fn(&str) -> bool>,
 }
 
@@ -132,6 +135,7 @@ impl<'a> FsFacts<'a> {
             depth: OnceCell::new(),
             plugin: OnceCell::new(),
             fault: None,
+            drops: &[],
             is_mentioned: None,
         }
     }
@@ -139,6 +143,12 @@ impl<'a> FsFacts<'a> {
     /// Sets the search for texts that mention a name.
     pub(super) fn mentioned(mut self, is_mentioned: &'a dyn Fn(&str) -> bool) -> Self {
         self.is_mentioned = Some(is_mentioned);
+        self
+    }
+
+    /// Sets the reasons for which agents' discovery drops the file.
+    pub(super) fn drops(mut self, drops: &'a [DiscoveryDrop]) -> Self {
+        self.drops = drops;
         self
     }
 
@@ -229,6 +239,10 @@ impl FsContext for FsFacts<'_> {
 
     fn fault(&self) -> Option<&Fault> {
         self.fault
+    }
+
+    fn drops(&self) -> &[DiscoveryDrop] {
+        self.drops
     }
 
     fn is_top(&self) -> bool {
