@@ -20,6 +20,12 @@ pub(super) fn unverified(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
         settings.apply_levels(cx.path, &mut found);
         return found;
     }
+    if yaml::encoding::is_utf16(cx.text) {
+        // Every other rule would report the same fault again.
+        yaml::encoding::report_utf16(cx, &mut found);
+        settings.apply_levels(cx.path, &mut found);
+        return found;
+    }
     found.extend(run_rules(cx));
     if !cx.path.is_some_and(|it| is_instruction_file(it)) {
         dropped::check(cx, &mut found);

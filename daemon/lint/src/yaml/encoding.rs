@@ -34,6 +34,19 @@ fn check_utf8(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     out.push(finding.about(&dropped));
 }
 
+/// Returns whether a text is UTF-16 that was read as UTF-8: every other character of ASCII is NUL.
+pub(crate) fn is_utf16(text: &str) -> bool {
+    let n_nul = text.bytes().filter(|it| *it == 0).count();
+    n_nul > 0 && n_nul * 3 > text.chars().count()
+}
+
+/// Reports a file in UTF-16, which every agent reads as UTF-8.
+pub(crate) fn report_utf16(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let dropped = cx.profiles_where(|_, reading| reading.verdict == LoadVerdict::Dropped);
+    let finding = dropped_finding(&NOT_UTF8, first(cx), "the file is UTF-16, not UTF-8", &dropped);
+    out.push(if dropped.is_empty() { finding.severity(Severity::Warning) } else { finding });
+}
+
 fn check_bom(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if !cx.record.bom {
         return;
@@ -144,4 +157,20 @@ fn dropped_finding(rule: &'static Rule, span: Span, what: &str, dropped: &[&Prof
     }
     let message = format!("{} this skill: {what}", with_verb(dropped, "drops", "drop"));
     Finding::new(rule, span, message).severity(Severity::Error).about(dropped)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Fixture;
+
+    #[test]
+    fn utf16_file_has_one_finding_without_a_fix() {
+        let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\nRead it.\n";
+        let text: String = text.chars().flat_map(|it| [it, '\0']).collect();
+        let found = Fixture::new(&text).check();
+        let codes: Vec<_> = found.iter().map(|it| it.rule.id.as_str()).collect();
+        assert_eq!(codes, ["yaml/not-utf8"]);
+        assert!(found[0].diagnostic.message.ends_with("the file is UTF-16, not UTF-8"));
+        assert!(found[0].fixes.is_empty());
+    }
 }
