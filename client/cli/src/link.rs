@@ -244,7 +244,8 @@ fn source_at(path: &Path, cwd: &Path, top: &Path) -> Result<LinkSource, CommandE
     Ok(LinkSource { name, dir: real, base: is_project.then(|| cwd.to_owned()) })
 }
 
-/// Looks a skill up in the selected profile, and then in those of all agents.
+/// Looks a skill up in the selected profile, and then in those of all agents. A skill whose directory
+/// has the name, as its link will, comes before one that only calls itself so.
 fn find_source(
     server: &mut ServerConnection,
     context: &CallContext,
@@ -253,18 +254,21 @@ fn find_source(
     check_name(name)?;
     let selected = explain(server, context, name)?;
     let known = selected.profile.clone();
-    let mut refusal = None;
+    let (mut first, mut refusal) = (None, None);
     let mut found = Some(selected);
     let mut others = agents().into_iter().filter(|it| *it != known);
     loop {
         let Some(result) = found else {
-            return Err(refusal.unwrap_or_else(|| {
-                CommandError::finding(format!("no agent sees a skill `{name}` here"))
-                    .with_hint("Name its directory instead.")
-            }));
+            return first.ok_or_else(|| {
+                refusal.unwrap_or_else(|| {
+                    CommandError::finding(format!("no agent sees a skill `{name}` here"))
+                        .with_hint("Name its directory instead.")
+                })
+            });
         };
         match source_of(name, &result) {
-            Some(Ok(source)) => return Ok(source),
+            Some(Ok(source)) if source.dir.ends_with(name) => return Ok(source),
+            Some(Ok(source)) => first = first.or(Some(source)),
             Some(Err(error)) => refusal = Some(error),
             None => {}
         }

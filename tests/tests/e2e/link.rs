@@ -229,3 +229,28 @@ fn unlink_asks_before_it_removes_a_link_of_somebody_else() {
     let (code, shown) = run_at_terminal(&home, &top, &args, "y");
     assert_eq!((code, link.is_symlink()), (Some(0), false), "{shown}");
 }
+
+#[test]
+fn name_that_two_skills_give_themselves_means_the_one_in_its_directory() {
+    let home = Home::new();
+    let top = home.worktree(
+        "w",
+        "//- /.claude/skills/a/SKILL.md\n---\nname: b\ndescription: Wrong.\n---\n\
+         //- /.claude/skills/b/SKILL.md\n---\nname: b\ndescription: Right.\n---\n",
+    );
+    let right = top.join(".claude/skills/b");
+    let loaded = stdout(&run(&home, &top, &["load", "b", "--profile", "claude-code"]));
+    assert!(loaded.contains(&format!("{}\n", right.display())), "{loaded}");
+    let explained = run_json(&home, &top, &["explain", "b", "--profile", "claude-code"]);
+    assert_eq!(explained["path"], right.join("SKILL.md").to_str().unwrap());
+    let disabled = run(&home, &top, &["disable", "b", "--profile", "claude-code", "-y"]);
+    assert!(disabled.status.success(), "{}", stderr(&disabled));
+    let enabled = run(&home, &top, &["enable", "b", "--profile", "claude-code", "-y"]);
+    assert!(enabled.status.success(), "{}", stderr(&enabled));
+    for profile in [&[][..], &["--profile", "claude-code"]] {
+        let linked = run(&home, &top, &[&["link", "b", "--to", "codex"][..], profile].concat());
+        assert!(linked.status.success(), "{}", stderr(&linked));
+        assert_eq!(fs::canonicalize(top.join(".codex/skills/b")).unwrap(), right);
+        assert!(run(&home, &top, &["unlink", "b", "--from", "codex"]).status.success());
+    }
+}

@@ -41,12 +41,13 @@ pub fn explain(
     let agent = ctx.profile.subject();
     let inquiry = Inquiry { agent, profile, ctx, resolution, query, around };
     let matched: Vec<usize> = inquiry.matched();
-    // The listed candidate answers the query; otherwise the one whose state is closest to listed.
-    let candidate = matched
-        .iter()
-        .copied()
-        .find(|it| resolution.candidates[*it].state.is_listed())
-        .or_else(|| matched.iter().copied().min_by_key(|it| rank(&resolution.candidates[*it])));
+    // The candidate with the name itself answers a query by name, as it does a load. Of several,
+    // it is the listed one, otherwise the one whose state is closest to listed.
+    let candidate = matched.iter().copied().min_by_key(|it| {
+        let candidate = &resolution.candidates[*it];
+        let is_other = matches!(query, Query::Name(name) if candidate.name != name);
+        (is_other, !candidate.state.is_listed(), rank(candidate))
+    });
     let (verdict, absence, skips) = match candidate {
         Some(index) => {
             (inquiry.about(&resolution.candidates[index]), None, inquiry.skips(&matched))
