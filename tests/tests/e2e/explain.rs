@@ -289,7 +289,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             next: Run `skillsd trust $WORK/shop`, trust the folder in Gemini CLI, or set `GEMINI_CLI_TRUST_WORKSPACE` to `true`.
         agentskills $HOME/.agents/skills/good: An Agent Skills client does not use this `good`: `$WORK/shop/.agents/skills/good/SKILL.md` has the same name and is found earlier.
             name/unique of Agent Skills standard 69ef37e (standard)
-            next: Write `name: good-2` in line 2 of `$HOME/.agents/skills/good/SKILL.md`.
+            next: Write `name: good-2` in line 2 of `$HOME/.agents/skills/good/SKILL.md`. Then rename `$HOME/.agents/skills/good` to `$HOME/.agents/skills/good-2`.
         claude-code tools:build: Claude Code finds no skill called `tools:build`. There is `$HOME/plugins/tools/skills/build`, but its plugin is off: `$HOME/.claude/settings.json:2:23` switches `tools@market` off.
             plugin/enabled of Claude Code 2.1.330 (running)
             next: Set `tools@market` to `true` in `enabledPlugins` of `$HOME/.claude/settings.json`.

@@ -114,7 +114,13 @@ impl Inquiry<'_> {
         let at = candidate.record()?.name.as_ref()?.at;
         let name = numbered(&candidate.name)?;
         let path = candidate.path.display();
-        Some(format!("Write `name: {name}` in line {} of `{path}`.", at.line))
+        let write = format!("Write `name: {name}` in line {} of `{path}`.", at.line);
+        if own != candidate.name {
+            return Some(write);
+        }
+        // The name and the directory's stay equal, as the open standard requires.
+        let (from, to) = (dir.display(), dir.parent()?.child(&name));
+        Some(format!("{write} Then rename `{from}` to `{}`.", to.display()))
     }
 }
 
