@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::Args;
-use skills_protocol::method::SkillsSearch;
-use skills_protocol::wire::{DetectResult, SearchParams, SearchResult};
+use skills_protocol::method::{SkillsExplain, SkillsSearch};
+use skills_protocol::wire::{DetectResult, ExplainParams, SearchParams, SearchResult};
+use skills_syntax::quote::skill_command;
 
 use crate::call_context::CallContext;
 use crate::context::CommandContext;
@@ -36,7 +37,18 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, Co
         return Ok(Exit::Fine);
     };
     let detected = heading::detect(&mut server, &context)?;
-    let text = render(&params.query, &result, &detected, &context.cwd, cx.terminal);
+    let mut text = render(&params.query, &result, &detected, &context.cwd, cx.terminal);
+    if result.skills.is_empty() {
+        let name = Some(params.query.clone());
+        let explained =
+            server.call::<SkillsExplain>(&ExplainParams { name, ..context.params() })?;
+        // A skill of this name exists, but the agent does not show it.
+        if explained.path.is_some() {
+            let command = skill_command("explain", &params.query, "");
+            let summary = plain(explained.verdict.summary.trim_end_matches('.'));
+            let _ = writeln!(text, "note: {summary}; see `{command}`");
+        }
+    }
     cx.terminal.print(&fold(&text, cx.terminal.width))?;
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)

@@ -114,4 +114,7 @@ fn search_command_prints_matches() {
     assert!(text.contains("by default\n\n✓ commit"), "{text}");
     let none = stdout(&run(&home, &top, &["search", "zebra crossing"]));
     assert!(none.contains("No skill matches `zebra crossing`"), "{none}");
+    let invalid = stdout(&run(&home, &top, &["search", "changelog", "--profile", "agentskills"]));
+    assert!(invalid.contains("No skill matches `changelog`"), "{invalid}");
+    assert!(invalid.contains("; see `skillsd explain changelog`"), "{invalid}");
 }
