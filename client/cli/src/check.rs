@@ -19,7 +19,6 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use skills_client::blocking::TIMEOUT;
 use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::{RulesDescribe, SkillsCheck};
 use skills_protocol::wire::{
@@ -129,12 +128,18 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
     }
     print_left_alone(cx, &result);
     cx.terminal.print_notes(&fixes.outside().collect::<Vec<_>>());
+    let failures: Vec<_> = fixes.failures().collect();
+    failures.iter().for_each(|it| cx.terminal.print_error(it));
     if args.watch {
         return watch(cx, args, format, &context, &params, result);
     }
     let fails = |it: &CheckFinding| matches!(it.severity, Severity::Error | Severity::Warning);
     let is_bad = result.files.iter().flat_map(|it| &it.findings).any(fails);
-    Ok(if is_bad || !result.left_alone.is_empty() { Exit::Findings } else { Exit::Fine })
+    Ok(if is_bad || !result.left_alone.is_empty() || !failures.is_empty() {
+        Exit::Findings
+    } else {
+        Exit::Fine
+    })
 }
 
 /// Asks whether to search everything below a directory that is the home directory or contains it.
@@ -232,12 +237,10 @@ fn rules_of(
 
 /// Connects to the running daemon, or else to a server within this process.
 pub(super) fn connect(cx: &CommandContext<'_>) -> Result<ServerConnection, CommandError> {
-    if !cx.global.no_daemon
-        && let Ok(server) = ServerConnection::open_running(TIMEOUT)
-    {
-        return Ok(server);
+    match ServerConnection::open_if_running(cx) {
+        Ok(server) => Ok(server),
+        Err(_) => Ok(ServerConnection::local(cx.binary.local)?),
     }
-    Ok(ServerConnection::local(cx.binary.local)?)
 }
 
 /// Checks all paths, in several calls if they exceed the limit on lists.

@@ -208,6 +208,11 @@ impl ServerConnection {
         })
     }
 
+    /// Connects like [`Self::open`], but never starts a daemon.
+    pub(super) fn open_if_running(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+        Self::open_by(cx, |options| connect(&options.location, options.connect_timeout))
+    }
+
     /// Connects to the running daemon, or if none runs to a server within this process.
     pub(super) fn open_without_start(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         let running = |options: &StartOptions| {

@@ -72,6 +72,9 @@ fn command_names_the_hung_daemon_and_times_out() {
     ] {
         assert!(said.contains(&expected), "{expected}: {said}");
     }
+    let output = run(hung.home(), &hung.top, &["check", "--timeout", "1"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("did not answer within 1 s"), "{}", stderr(&output));
     let output = run(hung.home(), &hung.top, &["list", "--no-daemon"]);
     assert!(output.status.success(), "{}", stderr(&output));
 }

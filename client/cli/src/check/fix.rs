@@ -24,11 +24,13 @@ pub(super) struct Fixes {
     skipped: BTreeMap<PathBuf, PathBuf>,
     /// Symlinks that lead out of the worktree, with their targets.
     outside: BTreeMap<PathBuf, PathBuf>,
+    /// Files that cannot be read or written, with the cause.
+    failed: BTreeMap<PathBuf, String>,
 }
 
 impl Fixes {
     /// Applies the fixes with exactly one right result. Returns whether there were any. A file that
-    /// changes in between is skipped from then on.
+    /// changes in between, or cannot be written, is skipped from then on.
     pub(super) fn apply(&mut self, result: &CheckResult) -> Result<bool, CommandError> {
         let before = self.n_fixed;
         let mut seen = BTreeSet::new();
@@ -36,13 +38,17 @@ impl Fixes {
             let Some(FixAll { edits, made }) = &file.fix_all else { continue };
             let path = decode(&file.path, file.path_encoding)
                 .map_err(|error| CommandError::finding(error.to_string()))?;
-            let failed = |error: std::io::Error| {
-                CommandError::finding(format!("failed to fix `{}`", path.display()))
-                    .because(error.to_string())
-                    .with_hint("Check the permissions of the file and its directory.")
-            };
+            if self.failed.contains_key(&path) {
+                continue;
+            }
             // Resolves a link, so that the target is replaced and not the link.
-            let target = path.canonicalize().map_err(failed)?;
+            let target = match path.canonicalize() {
+                Ok(target) => target,
+                Err(error) => {
+                    self.failed.insert(path, error.to_string());
+                    continue;
+                }
+            };
             if leads_out(&path, &target) {
                 self.outside.insert(path, target);
                 continue;
@@ -50,10 +56,11 @@ impl Fixes {
             if self.skipped.contains_key(&target) || !seen.insert(target.clone()) {
                 continue;
             }
-            match fix_file(&target, file.hash.as_deref(), edits).map_err(failed)? {
-                FixOutcome::Fixed => self.n_fixed += made,
-                FixOutcome::Unchanged => {}
-                FixOutcome::Modified => _ = self.skipped.insert(target, path),
+            match fix_file(&target, file.hash.as_deref(), edits) {
+                Ok(FixOutcome::Fixed) => self.n_fixed += made,
+                Ok(FixOutcome::Unchanged) => {}
+                Ok(FixOutcome::Modified) => _ = self.skipped.insert(target, path),
+                Err(error) => _ = self.failed.insert(path, error.to_string()),
             }
         }
         Ok(self.n_fixed > before)
@@ -84,6 +91,15 @@ impl Fixes {
         self.outside.iter().map(|(path, target)| {
             let (path, target) = (path.display(), target.display());
             format!("`{path}` is not fixed: it links to `{target}` outside of the worktree")
+        })
+    }
+
+    /// Returns an error for each file that cannot be read or written.
+    pub(super) fn failures(&self) -> impl Iterator<Item = CommandError> + '_ {
+        self.failed.iter().map(|(path, cause)| {
+            CommandError::finding(format!("failed to fix `{}`", path.display()))
+                .because(cause.clone())
+                .with_hint("Check the permissions of the file and its directory.")
         })
     }
 
@@ -212,5 +228,21 @@ mod tests {
         check("one\nmore\n", Some(&hash), "one\nmore\n", 1);
         check("", Some(&hash), "", 1);
         check("", None, "", 1);
+    }
+
+    #[test]
+    fn file_that_cannot_be_read_does_not_stop_the_fixes_of_others() {
+        let top = tempfile::TempDir::new().expect("made");
+        let [gone, there] = ["gone", "there"].map(|it| top.path().join(it));
+        fs::write(&there, CHECKED).expect("written");
+        let at = |offset: u64| json!({"line": 1, "column": offset + 1, "offset": offset});
+        let edit = json!({"range": {"start": at(0), "end": at(3)}, "newText": "1"});
+        let file = |path: &Path| json!({"path": path, "findings": [], "fixAll": {"edits": [edit], "made": 1}});
+        let result = json!({"clock": "", "checked": 2, "files": [file(&gone), file(&there)]});
+        let result: CheckResult = serde_json::from_value(result).expect("a result");
+        let mut fixes = Fixes::default();
+        assert!(fixes.apply(&result).expect("it can be read"));
+        assert_eq!(fs::read_to_string(&there).expect("there"), "1\n");
+        assert_eq!(fixes.failures().count(), 1);
     }
 }
