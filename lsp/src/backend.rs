@@ -11,9 +11,7 @@ use skills_agents::references::TextSearch;
 use skills_agents::tool_names::ToolNames;
 use skills_discovery::discover::Entry;
 use skills_lint::SkillDirFacts;
-use skills_protocol::wire::{
-    CheckResult, Health, PathMatches, RuleLevel, SkillReference, SnapshotResult,
-};
+use skills_protocol::wire::{CheckResult, Health, PathMatches, RuleLevel, SnapshotResult};
 use skills_syntax::path::AbsPath;
 use tokio::task::AbortHandle;
 
@@ -137,10 +135,6 @@ pub trait Backend: Send + Sync + 'static {
         options: WalkOptions,
     ) -> Answer<Vec<PathMatches>>;
 
-    /// Returns the places in the worktree of a root that name the skill `name`, or any skill if
-    /// `None`.
-    fn references(&self, root: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>>;
-
     /// Returns the skills that a profile sees from a root and that were loaded, the one with the
     /// highest score of use first.
     fn most_used_skills(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>>;
@@ -235,10 +229,6 @@ impl Backend for NoBackend {
     }
 
     fn match_globs(&self, _: AbsPath, _: Vec<String>, _: WalkOptions) -> Answer<Vec<PathMatches>> {
-        none()
-    }
-
-    fn references(&self, _: AbsPath, _: Option<String>) -> Answer<Vec<SkillReference>> {
         none()
     }
 

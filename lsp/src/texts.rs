@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use skills_agents::plugin;
 use skills_agents::references::{
-    Link, LinkBases, Meaning, Reference, ReferenceForm, TextSearch, has_names, has_paths,
-    lone_words, meaning, path_references_in, path_steps, without_plugin,
+    Link, LinkBase, LinkBases, LinkForm, Meaning, Reference, ReferenceForm, TextSearch, bare_names,
+    has_names, has_paths, is_history, is_skill_file, is_workflow, lone_words, meaning,
+    path_references_in, path_steps,
 };
 use skills_discovery::discover::{Entry, FileId};
 use skills_ide::rename::RenameKind;
@@ -20,7 +21,7 @@ use tower_lsp::ls_types::{Location, Range, Uri};
 use crate::document::{Document, Revision};
 use crate::session::{CachedMentions, Session};
 use crate::settings::Encoding;
-use crate::snapshot::{OverlaySnapshot, SkillEntry, path};
+use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::to_proto;
 
 /// The open documents of a client, and files on the disk.
@@ -66,9 +67,14 @@ pub(crate) struct ReferencingFile {
     /// True if the editor has it open.
     pub(crate) is_open: bool,
     /// Mentions of the skill by name.
-    pub(crate) references: Vec<Reference>,
+    references: Vec<Reference>,
+    /// Its names where nothing around them says that they mean the skill, and all names in a
+    /// document for people that may mean something else.
+    offered: Vec<Reference>,
     /// Paths that contain the skill's directory or the command's file.
     pub(crate) links: Vec<Reference>,
+    /// The directories of other skills with one of its names.
+    pub(crate) copies: Arc<[AbsPath]>,
 }
 
 impl ReferencingFile {
@@ -80,78 +86,134 @@ impl ReferencingFile {
         snapshot: &OverlaySnapshot,
     ) -> Self {
         let SearchCandidate { path, real_path, identity, is_own, is_open } = text;
-        let mut references = Vec::new();
-        if resolved.can_be_named_in(&path) {
-            let named = document.references().iter().filter_map(|it| {
-                let form = resolved.form_of(it, snapshot, &path)?;
-                Some(Reference { form, ..it.clone() })
-            });
-            references.extend(named);
-        }
         let bases = snapshot.bases(&path).with_real_path(real_path.as_ref());
-        let links = path_references_in(document.text(), document.links(), &bases, |it| {
-            resolved.path_targets.contains(it).then_some(&*resolved.skill.name)
-        });
+        let paths_into = |dirs: &[AbsPath]| {
+            path_references_in(document.text(), document.links(), &bases, |it| {
+                dirs.contains(it).then_some(&*resolved.skill.name)
+            })
+        };
+        let links = paths_into(&resolved.path_targets);
+        let copies = Arc::clone(&resolved.copies);
+        let mut file = Self {
+            path,
+            real_path,
+            identity,
+            is_own,
+            document: Arc::clone(&document),
+            is_open,
+            references: Vec::new(),
+            offered: Vec::new(),
+            links,
+            copies,
+        };
+        if resolved.can_be_named_in(&file.path) {
+            file.add_names(resolved, snapshot);
+        } else if resolved.is_document_for_people(&file.path) {
+            file.add_prose_names(resolved, snapshot);
+            file.add_bare_names(resolved, snapshot);
+        }
         // A directory's name in a path may be found by its name alone too.
-        let in_links: BTreeSet<Span> = links.iter().map(|it| it.span).collect();
-        references.retain(|it| !in_links.contains(&it.span));
-        Self { path, real_path, identity, is_own, document, is_open, references, links }
+        let mut in_links: BTreeSet<Span> = file.links.iter().map(|it| it.span).collect();
+        if !resolved.copies.is_empty() {
+            let others = paths_into(&resolved.copies).into_iter().map(|it| it.span);
+            in_links.extend(others.filter(|it| {
+                !leads_there_from_between(*it, &document, &bases, &resolved.path_targets)
+            }));
+        }
+        let own_name = document.parsed().frontmatter.as_ref().and_then(|it| it.get("name"));
+        let own_name = own_name.filter(|_| is_own).map(|it| it.value.span);
+        let is_new = |it: &Reference| {
+            !in_links.contains(&it.span) && !own_name.is_some_and(|own| own.touches(it.span))
+        };
+        file.references.retain(is_new);
+        let mut known: BTreeSet<Span> = file.references.iter().map(|it| it.span).collect();
+        file.offered.retain(|it| is_new(it) && known.insert(it.span));
+        file
     }
 
     /// Returns the mentions by name: those that mean the skill, and those that may mean something
     /// else.
     pub(crate) fn by_certainty(&self) -> (Vec<&Reference>, Vec<&Reference>) {
         let text = self.document.text();
-        self.references.iter().partition(|it| !it.needs_confirmation(text))
+        let is_sure = |it: &&Reference| !is_history(&self.path) && !it.needs_confirmation(text);
+        let (sure, mut unsure): (Vec<_>, Vec<_>) = self.references.iter().partition(is_sure);
+        unsure.extend(&self.offered);
+        (sure, unsure)
     }
 
-    /// Adds the words that may be the skill's name. Only a rename asks about them.
-    fn add_lone_words(&mut self, resolved: &ResolvedSkill, snapshot: &OverlaySnapshot) {
-        if resolved.is_document_for_people(&self.path) {
-            self.add_prose_names(resolved, snapshot);
-        }
-        if !resolved.can_be_named_in(&self.path) {
-            return;
-        }
-        let known: BTreeSet<Span> = self.references.iter().map(|it| it.span).collect();
-        let mut lone = lone_words(self.document.text(), self.document.body());
-        lone.retain(|it| {
-            let skill = snapshot.resolve(it, Some(&self.path));
-            skill.is_some_and(|(skill, _)| skill.is_file_of(&resolved.skill))
-                && !known.contains(&it.span)
+    /// Adds the mentions in a file that agents read.
+    fn add_names(&mut self, resolved: &ResolvedSkill, snapshot: &OverlaySnapshot) {
+        let document = Arc::clone(&self.document);
+        let named = document.references().iter().filter_map(|it| {
+            let form = resolved.form_of(it, snapshot, &self.path)?;
+            Some(Reference { form, ..it.clone() })
         });
+        self.references.extend(named);
+        let lone = lone_words(document.text(), document.body()).into_iter();
+        let lone = lone.filter(|it| {
+            resolved.names.contains(&it.name)
+                && resolved.form_of(it, snapshot, &self.path).is_some()
+        });
+        self.offered.extend(lone);
         // Names that mean another skill for some agents.
-        let others = self.document.references().iter().filter(|it| {
-            !known.contains(&it.span) && snapshot.may_mean(it, &self.path, &resolved.skill)
-        });
+        let others =
+            document.references().iter().filter(|it| resolved.may_be(it, snapshot, &self.path));
         let others = others.map(|it| Reference { form: ReferenceForm::Named, ..it.clone() });
-        lone.extend(others);
-        self.references.extend(lone);
-        self.references.sort_by_key(|it| it.span);
+        self.offered.extend(others);
+        self.add_bare_names(resolved, snapshot);
+    }
+
+    /// Adds the hyphenated names alone, wherever they are.
+    fn add_bare_names(&mut self, resolved: &ResolvedSkill, snapshot: &OverlaySnapshot) {
+        let names = resolved.names.iter().map(String::as_str);
+        let found = bare_names(self.document.text(), self.document.body(), names);
+        let bare = found.into_iter().filter(|it| {
+            resolved.form_of(it, snapshot, &self.path).is_some()
+                || resolved.may_be(it, snapshot, &self.path)
+        });
+        self.offered.extend(bare);
     }
 
     /// Adds the names in a document for people: those that the text calls a skill, and, to be asked
     /// about, hyphenated ones.
     fn add_prose_names(&mut self, resolved: &ResolvedSkill, snapshot: &OverlaySnapshot) {
-        let text = self.document.text();
-        for reference in self.document.references() {
+        let document = Arc::clone(&self.document);
+        for reference in document.references() {
             let Some(form) = resolved.form_of(reference, snapshot, &self.path) else { continue };
             let written = reference.form;
             let is_called = matches!(written, ReferenceForm::Called | ReferenceForm::Spoken);
-            let is_clear = !is_called || meaning(text, reference.span) == Meaning::Skill;
+            let is_clear = !is_called || meaning(document.text(), reference.span) == Meaning::Skill;
             let may_be_meant = is_clear && !written.needs_confirmation()
                 || reference.name.contains('-') && !matches!(written, ReferenceForm::Listed);
-            if may_be_meant {
-                let form = if is_clear { form } else { ReferenceForm::Named };
-                self.references.push(Reference { form, ..reference.clone() });
+            if !may_be_meant {
+                continue;
             }
+            let form = if is_clear { form } else { ReferenceForm::Named };
+            let found = Reference { form, ..reference.clone() };
+            let is_offered = found.needs_confirmation(document.text());
+            if is_offered { &mut self.offered } else { &mut self.references }.push(found);
         }
     }
 
     /// Returns the locations of all mentions, in document order.
     pub(crate) fn locations(&self, encoding: Encoding) -> impl Iterator<Item = Location> {
+        let offered = self.offered.iter().map(|it| it.span);
+        self.locations_of(offered, encoding)
+    }
+
+    /// Returns the locations of the mentions that a reader understands as the skill.
+    fn clear_locations(&self, encoding: Encoding) -> impl Iterator<Item = Location> {
+        self.locations_of(std::iter::empty(), encoding)
+    }
+
+    fn locations_of(
+        &self,
+        more: impl Iterator<Item = Span>,
+        encoding: Encoding,
+    ) -> impl Iterator<Item = Location> {
         let Self { document, references, links, .. } = self;
-        let mut spans: Vec<Span> = references.iter().chain(links).map(|it| it.span).collect();
+        let known = references.iter().chain(links).map(|it| it.span);
+        let mut spans: Vec<Span> = known.chain(more).collect();
         spans.sort();
         // A name inside a path is found twice.
         spans.dedup_by(|it, before| it.start < before.end);
@@ -192,12 +254,17 @@ pub(crate) struct ResolvedSkill {
     pub(crate) path_targets: Vec<AbsPath>,
     /// The name of the plugin that contains it, if its manifest was read.
     plugin: Option<String>,
+    /// All its names; empty until its mentions are searched.
+    names: Vec<String>,
+    /// The directories of other skills with one of these names, among the texts that were searched.
+    copies: Arc<[AbsPath]>,
 }
 
 impl ResolvedSkill {
     /// Returns the form of a reference in the text at a path that means this skill; `None` for
     /// others. The name of its own plugin before a hyphenated name leaves no doubt, and that of
-    /// another plugin means another skill.
+    /// another plugin means another skill. In the directory of another skill of the name, the name
+    /// means that one, and elsewhere it is uncertain which of the two is meant.
     fn form_of(
         &self,
         reference: &Reference,
@@ -218,8 +285,26 @@ impl ResolvedSkill {
                 _ => (prefix == plugin || is_given()).then_some(*form),
             };
         }
+        let depth = |dirs: &[AbsPath]| {
+            let around = dirs.iter().filter(|it| text.starts_with(it));
+            around.map(|it| it.components().count()).max()
+        };
+        let (own, copy) = (depth(&self.path_targets), depth(&self.copies));
+        if copy > own {
+            return None;
+        }
+        if own.is_none() && !self.copies.is_empty() {
+            return self.names.contains(name).then_some(ReferenceForm::Named);
+        }
         let (skill, form) = snapshot.resolve(reference, Some(text))?;
         self.is_file(skill).then_some(form)
+    }
+
+    /// Returns whether a reference in the text at a path may mean this skill, or another of its
+    /// name.
+    fn may_be(&self, reference: &Reference, snapshot: &OverlaySnapshot, text: &AbsPath) -> bool {
+        let is_in_copy = || self.copies.iter().any(|it| text.starts_with(it));
+        snapshot.may_mean(reference, text, &self.skill) && !is_in_copy()
     }
 
     fn is_file(&self, skill: &SkillEntry) -> bool {
@@ -239,6 +324,13 @@ impl ResolvedSkill {
         has_names(text) && self.is_visible_in(text)
     }
 
+    /// Returns whether a skill file is one that the same texts can mention.
+    fn may_have_copy(&self, other: &AbsPath) -> bool {
+        let is_within =
+            |it: &AbsPath| self.snapshot.top.as_ref().is_some_and(|top| it.starts_with(top));
+        is_within(other) || self.snapshot.at(other).is_some()
+    }
+
     fn is_visible_in(&self, text: &AbsPath) -> bool {
         let is_within =
             |it: &AbsPath| self.snapshot.top.as_ref().is_some_and(|top| it.starts_with(top));
@@ -248,7 +340,7 @@ impl ResolvedSkill {
     /// Returns whether the document at a path is written for people, so that only a rename looks
     /// for the skill's name in it.
     fn is_document_for_people(&self, text: &AbsPath) -> bool {
-        !has_names(text) && has_paths(text) && self.is_visible_in(text)
+        !has_names(text) && has_paths(text) && !is_workflow(text) && self.is_visible_in(text)
     }
 }
 
@@ -317,6 +409,8 @@ impl Texts<'_> {
             snapshot,
             all_paths,
             plugin: None,
+            names: Vec::new(),
+            copies: Arc::default(),
         }
     }
 
@@ -409,7 +503,8 @@ impl Texts<'_> {
     pub(crate) async fn usages(self, document: &Document) -> Option<Vec<Location>> {
         let encoding = self.session.settings().encoding;
         let found = self.mentions(&self.skill_of(document)?).await?;
-        Some(found.iter().filter(|it| !it.is_own).flat_map(|it| it.locations(encoding)).collect())
+        let others = found.iter().filter(|it| !it.is_own);
+        Some(others.flat_map(|it| it.clear_locations(encoding)).collect())
     }
 
     /// Returns the files that mention a skill, sorted by path. The disk is searched again only
@@ -431,23 +526,12 @@ impl Texts<'_> {
         found: &FoundTexts,
     ) -> Vec<ReferencingFile> {
         let resolved = &self.with_plugin(resolved).await;
-        let names = skill_names(resolved, self);
-        // Paths may be percent-encoded.
-        let may_mention = |it: &Document| {
-            let text = it.text();
-            text.contains('%') || names.iter().any(|name| text.contains(&**name))
-        };
         let roots = found.by_root.iter();
         let seeing = roots.filter(|(snapshot, _)| snapshot.at(&resolved.skill.path).is_some());
         let paths: BTreeSet<_> = seeing.flat_map(|(_, paths)| paths).collect();
-        let closed = paths.into_iter().filter_map(|it| found.closed.get(it));
-        let closed: Vec<_> = closed.filter(|it| may_mention(it)).cloned().collect();
-        let mut files = self.mentions_in(closed.into(), resolved, HardLinks::Once).await;
-        for file in &mut files {
-            let own = self.session.snapshot_for(&file.document);
-            file.add_lone_words(resolved, own.as_ref().unwrap_or(&resolved.snapshot));
-        }
-        files
+        let closed: Vec<_> =
+            paths.into_iter().filter_map(|it| found.closed.get(it)).cloned().collect();
+        self.mentions_in(closed.into(), resolved, HardLinks::Once).await
     }
 
     /// Returns the texts on the disk that contain one of the names, and those below the
@@ -493,7 +577,8 @@ impl Texts<'_> {
         snapshots.into_iter().map(|(root, _)| root).collect()
     }
 
-    /// Returns the files that mention a skill: those of `closed`, and open ones.
+    /// Returns the files that mention a skill: those of `closed` and open ones that contain one of
+    /// its names, and its own.
     async fn mentions_in(
         self,
         closed: Arc<[Arc<Document>]>,
@@ -502,7 +587,8 @@ impl Texts<'_> {
     ) -> Vec<ReferencingFile> {
         let paths = closed.iter().filter_map(|it| it.path().cloned()).collect();
         let closed: HashMap<_, _> = closed.iter().map(|it| (it.path(), it)).collect();
-        let mut referencing_files = Vec::new();
+        let names = skill_names(resolved, self);
+        let (mut texts, mut copies) = (Vec::new(), Vec::new());
         for text in self.candidates(paths, resolved, hard_links).await {
             let read = || closed.get(&Some(&text.path)).copied().cloned();
             let document = match self.session.document_at(&text.path).or_else(read) {
@@ -510,11 +596,26 @@ impl Texts<'_> {
                 // Another path to the same file was searched.
                 None => self.read(&text.path).await,
             };
-            if let Some(document) = document {
-                referencing_files.push(self.referencing_file(document, text, resolved));
+            let Some(document) = document else { continue };
+            if !text.is_own && is_skill_file(&text.path) && resolved.may_have_copy(&text.path) {
+                let frontmatter = document.parsed().frontmatter.as_ref();
+                let name = frontmatter.and_then(|it| it.get("name")?.value.as_str());
+                let mut own = name.into_iter().chain(text.path.parent_name());
+                if own.any(|it| names.iter().any(|name| name == it)) {
+                    copies.extend(text.path.parent());
+                }
+            }
+            // Paths may be percent-encoded.
+            let written = document.text();
+            let may_mention =
+                || written.contains('%') || names.iter().any(|it| written.contains(&**it));
+            if text.is_own || may_mention() {
+                texts.push((document, text));
             }
         }
-        referencing_files
+        let resolved = ResolvedSkill { names, copies: copies.into(), ..resolved.clone() };
+        let file = |(document, text)| self.referencing_file(document, text, &resolved);
+        texts.into_iter().map(file).collect()
     }
 
     /// Searches the disk for the files that mention a skill or contain a path into its directory,
@@ -525,17 +626,16 @@ impl Texts<'_> {
         let is_watched = self.session.watch_texts(&self.roots(resolved)).await;
         let token = self.session.referrers_token();
         let plugin = self.with_plugin(resolved).await.plugin;
-        let mut names = skill_names(resolved, self);
-        if let Some(plugin) = &plugin {
-            let qualified: Vec<_> = names.iter().map(|it| format!("{plugin}:{it}")).collect();
-            names.extend(qualified.into_iter().filter(|it| without_plugin(it).is_none()));
-        }
-        let names: Vec<Option<String>> = names.into_iter().map(Some).collect();
-        let mut paths = self.files_naming(resolved, &names).await?;
-        paths.insert(skill.path.clone());
+        let names = skill_names(resolved, self);
+        let found = self.search(Some(&skill.path), names, Vec::new()).await?;
+        let paths: BTreeSet<_> = found.by_root.into_iter().flat_map(|(_, it)| it).collect();
         let mut users = Vec::new();
         for path in paths {
-            users.extend(self.read(&path).await);
+            // The cached text of an open file counts once it is closed.
+            match found.closed.get(&path) {
+                Some(closed) => users.push(Arc::clone(closed)),
+                None => users.extend(self.read(&path).await),
+            }
         }
         let users: Arc<[_]> = users.into();
         if is_watched || self.session.document_at(&skill.path).is_some() {
@@ -567,23 +667,6 @@ impl Texts<'_> {
         let mut found: Vec<SearchCandidate> = each.into_iter().map(found).collect();
         found.sort_by(|a, b| a.path.cmp(&b.path));
         found
-    }
-
-    /// Returns the files on the disk that mention one of `names`, or any skill for `None`, in each
-    /// worktree that sees the skill. The user's own skills are mentioned in all of them.
-    async fn files_naming(
-        self,
-        resolved: &ResolvedSkill,
-        names: &[Option<String>],
-    ) -> Option<BTreeSet<AbsPath>> {
-        let mut paths = BTreeSet::new();
-        for (root, _) in self.session.snapshots_containing(&resolved.skill.path) {
-            for name in names {
-                let found = self.session.backend().references(root.clone(), name.clone()).await?;
-                paths.extend(found.iter().filter_map(|it| path(&it.path, it.path_encoding)));
-            }
-        }
-        Some(paths)
     }
 
     /// Searches a document for a skill. A name can refer to different skills in different roots, so
@@ -675,6 +758,29 @@ fn skill_linked_at<'a>(
     links
         .iter()
         .find_map(|link| bases.candidates(link.start).iter().find_map(|it| skill_at_base(link, it)))
+}
+
+/// Returns whether a path at a span also leads into one of these directories from a directory
+/// between the document's and the top of the worktree, such as that of a plugin.
+pub(crate) fn leads_there_from_between(
+    span: Span,
+    document: &Document,
+    bases: &LinkBases,
+    dirs: &[AbsPath],
+) -> bool {
+    let is_within =
+        |it: &AbsPath| bases.top.as_ref().is_some_and(|top| it != top && it.starts_with(top));
+    let mut here = document.links().iter().filter(|it| {
+        let is_here = it.span.start <= span.start && span.end <= it.span.end;
+        is_here && it.start == LinkBase::Text && it.way != LinkForm::Target
+    });
+    here.any(|link| {
+        let mut between = bases.text.ancestors().skip(1).take_while(is_within);
+        between.any(|base| {
+            let target = base.join_lexically(&link.path);
+            dirs.iter().any(|it| target.starts_with(it))
+        })
+    })
 }
 
 /// Returns true if a file can contain names of skills or paths to them.

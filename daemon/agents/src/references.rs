@@ -6,6 +6,7 @@
 //! form asks for confirmation. The text may be any file that agents read: a SKILL.md, a command, an
 //! agent, `CLAUDE.md`.
 
+mod bare;
 mod bases;
 mod cues;
 mod link;
@@ -29,9 +30,10 @@ use self::named::SENTENCES;
 use self::reference::{Needle, add};
 use crate::command;
 
+pub use bare::bare_names;
 pub use bases::{LinkBases, path_steps};
 pub(crate) use link::links_near;
-pub use link::{Link, LinkBase, LinkForm, PathStep, links, links_at, links_in};
+pub use link::{Link, LinkBase, LinkForm, PathStep, links, links_at, links_in, paths_in};
 pub use reference::{Reference, ReferenceForm, is_letter, is_name, may_be_name, without_plugin};
 pub use text_search::TextSearch;
 pub use word::{Meaning, lone_words, meaning};
@@ -285,8 +287,42 @@ pub fn is_referencing_file(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
 }
 
-/// Returns whether a file is searched for paths: any Markdown file.
+/// Returns whether a file is searched for paths: any Markdown file, and any workflow.
 pub fn has_paths(path: &Path) -> bool {
+    is_markdown(path) || is_workflow(path)
+}
+
+/// Returns whether a file is a workflow of GitHub, whose commands may contain paths.
+pub fn is_workflow(path: &Path) -> bool {
+    let is_yaml = path.extension().is_some_and(|it| it == "yml" || it == "yaml");
+    is_yaml && path.parent().is_some_and(|it| it.ends_with(".github/workflows"))
+}
+
+/// Returns whether a file tells what happened: a change log, a file in an archive, or one with a
+/// date in its name. Its text may be about the time before a rename.
+pub fn is_history(path: &Path) -> bool {
+    let is_word = |it: &OsStr, words: &[&str]| {
+        let name = it.to_string_lossy().to_lowercase();
+        let last = name.rsplit(['-', '_', '.']).next().unwrap_or_default();
+        words.contains(&&*name) || last.starts_with("archive")
+    };
+    // A year and a month: `2025-12-notes`, `log_2025_12_31`.
+    let is_dated = |it: &OsStr| {
+        it.as_encoded_bytes().windows(7).any(|it| {
+            let (year, month) = (&it[..4], &it[5..]);
+            let is_number = year.iter().chain(month).all(u8::is_ascii_digit);
+            is_number
+                && b"-_.".contains(&it[4])
+                && [b"19", b"20"].iter().any(|it| year.starts_with(*it))
+        })
+    };
+    let mut dirs = path.parent().into_iter().flat_map(Path::iter);
+    let is_file = path.file_stem().is_some_and(|it| is_word(it, &HISTORY_FILES) || is_dated(it));
+    is_file && !is_agent_or_command(path)
+        || dirs.any(|it| is_word(it, &HISTORY_DIRS) || is_dated(it))
+}
+
+fn is_markdown(path: &Path) -> bool {
     let is_text = |it: &str| MARKDOWN.contains(&it);
     path.extension().and_then(|it| it.to_str()).is_some_and(is_text)
 }
@@ -300,13 +336,13 @@ pub fn has_names(path: &Path) -> bool {
     };
     let is_copilot = path.ends_with(".github/copilot-instructions.md");
     let is_bundled = || {
-        has_paths(path)
+        is_markdown(path)
             && path.parent().is_some_and(|it| it.iter().any(|it| it == "skills" || it == "skill"))
     };
     is_referencing_file(path)
         || is_agent_or_command(path)
         || is_copilot
-        || has_paths(path) && path.parent().is_some_and(is_rule)
+        || is_markdown(path) && path.parent().is_some_and(is_rule)
         || is_bundled()
 }
 
@@ -321,6 +357,12 @@ fn is_agent_or_command(path: &Path) -> bool {
 
 /// Extensions of Markdown files, including rules for agents.
 const MARKDOWN: [&str; 4] = ["md", "mdc", "mdx", "markdown"];
+
+/// Names of files that tell what happened.
+const HISTORY_FILES: [&str; 5] = ["changelog", "changes", "history", "releases", "release-notes"];
+
+/// Names of directories that keep what is over.
+const HISTORY_DIRS: [&str; 3] = ["history", "sessions", "changelogs"];
 
 /// File names that agents read in any directory.
 pub const REFERENCING_FILES: [&str; 6] =
@@ -543,6 +585,42 @@ mod tests {
         ] {
             assert_eq!(has_names(Path::new(path)), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn change_logs_archives_and_dated_files_are_history() {
+        for (path, expected) in [
+            ("/w/CHANGELOG.md", true),
+            ("/w/.agents/archive/a/b.md", true),
+            ("/w/skills-archived/a/SKILL.md", true),
+            ("/w/.agents/sessions/a.md", true),
+            ("/w/notes/2025-12-23-session.md", true),
+            ("/w/notes/2025_12/a.md", true),
+            ("/w/.claude/commands/changelog.md", false),
+            ("/w/.claude/skills/changelog/SKILL.md", false),
+            ("/w/.claude/skills/chat-history/SKILL.md", false),
+            ("/w/docs/2025-plan.md", false),
+            ("/w/README.md", false),
+        ] {
+            assert_eq!(is_history(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn name_in_brackets_needs_confirmation_unless_it_is_a_label() {
+        let certain = |text: &str| {
+            references(text, &parse(text)).first().map(|it| !it.needs_confirmation(text))
+        };
+        for text in [
+            "Use the [skill-name] skill to read.",
+            "Use the {skill-name} skill to read.",
+            "Use the [[skill-name]] skill to read.",
+            "Then run [/skill-name] now.",
+        ] {
+            assert_ne!(certain(text), Some(true), "{text}");
+        }
+        assert_eq!(certain("Then run [/skill-name](../a/SKILL.md)."), Some(true));
+        assert_eq!(certain("Use the skill-name skill."), Some(true));
     }
 
     #[test]

@@ -8,7 +8,8 @@ use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
 use crate::references::{
-    Link, Reference, links_at, links_in, links_near, reference_at, references_in, references_near,
+    Link, Reference, links_at, links_in, links_near, paths_in, reference_at, references_in,
+    references_near,
 };
 
 /// The body, the possible references and the links of one text, each searched on first use. The
@@ -34,6 +35,11 @@ impl TextParts {
     /// Returns the links, in text order.
     pub fn links(&self, text: &str, document: &Document) -> &[Link] {
         self.links.get_or_init(|| links_in(text, document, self.body(text, document)).into())
+    }
+
+    /// Returns the paths of a text that is no Markdown, in place of [`Self::links`].
+    pub fn paths(&self, text: &str) -> &[Link] {
+        self.links.get_or_init(|| paths_in(text).into())
     }
 
     /// Returns the links in text order, and searches only the part of the text that they are taken

@@ -64,6 +64,12 @@ pub fn config_files(skill: &AbsPath, tops: &[AbsPath]) -> Vec<AbsPath> {
     dirs.iter().flat_map(|dir| files.iter().map(|it| dir.child(it))).collect()
 }
 
+/// Returns the directory that a configuration file is for.
+pub fn config_project(file: &AbsPath) -> Option<AbsPath> {
+    let (relative, ..) = naming_files().find(|it| file.ends_with(it.0))?;
+    file.ancestors().nth(relative.split('/').count())
+}
+
 /// Returns the manifests of plugins that may contain paths to moved files, in the same directories.
 pub fn manifests(moves: &Moves, tops: &[AbsPath]) -> Vec<AbsPath> {
     let dirs = dirs_above(moves.all().iter().map(|it| &it.old), tops);

@@ -41,8 +41,8 @@ pub use arguments::{Argument, argument, argument_name_obstacle};
 pub use complete::{Completion, FileKind, can_name_tool, complete, documentation};
 pub use complete_paths::complete_paths;
 pub use config_files::{
-    ConfigChanges, OldNames, config_changes, config_files, is_plugin_directory, manifest_changes,
-    manifests,
+    ConfigChanges, OldNames, config_changes, config_files, config_project, is_plugin_directory,
+    manifest_changes, manifests,
 };
 pub use convert::{Conversion, convert_command};
 pub use format::format;

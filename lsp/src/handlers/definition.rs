@@ -4,6 +4,7 @@ use skills_ide::Argument;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Location, Position, Range, ReferenceContext};
 
+use super::rename_edits::config_locations;
 use crate::document::Document;
 use crate::texts::Texts;
 use crate::{from_proto, to_proto};
@@ -84,5 +85,6 @@ pub(crate) async fn references(
     for referencing_file in found {
         locations.extend(referencing_file.locations(encoding));
     }
+    locations.extend(config_locations(&resolved, texts).await);
     Some(locations)
 }

@@ -21,8 +21,8 @@ use tower_lsp::ls_types::{
 };
 
 use super::rename_edits::{
-    collect_edits, config_operations, manifest_operations, operation, remove_uncertain,
-    workspace_edit,
+    collect_edits, config_operations, is_sure_path, manifest_operations, operation,
+    remove_uncertain, workspace_edit,
 };
 use crate::document::Document;
 use crate::settings::Settings;
@@ -287,9 +287,14 @@ async fn text_edits(
         let at = if *is_own { renaming.path } else { path };
         let (sure, unsure) = referencing_file.by_certainty();
         let mut found = edits(renaming, at, text, parsed, sure);
-        let uncertain = name_edits(renaming, text, unsure);
+        let mut uncertain = name_edits(renaming, text, unsure);
         let bases = texts.bases(&referencing_file, resolved);
-        found.extend(moves.edits(path, &bases, text, document.links(), |_| false));
+        let paths = moves.edits(path, &bases, text, document.links(), |_| false);
+        let copies = &referencing_file.copies;
+        for edit in paths {
+            let is_sure = is_sure_path(&edit, path, &bases, document, copies);
+            if is_sure { &mut found } else { &mut uncertain }.push(edit);
+        }
         operations.extend(operation(document, *is_open, found, uncertain, settings));
     }
     Some((operations, own))

@@ -7,18 +7,19 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skills_agents::references::LinkBases;
+use skills_agents::references::{Link, LinkBases, LinkForm, is_history, is_workflow, paths_in};
 use skills_ide::moves::{Moves, relative};
 use skills_ide::rename::{Renaming, edits, name_edits};
 use skills_ide::{
-    ConfigChanges, OldNames, config_changes, config_files, is_plugin_directory, manifest_changes,
-    manifests,
+    ConfigChanges, OldNames, config_changes, config_files, config_project, is_plugin_directory,
+    manifest_changes, manifests,
 };
 use skills_lint::PathKind;
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
+use skills_syntax::text::Span;
 use tower_lsp::ls_types::{
-    AnnotatedTextEdit, ChangeAnnotation, DocumentChangeOperation, DocumentChanges, OneOf,
+    AnnotatedTextEdit, ChangeAnnotation, DocumentChangeOperation, DocumentChanges, Location, OneOf,
     OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, WorkspaceEdit,
 };
 
@@ -28,7 +29,7 @@ use crate::settings::Settings;
 use crate::snapshot::SkillEntry;
 use crate::texts::{
     FileKey, FoundTexts, HardLinks, ResolvedSkill, Texts, UniqueFile, can_mention_skills,
-    skill_names,
+    leads_there_from_between, skill_names,
 };
 use crate::to_proto;
 
@@ -200,10 +201,11 @@ pub(super) async fn collect_edits(
     let below = moves.all().iter().map(|it| it.old.clone()).collect();
     // One search for both, because each looks at every text.
     let found = texts.search(None, names.into_iter().collect(), below).await?;
+    let mut copies = Vec::new();
     for (renaming, resolved) in named {
-        rename_references(renaming, resolved, texts, &found, &mut edited).await;
+        copies.extend(rename_references(renaming, resolved, texts, &found, &mut edited).await);
     }
-    update_paths(moves, &found, texts, &mut edited).await;
+    update_paths(moves, &copies, &found, texts, &mut edited).await;
     Some(edited)
 }
 
@@ -215,6 +217,16 @@ pub(super) async fn config_operations(
     resolved: &ResolvedSkill,
     texts: Texts<'_>,
 ) -> Result<Vec<DocumentChangeOperation>, String> {
+    let (paths, changes) = changes_of_configs(renaming, resolved, texts);
+    edit_configuration(paths, changes, Some(&resolved.skill.name), texts).await
+}
+
+/// Returns the configuration files that may name a skill, and what changes their texts.
+fn changes_of_configs<'a>(
+    renaming: &'a Renaming<'_>,
+    resolved: &ResolvedSkill,
+    texts: Texts<'_>,
+) -> (Vec<AbsPath>, impl Fn(&AbsPath, &str) -> Result<ConfigChanges, String> + use<'a>) {
     let snapshots = texts.session.snapshots_containing(renaming.path);
     let tops: Vec<AbsPath> = snapshots.iter().filter_map(|(_, it)| it.top.clone()).collect();
     let names = skill_names(resolved, texts);
@@ -225,10 +237,19 @@ pub(super) async fn config_operations(
     };
     let is_shared = snapshots.iter().any(|(_, it)| it.skills.iter().any(is_other));
     let sharing = if is_shared { OldNames::Shared } else { OldNames::Own };
-    let changes =
-        |path: &AbsPath, text: &str| config_changes(renaming, &names, sharing, path, text);
+    let moves = renaming.moves(&resolved.path_targets);
     let paths = config_files(renaming.path, &tops);
-    edit_configuration(paths, changes, Some(&resolved.skill.name), texts).await
+    let changes = move |path: &AbsPath, text: &str| {
+        let mut changes = config_changes(renaming, &names, sharing, path, text)?;
+        // An agent resolves paths from the directory that its configuration is for.
+        let project = config_project(path).unwrap_or_else(|| path.clone());
+        let top = tops.iter().find(|it| project.starts_with(it));
+        let bases = LinkBases { text: project.clone(), ..LinkBases::for_file(path, top, None) };
+        changes.edits.extend(moves.edits(path, &bases, text, &paths_in(text), |_| false));
+        changes.edits.sort_by_key(|it| it.span);
+        Ok(changes)
+    };
+    (paths, changes)
 }
 
 /// Returns the operations that keep paths in the manifests of plugins valid; an error says which
@@ -237,16 +258,47 @@ pub(super) async fn manifest_operations(
     moves: &Moves,
     texts: Texts<'_>,
 ) -> Result<Vec<DocumentChangeOperation>, String> {
-    let snapshots = texts.session.all_snapshots();
-    let tops: Vec<AbsPath> = snapshots.iter().filter_map(|(_, it)| it.top.clone()).collect();
-    let is_moved = |top: &AbsPath| moves.all().iter().any(|it| it.old.starts_with(&**top));
-    let tops: Vec<AbsPath> = tops.into_iter().filter(is_moved).collect();
     let name = moves.all().last().and_then(|it| it.old.file_name()).unwrap_or_default();
     let changes = |path: &AbsPath, text: &str| manifest_changes(moves, path, text);
     // A manifest names few files besides these.
     let is_listed = moves.all().iter().any(|it| it.old.iter().any(is_plugin_directory));
     let name = is_listed.then(|| name.to_string_lossy());
-    edit_configuration(manifests(moves, &tops), changes, name.as_deref(), texts).await
+    edit_configuration(manifest_paths(moves, texts), changes, name.as_deref(), texts).await
+}
+
+/// Returns the manifests of plugins that may contain paths to moved files.
+fn manifest_paths(moves: &Moves, texts: Texts<'_>) -> Vec<AbsPath> {
+    let snapshots = texts.session.all_snapshots();
+    let tops: Vec<AbsPath> = snapshots.iter().filter_map(|(_, it)| it.top.clone()).collect();
+    let is_moved = |top: &AbsPath| moves.all().iter().any(|it| it.old.starts_with(&**top));
+    let tops: Vec<AbsPath> = tops.into_iter().filter(is_moved).collect();
+    manifests(moves, &tops)
+}
+
+/// Returns the places in configuration files and manifests that a rename of a skill changes.
+pub(super) async fn config_locations(resolved: &ResolvedSkill, texts: Texts<'_>) -> Vec<Location> {
+    let names = skill_names(resolved, texts);
+    // The places are the same for every other name.
+    let new = format!("{}-", resolved.skill.name);
+    let renaming = Renaming::new(&resolved.skill.path, &new);
+    let moves = renaming.moves(&resolved.path_targets);
+    let (configs, changes) = changes_of_configs(&renaming, resolved, texts);
+    let (mut changed, _) = changed_files(configs, changes, texts).await;
+    let changes = |path: &AbsPath, text: &str| manifest_changes(&moves, path, text);
+    changed.extend(changed_files(manifest_paths(&moves, texts), changes, texts).await.0);
+    let mut found = Vec::new();
+    for (document, _, changes) in changed {
+        for Edit { span, .. } in changes.unwrap_or_default().edits {
+            // An edit may replace a value that contains the name, or insert before it.
+            let rest = &document.text()[span.start..];
+            let name = names.iter().filter_map(|it| Some((rest.find(&**it)?, it.len()))).min();
+            let start = span.start + name.map_or(0, |(at, _)| at);
+            let named = Span::new(start, name.map_or(span.end, |(_, length)| start + length));
+            let range = to_proto::range(&document, named, texts.session.settings().encoding);
+            found.push(Location::new(document.uri().clone(), range));
+        }
+    }
+    found
 }
 
 /// Returns the operations that make the `changes` of configuration files. Warns of those that
@@ -257,7 +309,38 @@ async fn edit_configuration(
     name: Option<&str>,
     texts: Texts<'_>,
 ) -> Result<Vec<DocumentChangeOperation>, String> {
-    let (mut operations, mut unread) = (Vec::new(), Vec::new());
+    let (changed, unread) = changed_files(paths, changes, texts).await;
+    let mut operations = Vec::new();
+    for (document, is_open, changes) in changed {
+        let ConfigChanges { edits, notes } = changes?;
+        for note in notes {
+            texts.session.warn(format!("{note}; check whether the skill keeps its permission"));
+        }
+        let settings = texts.session.settings();
+        operations.extend(operation(&document, is_open, edits, Vec::new(), settings));
+    }
+    let Some(name) = name else { return Ok(operations) };
+    let entries = texts.session.backend().entries(unread.clone()).await.unwrap_or_default();
+    for (path, _) in unread.iter().zip(entries).filter(|(_, entry)| entry.is_some()) {
+        texts.session.warn(format!(
+            "`{}` cannot be edited within the worktree; if it names `{name}`, rename it there yourself",
+            path.display(),
+        ));
+    }
+    Ok(operations)
+}
+
+/// A file with its changes, and whether the editor has it open.
+type ChangedFile = (Arc<Document>, bool, Result<ConfigChanges, String>);
+
+/// Returns the files with their `changes`, and those that cannot be read or changed within the
+/// worktree.
+async fn changed_files(
+    paths: Vec<AbsPath>,
+    changes: impl Fn(&AbsPath, &str) -> Result<ConfigChanges, String>,
+    texts: Texts<'_>,
+) -> (Vec<ChangedFile>, Vec<AbsPath>) {
+    let (mut changed, mut unread) = (Vec::new(), Vec::new());
     let paths = paths.into_iter().collect();
     for UniqueFile { path, .. } in texts.dedup_by_file(paths, HardLinks::Once, |_| false).await {
         let Some((document, is_open)) = texts.document(&path).await else {
@@ -272,38 +355,43 @@ async fn edit_configuration(
             unread.push(path);
             continue;
         }
-        let ConfigChanges { edits, notes } = changes?;
-        for note in notes {
-            texts.session.warn(format!("{note}; check whether the skill keeps its permission"));
-        }
-        operations.extend(operation(
-            &document,
-            is_open,
-            edits,
-            Vec::new(),
-            texts.session.settings(),
-        ));
+        changed.push((document, is_open, changes));
     }
-    let Some(name) = name else { return Ok(operations) };
-    let entries = texts.session.backend().entries(unread.clone()).await.unwrap_or_default();
-    for (path, _) in unread.iter().zip(entries).filter(|(_, entry)| entry.is_some()) {
-        texts.session.warn(format!(
-            "`{}` cannot be edited within the worktree; if it names `{name}`, rename it there yourself",
-            path.display(),
-        ));
-    }
-    Ok(operations)
+    (changed, unread)
 }
 
-/// Adds the edits that rename all mentions of a skill.
+/// Returns whether an edit of a path in a document is right for certain: not in a text about the
+/// past, except in a link, not in a program, and not of a path that leads into one of the `copies`
+/// of the skill from a directory between the document's and the top of the worktree.
+pub(super) fn is_sure_path(
+    edit: &Edit,
+    path: &AbsPath,
+    bases: &LinkBases,
+    document: &Document,
+    copies: &[AbsPath],
+) -> bool {
+    let is_target = |it: &Link| {
+        it.way == LinkForm::Target
+            && it.span.start <= edit.span.start
+            && edit.span.end <= it.span.end
+    };
+    !is_workflow(path)
+        && (!is_history(path) || document.links().iter().any(is_target))
+        && !leads_there_from_between(edit.span, document, bases, copies)
+}
+
+/// Adds the edits that rename all mentions of a skill. Returns the directories of other skills of
+/// its name.
 async fn rename_references(
     renaming: &Renaming<'_>,
     resolved: &ResolvedSkill,
     texts: Texts<'_>,
     found: &FoundTexts,
     edited: &mut RenameEdits,
-) {
+) -> Vec<AbsPath> {
+    let mut copies = Vec::new();
     for referencing_file in texts.referencing_files(resolved, found).await {
+        copies = referencing_file.copies.to_vec();
         let (text, parsed) = (referencing_file.document.text(), referencing_file.document.parsed());
         let at = if referencing_file.is_own { renaming.path } else { &referencing_file.path };
         let (sure, unsure) = referencing_file.by_certainty();
@@ -314,11 +402,13 @@ async fn rename_references(
         let found = EditedFile { path, document, is_open, edits, uncertain };
         edited.add(referencing_file.identity, found);
     }
+    copies
 }
 
 /// Adds the edits that keep paths valid in all files.
 async fn update_paths(
     moves: &Moves,
+    copies: &[AbsPath],
     found: &FoundTexts,
     texts: Texts<'_>,
     edited: &mut RenameEdits,
@@ -361,7 +451,9 @@ async fn update_paths(
         let bases = paths.get(&path).cloned().unwrap_or_else(own_bases);
         let bases = bases.with_real_path(real_path.as_ref());
         let edits = path_edits(moves, &path, &bases, &document, texts).await;
-        let found = EditedFile { path, document, is_open, edits, uncertain: Vec::new() };
+        let (edits, uncertain) =
+            edits.into_iter().partition(|it| is_sure_path(it, &path, &bases, &document, copies));
+        let found = EditedFile { path, document, is_open, edits, uncertain };
         edited.add(identity, found);
     }
 }

@@ -13,7 +13,7 @@ use skills_lsp::{
     Answer, Backend, DocumentLocation, FactsRequest, NoBackend, OnChange, WalkOptions, WatchHandle,
     WatchTarget,
 };
-use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
+use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SnapshotResult};
 use skills_syntax::path::AbsPath;
 
 /// A backend with fixed answers.
@@ -99,7 +99,7 @@ impl MockBackend {
         *lock(&self.walk_count)
     }
 
-    /// Returns the number of calls of `references` and `find_texts`.
+    /// Returns the number of calls of `find_texts`.
     pub(crate) fn n_searches(&self) -> usize {
         *lock(&self.reference_requests)
     }
@@ -220,22 +220,6 @@ impl Backend for MockBackend {
 
     fn most_used_skills(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
         NoBackend.most_used_skills(root, profile)
-    }
-
-    fn references(&self, _: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
-        *lock(&self.reference_requests) += 1;
-        let root = json!({"line": 1, "column": 1, "offset": 0});
-        let referencing_files = lock(&self.referencing_files);
-        let found = referencing_files.keys().map(|path| {
-            json!({"name": name.clone().unwrap_or_default(), "path": path, "form": "called",
-                "range": {"start": root, "end": root}})
-        });
-        let found = serde_json::from_value(found.collect()).expect("they are references");
-        let delay = self.search_delay;
-        Box::pin(async move {
-            tokio::time::sleep(delay).await;
-            Some(found)
-        })
     }
 
     fn check(

@@ -14,6 +14,7 @@ mod linked_paths;
 mod move_files;
 mod nearby_files;
 mod plugin_references;
+mod rename_certainty;
 mod rename_matches_references;
 mod rename_skill;
 mod separate_repositories;

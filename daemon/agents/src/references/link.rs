@@ -115,6 +115,13 @@ pub(crate) fn links_near(text: &str, document: &Document, body: &Body, near: Spa
     links
 }
 
+/// Returns the paths in a text that is no Markdown, such as a workflow or settings, in text order.
+pub fn paths_in(text: &str) -> Vec<Link> {
+    let mut links = Vec::new();
+    words(text, Span::new(0, text.len()), LinkForm::Word, &mut links);
+    links
+}
+
 /// Returns the links at an offset: first a word of a command in backticks, then the whole, which
 /// may be a path with spaces.
 pub fn links_at(links: &[Link], offset: usize) -> Vec<Link> {

@@ -11,7 +11,8 @@ pub struct TextSearch {
     pub home: Option<AbsPath>,
     /// The skills whose texts are searched.
     pub skills: Vec<AbsPath>,
-    /// Names of files, directories and skills: a text must contain one of them.
+    /// Names of files, directories and skills: a text must contain one of them, or be the SKILL.md
+    /// in a directory of one.
     pub names: Vec<String>,
     /// Directories whose texts are all included, regardless of their content.
     pub below: Vec<AbsPath>,

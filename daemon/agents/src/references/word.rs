@@ -29,14 +29,28 @@ impl Reference {
     /// `text` is the text of the reference.
     pub fn needs_confirmation(&self, text: &str) -> bool {
         let is_called = matches!(self.form, ReferenceForm::Called | ReferenceForm::Spoken);
+        // Brackets around these are those of a list.
+        let is_value = matches!(self.form, ReferenceForm::Listed | ReferenceForm::Allowed);
         let is_unclear = |meaning: Meaning| match meaning {
             Meaning::Skill => false,
             Meaning::Other => true,
             Meaning::Unclear => !is_command_in_code(text, self.span),
         };
         self.form.needs_confirmation()
+            || !is_value && is_placeholder(text, self.span)
             || is_called && is_one_word(&self.name) && is_unclear(meaning(text, self.span))
     }
+}
+
+/// Returns whether a name is in brackets, as a placeholder for any name: `[name]`, `<name>`,
+/// `{name}`. The label of a link is not.
+fn is_placeholder(text: &str, name: Span) -> bool {
+    let (before, after) = (&text[..name.start], &text[name.end..]);
+    let before = before.strip_suffix(['/', '$']).unwrap_or(before);
+    let is_within = |open, close| before.ends_with(open) && after.starts_with(close);
+    is_within('<', '>')
+        || is_within('{', '}')
+        || is_within('[', ']') && !after.starts_with("](") && !after.starts_with("][")
 }
 
 /// Returns whether a code span is `/name`, and no word in its line is one of routes and paths. In a

@@ -147,7 +147,12 @@ pub fn search(mut search: TextSearch, index: &TextIndex) -> Vec<AbsPath> {
     let (cancel, fenced) = (Cancel::default(), Fenced::new(top.as_ref(), &[]));
     let texts = texts(index, top.as_ref(), skills, home.as_ref(), &cancel).unwrap_or_default();
     let matches = |(path, stat): &(AbsPath, Stat)| {
+        let has_own_name = || {
+            let name = path.parent_name().filter(|_| is_skill_file(path));
+            name.is_some_and(|it| search.names.iter().any(|name| name == it))
+        };
         let is_match = below.iter().any(|dir| path.starts_with(dir))
+            || has_own_name()
             || index
                 .text(&fenced, path, stat, READ_LIMIT)
                 .is_some_and(|it| search.may_match(&it.text));

@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use skills_agents::references::{Link, Reference, has_names, links, references};
+use skills_agents::references::{
+    Link, Reference, has_names, is_workflow, links, paths_in, references,
+};
 use skills_agents::skill::parse;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
@@ -184,6 +186,9 @@ pub(super) struct Mentions {
 
 impl Mentions {
     fn find(text: &str, path: &AbsPath) -> Self {
+        if is_workflow(path) {
+            return Self { references: Vec::new(), links: paths_in(text) };
+        }
         let document = parse(text);
         let named = has_names(path).then(|| references(text, &document));
         Self { references: named.unwrap_or_default(), links: links(text, &document) }

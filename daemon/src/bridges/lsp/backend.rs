@@ -25,14 +25,12 @@ use skills_platform::lock::lock;
 use skills_platform::process::wait_for_end;
 use skills_protocol::env::{CLAUDE_CONFIG_DIR, PATH, RUN_VARIABLES};
 use skills_protocol::limits::Limits;
-use skills_protocol::method::{
-    IndexSnapshot, PathsMatch, SessionTouch, SkillsCheck, SkillsReferences, SkillsUsage,
-};
+use skills_protocol::method::{IndexSnapshot, PathsMatch, SessionTouch, SkillsCheck, SkillsUsage};
 use skills_protocol::path::{decode_absolute, encode};
 use skills_protocol::wire::{
     CheckParams, CheckResult, Context, EventKind, Freshness, Health, Include, PathMatches,
-    PathsMatchParams, ReferencesParams, RuleLevel, SessionTouchParams, SkillReference, SkillUsage,
-    SnapshotParams, SnapshotResult, SubscribeParams, TouchOp, UsageParams,
+    PathsMatchParams, RuleLevel, SessionTouchParams, SkillUsage, SnapshotParams, SnapshotResult,
+    SubscribeParams, TouchOp, UsageParams,
 };
 use skills_syntax::path::AbsPath;
 use tokio::sync::{mpsc, oneshot};
@@ -174,14 +172,6 @@ impl Backend for LspBackend {
         let params = PathsMatchParams { patterns, limit, ..PathsMatchParams::default() };
         let answer = self.0.ask::<PathsMatch>(with_context(params, context));
         Box::pin(async move { Some(answer.await?.matches) })
-    }
-
-    fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
-        let context = self.0.context(&place, None, &[]);
-        let limit = Some(u32::MAX);
-        let params = ReferencesParams { name, limit, ..ReferencesParams::default() };
-        let answer = self.0.ask_whole::<SkillsReferences>(with_context(params, context));
-        Box::pin(async move { Some(answer.await?.references) })
     }
 
     fn most_used_skills(&self, place: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
