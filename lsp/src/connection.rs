@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use tokio_util::codec::FramedRead;
 use tower::Service;
 use tower_lsp::ClientSocket;
-use tower_lsp::jsonrpc::{Error, Id, Request, Response};
+use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp::ls_types::notification::{Exit, Notification};
 use tower_lsp::ls_types::request::{Initialize, Request as _};
 
@@ -158,6 +158,7 @@ where
         if poll_fn(|cx| self.service.poll_ready(cx)).await.is_err() {
             return Some(Stop::Exit);
         }
+        let invalid = request.id().and_then(|_| lenient::invalid_param(request.params()?));
         // Called in wire order: a change is applied when this returns.
         let answer = self.service.call(request);
         if is_exit {
@@ -166,7 +167,7 @@ where
         let outbox = self.outbox.clone();
         let work = async move {
             if let Ok(Some(response)) = answer.await {
-                outbox.send(&response).await;
+                outbox.send(&naming(invalid.as_deref(), response)).await;
             }
         };
         if is_initialize {
@@ -182,6 +183,20 @@ where
         }
         None
     }
+}
+
+/// Returns the response with the name of the invalid parameter, which the error of the library
+/// lacks.
+fn naming(invalid: Option<&str>, response: Response) -> Response {
+    let (id, result) = response.into_parts();
+    let result = result.map_err(|error| match invalid {
+        Some(param) if error.code == ErrorCode::InvalidParams => {
+            let message = format!("`{param}` is invalid: {}", error.message);
+            Error { message: message.into(), ..error }
+        }
+        _ => error,
+    });
+    Response::from_parts(id, result)
 }
 
 /// A message from the client.

@@ -6,6 +6,7 @@
 //! text or range would be guessed are marked, see [`ChangeFault`].
 
 use serde_json::Value;
+use tower_lsp::ls_types::Uri;
 
 /// The member of the parameters of a message that had invalid text.
 const INVALID_TEXT: &str = "skillsd/invalidText";
@@ -51,6 +52,26 @@ pub(crate) fn change_fault(params: &Value) -> Option<ChangeFault> {
         let is_invalid = change["text"].as_str().is_some_and(|it| it.contains('\u{FFFD}'));
         (has_invalid_text && is_invalid).then_some(ChangeFault::Text)
     })
+}
+
+/// Returns the path of the first parameter that LSP does not allow: a URI that is none, or a
+/// position that is no whole number.
+pub(crate) fn invalid_param(params: &Value) -> Option<String> {
+    let is_position = |it: &Value| it.as_u64().is_some_and(|it| u32::try_from(it).is_ok());
+    let is_uri = |it: &Value| it.as_str().is_none_or(|it| it.parse::<Uri>().is_ok());
+    let within = |key: &str, value| Some(format!("{key}.{}", invalid_param(value)?));
+    match params {
+        Value::Object(fields) => fields.iter().find_map(|(key, value)| match &**key {
+            "uri" => (!is_uri(value)).then(|| key.clone()),
+            "line" | "character" => (!is_position(value)).then(|| key.clone()),
+            _ => within(key, value),
+        }),
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(index, it)| within(&index.to_string(), it))
+        }
+        _ => None,
+    }
 }
 
 /// Replaces escapes of surrogates that have no partner. Takes the JSON text.
@@ -143,6 +164,19 @@ mod tests {
         assert_eq!(parse(b"\"a\xED\xA0\xBD\"").unwrap(), json!("a\u{FFFD}\u{FFFD}\u{FFFD}"));
         assert!(parse(br#"{"a": \ud83d"#).is_err());
         assert!(parse(br#""\ud83"#).is_err());
+    }
+
+    #[test]
+    fn invalid_uri_or_position_is_named_by_its_path() {
+        let uri = "file:///a/SKILL.md";
+        for (params, expected) in [
+            (json!({"textDocument": {"uri": "a b"}}), Some("textDocument.uri")),
+            (json!({"position": {"line": 1, "character": -1}}), Some("position.character")),
+            (json!({"ranges": [{"start": {"line": 0.5}}]}), Some("ranges.0.start.line")),
+            (json!({"textDocument": {"uri": uri}, "position": {"line": 1}}), None),
+        ] {
+            assert_eq!(invalid_param(&params).as_deref(), expected, "{params}");
+        }
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub(crate) struct ReferencingFile {
 impl ReferencingFile {
     /// Searches a document for mentions of a skill. `snapshot` is that of the document's own root.
     fn new(
-        document: Arc<Document>,
+        document: &Arc<Document>,
         text: SearchCandidate,
         resolved: &ResolvedSkill,
         snapshot: &OverlaySnapshot,
@@ -99,7 +99,7 @@ impl ReferencingFile {
             real_path,
             identity,
             is_own,
-            document: Arc::clone(&document),
+            document: Arc::clone(document),
             is_open,
             references: Vec::new(),
             offered: Vec::new(),
@@ -117,7 +117,7 @@ impl ReferencingFile {
         if !resolved.copies.is_empty() {
             let others = paths_into(&resolved.copies).into_iter().map(|it| it.span);
             in_links.extend(others.filter(|it| {
-                !leads_there_from_between(*it, &document, &bases, &resolved.path_targets)
+                !leads_there_from_between(*it, document, &bases, &resolved.path_targets)
             }));
         }
         let own_name = document.parsed().frontmatter.as_ref().and_then(|it| it.get("name"));
@@ -264,7 +264,7 @@ impl ResolvedSkill {
     /// Returns the form of a reference in the text at a path that means this skill; `None` for
     /// others. The name of its own plugin before a hyphenated name leaves no doubt, and that of
     /// another plugin means another skill. In the directory of another skill of the name, the name
-    /// means that one, and elsewhere it is uncertain which of the two is meant.
+    /// means that one; elsewhere it may mean either, so it is uncertain.
     fn form_of(
         &self,
         reference: &Reference,
@@ -614,7 +614,7 @@ impl Texts<'_> {
             }
         }
         let resolved = ResolvedSkill { names, copies: copies.into(), ..resolved.clone() };
-        let file = |(document, text)| self.referencing_file(document, text, &resolved);
+        let file = |(document, text)| self.referencing_file(&document, text, &resolved);
         texts.into_iter().map(file).collect()
     }
 
@@ -673,11 +673,11 @@ impl Texts<'_> {
     /// the document's own root is used; without one, that in which the skill was found.
     fn referencing_file(
         self,
-        document: Arc<Document>,
+        document: &Arc<Document>,
         text: SearchCandidate,
         resolved: &ResolvedSkill,
     ) -> ReferencingFile {
-        let own = self.session.snapshot_for(&document);
+        let own = self.session.snapshot_for(document);
         ReferencingFile::new(document, text, resolved, own.as_ref().unwrap_or(&resolved.snapshot))
     }
 

@@ -361,7 +361,7 @@ const MARKDOWN: [&str; 4] = ["md", "mdc", "mdx", "markdown"];
 /// Names of files that tell what happened.
 const HISTORY_FILES: [&str; 5] = ["changelog", "changes", "history", "releases", "release-notes"];
 
-/// Names of directories that keep what is over.
+/// Names of directories of texts about the past.
 const HISTORY_DIRS: [&str; 3] = ["history", "sessions", "changelogs"];
 
 /// File names that agents read in any directory.

@@ -217,7 +217,7 @@ impl Editor {
     }
 
     /// Reads one message; `None` if the server has disconnected.
-    async fn receive(&mut self) -> Option<Value> {
+    pub(crate) async fn receive(&mut self) -> Option<Value> {
         timeout(PATIENCE, self.read()).await.expect("a message comes, or the end")
     }
 

@@ -157,3 +157,29 @@ async fn declared_argument_is_renamed_with_its_uses() {
         assert_eq!(starts[..2], expected, "{edit}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn error_for_an_invalid_parameter_names_it() {
+    let mut editor = Editor::with(json!({})).await;
+    let uri = "file:///w/SKILL.md";
+    let position = json!({"line": 0, "character": 0});
+    for (params, expected) in [
+        (
+            json!({"textDocument": {"uri": "a b"}, "position": position}),
+            "`textDocument.uri` is invalid: unexpected character at index 1",
+        ),
+        (
+            json!({"textDocument": {"uri": uri}, "position": {"line": -1, "character": 0}}),
+            "`position.line` is invalid: invalid value: integer `-1`, expected u32",
+        ),
+    ] {
+        editor.send(&framed(&message(Some(101), "textDocument/hover", &params))).await;
+        let answer = loop {
+            let answer = editor.receive().await.expect("it answers");
+            if answer["id"] == 101 {
+                break answer;
+            }
+        };
+        assert_eq!(answer["error"]["message"], expected, "{answer}");
+    }
+}
