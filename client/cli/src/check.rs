@@ -129,7 +129,9 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
     print_left_alone(cx, &result);
     cx.terminal.print_notes(&fixes.outside().collect::<Vec<_>>());
     let failures: Vec<_> = fixes.failures().collect();
-    failures.iter().for_each(|it| cx.terminal.print_error(it));
+    for failure in &failures {
+        cx.terminal.print_error(failure);
+    }
     if args.watch {
         return watch(cx, args, format, &context, &params, result);
     }

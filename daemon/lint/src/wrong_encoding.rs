@@ -68,9 +68,10 @@ pub(super) fn replaced_escape(text: &str, span: Span) -> Option<&'static str> {
 
 /// Offers the escape sequence in place of the control characters that a program made of it.
 pub(super) fn restore_escape(mut finding: Finding, escape: &str) -> Finding {
-    let Diagnostic { span, message, .. } = &mut finding.diagnostic;
+    let Diagnostic { span, message, .. } = &finding.diagnostic;
     let span = *span;
-    message.push_str(&format!(", which was probably written as `{escape}`"));
+    let message = format!("{message}, which was probably written as `{escape}`");
+    finding.diagnostic.message = message;
     finding
         .help(format!("Write `{escape}` if it was meant, or remove the character."))
         .draft(format!("Write `{escape}`"), span, escape)

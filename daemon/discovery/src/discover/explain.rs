@@ -41,8 +41,8 @@ pub fn explain(
     let agent = ctx.profile.subject();
     let inquiry = Inquiry { agent, profile, ctx, resolution, query, around };
     let matched: Vec<usize> = inquiry.matched();
-    // The candidate with the name itself answers a query by name, as it does a load. Of several,
-    // it is the listed one, otherwise the one whose state is closest to listed.
+    // The candidate with the name itself answers a query by name, as it does a load. The listed one
+    // comes first, otherwise the one whose state is closest to listed.
     let candidate = matched.iter().copied().min_by_key(|it| {
         let candidate = &resolution.candidates[*it];
         let is_other = matches!(query, Query::Name(name) if candidate.name != name);
