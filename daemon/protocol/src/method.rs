@@ -209,7 +209,7 @@ requests! {
     SessionList, "session/list", SessionListParams => SessionListResult, AGAIN,
     "Lists the stored sessions.";
     SessionTouch, "session/touch", SessionTouchParams => SessionTouchResult, AGAIN,
-    "Reports files that an agent has read, written or found. Discovers skill directories between a file and the working directory, and activates skills whose `paths` match, for the rest of the session. An agent that searches no nested directories gets the directories and the activation of `agentskills`, under its own settings and trust. The result has what is new, and it is saved on the disk before the response.";
+    "Reports files that an agent has read, written or found. Discovers skill directories between a file and the working directory, and activates skills whose `paths` match, for the rest of the session. The result has what is new, and it is saved on the disk before the response.";
     SessionInvoked, "session/invoked", SessionInvokedParams => SessionInvokedResult, AGAIN,
     "Returns the skills that an agent of the session has loaded, with the text it received.";
     SessionCompacted, "session/compacted", SessionCompactedParams => SessionCompactedResult, AGAIN,

@@ -56,6 +56,8 @@ pub(crate) struct SessionContext {
 pub(crate) enum TouchScope {
     /// All: the agent itself reported the touch.
     Everything,
+    /// All, and for an agent that searches no nested directories those of the default profile.
+    Extended,
     /// The user's skills and those of trusted worktrees, because the writer of a file is unknown.
     Trusted,
 }
@@ -197,7 +199,9 @@ impl SessionCalls {
         scope: TouchScope,
     ) -> Result<Touched, RpcError> {
         let SessionContext { session, mut call, .. } = session;
-        call.apply_touch_rules();
+        if scope == TouchScope::Extended {
+            call.apply_touch_rules();
+        }
         let base = self.resolver.touch_base(&mut call).await?;
         let mut request = call.request;
         let result = self.find_additions(&session, &mut request, base, paths).await?;

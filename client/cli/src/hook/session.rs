@@ -129,7 +129,7 @@ impl AgentSession {
         }
         let mut all = Vec::new();
         let agent = self.agent.clone();
-        let mut params = SessionTouchParams { agent, ..self.start.params() };
+        let mut params = SessionTouchParams { agent, extended: true, ..self.start.params() };
         let encoding = params.path_encoding;
         // A touch without files opens the session.
         let n_calls = files.len().div_ceil(LIST_ITEMS).max(1);

@@ -127,6 +127,7 @@ fn links_in_a_list_of_examples_of_a_linked_file_are_not_followed() {
     };
     for (forms, n_found) in [
         ("For example:\n\n- [a](gone.md)\n- [b](lost.md#x)\n- [c](#nowhere)", 0),
+        ("For example:\n\n**It might include:**\n\n- [a](gone.md)", 0),
         ("| Example |\n|---|\n| [a](gone.md) |", 0),
         ("Read these:\n\n- [a](gone.md)\n- [c](#nowhere)", 2),
         ("For example:\n\nRead [a](gone.md).", 1),

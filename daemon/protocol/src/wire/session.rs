@@ -59,6 +59,11 @@ skills_params! {
         /// Operation on the files. It is accepted and has no effect yet.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         op: Option<TouchOp>,
+        /// True for an agent that searches no nested directories itself: adds the directories and
+        /// the activation of `agentskills`, under the agent's own settings and trust. Its list does
+        /// not change.
+        #[serde(default, deserialize_with = "null_is_default")]
+        extended: bool,
     }
 }
 

@@ -96,8 +96,8 @@ pub(crate) async fn touch(
     let context = params.take_context();
     let (paths, refused) = touched(&params.paths, context.path_encoding)?;
     let named = sessions.get_or_open_session(&peer, context).await?;
-    let Touched { session, view, delta: new } =
-        sessions.touch(named, paths, TouchScope::Everything).await?;
+    let scope = if params.extended { TouchScope::Extended } else { TouchScope::Everything };
+    let Touched { session, view, delta: new } = sessions.touch(named, paths, scope).await?;
     let health = sessions.resolver.full_health(&view);
     Answer::new(&SessionTouchResult {
         clock: view.clock.clone(),

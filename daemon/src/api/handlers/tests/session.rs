@@ -104,6 +104,21 @@ async fn touch_adds_nothing_for_agents_without_nested_discovery() {
 }
 
 #[tokio::test]
+async fn extended_touch_adds_skills_under_the_settings_and_trust_of_the_agent() {
+    for (profile, n_expected) in [("opencode", 2), ("codex", 2), ("gemini-cli", 0)] {
+        let mut rig = monorepo();
+        let own = rig.list(json!({"profile": profile})).await;
+        let paths = ["w/packages/web/ui/a.css", "w/src/a.rs"].map(|it| rig.path(it));
+        let params = json!({"session": "s", "profile": profile, "paths": paths, "extended": true});
+        let touched = rig.call("session/touch", params).await;
+        let (activated, discovered) = touch_result(&touched);
+        // Gemini CLI does not trust the folder.
+        assert_eq!((activated.len(), discovered.len()), (n_expected, n_expected), "{profile}");
+        assert_eq!(rig.session_list().await, own, "{profile}");
+    }
+}
+
+#[tokio::test]
 async fn touched_path_may_be_missing_outside_or_a_symlink() {
     let mut rig = monorepo();
     let touched = rig.touch("claude-code", &["w/src/gone/x.rs", "elsewhere/a.toml", "w"]).await;
