@@ -66,6 +66,8 @@ pub(crate) struct ReferencingFile {
     pub(crate) document: Arc<Document>,
     /// True if the editor has it open.
     pub(crate) is_open: bool,
+    /// True if its text is about the past (see [`is_history`]).
+    is_history: bool,
     /// Mentions of the skill by name.
     references: Vec<Reference>,
     /// Its names where nothing around them says that they mean the skill, and all names in a
@@ -95,6 +97,7 @@ impl ReferencingFile {
         let links = paths_into(&resolved.path_targets);
         let copies = Arc::clone(&resolved.copies);
         let mut file = Self {
+            is_history: is_history(bases.below_top(&path)),
             path,
             real_path,
             identity,
@@ -135,7 +138,7 @@ impl ReferencingFile {
     /// else.
     pub(crate) fn by_certainty(&self) -> (Vec<&Reference>, Vec<&Reference>) {
         let text = self.document.text();
-        let is_sure = |it: &&Reference| !is_history(&self.path) && !it.needs_confirmation(text);
+        let is_sure = |it: &&Reference| !self.is_history && !it.needs_confirmation(text);
         let (sure, mut unsure): (Vec<_>, Vec<_>) = self.references.iter().partition(is_sure);
         unsure.extend(&self.offered);
         (sure, unsure)
@@ -768,6 +771,9 @@ pub(crate) fn leads_there_from_between(
     bases: &LinkBases,
     dirs: &[AbsPath],
 ) -> bool {
+    if dirs.is_empty() {
+        return false;
+    }
     let is_within =
         |it: &AbsPath| bases.top.as_ref().is_some_and(|top| it != top && it.starts_with(top));
     let mut here = document.links().iter().filter(|it| {

@@ -254,6 +254,7 @@ fn find_source(
     check_name(name)?;
     let selected = explain(server, context, name)?;
     let known = selected.profile.clone();
+    let is_chosen = context.profile.is_some();
     let (mut first, mut refusal) = (None, None);
     let mut found = Some(selected);
     let mut others = agents().into_iter().filter(|it| *it != known);
@@ -267,7 +268,7 @@ fn find_source(
             });
         };
         match source_of(name, &result) {
-            Some(Ok(source)) if source.dir.ends_with(name) => return Ok(source),
+            Some(Ok(source)) if is_chosen || source.dir.ends_with(name) => return Ok(source),
             Some(Ok(source)) => first = first.or(Some(source)),
             Some(Err(error)) => refusal = Some(error),
             None => {}

@@ -104,11 +104,16 @@ fn lists(
     context: &CallContext,
     profiles: Vec<String>,
 ) -> Result<Vec<matrix::Column>, CommandError> {
-    for profile in &profiles {
-        send_calls(cx, args, server, &context.with_profile(profile))?;
-    }
+    // The server reads no more calls while many of its answers are unread.
+    const SENT_AHEAD: usize = 5;
     let mut lists = Vec::new();
-    for profile in profiles {
+    for (at, profile) in profiles.iter().enumerate() {
+        if at % SENT_AHEAD == 0 {
+            for next in profiles.iter().skip(at).take(SENT_AHEAD) {
+                send_calls(cx, args, server, &context.with_profile(next))?;
+            }
+        }
+        let profile = profile.clone();
         let context = context.with_profile(&profile);
         let result = server.call_whole::<SkillsList>(params(cx, args, &context))?;
         let costs = costs(cx, args, server, &context)?;

@@ -40,11 +40,14 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, Co
     let mut text = render(&params.query, &result, &detected, &context.cwd, cx.terminal);
     if result.skills.is_empty() {
         let name = Some(params.query.clone());
-        let explained =
-            server.call::<SkillsExplain>(&ExplainParams { name, ..context.params() })?;
+        let explained = server.call::<SkillsExplain>(&ExplainParams { name, ..context.params() });
         // A skill of this name exists, but the agent does not show it.
-        if explained.path.is_some() {
-            let command = skill_command("explain", &params.query, "");
+        if let Ok(explained) = explained
+            && explained.path.is_some()
+        {
+            let profile = context.profile.as_ref().map(|it| format!("--profile {it}"));
+            let command =
+                skill_command("explain", &params.query, profile.as_deref().unwrap_or_default());
             let summary = plain(explained.verdict.summary.trim_end_matches('.'));
             let _ = writeln!(text, "note: {summary}; see `{command}`");
         }

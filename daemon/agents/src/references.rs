@@ -299,7 +299,8 @@ pub fn is_workflow(path: &Path) -> bool {
 }
 
 /// Returns whether a file tells what happened: a change log, a file in an archive, or one with a
-/// date in its name. Its text may be about the time before a rename.
+/// date in its name. Its text may be about the time before a rename. `path` starts at the top of
+/// the worktree.
 pub fn is_history(path: &Path) -> bool {
     let is_word = |it: &OsStr, words: &[&str]| {
         let name = it.to_string_lossy().to_lowercase();
@@ -316,7 +317,9 @@ pub fn is_history(path: &Path) -> bool {
                 && [b"19", b"20"].iter().any(|it| year.starts_with(*it))
         })
     };
-    let mut dirs = path.parent().into_iter().flat_map(Path::iter);
+    // A skill's own directory has its name.
+    let dirs = path.parent().into_iter().flat_map(Path::iter);
+    let mut dirs = dirs.take_while(|it| *it != "skills" && *it != "skill");
     let is_file = path.file_stem().is_some_and(|it| is_word(it, &HISTORY_FILES) || is_dated(it));
     is_file && !is_agent_or_command(path)
         || dirs.any(|it| is_word(it, &HISTORY_DIRS) || is_dated(it))
@@ -599,6 +602,7 @@ mod tests {
             ("/w/.claude/commands/changelog.md", false),
             ("/w/.claude/skills/changelog/SKILL.md", false),
             ("/w/.claude/skills/chat-history/SKILL.md", false),
+            ("/w/.claude/skills/email-archive/SKILL.md", false),
             ("/w/docs/2025-plan.md", false),
             ("/w/README.md", false),
         ] {

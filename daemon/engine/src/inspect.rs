@@ -16,7 +16,7 @@ mod unreadable;
 mod walks;
 mod worktree;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -322,7 +322,6 @@ fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
     Some(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
 }
 
-/// Returns the checked skills and those of all views of a task.
 /// Returns the skills that the agents' discovery drops, with the agents and reasons.
 fn drops(task: &CheckInput) -> HashMap<&AbsPath, Vec<DiscoveryDrop>> {
     let mut drops: HashMap<_, Vec<_>> = HashMap::new();
@@ -337,16 +336,17 @@ fn drops(task: &CheckInput) -> HashMap<&AbsPath, Vec<DiscoveryDrop>> {
                 push(&it.path, reason.message.clone(), reason.next.clone());
             }
         }
-        let is_listed = |path: &AbsPath| candidates.iter().any(|it| it.path == *path);
+        let listed: HashSet<_> = candidates.iter().map(|it| &it.path).collect();
         let skips = roots.iter().flat_map(|root| root.skips.iter().map(move |it| (root, it)));
         let too_large = skips.filter(|(_, it)| matches!(it.reason, SkipReason::TooLarge(_)));
-        for (root, skip) in too_large.filter(|(_, it)| !is_listed(&it.path)) {
+        for (root, skip) in too_large.filter(|(_, it)| !listed.contains(&it.path)) {
             push(&skip.path, skip.reason.message(), skip.next(root));
         }
     }
     drops
 }
 
+/// Returns the checked skills and those of all views of a task.
 fn neighbours(sources: &[InspectedFile], task: &CheckInput) -> Vec<Neighbour> {
     let name = |record: &SkillRecord, path: &AbsPath| {
         let written = record.name.as_ref().map(|it| it.text.to_string());

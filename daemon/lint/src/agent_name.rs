@@ -66,6 +66,9 @@ static CALLS: LazyLock<Regex> = LazyLock::new(|| {
     expression(r#"\bsubagent_type["']?\s*[=:]\s*["'](?P<name>[A-Za-z][\w-]*)["']"#)
 });
 
+/// Maximum number of different names in the calls of a body that are checked.
+const MAX_NAMES: usize = 64;
+
 /// Reports misspelled names in the calls of a body, each once. Other agents, such as Cursor, write
 /// names of their own in the same form.
 pub(super) fn check_calls(cx: &Cx<'_>, rule: &'static Rule, out: &mut Vec<Finding>) {
@@ -75,8 +78,8 @@ pub(super) fn check_calls(cx: &Cx<'_>, rule: &'static Rule, out: &mut Vec<Findin
         return;
     }
     let mut seen = HashSet::new();
-    for found in CALLS.captures_iter(written) {
-        let Some(name) = found.name("name").filter(|it| seen.insert(it.as_str())) else { continue };
+    let names = CALLS.captures_iter(written).filter_map(|it| it.name("name"));
+    for name in names.filter(|it| seen.insert(it.as_str())).take(MAX_NAMES) {
         let span = Span::new(body.start + name.start(), body.start + name.end());
         let finding = check(cx, rule, name.as_str(), span);
         out.extend(finding.map(|it| it.severity(Severity::Information)));
@@ -101,4 +104,24 @@ fn misspelled_agent<'n>(written: &str, words: &[&'n str], min_len: usize) -> Opt
             && suggest::n_errors(&lower, &meant) == 1
     };
     words.iter().copied().find(|it| written.len() <= MAX_COMPARED && is_slip(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MAX_NAMES;
+    use crate::testing::Fixture;
+
+    #[test]
+    fn misspelled_agent_is_found_only_among_the_first_names_of_a_body() {
+        for (n, expected) in [(MAX_NAMES - 1, 1), (MAX_NAMES, 0)] {
+            let others = (0..n).map(|it| format!("Task(subagent_type=\"own-{it}\")\n"));
+            let text = format!(
+                "---\nname: pdf\ndescription: Reads. Use when asked.\n---\n{}Task(subagent_type=\"Explroe\")\n",
+                others.collect::<String>()
+            );
+            let found = Fixture::new(&text).check();
+            let n_found = found.iter().filter(|it| it.rule.id.as_str() == "ref/unknown").count();
+            assert_eq!(n_found, expected, "{n}");
+        }
+    }
 }

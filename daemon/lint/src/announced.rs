@@ -28,10 +28,14 @@ pub(super) static TABLE_OF_EXAMPLES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Returns whether the line at an offset of another text belongs to a list or table of examples.
+/// A longer line than [`MAX_LINE`] on either side of the offset is cut there.
 pub(super) fn is_among_examples(text: &str, at: usize) -> bool {
     let line_at = |at: usize| {
-        let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
-        Span::new(start, text[at..].find('\n').map_or(text.len(), |it| at + it))
+        let at = text.floor_char_boundary(at);
+        let from = text.ceil_char_boundary(at.saturating_sub(MAX_LINE));
+        let to = text.floor_char_boundary(at + MAX_LINE);
+        let start = text[from..at].rfind('\n').map_or(from, |it| from + it + 1);
+        Span::new(start, text[at..to].find('\n').map_or(to, |it| at + it))
     };
     is_below(text, line_at, line_at(at), [&ANNOUNCES, &TABLE_OF_EXAMPLES])
 }
@@ -78,4 +82,18 @@ pub(super) fn is_below(
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn item_is_among_examples_unless_the_link_is_far_from_its_start() {
+        for (n, expected) in [(1, true), (MAX_LINE, false)] {
+            let text = format!("Examples:\n\n- {}[a](b.md)\n", "ä".repeat(n));
+            let at = text.find('[').expect("the text has a link");
+            assert_eq!(is_among_examples(&text, at), expected, "{n}");
+        }
+    }
 }

@@ -53,11 +53,19 @@ pub(super) fn check(cx: &Cx<'_>, found: &mut Vec<Finding>) {
         faults.entry(key).or_insert((fault, Vec::new())).1.push(profile);
     }
     let mut drops: BTreeMap<&str, (&str, Vec<&Profile>)> = BTreeMap::new();
-    for drop in cx.fs.drops().iter().filter(|_| cx.fs.fault().is_none()) {
-        let them = cx.profiles_where(|profile, reading| {
-            *profile.id == *drop.profile && reading.dropped.is_none() && !is_told(profile)
-        });
-        drops.entry(&drop.message).or_insert((&drop.next, Vec::new())).1.extend(them);
+    if cx.fs.fault().is_none() {
+        for drop in cx.fs.drops() {
+            let new = cx.profiles_where(|profile, reading| {
+                *profile.id == *drop.profile && reading.dropped.is_none() && !is_told(profile)
+            });
+            let (_, them) = drops.entry(&drop.message).or_insert((&drop.next, Vec::new()));
+            // An agent can drop a file twice for the same reason.
+            for profile in new {
+                if them.iter().all(|it| it.id != profile.id) {
+                    them.push(profile);
+                }
+            }
+        }
     }
     drops.retain(|_, (_, them)| !them.is_empty());
     for (message, (next, them)) in drops {
@@ -87,7 +95,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{Fixture, record};
-    use crate::{NoFs, Settings, Subject, rules};
+    use crate::{DiscoveryDrop, FsContext, NoFs, Settings, Subject, rules};
 
     fn check_as(profile: &Profile, text: &str) -> Vec<Finding> {
         let settings = Settings { profiles: vec![profile], ..Settings::default() };
@@ -157,6 +165,30 @@ mod tests {
             Subject { text, document: &document, record: &record, path: None, parts: None };
         let found = crate::check(&subject, &Settings::default(), &NoFs);
         assert!(found.iter().all(|it| it.rule.id != RuleId::IndexDropped), "{found:#?}");
+    }
+
+    #[test]
+    fn agent_that_drops_a_file_twice_for_one_reason_is_named_once() {
+        struct Drops([DiscoveryDrop; 2]);
+        impl FsContext for Drops {
+            fn drops(&self) -> &[DiscoveryDrop] {
+                &self.0
+            }
+        }
+        let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\nRead.\n";
+        let (document, record) = (skills_agents::skill::parse(text), record(text).1);
+        let subject =
+            Subject { text, document: &document, record: &record, path: None, parts: None };
+        let drop = DiscoveryDrop {
+            profile: "claude-code".to_owned(),
+            message: "it is too deep".to_owned(),
+            next: "Move it.".to_owned(),
+        };
+        let fs = Drops([drop.clone(), drop]);
+        let found = crate::check(&subject, &Settings::default(), &fs);
+        let found = found.iter().filter(|it| it.rule.id == RuleId::IndexDropped);
+        let messages: Vec<_> = found.map(|it| &*it.diagnostic.message).collect();
+        assert_eq!(messages, ["Claude Code drops this skill: it is too deep"]);
     }
 
     #[test]

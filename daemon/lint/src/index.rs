@@ -130,12 +130,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 /// Reports a page with the fields of a skill, which may be meant as one.
 pub(super) fn check_page(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(name) = cx.path.and_then(|it| it.file_name()) else { return };
-    if ["name", "description"].into_iter().all(|it| cx.entry(it).is_some()) {
-        let name = name.to_string_lossy();
-        let message = format!("`{name}` is no skill to agents: the file name must be `SKILL.md`");
-        let finding = Finding::new(&MISPLACED, name_span(cx), message).severity(Severity::Hint);
-        out.push(finding.help("If it is a skill, rename the file to `SKILL.md`."));
-    }
+    let name = name.to_string_lossy();
+    let message = format!("`{name}` is no skill to agents: the file name must be `SKILL.md`");
+    let finding = Finding::new(&MISPLACED, name_span(cx), message).severity(Severity::Hint);
+    out.push(finding.help("If it is a skill, rename the file to `SKILL.md`."));
 }
 
 /// Reports an unreadable file, at its start.

@@ -4,7 +4,9 @@
 //! error in an existing skill's is reported.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use skills_agents::field_table::{ARGUMENTS, CLAUDE_SKILLS, COMMON_MARK, commands};
 use skills_agents::references::{
     Link, LinkBase, LinkForm, Reference, ReferenceForm, is_instruction_file, is_name,
@@ -14,6 +16,7 @@ use skills_syntax::suggest::{self, Slip};
 use skills_syntax::text::Span;
 
 use super::agent_name;
+use super::expression::expression;
 use super::finding::Finding;
 use super::fs_context::PathKind;
 use super::illustration::is_illustrated;
@@ -153,7 +156,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             || name.contains([':', '_'])
             || form == ReferenceForm::Named && !name.contains('-')
             || skill_set.is_known_name(name)
-            || commands::is_known(name)
+            || is_builtin(cx, name, span, form)
             || is_argument(name, span)
             || unread.is_some_and(|it| it.touches(span))
             || is_in_data(cx, span)
@@ -205,6 +208,22 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             finding.draft(title, span, meant)
         });
     }
+}
+
+/// Returns whether a name is that of a built-in command of one of the check's agents: after `/`, or
+/// where the text says so.
+fn is_builtin(cx: &Cx<'_>, name: &str, span: Span, form: ReferenceForm) -> bool {
+    static BEFORE: LazyLock<Regex> =
+        LazyLock::new(|| expression(r"(?i)\bbuilt[- ]?in\W+(?:\w+\W+)?$"));
+    static AFTER: LazyLock<Regex> =
+        LazyLock::new(|| expression(r"(?i)^\W+(?:\w+\W+){0,3}built[- ]?in\b"));
+    let is_called = matches!(form, ReferenceForm::Called | ReferenceForm::Spoken)
+        && cx.text[..span.start].ends_with('/');
+    let is_said = || {
+        let [before, after] = sides(cx, span);
+        BEFORE.is_match(before) || AFTER.is_match(after)
+    };
+    commands::agents_with(name).any(|it| cx.applies_to(&[it])) && (is_called || is_said())
 }
 
 /// Returns whether a name before "skill" is a word of the sentence: "the other skill".
@@ -395,6 +414,28 @@ fn is_slip(name: &str, meant: &str) -> bool {
 /// Maximum number of bytes on each side of a name that can explain it.
 const EXPLANATION: usize = 128;
 
+/// Returns whether a character is part of a word. The parts of a hyphenated name are no words.
+fn is_part(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '-' | '_')
+}
+
+/// Returns the whole words on each side of a name, on its line, that can explain it.
+fn sides<'a>(cx: &Cx<'a>, span: Span) -> [&'a str; 2] {
+    let line = cx.line(span.start);
+    let from = cx.text.floor_char_boundary(span.start.saturating_sub(EXPLANATION));
+    let to = cx.text.floor_char_boundary(span.end + EXPLANATION);
+    let mut before = Span::new(from.max(line.start), span.start).slice(cx.text);
+    let mut after = Span::new(span.end, to.min(line.end).max(span.end)).slice(cx.text);
+    // A word can be cut in two.
+    if from > line.start {
+        before = before.trim_start_matches(is_part);
+    }
+    if to < line.end {
+        after = after.trim_end_matches(is_part);
+    }
+    [before, after]
+}
+
 /// Signs between another name of a skill and the skill.
 const ARROWS: [&str; 3] = ["→", "->", "=>"];
 
@@ -410,25 +451,13 @@ fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
     const GONE: [(&str, &str); 4] =
         [("no", "longer"), ("any", "more"), ("not", "exist"), ("was", "removed")];
     const NAMES: [&str; 4] = ["name", "names", "named", "called"];
-    // The parts of a hyphenated name are no words.
-    let is_part = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
     let line = cx.line(span.start);
     let written = line.slice(cx.text).trim_start();
     let is_row = written.starts_with('|') || ARROWS.iter().any(|it| written.contains(it));
     if is_row && (written.contains(meant) || written.contains("this skill")) {
         return true;
     }
-    let from = cx.text.floor_char_boundary(span.start.saturating_sub(EXPLANATION));
-    let to = cx.text.floor_char_boundary(span.end + EXPLANATION);
-    let mut before = Span::new(from.max(line.start), span.start).slice(cx.text);
-    let mut after = Span::new(span.end, to.min(line.end).max(span.end)).slice(cx.text);
-    // A word can be cut in two.
-    if from > line.start {
-        before = before.trim_start_matches(is_part);
-    }
-    if to < line.end {
-        after = after.trim_end_matches(is_part);
-    }
+    let [before, after] = sides(cx, span);
     // "There is no `name` skill."
     let denied = before.trim_end_matches(|it: char| !it.is_alphanumeric());
     if denied.to_lowercase().ends_with(" no") {

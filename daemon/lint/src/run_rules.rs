@@ -55,7 +55,13 @@ pub(super) fn run_rules(cx: &Cx<'_>) -> Vec<Finding> {
         // Rules about skills do not apply to the rest of an instruction file.
         reference::check_links(cx, &mut found);
     } else if cx.is_page {
-        index::check_page(cx, &mut found);
+        if ["name", "description"].into_iter().all(|it| cx.entry(it).is_some()) {
+            index::check_page(cx, &mut found);
+            let mut told = Vec::new();
+            security::check(cx, &mut told);
+            // A page can quote what it warns of, so nothing is changed unasked.
+            found.extend(told.into_iter().map(Finding::into_drafts));
+        }
         return found;
     } else {
         yaml::check(cx, &mut found);

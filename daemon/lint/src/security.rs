@@ -1,6 +1,6 @@
 //! Rules `security/*`: invisible text, secrets, prompt injection and unreviewed downloads.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -450,25 +450,45 @@ fn find_run_download(command: &str) -> Option<usize> {
 fn find_run_file(command: &str) -> Option<usize> {
     static SAVES: LazyLock<Regex> = LazyLock::new(|| {
         let file = r#"["']?(?P<file>[^\s"'`;&|<>]+)"#;
+        // The file can be joined to common letters only: `-Method` has no file `d`.
+        let short = r"-[a-zA-Z]*[oO]\b\s*(?:-\S+\s+)*|-[fkqsSL]*[oO]";
+        let long = r"--output(?:-document)?[\s=]\s*|--remote-name\s+(?:-\S+\s+)*";
         expression(&format!(
-            r"{DOWNLOAD}[^|;&\n]*?\s(?:-[a-zA-Z]*[oO]\s*|--output(?:-document)?[\s=]\s*|-OutFile\s+|>\s*){file}"
+            r"{DOWNLOAD}[^|;&\n]*?\s(?:(?i:-OutFile)\s+|{short}|{long}|>\s*){file}"
         ))
     });
     static RUNS: LazyLock<Regex> = LazyLock::new(|| {
-        let program = format!(r"(?:{SHELL}|{INTERPRETER}|source|\.)\s+(?:-\S+\s+)*");
+        let powershell = r"(?i:(?:powershell|pwsh)(?:\.exe)?)";
+        let policy = r"(?:(?i:bypass|unrestricted|remotesigned)\s+)?";
+        let program =
+            format!(r"(?:{SHELL}|{INTERPRETER}|source|\.|{powershell})\s+(?:-\S+\s+{policy})*");
         expression(&format!(
             r#"(?:^|[;&|\n(])\s*{BEFORE}(?:{program})?["']?(?P<file>[^\s"'`;&|<>]+)"#
         ))
     });
-    SAVES.captures_iter(command).find_map(|saved| {
+    let mut saves = SAVES.captures_iter(command).peekable();
+    saves.peek()?;
+    // The last start of each run file; a command can save and run thousands.
+    let runs = RUNS.captures_iter(command).filter_map(|it| it.name("file"));
+    let runs: HashMap<&str, usize> =
+        runs.map(|it| (without_dot(it.as_str()), it.start())).collect();
+    saves.find_map(|saved| {
         let (whole, file) = (saved.get(0)?, saved.name("file")?);
-        let mut runs = RUNS.captures_iter(&command[file.end()..]);
-        let is_run = |it: regex::Captures<'_>| {
-            let run = it.name("file").map_or("", |it| it.as_str());
-            run.trim_start_matches("./") == file.as_str().trim_start_matches("./")
-        };
-        runs.any(is_run).then(|| whole.start())
+        let start = runs.get(without_dot(file_name(file.as_str())))?;
+        (*start >= file.end()).then(|| whole.start())
     })
+}
+
+/// Returns the file that a download is saved to: with `curl -O`, the last part of the URL.
+fn file_name(saved: &str) -> &str {
+    let Some((_, rest)) = saved.split_once("://") else { return saved };
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Returns a path without the current directory before it.
+fn without_dot(path: &str) -> &str {
+    path.trim_start_matches("./").trim_start_matches(".\\")
 }
 
 fn check_homes(cx: &Cx<'_>, out: &mut Vec<Finding>) {

@@ -370,7 +370,7 @@ mod tests {
               ()
               {sessions health}
             session/touch
-              (paths op cwd profile session agent freshness additionalDirs environment pathEncoding)
+              (paths op extended cwd profile session agent freshness additionalDirs environment pathEncoding)
               {clock health session activated discovered refused}
             session/invoked
               (cwd profile session agent freshness additionalDirs environment pathEncoding)

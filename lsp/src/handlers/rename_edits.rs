@@ -376,7 +376,7 @@ pub(super) fn is_sure_path(
             && edit.span.end <= it.span.end
     };
     !is_workflow(path)
-        && (!is_history(path) || document.links().iter().any(is_target))
+        && (!is_history(bases.below_top(path)) || document.links().iter().any(is_target))
         && !leads_there_from_between(edit.span, document, bases, copies)
 }
 

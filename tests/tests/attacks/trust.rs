@@ -535,7 +535,9 @@ fn hook_withholds_skills_that_its_agent_denies_or_does_not_trust() {
     let skill = |name: &str| format!("---\nname: {name}\ndescription: d\npaths: ['src/**']\n---\n");
     let text = format!(
         "//- /.agents/skills/off/SKILL.md\n{}//- /.agents/skills/on/SKILL.md\n{}\
-         //- /src/.agents/skills/off/SKILL.md\n{}//- /src/a.c\n\
+         //- /src/.agents/skills/off/SKILL.md\n{}\
+         //- /src/.agents/skills/near/SKILL.md\n---\nname: near\ndescription: d\n---\n\
+         //- /src/a.c\n\
          //- /opencode.json\n{{\"permission\": {{\"skill\": {{\"off\": \"deny\"}}}}}}\n",
         skill("off"),
         skill("on"),
@@ -548,15 +550,16 @@ fn hook_withholds_skills_that_its_agent_denies_or_does_not_trust() {
     fs::write(codex.join("config.toml"), off).expect("it can be written");
     let mut live = Live::start_in(home);
     for (agent, event, tool, input, told) in [
-        ("codex", "PreToolUse", "Bash", json!({"command": "cat src/a.c"}), "on"),
-        ("opencode", "tool.execute.after", "read", json!({"filePath": "src/a.c"}), "on"),
+        ("codex", "PreToolUse", "Bash", json!({"command": "cat src/a.c"}), "near on"),
+        ("opencode", "tool.execute.after", "read", json!({"filePath": "src/a.c"}), "near on"),
         ("gemini-cli", "AfterTool", "read_file", json!({"file_path": "src/a.c"}), ""),
     ] {
         let input = json!({"session_id": agent, "cwd": top, "hook_event_name": event,
             "tool_name": tool, "tool_input": input});
         let text = hook_output(&live.home, agent, &input);
         let names: Vec<_> = text.lines().filter_map(|it| it.strip_prefix("- ")).collect();
-        let names: Vec<_> = names.iter().filter_map(|it| it.split(':').next()).collect();
+        let mut names: Vec<_> = names.iter().filter_map(|it| it.split(':').next()).collect();
+        names.sort_unstable();
         assert_eq!(names.join(" "), told, "{agent}: {text}");
         // The session that the hook opened has the agent's rules.
         let load = json!({"session": agent, "name": "off"});

@@ -73,9 +73,11 @@ const NAMES: &[(Agent, &[&str])] = &[
     ),
 ];
 
-/// Returns whether an agent has a built-in command or prompt of this name.
-pub fn is_known(name: &str) -> bool {
-    is_builtin(name) || NAMES.iter().any(|(_, names)| names.contains(&name))
+/// Returns the agents that have a built-in command or prompt of this name.
+pub fn agents_with(name: &str) -> impl Iterator<Item = Agent> {
+    let claude_code = is_builtin(name).then_some(Agent::ClaudeCode);
+    let others = NAMES.iter().filter(move |(_, names)| names.contains(&name));
+    claude_code.into_iter().chain(others.map(|(agent, _)| *agent))
 }
 
 /// Returns whether Claude Code executes the command itself.
@@ -92,8 +94,15 @@ mod tests {
         assert!(BUILTIN.is_sorted());
         assert!(is_builtin("clear") && !is_builtin("init") && !is_builtin("/clear"));
         for (agent, names) in NAMES {
-            assert!(names.is_sorted() && names.iter().all(|it| is_known(it)), "{agent:?}");
+            assert!(names.is_sorted(), "{agent:?}");
         }
-        assert!(is_known("clear") && !is_known("codex-review"));
+    }
+
+    #[test]
+    fn command_is_that_of_each_agent_that_has_it() {
+        let found = |name: &str| agents_with(name).collect::<Vec<_>>();
+        assert_eq!(found("clear"), [Agent::ClaudeCode, Agent::GeminiCli]);
+        assert_eq!(found("code-review"), [Agent::ClaudeCode]);
+        assert_eq!(found("codex-review"), []);
     }
 }

@@ -13,7 +13,7 @@ impl Profile {
     /// of the default profile. Its own rules still decide which skills it may see: settings, trust,
     /// names and requirements. A user's own setting of these rules stays.
     pub fn for_touches(self: &Arc<Self>) -> Arc<Self> {
-        let is_set = |it: &str| self.differences.iter().any(|difference| difference.rule == it);
+        let is_set = |it: &str| self.configured.contains(&it);
         let activates = self.nested != NestedRule::Never;
         let default = find(DEFAULT).filter(|_| !activates && !is_set("nested"));
         let Some(default) = default else { return Arc::clone(self) };
@@ -37,6 +37,7 @@ impl Profile {
             conditional: self.conditional || !is_set("conditional"),
             hides_from_model: true,
             nested: default.nested.clone(),
+            // Separates the views of these rules from those of the profile.
             revision: !self.revision,
             ..(**self).clone()
         })

@@ -39,6 +39,8 @@ pub struct Profile {
     pub base: Option<Arc<Profile>>,
     /// The differences from the base, in the order of [`RULES`](super::RULES).
     pub differences: Vec<RuleDifference>,
+    /// The rules that the user's configuration sets, here or in a base, also to the base's value.
+    pub configured: Vec<&'static str>,
     /// The points in which skillsd does not follow the agent, on purpose: rows of a Markdown table
     /// with the agent's behaviour, the one here, and the reason.
     pub deviations: &'static str,

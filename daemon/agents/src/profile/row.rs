@@ -100,6 +100,7 @@ pub(super) fn usual(id: &'static str, agent: &'static str, version: &'static str
         own: ".agents/skills".into(),
         base: None,
         differences: Vec::new(),
+        configured: Vec::new(),
         deviations: "",
         revision: 0,
         environment: texts(&["HOME"]),

@@ -311,6 +311,7 @@ impl<'a> ProfileBuilder<'a> {
                     self.fault(it.at, message, None);
                 }
                 (rule.set)(&mut profile, it.setting.clone());
+                profile.configured.push(rule.name);
             }
         }
         add_root_variables(&mut profile);

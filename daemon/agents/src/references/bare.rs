@@ -26,9 +26,12 @@ pub fn bare_names<'n>(
             let context = WordContext::around(text, span);
             let is_program = || {
                 let has_argument = text[span.end..].starts_with(' ');
-                has_argument && body.codes.iter().any(|it| it.start == start && span.end < it.end)
-                    || context.is_command()
-                        && body.fences.iter().any(|it| it.content.contains(start))
+                let code = body.codes.partition_point(|it| it.start < start);
+                let code = body.codes.get(code).filter(|it| it.start == start);
+                let fence = body.fences.partition_point(|it| it.content.end <= start);
+                let fence = body.fences.get(fence).filter(|it| it.content.contains(start));
+                has_argument && code.is_some_and(|it| span.end < it.end)
+                    || context.is_command() && fence.is_some()
             };
             if is_whole(text, span) && !context.is_other(TextKind::Prose) && !is_program() {
                 found.push(Reference { name: name.to_owned(), span, form: ReferenceForm::Named });

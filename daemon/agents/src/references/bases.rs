@@ -4,6 +4,8 @@
 //! top of the worktree, where they run commands. Both are tried; the first base under which the
 //! path leads to a file of interest counts.
 
+use std::path::Path;
+
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
@@ -25,6 +27,11 @@ pub struct LinkBases {
 }
 
 impl LinkBases {
+    /// Returns a path from the top of the worktree; a path outside of it as it is.
+    pub fn below_top<'p>(&self, path: &'p Path) -> &'p Path {
+        self.top.as_ref().and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path)
+    }
+
     /// Returns the bases for the text at `path`. `top` is ignored if it does not contain the text.
     pub fn for_file(path: &AbsPath, top: Option<&AbsPath>, home: Option<&AbsPath>) -> Self {
         let text = path.parent().unwrap_or_else(|| path.clone());

@@ -40,6 +40,16 @@ fn profile_key_depends_on_the_content() {
 }
 
 #[test]
+fn rules_for_touches_keep_what_the_user_sets_to_the_value_of_the_base() {
+    let codex = |text: &str| std::sync::Arc::clone(profiles(text).find("codex").unwrap());
+    let unset = codex("");
+    assert!(unset.for_touches().conditional && unset.for_touches().key() != unset.key());
+    let nested = codex("[profiles.codex]\nnested = []\n");
+    assert_eq!(nested.for_touches().key(), nested.key());
+    assert!(!codex("[profiles.codex]\nconditional = false\n").for_touches().conditional);
+}
+
+#[test]
 fn base_can_be_a_custom_or_changed_profile() {
     let text = "[profiles.b]\nbase = \"a\"\nconditional = true\n[profiles.a]\nbase = \"opencode\"\n[profiles.opencode]\npaths = \"canonical\"\n";
     let profiles = profiles(text);

@@ -4,9 +4,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use skills_agents::profile::{NestedConflict, NestedRule, Scope};
+use skills_agents::profile::{NestedConflict, NestedRule, RootBase, Scope};
 use skills_syntax::path::AbsPath;
 
+use super::root_paths::switched_off;
 use super::walker::Walker;
 use super::{Candidate, DiscoveryContext, Owner, SearchRoot, SkillState};
 
@@ -22,7 +23,7 @@ pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut 
     if ctx.overlay.nested().is_empty() {
         return;
     }
-    for path in ctx.overlay.nested() {
+    for path in ctx.overlay.nested().iter().filter(|it| !is_switched_off(ctx, it)) {
         let start = walker.candidates.len();
         walker.set_link_targets(path, false, &holder(ctx, path));
         let (outcome, skips) = walker.root(path, walk, roots.len());
@@ -30,6 +31,14 @@ pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut 
         let root = SearchRoot::new(path.clone(), Scope::Nested, Owner::Repository);
         roots.push(SearchRoot { rule: NO_RULE, outcome, candidates, skips, ..root });
     }
+}
+
+/// Returns true if a variable switches off the agent's own directories of this kind.
+fn is_switched_off(ctx: &DiscoveryContext, root: &AbsPath) -> bool {
+    let own = ctx.profile.roots.iter().filter(|it| matches!(it.base, RootBase::Ancestors { .. }));
+    own.flat_map(|rule| rule.relative.iter().map(move |it| (rule, it))).any(|(rule, relative)| {
+        root.ends_with(&**relative) && switched_off(ctx, &rule.switches, relative).is_some()
+    })
 }
 
 /// Returns true if nested skills win over other skills with the same name.

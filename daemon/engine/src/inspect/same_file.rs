@@ -30,7 +30,8 @@ pub(super) fn merge(files: &[(&AbsPath, Option<FileId>)], found: &mut [&mut Vec<
     }
 }
 
-/// Returns whether another finding says the same, about the same agents and perhaps more.
+/// Returns whether another finding says the same, as severely, about the same agents and perhaps
+/// more.
 fn is_covered(finding: &Finding, other: &Finding) -> bool {
     let (mine, its) = (&finding.diagnostic, &other.diagnostic);
     // `Codex drops this skill: the file has no frontmatter`
@@ -39,5 +40,7 @@ fn is_covered(finding: &Finding, other: &Finding) -> bool {
     let is_included = finding.profiles.iter().all(|it| other.profiles.contains(it));
     finding.rule.id == other.rule.id
         && mine.span == its.span
-        && (mine.message == its.message || is_same && is_included)
+        && its.severity <= mine.severity
+        && is_included
+        && (mine.message == its.message || is_same)
 }

@@ -148,7 +148,9 @@ impl<'c, 'a> Mentions<'c, 'a> {
         let to = line.end.min(self.cx.text.floor_char_boundary(span.end + CONTEXT_BYTES));
         let after = Span::new(span.end, to.max(span.end)).slice(self.cx.text);
         let is_later = || LATER.is_match(after.split(". ").next().unwrap_or_default());
-        UNUSED.captures(before).is_some_and(|it| it.name("not").is_none() || !is_later())
+        UNUSED.captures(before).is_some_and(|it| {
+            it.name("kept").is_none() && (it.name("not").is_none() || !is_later())
+        })
     }
 
     /// Returns whether the sentence that introduces a code block is about another repository.
@@ -274,11 +276,15 @@ static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Words directly before a path that tell to remove the file, or not to read it.
+/// Words directly before a path that tell to remove the file, or not to read it. With `kept`, they
+/// tell the contrary, or name an exception.
 static UNUSED: LazyLock<Regex> = LazyLock::new(|| {
-    expression(
-        r"(?i)\b(?:ignore|delete|remove|discard|clean up|skip|exclude|(?P<not>do not|don't|never)\s+(?:read|open|load|run|use|edit|modify|touch|commit|create|add|look (?:at|for)))s?\s+(?:(?:a|an|any|the|files?)\s+){0,2}[`*]*$",
-    )
+    let kept = r"(?P<kept>\b(?:(?:not|never|cannot|(?:do|must|should|ca)n['’]t)\s+(?:(?:just|ever|\w+ly)\s+)?|unless\b[^.]*?))?";
+    let removes = "ignore|delete|remove|discard|clean up|skip|exclude";
+    let avoids = r"(?P<not>do not|don['’]t|never)\s+(?:read|open|load|run|use|edit|modify|touch|commit|create|add|look (?:at|for))";
+    expression(&format!(
+        r"(?i){kept}\b(?:{removes}|{avoids})s?\s+(?:(?:a|an|any|the|files?)\s+){{0,2}}[`*]*$"
+    ))
 });
 
 /// Words after such a path that name the time to read it.
@@ -325,7 +331,12 @@ static OPTIONAL: LazyLock<Regex> = LazyLock::new(|| {
 /// Text before a path in its sentence that makes it optional, planned, past or typical, or names
 /// another repository.
 static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
-    let others = r"(?:\b|_)(?:consumer|consuming|downstream|dependent|client) skills?\b|\b(?:every|each|any|all) candidates?\b|\broot\s+`";
+    // "For every candidate `Makefile`, `*.mk` and `scripts/dev.sh`".
+    let candidates =
+        r"\b(?:every|each|any|all) candidates?\s+(?:`[^`]+`,?\s+(?:(?:and|or)\s+)?)*`$";
+    let others = format!(
+        r"(?:\b|_)(?:consumer|consuming|downstream|dependent|client) skills?\b|{candidates}|\broot\s+`"
+    );
     let optional = r"\boptionally\b|\boptional\W*:\W*$|\bconsider\b";
     let later = r"\b(?:not yet(?: written)?|planned|coming soon|to ?do|tbd)\W*:";
     let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b|\bmoved from\b";

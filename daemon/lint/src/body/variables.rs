@@ -1,6 +1,6 @@
 //! Checks of text that agents replace in a body: arguments, variables and commands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use skills_agents::field_table::variables::{
     ARGUMENT_AGENTS, ARGUMENT_ESCAPE_AGENTS, COMMAND_AGENTS, SHELL_VARIABLES, VARIABLES,
@@ -59,6 +59,7 @@ fn check_variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 /// Reports `$CLAUDE_SKILL_DIR`, which Claude Code replaces only in braces, and which no shell has.
+/// A line with both forms explains them.
 fn check_unbraced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     const NAME: &str = "CLAUDE_SKILL_DIR";
     let body = cx.document.body;
@@ -72,13 +73,15 @@ fn check_unbraced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if found.peek().is_none() || is_assigned(written, NAME) {
         return;
     }
-    for at in found {
+    let braced = format!("${{{NAME}}}");
+    let line_start = |at: usize| cx.line(body.start + at).start;
+    let explained: HashSet<usize> = occurrences(written, &braced).map(line_start).collect();
+    for at in found.filter(|it| !explained.contains(&line_start(*it))) {
         let start = body.start + at;
         let span = Span::new(start, start + 1 + NAME.len());
         let message = format!("Claude Code does not replace `${NAME}` without braces");
         let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
-        let braced = format!("${{{NAME}}}");
-        out.push(finding.fix(format!("Change to `{braced}`"), span, braced));
+        out.push(finding.draft(format!("Change to `{braced}`"), span, &*braced));
     }
 }
 

@@ -1,9 +1,11 @@
 //! Mentions of skills and files that are illustrations, or of the user's project, and mentions in
 //! quotes.
 
+use skills_agents::profile;
 use skills_syntax::diagnostic::Severity;
 
 use super::false_positives::{body, silent};
+use crate::Settings;
 use crate::testing::Fixture;
 
 #[test]
@@ -60,13 +62,35 @@ fn built_in_command_is_no_misspelled_skill() {
             body(line)
         )
     };
-    for line in
-        ["The built-in `/code-review` command.", "Run /code-review.", "The code-review skill."]
-    {
+    for line in [
+        "The built-in `/code-review` command.",
+        "Run /code-review.",
+        "Run `/code-review`.",
+        "The built-in `code-review` skill.",
+        "The `code-review` skill is built in.",
+    ] {
         silent("ref/unknown", &skill(line));
     }
-    let found = Fixture::new(&skill("Run `/codx-review`.")).check();
-    assert!(found.iter().any(|it| it.rule.id.as_str() == "ref/unknown"));
+    for line in ["Run `/codx-review`.", "Use the `code-review` skill.", "Run `$code-review`."] {
+        let found = Fixture::new(&skill(line)).check();
+        assert!(found.iter().any(|it| it.rule.id.as_str() == "ref/unknown"), "{line}");
+    }
+}
+
+#[test]
+fn built_in_command_of_an_inactive_agent_is_a_misspelled_skill() {
+    let beside = body("x").replace("pdf", "code-reviews");
+    let text = format!(
+        "//- /w/skills/pdf/SKILL.md\n{}//- /w/skills/code-reviews/SKILL.md\n{beside}",
+        body("Use the `code-review` skill.\n\nThe built-in `code-review` skill.")
+    );
+    for (profile, n_found) in [("claude-code", 1), ("codex", 2)] {
+        let profiles = profile::find(profile).into_iter().map(|it| &**it).collect();
+        let settings = Settings { profiles, ..Settings::default() };
+        let found = Fixture::new(&text).check_with(&settings);
+        let found = found.iter().filter(|it| it.rule.id.as_str() == "ref/unknown").count();
+        assert_eq!(found, n_found, "{profile}");
+    }
 }
 
 #[test]
@@ -97,6 +121,7 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         "Ignore `scripts/tmp.py`.",
         "Delete `scripts/junk.py` when done.",
         "Do not read `references/secret.md`.",
+        "For each candidate `*.mk`, `Makefile` and `scripts/dev.sh`: read it.",
         "Write `references/NNN.md` or `references/adr-NNN.md`.",
         "See `docx` for `references/others.md`.",
     ] {
@@ -109,6 +134,12 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         (format!("Check it:\n\n{fence}"), Severity::Warning),
         ("```sh\n# From project root:\npython scripts/build.py\n```".to_owned(), Severity::Hint),
         ("Do not read `references/copy.md` before step 2.".to_owned(), Severity::Warning),
+        ("Do not skip `references/safety.md`.".to_owned(), Severity::Warning),
+        ("Never ignore `references/safety.md`.".to_owned(), Severity::Warning),
+        ("Don't ever delete `references/safety.md`.".to_owned(), Severity::Warning),
+        ("Unless asked, do not read `references/more.md`.".to_owned(), Severity::Warning),
+        ("For each candidate, read `references/scoring.md`.".to_owned(), Severity::Warning),
+        ("For each candidate `x`, read `references/scoring.md`.".to_owned(), Severity::Warning),
         ("Use `docx`, then `references/copy.md`.".to_owned(), Severity::Warning),
         ("`pdf` needs `references/others.md`.".to_owned(), Severity::Warning),
         ("In the new chapter, run `python scripts/build.py`.".to_owned(), Severity::Warning),
@@ -348,6 +379,8 @@ fn variable_without_braces_and_template_text_are_found() {
         ("```sh\nls $CLAUDE_SKILL_DIR\nls \"$CLAUDE_SKILL_DIR\"\n```", 2),
         ("Run `python ${CLAUDE_SKILL_DIR}/x.py`, \\$CLAUDE_SKILL_DIR or $CLAUDE_SKILL_DIRS.", 0),
         ("```sh\nCLAUDE_SKILL_DIR=x\nls $CLAUDE_SKILL_DIR\n```", 0),
+        ("Write `${CLAUDE_SKILL_DIR}`, not `$CLAUDE_SKILL_DIR`.", 0),
+        ("Write `${CLAUDE_SKILL_DIR}`.\n\nIt is no `$CLAUDE_SKILL_DIR`.", 1),
     ] {
         assert_eq!(check("body/unknown-variable", line), vec![variable; n_found], "{line}");
     }
@@ -361,4 +394,14 @@ fn variable_without_braces_and_template_text_are_found() {
     ] {
         assert_eq!(check("body/unfinished", line), vec![text; n_found], "{line}");
     }
+}
+
+#[test]
+fn variable_without_braces_is_changed_only_on_request() {
+    let line = "Run `python $CLAUDE_SKILL_DIR/x.py`.";
+    let text = format!("//- /w/.claude/skills/pdf/SKILL.md\n{}", body(line));
+    let found = Fixture::new(&text).check();
+    let mut found = found.iter().filter(|it| it.rule.id.as_str() == "body/unknown-variable");
+    let finding = found.next().expect("it is found");
+    assert_eq!((finding.fixes.len(), finding.offers.len()), (0, 1));
 }

@@ -119,6 +119,18 @@ async fn extended_touch_adds_skills_under_the_settings_and_trust_of_the_agent() 
 }
 
 #[tokio::test]
+async fn extended_touch_leaves_out_directories_that_a_variable_switches_off() {
+    let mut rig = monorepo();
+    let params = json!({
+        "session": "s", "profile": "opencode", "extended": true,
+        "paths": [rig.path("w/packages/web/ui/a.css")],
+        "environment": {"OPENCODE_DISABLE_EXTERNAL_SKILLS": "1"},
+    });
+    let touched = rig.call("session/touch", params).await;
+    assert_eq!(touch_result(&touched), (vec![], vec![]));
+}
+
+#[tokio::test]
 async fn touched_path_may_be_missing_outside_or_a_symlink() {
     let mut rig = monorepo();
     let touched = rig.touch("claude-code", &["w/src/gone/x.rs", "elsewhere/a.toml", "w"]).await;
