@@ -65,7 +65,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
         cx.terminal.print(&heading::by_profile(&texts))?;
         return Ok(Exit::Fine);
     }
-    let mut lists = lists(cx, args, &mut server, &context, profiles)?;
+    let mut lists = lists(cx, args, &mut server, &context, &profiles)?;
     print_matrix(cx, args, &mut server, &context, &mut lists, None)?;
     Ok(Exit::Fine)
 }
@@ -84,7 +84,7 @@ fn list_detected(
     }
     let detected = heading::detect(server, context)?;
     if let Some(profiles) = heading::several(&detected) {
-        let mut lists = lists(cx, args, server, context, profiles)?;
+        let mut lists = lists(cx, args, server, context, &profiles)?;
         let is_shown = |skill: &Entry| args.all || skill.state.is_listed();
         // For an empty list, the searched roots say more than a table.
         if lists.iter().any(|it| it.result.skills.iter().any(is_shown)) {
@@ -102,7 +102,7 @@ fn lists(
     args: &ListArgs,
     server: &mut ServerConnection,
     context: &CallContext,
-    profiles: Vec<String>,
+    profiles: &[String],
 ) -> Result<Vec<matrix::Column>, CommandError> {
     // The server reads no more calls while many of its answers are unread.
     const SENT_AHEAD: usize = 5;
