@@ -116,5 +116,8 @@ fn search_command_prints_matches() {
     assert!(none.contains("No skill matches `zebra crossing`"), "{none}");
     let invalid = stdout(&run(&home, &top, &["search", "changelog", "--profile", "agentskills"]));
     assert!(invalid.contains("No skill matches `changelog`"), "{invalid}");
-    assert!(invalid.contains("; see `skillsd explain changelog`"), "{invalid}");
+    assert!(
+        invalid.contains("; see `skillsd explain changelog --profile agentskills`"),
+        "{invalid}"
+    );
 }
