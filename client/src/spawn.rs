@@ -153,7 +153,8 @@ pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError
 }
 
 /// Connects to the consent socket of the running daemon, whose connections agents cannot use up.
-/// Returns `None` without one, as in a sandbox that has only the main socket.
+/// Returns `None` if there is none, as in a sandbox that has only the main socket, or if it cannot
+/// be used.
 pub fn connect_reserved(options: &StartOptions) -> Option<UnixStream> {
     let StartOptions { location, connect_timeout, .. } = options;
     try_connect_at(location, &location.consent_path(), *connect_timeout).ok().flatten()

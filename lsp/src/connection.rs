@@ -167,7 +167,7 @@ where
         let outbox = self.outbox.clone();
         let work = async move {
             if let Ok(Some(response)) = answer.await {
-                outbox.send(&naming(invalid.as_deref(), response)).await;
+                outbox.send(&name_invalid_param(invalid.as_deref(), response)).await;
             }
         };
         if is_initialize {
@@ -185,9 +185,8 @@ where
     }
 }
 
-/// Returns the response with the name of the invalid parameter, which the error of the library
-/// lacks.
-fn naming(invalid: Option<&str>, response: Response) -> Response {
+/// Adds the name of the invalid parameter to an error response, which the library's text lacks.
+fn name_invalid_param(invalid: Option<&str>, response: Response) -> Response {
     let (id, result) = response.into_parts();
     let result = result.map_err(|error| match invalid {
         Some(param) if error.code == ErrorCode::InvalidParams => {

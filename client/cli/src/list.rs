@@ -107,17 +107,17 @@ fn lists(
     // The server reads no more calls while many of its answers are unread.
     const SENT_AHEAD: usize = 5;
     let mut lists = Vec::new();
-    for (at, profile) in profiles.iter().enumerate() {
-        if at % SENT_AHEAD == 0 {
-            for next in profiles.iter().skip(at).take(SENT_AHEAD) {
-                send_calls(cx, args, server, &context.with_profile(next))?;
-            }
+    for part in profiles.chunks(SENT_AHEAD) {
+        for profile in part {
+            send_calls(cx, args, server, &context.with_profile(profile))?;
         }
-        let profile = profile.clone();
-        let context = context.with_profile(&profile);
-        let result = server.call_whole::<SkillsList>(params(cx, args, &context))?;
-        let costs = costs(cx, args, server, &context)?;
-        lists.push(matrix::Column { profile, result, confidence: None, costs });
+        for profile in part {
+            let context = context.with_profile(profile);
+            let result = server.call_whole::<SkillsList>(params(cx, args, &context))?;
+            let costs = costs(cx, args, server, &context)?;
+            let profile = profile.clone();
+            lists.push(matrix::Column { profile, result, confidence: None, costs });
+        }
     }
     Ok(lists)
 }

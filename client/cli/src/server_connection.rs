@@ -213,7 +213,8 @@ impl ServerConnection {
         Self::open_by(cx, |options| connect(&options.location, options.connect_timeout))
     }
 
-    /// Connects to the running daemon, or if none runs to a server within this process.
+    /// Connects to the running daemon, by the consent socket if there is one, or if none runs to a
+    /// server within this process.
     pub(super) fn open_without_start(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         let running = |options: &StartOptions| {
             let main = || connect(&options.location, options.connect_timeout);

@@ -127,7 +127,7 @@ pub fn example(text: &str) -> String {
 /// Returns the line above a file of an example: its path from the top of the worktree, and its kind
 /// if it is no plain file.
 fn file_line(file: &str) -> String {
-    let (path, kind) = match file.split_once([' ']) {
+    let (path, kind) = match file.split_once(' ') {
         Some((path, "+x")) => (path, " (executable)"),
         Some((path, "fifo")) => (path, " (a named pipe)"),
         Some((path, "budget")) => (path, " (and 60 more skills)"),

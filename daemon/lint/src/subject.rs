@@ -94,8 +94,8 @@ fn has_own_field(subject: &Subject<'_>) -> bool {
 
 /// Returns whether a skill's directory is below one called `skills`.
 fn is_below_skills(path: &Path) -> bool {
-    let dirs = path.ancestors().skip(2).filter_map(Path::file_name);
-    dirs.into_iter().any(|it| it == "skills" || it == "skill")
+    let mut dirs = path.ancestors().skip(2).filter_map(Path::file_name);
+    dirs.any(|it| it == "skills" || it == "skill")
 }
 
 /// The context of one check.

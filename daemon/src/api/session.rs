@@ -206,7 +206,7 @@ impl SessionCalls {
         let mut request = call.request;
         let result = self.find_additions(&session, &mut request, base, paths).await?;
         let TouchResult { mut view, mut delta } = result;
-        // A variable may switch off the agent's directories of a name.
+        // A directory that a variable switches off has no root.
         let roots = &view.resolution.roots;
         delta.discovered.retain(|dir| roots.iter().any(|it| it.path == *dir));
         if scope == TouchScope::Trusted {

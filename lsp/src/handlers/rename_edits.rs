@@ -389,9 +389,9 @@ async fn rename_references(
     found: &FoundTexts,
     edited: &mut RenameEdits,
 ) -> Vec<AbsPath> {
-    let mut copies = Vec::new();
-    for referencing_file in texts.referencing_files(resolved, found).await {
-        copies = referencing_file.copies.to_vec();
+    let files = texts.referencing_files(resolved, found).await;
+    let copies = files.first().map(|it| it.copies.to_vec()).unwrap_or_default();
+    for referencing_file in files {
         let (text, parsed) = (referencing_file.document.text(), referencing_file.document.parsed());
         let at = if referencing_file.is_own { renaming.path } else { &referencing_file.path };
         let (sure, unsure) = referencing_file.by_certainty();

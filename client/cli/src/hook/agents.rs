@@ -314,4 +314,11 @@ mod tests {
             assert!(row.to_lowercase().contains(it.name), "{}", it.name);
         }
     }
+
+    #[test]
+    fn sessions_of_each_agent_have_a_profile() {
+        for name in names() {
+            assert!(skills_protocol::PROFILES.contains(&name), "{name}");
+        }
+    }
 }
