@@ -112,7 +112,7 @@ pub trait Backend: Send + Sync + 'static {
     /// changed since, until the returned value is dropped. Must be called within a tokio runtime.
     fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Answer<WatchHandle>;
 
-    /// Watches the texts in which [`Self::references`] searches for a root, before it returns.
+    /// Watches the texts that [`Self::find_texts`] may find from a root, before it returns.
     /// Calls `on_change` once when one may have changed. `None` if changes may go unreported.
     fn watch_texts(&self, _root: AbsPath, _on_change: OnChange) -> Answer<WatchHandle> {
         none()
