@@ -84,6 +84,11 @@ impl Disk for Busy {
         RealDisk.list(path)
     }
 
+    fn list_physical(&self, path: &Path) -> io::Result<Directory> {
+        pass(&self.listing, path);
+        RealDisk.list_physical(path)
+    }
+
     fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
         RealDisk.read(path, limit)
     }
@@ -227,6 +232,26 @@ async fn change_between_two_reads_of_a_directory_is_noticed() {
     });
     world.synced(&engine, "opencode").await;
     assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: second"]);
+    engine.stop();
+}
+
+#[tokio::test]
+async fn directory_replaced_by_a_link_between_two_slices_of_a_scan_is_followed() {
+    let world = World::new();
+    world.write("one", "linked");
+    world.write(".agents/skills/a", "first");
+    world.write(".agents/skills/b", "second");
+    let engine = world.engine(&[]);
+    let root = world.top.join(".agents/skills");
+    // Both directories are known by then; the listing of the second is left to the next slice.
+    when(&world.listing, root.join("a"), move || {
+        fs::remove_dir_all(root.join("b")).unwrap();
+        symlink("../../one", root.join("b")).unwrap();
+        thread::sleep(SETTLED);
+    });
+    world.synced(&engine, "opencode").await;
+    let expected = [".agents/skills/a/SKILL.md: first", ".agents/skills/b/SKILL.md: linked"];
+    assert_eq!(world.synced(&engine, "opencode").await, expected);
     engine.stop();
 }
 

@@ -54,6 +54,9 @@ pub(crate) struct Scanner {
     dirty: BTreeMap<NodePath, Cause>,
     /// True if a watch was removed since the last refresh.
     freed: bool,
+    /// Number of times that directories were forgotten. Needs from before may name a directory
+    /// that is a link now, whose node nothing would remove.
+    pub(crate) n_forgotten: u64,
     /// True if some nodes may be unwatched, or the system failed to read them.
     needs_sweep: bool,
     /// Devices encountered so far, and the file system kind of those that do not report all
@@ -84,6 +87,7 @@ impl Scanner {
             paths_by_id: HashMap::new(),
             dirty: BTreeMap::new(),
             freed: false,
+            n_forgotten: 0,
             needs_sweep: false,
             partly_watched_devices: HashMap::new(),
             mounts: Mounts::open(),

@@ -234,6 +234,7 @@ impl Scanner {
     }
 
     fn forget_tree(&mut self, path: &OsStr) {
+        self.n_forgotten += 1;
         let gone = self.dir_index.remove_tree(path);
         self.forget(gone);
     }

@@ -157,6 +157,8 @@ pub(crate) struct Scan {
     pub(super) n_outdated: usize,
     /// Answers still to be loaded.
     pub(super) needs: Vec<Need>,
+    /// [`Scanner::n_forgotten`] when `needs` were found; they are dropped once it differs.
+    pub(super) n_forgotten: u64,
     pub(super) rounds: usize,
     /// Expected number of questions to the index in the next round.
     pub(super) size: usize,

@@ -66,6 +66,7 @@ impl EngineState {
             running: None,
             is_waiting: false,
             needs: Vec::new(),
+            n_forgotten: 0,
             rounds: 0,
             size,
             discovered: None,
@@ -139,6 +140,9 @@ impl EngineState {
     /// Resolves a view as far as the slice allows.
     fn advance(&mut self, mut scan: Scan) {
         let run = loop {
+            if scan.n_forgotten != self.scanner.n_forgotten {
+                scan.needs.clear();
+            }
             if !scan.needs.is_empty() {
                 scan.needs =
                     self.scanner.load_missing(std::mem::take(&mut scan.needs), self.slice_end);
@@ -157,6 +161,7 @@ impl EngineState {
             }
             scan.size = run.n_visits;
             scan.needs = run.needs;
+            scan.n_forgotten = self.scanner.n_forgotten;
         };
         let Scan { key, ctx, publication, waiters, .. } = scan;
         self.answerable.extend(waiters);
