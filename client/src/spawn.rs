@@ -153,8 +153,7 @@ pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError
 }
 
 /// Connects to the consent socket of the running daemon, whose connections agents cannot use up.
-/// Returns `None` if there is none, as in a sandbox that has only the main socket, or if it cannot
-/// be used.
+/// Returns `None` if it cannot be used or is missing, as in a sandbox with only the main socket.
 pub fn connect_reserved(options: &StartOptions) -> Option<UnixStream> {
     let StartOptions { location, connect_timeout, .. } = options;
     try_connect_at(location, &location.consent_path(), *connect_timeout).ok().flatten()
