@@ -146,7 +146,12 @@ pub(crate) fn target<'a>(
     path: Option<&str>,
     encoding: Option<PathEncoding>,
 ) -> Result<SkillTarget<'a>, RpcError> {
+    let hint = "Send the skill's name, or the absolute path of its SKILL.md or directory.";
     match (name, path) {
+        (Some(name), None) if name.trim().is_empty() => {
+            let error = RpcError::invalid_params("`name` is empty");
+            Err(error.with_param("params.name").with_hint(hint))
+        }
         (Some(name), None) => Ok(SkillTarget::Name(name)),
         (None, Some(path)) => {
             let path = absolute(path, encoding).map_err(|it| it.with_param("params.path"))?;
@@ -154,9 +159,7 @@ pub(crate) fn target<'a>(
         }
         (None, None) => Err(RpcError::invalid_params("neither `name` nor `path` is given")
             .with_param("params.name")
-            .with_hint(
-                "Send the skill's name, or the absolute path of its SKILL.md or directory.",
-            )),
+            .with_hint(hint)),
         (Some(_), Some(_)) => Err(RpcError::invalid_params("both `name` and `path` are given")
             .with_param("params.path")
             .with_hint("Send one of them; a path is exact, a name may be ambiguous.")),
@@ -320,5 +323,6 @@ mod tests {
         assert!(matches!(target(Some("a"), None, None), Ok(SkillTarget::Name("a"))));
         assert!(matches!(target(None, Some("/w/a"), None), Ok(SkillTarget::Path(_))));
         assert!(target(None, None, None).is_err() && target(Some("a"), Some("/a"), None).is_err());
+        assert!(target(Some(" "), None, None).is_err());
     }
 }
