@@ -26,6 +26,15 @@ use tokio::sync::oneshot;
 /// Maximum number of pending questions.
 const MAX_PENDING: usize = 1024;
 
+/// Maximum bytes of all pending questions, so that one answer can list them.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// Maximum number of pending questions of one connection.
+const MAX_PENDING_PER_ASKER: usize = 64;
+
+/// Maximum bytes of the pending questions of one connection.
+const MAX_BYTES_PER_ASKER: usize = MAX_BYTES / 8;
+
 /// Equal subjects are the same question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct QuestionSubject {
@@ -57,6 +66,24 @@ pub(crate) struct Question {
     pub(crate) metadata: Map<String, Value>,
     pub(crate) reason: String,
     pub(crate) rule: Option<PermissionRule>,
+}
+
+impl Question {
+    /// Returns the length of its texts, in bytes.
+    fn bytes(&self) -> usize {
+        let subject = &self.subject;
+        let lists = [&subject.patterns, &self.always, &self.suggestions];
+        let optional = [&subject.session, &subject.agent, &self.name];
+        let paths = [Some(&subject.worktree), Some(&self.view.cwd), self.path.as_ref()];
+        let metadata: usize =
+            self.metadata.iter().map(|(key, value)| key.len() + value.to_string().len()).sum();
+        lists.into_iter().flatten().map(String::len).sum::<usize>()
+            + optional.into_iter().flatten().map(String::len).sum::<usize>()
+            + paths.into_iter().flatten().map(|it| it.as_os_str().len()).sum::<usize>()
+            + subject.permission.len()
+            + self.reason.len()
+            + metadata
+    }
 }
 
 /// An agent that may read the files of a skill without another question, as long as its text is
@@ -110,6 +137,8 @@ pub(crate) struct Pending {
     pub(crate) at: u64,
     /// Time of its expiry, in milliseconds since 1970.
     pub(crate) expires: u64,
+    /// Length of the question's texts.
+    bytes: usize,
     /// The connections that asked, by [`ClientPeer::nth`](crate::rpc::peer::ClientPeer::nth).
     askers: BTreeSet<u64>,
     state: PendingState,
@@ -255,14 +284,22 @@ impl ApprovalQueue {
         limit: Duration,
         state: PendingState,
     ) -> Option<u64> {
-        if table.len() >= MAX_PENDING {
+        let bytes = question.bytes();
+        let has_room = |all: &mut dyn Iterator<Item = usize>, most: usize, most_bytes: usize| {
+            let (n, sum) = all.fold((1, bytes), |(n, sum), it| (n + 1, sum + it));
+            n <= most && sum <= most_bytes
+        };
+        let own = table.values().filter(|it| it.askers.contains(&asker));
+        if !has_room(&mut table.values().map(|it| it.bytes), MAX_PENDING, MAX_BYTES)
+            || !has_room(&mut own.map(|it| it.bytes), MAX_PENDING_PER_ASKER, MAX_BYTES_PER_ASKER)
+        {
             return None;
         }
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let at = now();
         let expires = at.saturating_add(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         let askers = BTreeSet::from([asker]);
-        table.insert(number, Pending { question, at, expires, askers, state });
+        table.insert(number, Pending { question, at, expires, bytes, askers, state });
         Some(number)
     }
 
@@ -438,14 +475,34 @@ mod tests {
     }
 
     #[test]
+    fn bytes_of_questions_are_limited_per_connection_and_in_all() {
+        let requests = ApprovalQueue::new("18c0ffee-1");
+        let mut long = question("a");
+        long.metadata.insert("text".to_owned(), "x".repeat(MAX_BYTES_PER_ASKER - 100).into());
+        let mut put = |asker, name: &str, length: usize| {
+            long.subject.patterns = vec![name.to_owned()];
+            long.reason = " ".repeat(length);
+            requests.put(asker, long.clone(), LONG).is_some()
+        };
+        assert!(!put(0, "too long", 100) && put(0, "0", 0) && !put(0, "second", 0));
+        assert!((1..8).all(|it| put(it, &it.to_string(), 0)));
+        assert!(!put(8, "8", 0), "of all");
+        assert!(requests.put(8, question("short"), LONG).is_some());
+    }
+
+    #[test]
     fn questions_expire_and_their_number_is_limited() {
         let requests = ApprovalQueue::new("18c0ffee-1");
         let (id, _) = requests.put(1, question("a"), Duration::ZERO).unwrap();
         assert!(requests.get(&id).is_none() && requests.answer(&id, yes()).is_none());
+        let put = |asker, name: &str| requests.put(asker, question(name), LONG).is_some();
         for n in 0..MAX_PENDING {
-            assert!(requests.put(1, question(&n.to_string()), LONG).is_some());
+            let asker = (n / MAX_PENDING_PER_ASKER) as u64;
+            assert!(put(asker, &n.to_string()));
+            let is_last = (n + 1) % MAX_PENDING_PER_ASKER == 0;
+            assert!(!is_last || !put(asker, "one more"), "of one connection");
         }
-        assert!(requests.put(1, question("one more"), LONG).is_none());
+        assert!(!put(99, "one more"), "of all");
         assert!(requests.get("beef-3").is_none(), "of another run");
     }
 }
