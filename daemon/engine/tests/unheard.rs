@@ -304,6 +304,26 @@ async fn sync_without_watches_updates_cached_views() {
 }
 
 #[tokio::test]
+async fn pipe_in_place_of_settings_causes_no_work_after_the_first_reading() {
+    let world = World::new();
+    world.write(".agents/skills/a", "a");
+    fs::create_dir_all(world.top.join(".claude")).unwrap();
+    let mode = rustix::fs::Mode::RWXU;
+    for name in [".claude/settings.json", "opencode.json"] {
+        let pipe = world.top.join(name);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    }
+    let engine = world.engine(&[]);
+    for profile in ["claude-code", "opencode"] {
+        world.shown(&engine, profile, Freshness::Verified).await;
+        let before = engine.status().await.unwrap().rebuilds;
+        world.shown(&engine, profile, Freshness::Verified).await;
+        assert_eq!(engine.status().await.unwrap().rebuilds, before, "{profile}");
+    }
+    engine.stop();
+}
+
+#[tokio::test]
 async fn change_before_a_late_watch_is_noticed() {
     let world = World::new();
     let engine = world.engine(&[""]);
