@@ -301,17 +301,22 @@ fn unusable(path: &Path, error: &io::Error) -> CommandError {
     CommandError::usage(format!("`{path}` is not a usable directory: {error}"))
 }
 
-// Removes `.` and `..`. For `..` this asks the disk, because `a` in `a/..` may be a link; a path
-// that does not exist is normalized by its text.
+// Removes `.` and `..`. For `..` this asks the disk, because `a` in `a/..` may be a link; the
+// components behind the last `..` keep their links. A path that does not exist is normalized by
+// its text.
 fn normalize(path: &Path) -> PathBuf {
-    if !path.components().any(|component| component == Component::ParentDir) {
-        return path.components().collect();
-    }
-    if let Ok(real) = path.canonicalize() {
+    let components: Vec<_> = path.components().collect();
+    let Some(last) = components.iter().rposition(|it| *it == Component::ParentDir) else {
+        return components.into_iter().collect();
+    };
+    let (above, rest) = components.split_at(last + 1);
+    let above: PathBuf = above.iter().collect();
+    if let Ok(mut real) = above.canonicalize() {
+        real.extend(rest);
         return real;
     }
     let mut normal = PathBuf::new();
-    for component in path.components() {
+    for component in components {
         match component {
             Component::ParentDir => {
                 normal.pop();

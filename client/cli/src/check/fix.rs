@@ -4,6 +4,7 @@
 //! verified when the new content is ready beside the file, right before it replaces the file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -142,10 +143,12 @@ fn fix_file(path: &Path, hash: Option<&str>, edits: &[CheckEdit]) -> std::io::Re
     Ok(if is_replaced { FixOutcome::Fixed } else { FixOutcome::Modified })
 }
 
-/// Returns whether a file is outside of the git worktree that contains its path.
+/// Returns whether a file is outside of the git worktree that contains its path; without a
+/// worktree, outside of the working directory if that contains the path.
 fn leads_out(path: &Path, target: &Path) -> bool {
     let top = path.ancestors().skip(1).find(|it| it.join(".git").symlink_metadata().is_ok());
-    let real = top.map(Path::canonicalize);
+    let cwd = env::current_dir().ok().filter(|it| path.starts_with(it));
+    let real = top.or(cwd.as_deref()).map(Path::canonicalize);
     real.is_some_and(|top| top.map_or(true, |top| !target.starts_with(top)))
 }
 

@@ -25,8 +25,11 @@ fn fix_does_not_edit_the_target_of_a_skill_file_link() {
     let home = victim.live.home.path().to_path_buf();
     lay_out(&home, &format!("//- /notes/fix.md\n{}", fixable("fix")));
     victim.link(".claude/skills/fix/SKILL.md", "notes/fix.md");
+    fs::create_dir_all(victim.top.join("src")).expect("made");
     let before = snapshot(&home.join("notes"));
-    for args in [&["check", "--fix"][..], &["check", "--fix", ".claude/skills/fix/SKILL.md"]] {
+    let file = ".claude/skills/fix/SKILL.md";
+    let around = format!("src/../{file}");
+    for args in [&["check", "--fix"][..], &["check", "--fix", file], &["check", "--fix", &around]] {
         let output = run(&victim.live.home, &victim.top, args);
         let text = stdout(&output);
         assert!(text.contains("notes/fix.md") && !text.contains("Raed"), "{text}");
@@ -45,6 +48,23 @@ fn fix_skips_and_names_a_trusted_outside_directory() {
     let output = run(&victim.live.home, &victim.top, &["check", "--fix"]);
     let told = stderr(&output);
     assert!(told.contains("is not fixed") && told.contains("vault/fix/SKILL.md"), "{told}");
+    assert_eq!(snapshot(&home.join("vault/fix")), before);
+}
+
+#[test]
+fn fix_does_not_edit_behind_a_linked_directory_without_a_worktree() {
+    let victim = Victim::new("");
+    let home = victim.live.home.path().to_path_buf();
+    lay_out(
+        &home,
+        &format!("//- /vault/fix/SKILL.md\n{}//- /archive/src/a.txt\na\n", fixable("fix")),
+    );
+    let archive = home.join("archive");
+    symlink(home.join("vault/fix"), archive.join("fix")).expect("made");
+    let before = snapshot(&home.join("vault/fix"));
+    for path in ["fix", "fix/SKILL.md", "src/../fix"] {
+        run(&victim.live.home, &archive, &["check", "--fix", path]);
+    }
     assert_eq!(snapshot(&home.join("vault/fix")), before);
 }
 
