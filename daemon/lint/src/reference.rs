@@ -400,12 +400,17 @@ fn is_other_length_or_swap(name: &str, meant: &str) -> bool {
 const SHORT_NAME_LEN: usize = 7;
 
 /// Returns whether two names differ by a typing error in a long word, not by its form or by
-/// hyphens.
+/// hyphens: `analyses` is the plural of `analysis`.
 fn is_slip(name: &str, meant: &str) -> bool {
     const LONG_WORD: usize = 5;
     let parts = |it: &str| it.split('-').count();
+    let is_plural = |a: &str, b: &str| {
+        let stem = a.strip_suffix("ses");
+        stem.is_some_and(|it| b.strip_suffix("sis") == Some(it))
+    };
     let is_word = |(a, b): (&str, &str)| {
-        a.len().min(b.len()) >= LONG_WORD && !(a.starts_with(b) || b.starts_with(a))
+        let is_form = a.starts_with(b) || b.starts_with(a) || is_plural(a, b) || is_plural(b, a);
+        a.len().min(b.len()) >= LONG_WORD && !is_form
     };
     let mut pairs = name.split('-').zip(meant.split('-'));
     parts(name) == parts(meant) && pairs.all(|(a, b)| a == b || is_word((a, b)))
