@@ -13,7 +13,7 @@ use skills_agents::references::{
 };
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest::{self, Slip};
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, occurrences};
 
 use super::agent_name;
 use super::expression::expression;
@@ -444,6 +444,25 @@ fn sides<'a>(cx: &Cx<'a>, span: Span) -> [&'a str; 2] {
 /// Signs between another name of a skill and the skill.
 const ARROWS: [&str; 3] = ["→", "->", "=>"];
 
+/// Returns whether an arrow leads from a name to another one on its line, or they are in different
+/// cells of a table's row.
+fn is_paired(cx: &Cx<'_>, span: Span, other: &str) -> bool {
+    let line = cx.line(span.start);
+    let before = Span::new(line.start, span.start).slice(cx.text);
+    let after = Span::new(span.end, line.end.max(span.end)).slice(cx.text);
+    let is_row = before.trim_start().starts_with('|');
+    let whole = |text: &str, at: usize| {
+        !text[..at].ends_with(is_part) && !text[at + other.len()..].starts_with(is_part)
+    };
+    let behind = occurrences(after, other).filter(|it| whole(after, *it)).last();
+    let leads = |gap: &str| {
+        is_row && gap.contains('|') || ARROWS.iter().any(|arrow| gap.contains(arrow))
+    };
+    let ahead = || occurrences(before, other).find(|it| whole(before, *it));
+    behind.is_some_and(|it| leads(&after[..it]))
+        || is_row && ahead().is_some_and(|it| before[it..].contains('|'))
+}
+
 /// Returns whether the text around a name, on its line, says that it is another name of a skill.
 fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
     const WORDS: [&str; 20] = [
@@ -456,10 +475,7 @@ fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
     const GONE: [(&str, &str); 4] =
         [("no", "longer"), ("any", "more"), ("not", "exist"), ("was", "removed")];
     const NAMES: [&str; 4] = ["name", "names", "named", "called"];
-    let line = cx.line(span.start);
-    let written = line.slice(cx.text).trim_start();
-    let is_row = written.starts_with('|') || ARROWS.iter().any(|it| written.contains(it));
-    if is_row && (written.contains(meant) || written.contains("this skill")) {
+    if is_paired(cx, span, meant) || is_paired(cx, span, "this skill") {
         return true;
     }
     let [before, after] = sides(cx, span);

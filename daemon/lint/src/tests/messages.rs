@@ -716,6 +716,8 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "Load the `competitive-breif` skill.",
         "Use `/competitive-breif`.",
         "The transformer of the previous step: use `competitive-breif`.",
+        "Ask → answer. Use `/competitive-breif`, see [x](../competitive-brief/SKILL.md).",
+        "| `competitive-breif` or `competitive-brief-web` | x |",
     ] {
         assert_eq!(check(line), ["competitive-breif"], "{line}");
     }
@@ -740,6 +742,7 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "The `competitive-breif` skill does not exist.",
         "- `/competitive-breif` → this skill",
         "| `/competitive-breif` | `/competitive-brief` |",
+        "| `/competitive-brief` | or `/competitive-breif` |",
         "Pass --competitive-breif to the program.",
         "Put it into `/shop`, or make a `docx` skill.",
         "Then /shop, or use the shop skill.",
