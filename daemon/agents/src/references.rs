@@ -147,7 +147,7 @@ static CALL: Needle = LazyLock::new(|| Finder::new("Skill("));
 /// Maximum length of a name in `Skill(name)`, in bytes.
 const MAX_CALL: usize = 256;
 
-/// Adds the names in `Skill(name)` and `Skill("name")`.
+/// Adds the names in `Skill(name)`, `Skill("name")` and `Skill(name, args)`.
 fn calls(text: &str, span: Span, found: &mut Vec<Reference>) {
     let written = span.slice(text);
     for at in CALL.find_iter(written.as_bytes()) {
@@ -158,7 +158,7 @@ fn calls(text: &str, span: Span, found: &mut Vec<Reference>) {
         let quote = rest.chars().next().filter(|it| matches!(it, '"' | '\''));
         let bare = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
         let start = start + rest.len() - bare.len();
-        let end = bare.find([')', '(', ' ', '\n', '"', '\'']);
+        let end = bare.find([')', '(', ',', ' ', '\n', '"', '\'']);
         let (name, behind) = bare.split_at(end.unwrap_or(bare.len()));
         if behind.starts_with('(') || quote.is_some_and(|it| !behind.starts_with(it)) {
             continue;
@@ -460,12 +460,14 @@ mod tests {
     #[test]
     fn call_with_a_name_in_quotes_is_a_reference() {
         check(
-            "Call Skill(\"deploy-app\"), Skill('review', \"x\") or Skill(p:notes).\n\n`Skill(\"pdf\")`\n\nSkill(\"broken, Skill('a\") and Skill(\"a b\")\n",
+            "Call Skill(\"deploy-app\"), Skill('review', \"x\") or Skill(p:notes).\n\n`Skill(\"pdf\")`, Skill(fix-it, args: \"x\") or `Skill(docs,x)`\n\nSkill(\"broken, Skill('a\") and Skill(\"a b\")\n",
             &expect![[r#"
                 allowed deploy-app
                 allowed review
                 allowed p:notes
                 allowed pdf
+                allowed fix-it
+                allowed docs
             "#]],
         );
     }

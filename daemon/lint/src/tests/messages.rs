@@ -715,6 +715,7 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "Use `competitive-breif`.",
         "Load the `competitive-breif` skill.",
         "Use `/competitive-breif`.",
+        "Call `Skill(competitive-breif, args: \"x\")`.",
         "The transformer of the previous step: use `competitive-breif`.",
         "Ask → answer. Use `/competitive-breif`, see [x](../competitive-brief/SKILL.md).",
         "| `competitive-breif` or `competitive-brief-web` | x |",
