@@ -304,8 +304,14 @@ pub fn is_workflow(path: &Path) -> bool {
 pub fn is_history(path: &Path) -> bool {
     let is_word = |it: &OsStr, words: &[&str]| {
         let name = it.to_string_lossy().to_lowercase();
-        let last = name.rsplit(['-', '_', '.']).next().unwrap_or_default();
-        words.contains(&&*name) || last.starts_with("archive")
+        // A version: `changelog-v0.5.0`.
+        let bare = name.trim_end_matches(|it: char| it.is_ascii_digit() || ".-_v".contains(it));
+        let mut parts = name.rsplit(['-', '_', '.']);
+        let last = parts.next().unwrap_or_default();
+        words.contains(&&*name)
+            || words.contains(&bare)
+            || last.starts_with("archive")
+            || parts.any(|it| it == "archived")
     };
     // A year and a month: `2025-12-notes`, `log_2025_12_31`.
     let is_dated = |it: &OsStr| {
@@ -317,12 +323,18 @@ pub fn is_history(path: &Path) -> bool {
                 && [b"19", b"20"].iter().any(|it| year.starts_with(*it))
         })
     };
+    let dirs: Vec<&OsStr> = path.parent().into_iter().flat_map(Path::iter).collect();
+    let n_above = dirs.iter().position(|it| *it == "skills" || *it == "skill");
+    let (above, below) = dirs.split_at(n_above.unwrap_or(dirs.len()));
     // A skill's own directory has its name.
-    let dirs = path.parent().into_iter().flat_map(Path::iter);
-    let mut dirs = dirs.take_while(|it| *it != "skills" && *it != "skill");
+    let n_own = if is_skill_file(path) { below.len() } else { 2.min(below.len()) };
+    let is_archive = |it: &&OsStr| ARCHIVES.iter().any(|name| *it == *name);
     let is_file = path.file_stem().is_some_and(|it| is_word(it, &HISTORY_FILES) || is_dated(it));
-    is_file && !is_agent_or_command(path)
-        || dirs.any(|it| is_word(it, &HISTORY_DIRS) || is_dated(it))
+    // A plugin may be one for change logs.
+    let is_log = || below.is_empty() && above.iter().any(|it| *it == "changelog");
+    !is_agent_or_command(path) && (is_file || is_log())
+        || above.iter().any(|it| is_word(it, &HISTORY_DIRS) || is_dated(it))
+        || below[n_own..].iter().any(is_archive)
 }
 
 fn is_markdown(path: &Path) -> bool {
@@ -366,6 +378,9 @@ const HISTORY_FILES: [&str; 5] = ["changelog", "changes", "history", "releases",
 
 /// Names of directories of texts about the past.
 const HISTORY_DIRS: [&str; 3] = ["history", "sessions", "changelogs"];
+
+/// Names of directories of old texts.
+const ARCHIVES: [&str; 3] = ["archive", "archives", "archived"];
 
 /// File names that agents read in any directory.
 pub const REFERENCING_FILES: [&str; 6] =
@@ -601,7 +616,17 @@ mod tests {
             ("/w/.agents/sessions/a.md", true),
             ("/w/notes/2025-12-23-session.md", true),
             ("/w/notes/2025_12/a.md", true),
+            ("/w/docs/changelog/v0.5.0.md", true),
+            ("/w/docs/changelog-v0.5.0.md", true),
+            ("/w/archived_notes/a.md", true),
+            ("/w/docs/skills/a/archive/b.md", true),
             ("/w/.claude/commands/changelog.md", false),
+            ("/w/plugins/changelog/skills/a/SKILL.md", false),
+            ("/w/plugins/changelog/commands/a.md", false),
+            ("/w/.claude/skills/archive/SKILL.md", false),
+            ("/w/.claude/skills/archive/references/a.md", false),
+            ("/w/.claude/skills/mail/archive/SKILL.md", false),
+            ("/w/docs/changelog-format.md", false),
             ("/w/.claude/skills/changelog/SKILL.md", false),
             ("/w/.claude/skills/chat-history/SKILL.md", false),
             ("/w/.claude/skills/email-archive/SKILL.md", false),
