@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use skills_agents::plugin;
 use skills_agents::references::{
-    Link, LinkBase, LinkBases, LinkForm, Meaning, Reference, ReferenceForm, TextSearch, bare_names,
-    has_names, has_paths, is_history, is_skill_file, is_workflow, lone_words, meaning,
-    path_references_in, path_steps,
+    LinkBases, Meaning, Reference, ReferenceForm, TextSearch, bare_names, has_names, has_paths,
+    is_history, is_skill_file, is_workflow, lone_words, meaning, path_references_in,
 };
 use skills_discovery::discover::{Entry, FileId};
 use skills_ide::rename::RenameKind;
@@ -21,6 +20,7 @@ use tower_lsp::ls_types::{Location, Range, Uri};
 use crate::document::{Document, Revision};
 use crate::session::{CachedMentions, Session};
 use crate::settings::Encoding;
+use crate::skill_paths::{leads_there_from_between, link_labels, skill_linked_at};
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::to_proto;
 
@@ -114,6 +114,10 @@ impl ReferencingFile {
         } else if resolved.is_document_for_people(&file.path) {
             file.add_prose_names(resolved, snapshot);
             file.add_bare_names(resolved, snapshot);
+        }
+        for label in link_labels(document, &file.links, &resolved.names) {
+            file.references.retain(|it| it.span != label.span);
+            file.references.push(label);
         }
         // A directory's name in a path may be found by its name alone too.
         let mut in_links: BTreeSet<Span> = file.links.iter().map(|it| it.span).collect();
@@ -728,65 +732,6 @@ pub(crate) fn skill_names(resolved: &ResolvedSkill, texts: Texts<'_>) -> Vec<Str
     let mut seen = BTreeSet::new();
     names.retain(|it| seen.insert(it.clone()));
     names
-}
-
-/// Returns the skill at an offset inside a path, and the span of its directory name. The offset may
-/// be on the directory name, or anywhere in a path that leads to the skill itself.
-fn skill_linked_at<'a>(
-    document: &Document,
-    offset: usize,
-    snapshot: &'a OverlaySnapshot,
-) -> Option<(Span, &'a SkillEntry)> {
-    let bases = snapshot.bases(document.path()?);
-    let skill_at_base = |link: &Link, base: &AbsPath| {
-        let target = base.join_lexically(&link.path);
-        let passed = path_steps(link, document.text(), base);
-        let named = passed.iter().rev().find_map(|it| {
-            let skill = snapshot.at(&it.reached.child("SKILL.md"))?;
-            let is_here = it.span.start <= offset && offset <= it.span.end;
-            let leads = target == skill.path || target == it.reached;
-            (is_here || leads).then_some((it.span, skill))
-        });
-        let own = || {
-            let skill = snapshot.at(&target)?;
-            // A path inside the skill's directory does not contain its name; a command is named by
-            // its file.
-            let is_command = RenameKind::of(&target) == RenameKind::Command;
-            let name = passed.last().filter(|_| is_command);
-            Some((name.map_or(link.span, |it| it.span), skill))
-        };
-        named.or_else(own)
-    };
-    let links = document.links_at(offset);
-    links
-        .iter()
-        .find_map(|link| bases.candidates(link.start).iter().find_map(|it| skill_at_base(link, it)))
-}
-
-/// Returns whether a path at a span also leads into one of these directories from a directory
-/// between the document's and the top of the worktree, such as that of a plugin.
-pub(crate) fn leads_there_from_between(
-    span: Span,
-    document: &Document,
-    bases: &LinkBases,
-    dirs: &[AbsPath],
-) -> bool {
-    if dirs.is_empty() {
-        return false;
-    }
-    let is_within =
-        |it: &AbsPath| bases.top.as_ref().is_some_and(|top| it != top && it.starts_with(top));
-    let mut here = document.links().iter().filter(|it| {
-        let is_here = it.span.start <= span.start && span.end <= it.span.end;
-        is_here && it.start == LinkBase::Text && it.way != LinkForm::Target
-    });
-    here.any(|link| {
-        let mut between = bases.text.ancestors().skip(1).take_while(is_within);
-        between.any(|base| {
-            let target = base.join_lexically(&link.path);
-            dirs.iter().any(|it| target.starts_with(it))
-        })
-    })
 }
 
 /// Returns true if a file can contain names of skills or paths to them.
