@@ -153,6 +153,7 @@ impl ReferencingFile {
         let document = Arc::clone(&self.document);
         let named = document.references().iter().filter_map(|it| {
             let form = resolved.form_of(it, snapshot, &self.path)?;
+            let form = resolved.form_after_slash(it, form, document.text());
             Some(Reference { form, ..it.clone() })
         });
         self.references.extend(named);
@@ -189,13 +190,17 @@ impl ReferencingFile {
             let Some(form) = resolved.form_of(reference, snapshot, &self.path) else { continue };
             let written = reference.form;
             let is_called = matches!(written, ReferenceForm::Called | ReferenceForm::Spoken);
-            let is_clear = !is_called || meaning(document.text(), reference.span) == Meaning::Skill;
-            let may_be_meant = is_clear && !written.needs_confirmation()
+            let is_in_plugin = resolved.is_name_in_plugin(&reference.name);
+            let is_clear = !is_called
+                || is_in_plugin
+                || meaning(document.text(), reference.span) == Meaning::Skill;
+            let may_be_meant = is_clear && (is_in_plugin || !written.needs_confirmation())
                 || reference.name.contains('-') && !matches!(written, ReferenceForm::Listed);
             if !may_be_meant {
                 continue;
             }
             let form = if is_clear { form } else { ReferenceForm::Named };
+            let form = resolved.form_after_slash(reference, form, document.text());
             let found = Reference { form, ..reference.clone() };
             let is_offered = found.needs_confirmation(document.text());
             if is_offered { &mut self.offered } else { &mut self.references }.push(found);
@@ -281,7 +286,7 @@ impl ResolvedSkill {
         let Reference { name, form, .. } = reference;
         if let Some((prefix, last)) = name.rsplit_once(':')
             && let Some(plugin) = &self.plugin
-            && (last == self.skill.name || Some(last) == self.directory_name())
+            && self.is_own_name(last)
         {
             let is_given = || snapshot.resolve_name(name).is_some_and(|it| self.is_file(it));
             return match form {
@@ -305,6 +310,30 @@ impl ResolvedSkill {
         }
         let (skill, form) = snapshot.resolve(reference, Some(text))?;
         self.is_file(skill).then_some(form)
+    }
+
+    fn is_own_name(&self, name: &str) -> bool {
+        name == self.skill.name || Some(name) == self.directory_name()
+    }
+
+    /// Returns whether a name is this skill's after the name of its own plugin.
+    fn is_name_in_plugin(&self, name: &str) -> bool {
+        let parts = name.rsplit_once(':');
+        parts.is_some_and(|(plugin, last)| {
+            self.plugin.as_deref() == Some(plugin) && self.is_own_name(last)
+        })
+    }
+
+    /// Returns the form of a reference to this skill, which leaves no doubt after `/` and the name
+    /// of its plugin.
+    fn form_after_slash(
+        &self,
+        Reference { name, span, .. }: &Reference,
+        form: ReferenceForm,
+        text: &str,
+    ) -> ReferenceForm {
+        let is_called = || text[..span.start].ends_with('/') && self.is_name_in_plugin(name);
+        if form.needs_confirmation() && is_called() { ReferenceForm::Mentioned } else { form }
     }
 
     /// Returns whether a reference in the text at a path may mean this skill, or another of its
