@@ -93,7 +93,8 @@ pub(crate) fn link_labels(
             let lead = lead.strip_suffix('/').unwrap_or(lead);
             lead.trim_end_matches(is_markup).ends_with('[')
         };
-        let name = names.iter().find(is_label).filter(|_| matches!(rest, "" | "/" | "/SKILL.md"))?;
+        let name =
+            names.iter().find(is_label).filter(|_| matches!(rest, "" | "/" | "/SKILL.md"))?;
         let span = Span::new(inner.len() - name.len(), inner.len());
         Some(Reference { name: name.clone(), span, form: ReferenceForm::Mentioned })
     };

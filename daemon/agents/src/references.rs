@@ -198,7 +198,12 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     let follows = behind.strip_prefix("skill").is_some_and(ends) || is_one_of_skills(behind);
     let before = text[..code.start].trim_end_matches('`').trim_end_matches(' ');
     let precedes = before.strip_suffix("skill").is_some_and(|it| !is_word(it.chars().next_back()));
+    // A glob may mean other skills too.
+    let glob = name.strip_suffix('*').filter(|_| is_called);
     match (is_called, follows || precedes) {
+        (true, _) if let Some(name) = glob => {
+            called(text, name, start, ReferenceForm::Named, found);
+        }
         (true, _) => called(text, name, start, ReferenceForm::Called, found),
         (false, true) => add(name, start, ReferenceForm::Mentioned, found),
         (false, false) => {}
@@ -251,11 +256,25 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
         };
         if ends {
             let start = prose.start + at + 1;
-            called(text, name, start, ReferenceForm::Spoken, found);
+            let is_glob = behind.starts_with('*') && !ends_emphasis(lead, behind);
+            let form = if is_glob { ReferenceForm::Named } else { ReferenceForm::Spoken };
+            called(text, name, start, form, found);
         }
     }
     word::before_skill(text, prose, found);
     word::after_skill(text, prose, found);
+}
+
+/// Returns whether the `*` after a name ends emphasis that starts before it on the line.
+fn ends_emphasis(lead: &str, behind: &str) -> bool {
+    let line = &lead[lead.ceil_char_boundary(lead.len().saturating_sub(MAX_CALL))..];
+    let line = line.rsplit('\n').next().unwrap_or_default();
+    let starts = |(before, inner): (&str, &str)| {
+        let opens = |it: char| it.is_whitespace() || "(\"'“‘«[|".contains(it);
+        before.trim_end_matches('*').chars().next_back().is_none_or(opens)
+            && !inner.starts_with(char::is_whitespace)
+    };
+    behind.starts_with("**") || line.rsplit_once('*').is_some_and(starts)
 }
 
 /// Adds a name after `/` or `$`, unless the words around it say that it is something else.
@@ -652,6 +671,22 @@ mod tests {
         }
         assert_eq!(certain("Then run [/skill-name](../a/SKILL.md)."), Some(true));
         assert_eq!(certain("Use the skill-name skill."), Some(true));
+    }
+
+    #[test]
+    fn glob_of_names_needs_confirmation() {
+        let certain = |text: &str| {
+            references(text, &parse(text)).first().map(|it| !it.needs_confirmation(text))
+        };
+        for text in
+            ["Pass to /skill-name* only.", "* Pass to /skill-name*", "To x/a* or /skill-name*"]
+        {
+            assert_eq!(certain(text), Some(false), "{text}");
+        }
+        assert_eq!(certain("Run `/skill-name*`."), Some(false));
+        for text in ["**Run /skill-name** only.", "*Run /skill-name* only.", "*/skill-name*"] {
+            assert_eq!(certain(text), Some(true), "{text}");
+        }
     }
 
     #[test]

@@ -244,10 +244,11 @@ fn is_in_data(cx: &Cx<'_>, span: Span) -> bool {
     })
 }
 
-/// Returns whether a name is part of a path, which other rules check.
+/// Returns whether a name is part of a path, which other rules check, or of a glob.
 fn is_in_path(text: &str, span: Span, form: ReferenceForm) -> bool {
     let before = text[..span.start].strip_suffix('/').filter(|_| form == ReferenceForm::Named);
-    before.is_some_and(|it| it.ends_with(|it: char| it.is_alphanumeric() || it == '.'))
+    let is_glob = text[span.end..].starts_with('*');
+    before.is_some_and(|it| it.ends_with(|it: char| it.is_alphanumeric() || it == '.') || is_glob)
 }
 
 /// The certainty that a name is that of a skill.
@@ -455,9 +456,8 @@ fn is_paired(cx: &Cx<'_>, span: Span, other: &str) -> bool {
         !text[..at].ends_with(is_part) && !text[at + other.len()..].starts_with(is_part)
     };
     let behind = occurrences(after, other).filter(|it| whole(after, *it)).last();
-    let leads = |gap: &str| {
-        is_row && gap.contains('|') || ARROWS.iter().any(|arrow| gap.contains(arrow))
-    };
+    let leads =
+        |gap: &str| is_row && gap.contains('|') || ARROWS.iter().any(|arrow| gap.contains(arrow));
     let ahead = || occurrences(before, other).find(|it| whole(before, *it));
     behind.is_some_and(|it| leads(&after[..it]))
         || is_row && ahead().is_some_and(|it| before[it..].contains('|'))

@@ -751,6 +751,7 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "Use the `competitive-bloom` or the `revamp-code` skill.",
         "See skills/competitive-breif/notes.",
         "This is a review-core matter: the code-review-code.",
+        "Pass `/competitive-breif*` or /competitive-breif* on.",
     ] {
         assert_eq!(check(line), [""; 0], "{line}");
     }
