@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use skills_syntax::markdown::Body;
-use skills_syntax::parse::{Document, Value};
+use skills_syntax::parse::{Document, Entry, ScalarStyle, Value, ValueKind};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{Span, ascii_pair};
 
@@ -130,6 +130,13 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
             listed(text, value, found);
         }
     }
+    for Entry { key, .. } in permissions(document) {
+        let is_quoted = matches!(key.style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+        let start = key.span.start + usize::from(is_quoted);
+        if text[start..].starts_with(&*key.text) {
+            add(&key.text, start, ReferenceForm::Listed, found);
+        }
+    }
     for key in SENTENCES {
         if let Some(entry) = frontmatter.get(key) {
             in_prose(text, entry.value.span, found);
@@ -139,6 +146,20 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
         let Some(entry) = frontmatter.get(key) else { continue };
         calls(text, entry.value.span, found);
     }
+}
+
+/// Returns the entries of `permission.skill`, which allow an agent of opencode its skills.
+fn permissions(document: &Document) -> &[Entry] {
+    let frontmatter = document.frontmatter.as_ref();
+    let mut entries = frontmatter.map_or(&[][..], |it| &it.entries);
+    for key in ["permission", "skill"] {
+        let entry = entries.iter().find(|it| it.key.text == key);
+        entries = match entry.map(|it| &it.value.kind) {
+            Some(ValueKind::Mapping { entries, .. }) => entries,
+            _ => &[],
+        };
+    }
+    entries
 }
 
 /// The start of a call.
@@ -574,6 +595,13 @@ mod tests {
                 mentioned PDF Tools
                 called Upper
                 mentioned формы
+            "#]],
+        );
+        check(
+            "---\npermission:\n  skill:\n    pdf: allow\n    \"fix-it\": deny\n    'x-*': deny\n  bash: deny\n---\n",
+            &expect![[r#"
+                listed pdf
+                listed fix-it
             "#]],
         );
         check(

@@ -138,7 +138,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     };
     // A field of agents: it has no meaning in a skill.
     let is_agent = cx.path.is_some_and(|it| is_instruction_file(it));
-    let unread = cx.entry("skills").map(|it| it.value.span).filter(|_| !is_agent);
+    let values = |key| cx.entry(key).map(|it| it.value.span);
+    let (skills, permission) = (values("skills"), values("permission"));
+    let unread = [skills, permission].map(|it| it.filter(|_| !is_agent));
     let mut compared: HashMap<(String, Certainty), Option<&str>> = HashMap::new();
     let is_own_plugin = |it: &str| cx.fs.plugin() == Some(it);
     for Reference { name, span, form } in cx.references() {
@@ -158,7 +160,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             || skill_set.is_known_name(name)
             || is_builtin(cx, name, span, form)
             || is_argument(name, span)
-            || unread.is_some_and(|it| it.touches(span))
+            || unread.iter().flatten().any(|it| it.touches(span))
             || is_in_data(cx, span)
             || is_in_path(cx.text, span, form)
         {
@@ -199,9 +201,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             _ => certainty == Certainty::Word || form.needs_confirmation(),
         };
         let finding = if may_be_other { finding.severity(Severity::Information) } else { finding };
-        // In a sentence, the name may be right and mean something else.
+        // In a sentence or a permission, the name may be right and mean something else.
         let is_listed = matches!(form, ReferenceForm::Listed | ReferenceForm::Allowed)
-            && span.end <= cx.document.body.start;
+            && span.end <= cx.document.body.start
+            && !permission.is_some_and(|it| it.touches(span));
         out.push(if is_listed {
             finding.fix(title, span, meant)
         } else {
