@@ -316,15 +316,24 @@ pub fn is_instruction_file(path: &Path) -> bool {
 }
 
 /// Returns whether agents read a file as instructions, so that it may name skills: a SKILL.md,
-/// `CLAUDE.md` and similar files, commands and agents.
+/// `CLAUDE.md` and similar files, commands, agents, also those of plugins, and rules.
 pub fn is_referencing_file(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|it| it.to_str()) else { return false };
     if REFERENCING_FILES.contains(&name) {
         return true;
     }
     let parts: Vec<_> = path.iter().filter_map(|it| it.to_str()).collect();
+    let (dirs, is_text) = (&parts[..parts.len() - 1], is_markdown(path));
     let is_kept = |pair: &[&str]| AGENT_DIRS.contains(&pair[0]) && AGENT_SUBDIRS.contains(&pair[1]);
-    path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
+    let is_rule = |it: &[&str]| [".claude", ".cursor"].contains(&it[0]) && it[1] == "rules";
+    let is_copilot = match dirs {
+        [.., ".github"] => name == "copilot-instructions.md",
+        _ => name.ends_with(".instructions.md") && dirs.ends_with(&[".github", "instructions"]),
+    };
+    name.ends_with(".md") && parts.windows(2).any(is_kept)
+        || is_text && dirs.windows(2).any(is_rule)
+        || is_copilot
+        || is_agent_or_command(path)
 }
 
 /// Returns whether a file is searched for paths: any Markdown file, and any workflow.
@@ -383,30 +392,22 @@ fn is_markdown(path: &Path) -> bool {
 }
 
 /// Returns whether a file is searched for names of skills: a file that agents read, including
-/// bundled files of skills, and the agents and commands of plugins.
+/// bundled files of skills.
 pub fn has_names(path: &Path) -> bool {
-    let is_rule = |dir: &Path| {
-        let dirs: Vec<&str> = dir.iter().rev().filter_map(|it| it.to_str()).collect();
-        dirs.windows(2).any(|it| it[0] == "rules" && [".claude", ".cursor"].contains(&it[1]))
-    };
-    let is_copilot = path.ends_with(".github/copilot-instructions.md");
     let is_bundled = || {
         is_markdown(path)
             && path.parent().is_some_and(|it| it.iter().any(|it| it == "skills" || it == "skill"))
     };
-    is_referencing_file(path)
-        || is_agent_or_command(path)
-        || is_copilot
-        || is_markdown(path) && path.parent().is_some_and(is_rule)
-        || is_bundled()
+    is_referencing_file(path) || is_bundled()
 }
 
 /// Returns whether a path is that of an agent or a command as plugins have them:
 /// `PLUGIN/agents/name.md`, `PLUGIN/commands/group/name.md`.
 fn is_agent_or_command(path: &Path) -> bool {
     let holds_them = |it: &OsStr| it == "agents" || it == "commands";
+    let is_other = |it: &str| it.starts_with("README") || it.eq_ignore_ascii_case("skill");
     path.extension().is_some_and(|it| it == "md")
-        && !path.file_stem().and_then(OsStr::to_str).is_some_and(|it| it.starts_with("README"))
+        && !path.file_stem().and_then(OsStr::to_str).is_some_and(is_other)
         && path.ancestors().skip(1).take(2).filter_map(Path::file_name).any(holds_them)
 }
 
@@ -647,6 +648,7 @@ mod tests {
             ("/w/git-plugin/agents/README.md", false),
             ("/w/git-plugin/agents/git/README_zh.md", false),
             ("/w/git-plugin/agents/ops.py", false),
+            ("/w/agents/ops/skill.md", false),
             ("/w/git-plugin/docs/ops.md", false),
             ("/w/agents/a/b/c.md", false),
         ] {
@@ -728,7 +730,14 @@ mod tests {
             ("/w/skills/a/SKILL.md", true),
             ("/w/README.md", false),
             ("/w/.claude/commands/run.sh", false),
-            ("/w/commands/commit.md", false),
+            ("/w/commands/commit.md", true),
+            ("/w/.claude/rules/a/b.md", true),
+            ("/w/.cursor/rules/a.mdc", true),
+            ("/w/.github/copilot-instructions.md", true),
+            ("/w/.github/instructions/a.instructions.md", true),
+            ("/w/.claude/rules/a.sh", false),
+            ("/w/docs/rules/a.md", false),
+            ("/w/docs/a.instructions.md", false),
         ] {
             assert_eq!(is_referencing_file(Path::new(path)), expected, "{path}");
         }

@@ -125,9 +125,14 @@ fn suggest_skill(cx: &Cx<'_>, finding: Finding, link: &Link, dir: &str, rest: &s
 /// Maximum number of different unknown names of one text that are compared with the skills' names.
 const MAX_COMPARED: usize = 256;
 
-/// Reports references whose name nearly equals that of a skill.
+/// Reports names that nearly equal that of a subagent or a skill.
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     agent_name::check_calls(cx, &UNKNOWN, out);
+    check_names(cx, out);
+}
+
+/// Reports references whose name nearly equals that of a skill.
+pub(super) fn check_names(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let skill_set = cx.skill_set();
     if skill_set.neighbours().is_empty() {
         return;
