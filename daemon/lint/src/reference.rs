@@ -218,20 +218,25 @@ pub(super) fn check_names(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
 }
 
-/// Returns whether a name is that of a built-in command of one of the check's agents: after `/`, or
-/// where the text says so.
+/// Returns whether a name is that of a built-in command of one of the check's agents: alone, after
+/// `/`, there or elsewhere in the text, or where the text says so.
 fn is_builtin(cx: &Cx<'_>, name: &str, span: Span, form: ReferenceForm) -> bool {
     static BEFORE: LazyLock<Regex> =
         LazyLock::new(|| expression(r"(?i)\bbuilt[- ]?in\W+(?:\w+\W+)?$"));
     static AFTER: LazyLock<Regex> =
         LazyLock::new(|| expression(r"(?i)^\W+(?:\w+\W+){0,3}built[- ]?in\b"));
-    let is_called = matches!(form, ReferenceForm::Called | ReferenceForm::Spoken)
-        && cx.text[..span.start].ends_with('/');
+    let is_after_slash = |span: Span| cx.text[..span.start].ends_with('/');
+    let is_called = || {
+        let mut same = cx.references().iter().filter(|it| it.name == name);
+        form == ReferenceForm::Named
+            || is_after_slash(span)
+            || same.any(|it| is_after_slash(it.span))
+    };
     let is_said = || {
         let [before, after] = sides(cx, span);
         BEFORE.is_match(before) || AFTER.is_match(after)
     };
-    commands::agents_with(name).any(|it| cx.applies_to(&[it])) && (is_called || is_said())
+    commands::agents_with(name).any(|it| cx.applies_to(&[it])) && (is_called() || is_said())
 }
 
 /// Returns whether a name before "skill" is a word of the sentence: "the other skill".

@@ -67,6 +67,8 @@ fn built_in_command_is_no_misspelled_skill() {
         "Run /code-review.",
         "Run `/code-review`.",
         "The built-in `code-review` skill.",
+        "Loop /code-review.\n\nUse the `code-review` skill.",
+        "The lenses (code-review, bug-audit) differ.",
         "The `code-review` skill is built in.",
     ] {
         silent("ref/unknown", &skill(line));
