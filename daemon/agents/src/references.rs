@@ -336,15 +336,23 @@ pub fn is_referencing_file(path: &Path) -> bool {
         || is_agent_or_command(path)
 }
 
-/// Returns whether a file is searched for paths: any Markdown file, and any workflow.
+/// Returns whether a file is searched for paths: any Markdown file, any workflow, and Codex's
+/// metadata of a skill.
 pub fn has_paths(path: &Path) -> bool {
-    is_markdown(path) || is_workflow(path)
+    is_markdown(path) || is_workflow(path) || is_codex_metadata(path)
 }
 
-/// Returns whether a file is a workflow of GitHub, whose commands may contain paths.
+/// Returns whether a file is Codex's metadata of a skill, whose prompts name it: `$name`.
+fn is_codex_metadata(path: &Path) -> bool {
+    path.ends_with("agents/openai.yaml")
+}
+
+/// Returns whether a file is a workflow of GitHub or lists hooks of pre-commit. Their commands may
+/// contain paths.
 pub fn is_workflow(path: &Path) -> bool {
     let is_yaml = path.extension().is_some_and(|it| it == "yml" || it == "yaml");
-    is_yaml && path.parent().is_some_and(|it| it.ends_with(".github/workflows"))
+    let is_hooks = path.file_stem().is_some_and(|it| it == ".pre-commit-config");
+    is_yaml && (is_hooks || path.parent().is_some_and(|it| it.ends_with(".github/workflows")))
 }
 
 /// Returns whether a file tells what happened: a change log, a file in an archive, or one with a
@@ -398,7 +406,7 @@ pub fn has_names(path: &Path) -> bool {
         is_markdown(path)
             && path.parent().is_some_and(|it| it.iter().any(|it| it == "skills" || it == "skill"))
     };
-    is_referencing_file(path) || is_bundled()
+    is_referencing_file(path) || is_codex_metadata(path) || is_bundled()
 }
 
 /// Returns whether a path is that of an agent or a command as plugins have them:
@@ -653,6 +661,20 @@ mod tests {
             ("/w/agents/a/b/c.md", false),
         ] {
             assert_eq!(has_names(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn workflows_hooks_and_metadata_are_searched_for_paths() {
+        for (path, expected) in [
+            ("/w/.github/workflows/ci.yml", (true, true)),
+            ("/w/.pre-commit-config.yaml", (true, true)),
+            ("/w/skills/a/agents/openai.yaml", (true, false)),
+            ("/w/skills/a/openai.yaml", (false, false)),
+            ("/w/config.yaml", (false, false)),
+        ] {
+            let path = Path::new(path);
+            assert_eq!((has_paths(path), is_workflow(path)), expected, "{path:?}");
         }
     }
 

@@ -270,6 +270,18 @@ async fn name_after_a_slash_and_its_own_plugin_is_renamed_without_asking() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn prompt_in_metadata_is_renamed_and_path_of_a_hook_is_asked_about() {
+    let prompt = "interface:\n  default_prompt: \"Use $pdf-tools to read.\"\n";
+    let hook = "hooks:\n  - id: v\n    entry: python .claude/skills/pdf-tools/x.py\n";
+    for (file, text, expected) in [
+        ("/w/.claude/skills/pdf-tools/agents/openai.yaml", prompt, "1"),
+        ("/w/.pre-commit-config.yaml", hook, "2?"),
+    ] {
+        assert_eq!(rename_lines(&[(file, text)]).await, expected, "{file}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn rename_of_a_one_word_name_asks_about_words_and_edits_no_routes() {
     let mut confirming = capabilities(false);
     confirming["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
