@@ -43,11 +43,14 @@ pub fn bare_names<'n>(
 }
 
 /// Returns whether no other name, path, option, address, attribute or file name goes on at either
-/// end. A path may start with the name, and text in another script may go on without a blank.
+/// end. A path may start with the name, text in another script may go on without a blank, and a
+/// shell escapes backticks.
 fn is_whole(text: &str, name: Span) -> bool {
     let (before, after) = (&text[..name.start], &text[name.end..]);
     let is_in_sentence = after.starts_with(is_of_other_script);
-    let before = before.strip_suffix('/').filter(|_| is_in_sentence).unwrap_or(before);
+    let is_code = |it: &str| is_in_sentence || it.ends_with("\\`");
+    let before = before.strip_suffix('/').filter(|it| is_code(it)).unwrap_or(before);
+    let after = after.strip_prefix('\\').filter(|it| it.starts_with('`')).unwrap_or(after);
     let is_part = |it: char| is_word_part(it) || "/\\.#@<$%&".contains(it);
     let opens = !before.ends_with(is_part)
         && !before.strip_suffix(':').is_some_and(|it| it.ends_with(char::is_alphanumeric))
@@ -106,6 +109,8 @@ mod tests {
                 "~~aa-bb~~",
                 "```text\nwhen aa-bb runs\n```",
                 "~~~yaml\naa-bb: true\n~~~",
+                "```bash\ngh pr --body \"Run \\`/aa-bb 1\\` first.\"\n```",
+                "```bash\ngh pr --body \"The \\`aa-bb\\` skill.\"\n```",
                 "먼저 aa-bb가 한다",
                 "由aa-bb分派",
                 "\"/aa-bb를 실행\"",
@@ -133,6 +138,7 @@ mod tests {
                 "`aa-bb run`",
                 "```sh\naa-bb run x\n```",
                 "cc",
+                "```bash\nls \\aa-bb \\`x/aa-bb\\` aa-bb\\n\n```",
                 "aa-bbé",
                 "éaa-bb",
                 "由x-aa-bb分派",
