@@ -330,7 +330,7 @@ pub fn is_referencing_file(path: &Path) -> bool {
         [.., ".github"] => name == "copilot-instructions.md",
         _ => name.ends_with(".instructions.md") && dirs.ends_with(&[".github", "instructions"]),
     };
-    name.ends_with(".md") && parts.windows(2).any(is_kept)
+    path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
         || is_text && dirs.windows(2).any(is_rule)
         || is_copilot
         || is_agent_or_command(path)

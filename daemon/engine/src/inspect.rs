@@ -17,7 +17,7 @@ mod unreadable;
 mod walks;
 mod worktree;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -193,9 +193,11 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let mentions = MentionSearch::new(&task.views, skills.collect(), names, &task.cancel);
     let is_mentioned = |name: &str| mentions.is_mentioned(name);
     let n_files = sources.len();
-    let linked = linked_texts(&sources);
-    let linked: Vec<AbsPath> =
-        linked.into_iter().filter(|it| files.binary_search(it).is_err()).collect();
+    let skills = sources.iter().filter(|it| is_skill_file(&it.path) && it.is_whole());
+    let linked: BTreeSet<AbsPath> =
+        skills.flat_map(|it| linked_texts(&it.path, &it.text, &it.document)).collect();
+    let is_new = |it: &AbsPath| files.binary_search(it).is_err();
+    let linked: Vec<AbsPath> = linked.into_iter().filter(is_new).collect();
     let linked = in_parallel(&linked, &task.cancel, read).ok_or(InspectError::Cancelled)?;
     sources.extend(linked.into_iter().flatten().filter(InspectedFile::is_whole));
     let is_linked: HashSet<&AbsPath> = sources[n_files..].iter().map(|it| &it.path).collect();

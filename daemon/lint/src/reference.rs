@@ -185,6 +185,9 @@ pub(super) fn check_names(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let find_meant = || find_intended_skill(skill_set, &key.0, certainty);
         let meant = *compared.entry(key.clone()).or_insert_with(find_meant);
         let Some(meant) = meant else { continue };
+        if cx.fs.is_linked_text() && !is_clear_in_linked_text(name, meant, form) {
+            continue;
+        }
         if is_explained(cx, span, meant) || is_illustrated(cx, span) {
             continue;
         }
@@ -216,6 +219,15 @@ pub(super) fn check_names(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             finding.draft(title, span, meant)
         });
     }
+}
+
+/// Returns whether a name in a file that a skill links to means a skill: such files also have many
+/// routes, packages and plain words.
+fn is_clear_in_linked_text(name: &str, meant: &str, form: ReferenceForm) -> bool {
+    name.contains('-')
+        && name.split('-').count() == meant.split('-').count()
+        && suggest::slip(name, meant).is_some()
+        && matches!(form, ReferenceForm::Mentioned | ReferenceForm::Allowed | ReferenceForm::Called)
 }
 
 /// Returns whether a name is that of a built-in command of one of the check's agents: alone, after

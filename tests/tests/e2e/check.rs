@@ -134,7 +134,7 @@ fn misspelled_skill_is_found_in_linked_files_rules_and_parts_of_plugins() {
     let unread = unread.map(|it| format!(".claude/skills/pdf/{it}"));
     let texts = linked.iter().chain(&others).copied().chain(unread.iter().map(String::as_str));
     for path in texts.chain([".agents/rules/d.md"]) {
-        tree += &format!("//- /{path}\n{line}");
+        tree.extend(["//- /", path, "\n", line]);
     }
     let top = home.worktree("w", &tree);
     symlink("../.agents/rules", top.join(".claude/rules")).expect("it can be made");

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use skills_agents::references::{LinkBase, is_history, links};
 use skills_lint::is_sample;
+use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 
-use super::InspectedFile;
 use crate::files::skill_file::is_skill_file;
 
 /// Maximum number of files of one skill.
@@ -16,16 +16,15 @@ const MAX_FILES: usize = 64;
 /// Extensions of the files.
 const MARKDOWN: [&str; 3] = ["md", "mdx", "markdown"];
 
-/// Returns the Markdown files below the directories of skills that their texts link to or name by
+/// Returns the Markdown files below the directory of a skill that its text links to or names by
 /// their paths. Samples and texts about the past are left out.
-pub(super) fn linked_texts(sources: &[InspectedFile]) -> BTreeSet<AbsPath> {
-    let skills = sources.iter().filter(|it| is_skill_file(&it.path) && it.is_whole());
-    skills.flat_map(linked_from).collect()
-}
-
-fn linked_from(skill: &InspectedFile) -> impl Iterator<Item = AbsPath> {
-    let dir = skill.path.parent().unwrap_or_else(|| skill.path.clone());
-    let found = links(&skill.text, &skill.document).into_iter();
+pub(super) fn linked_texts(
+    skill: &AbsPath,
+    text: &str,
+    document: &Document,
+) -> impl Iterator<Item = AbsPath> + use<> {
+    let dir = skill.parent().unwrap_or_else(|| skill.clone());
+    let found = links(text, document).into_iter();
     let found = found.filter(|it| matches!(it.start, LinkBase::Text | LinkBase::Skill));
     let targets: BTreeSet<AbsPath> = found.map(|it| dir.join_lexically(&it.path)).collect();
     let is_linked = move |it: &AbsPath| {
