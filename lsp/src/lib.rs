@@ -35,6 +35,8 @@ mod snapshot;
 
 mod analysis;
 
+mod skill_paths;
+
 mod texts;
 
 mod server;

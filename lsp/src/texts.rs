@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use skills_agents::plugin;
 use skills_agents::references::{
-    Link, LinkBase, LinkBases, LinkForm, Meaning, Reference, ReferenceForm, TextSearch, bare_names,
-    has_names, has_paths, is_history, is_skill_file, is_workflow, lone_words, meaning,
-    path_references_in, path_steps,
+    LinkBases, Meaning, Reference, ReferenceForm, TextSearch, bare_names, has_names, has_paths,
+    is_history, is_skill_file, is_workflow, lone_words, meaning, path_references_in,
 };
 use skills_discovery::discover::{Entry, FileId};
 use skills_ide::rename::RenameKind;
@@ -21,6 +20,7 @@ use tower_lsp::ls_types::{Location, Range, Uri};
 use crate::document::{Document, Revision};
 use crate::session::{CachedMentions, Session};
 use crate::settings::Encoding;
+use crate::skill_paths::{leads_there_from_between, link_labels, skill_linked_at};
 use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::to_proto;
 
@@ -115,6 +115,10 @@ impl ReferencingFile {
             file.add_prose_names(resolved, snapshot);
             file.add_bare_names(resolved, snapshot);
         }
+        for label in link_labels(document, &file.links, &resolved.names) {
+            file.references.retain(|it| it.span != label.span);
+            file.references.push(label);
+        }
         // A directory's name in a path may be found by its name alone too.
         let mut in_links: BTreeSet<Span> = file.links.iter().map(|it| it.span).collect();
         if !resolved.copies.is_empty() {
@@ -149,6 +153,7 @@ impl ReferencingFile {
         let document = Arc::clone(&self.document);
         let named = document.references().iter().filter_map(|it| {
             let form = resolved.form_of(it, snapshot, &self.path)?;
+            let form = resolved.form_after_slash(it, form, document.text());
             Some(Reference { form, ..it.clone() })
         });
         self.references.extend(named);
@@ -185,13 +190,17 @@ impl ReferencingFile {
             let Some(form) = resolved.form_of(reference, snapshot, &self.path) else { continue };
             let written = reference.form;
             let is_called = matches!(written, ReferenceForm::Called | ReferenceForm::Spoken);
-            let is_clear = !is_called || meaning(document.text(), reference.span) == Meaning::Skill;
-            let may_be_meant = is_clear && !written.needs_confirmation()
+            let is_in_plugin = resolved.is_name_in_plugin(&reference.name);
+            let is_clear = !is_called
+                || is_in_plugin
+                || meaning(document.text(), reference.span) == Meaning::Skill;
+            let may_be_meant = is_clear && (is_in_plugin || !written.needs_confirmation())
                 || reference.name.contains('-') && !matches!(written, ReferenceForm::Listed);
             if !may_be_meant {
                 continue;
             }
             let form = if is_clear { form } else { ReferenceForm::Named };
+            let form = resolved.form_after_slash(reference, form, document.text());
             let found = Reference { form, ..reference.clone() };
             let is_offered = found.needs_confirmation(document.text());
             if is_offered { &mut self.offered } else { &mut self.references }.push(found);
@@ -277,7 +286,7 @@ impl ResolvedSkill {
         let Reference { name, form, .. } = reference;
         if let Some((prefix, last)) = name.rsplit_once(':')
             && let Some(plugin) = &self.plugin
-            && (last == self.skill.name || Some(last) == self.directory_name())
+            && self.is_own_name(last)
         {
             let is_given = || snapshot.resolve_name(name).is_some_and(|it| self.is_file(it));
             return match form {
@@ -301,6 +310,30 @@ impl ResolvedSkill {
         }
         let (skill, form) = snapshot.resolve(reference, Some(text))?;
         self.is_file(skill).then_some(form)
+    }
+
+    fn is_own_name(&self, name: &str) -> bool {
+        name == self.skill.name || Some(name) == self.directory_name()
+    }
+
+    /// Returns whether a name is this skill's after the name of its own plugin.
+    fn is_name_in_plugin(&self, name: &str) -> bool {
+        let parts = name.rsplit_once(':');
+        parts.is_some_and(|(plugin, last)| {
+            self.plugin.as_deref() == Some(plugin) && self.is_own_name(last)
+        })
+    }
+
+    /// Returns the form of a reference to this skill, which leaves no doubt after `/` and the name
+    /// of its plugin.
+    fn form_after_slash(
+        &self,
+        Reference { name, span, .. }: &Reference,
+        form: ReferenceForm,
+        text: &str,
+    ) -> ReferenceForm {
+        let is_called = || text[..span.start].ends_with('/') && self.is_name_in_plugin(name);
+        if form.needs_confirmation() && is_called() { ReferenceForm::Mentioned } else { form }
     }
 
     /// Returns whether a reference in the text at a path may mean this skill, or another of its
@@ -728,65 +761,6 @@ pub(crate) fn skill_names(resolved: &ResolvedSkill, texts: Texts<'_>) -> Vec<Str
     let mut seen = BTreeSet::new();
     names.retain(|it| seen.insert(it.clone()));
     names
-}
-
-/// Returns the skill at an offset inside a path, and the span of its directory name. The offset may
-/// be on the directory name, or anywhere in a path that leads to the skill itself.
-fn skill_linked_at<'a>(
-    document: &Document,
-    offset: usize,
-    snapshot: &'a OverlaySnapshot,
-) -> Option<(Span, &'a SkillEntry)> {
-    let bases = snapshot.bases(document.path()?);
-    let skill_at_base = |link: &Link, base: &AbsPath| {
-        let target = base.join_lexically(&link.path);
-        let passed = path_steps(link, document.text(), base);
-        let named = passed.iter().rev().find_map(|it| {
-            let skill = snapshot.at(&it.reached.child("SKILL.md"))?;
-            let is_here = it.span.start <= offset && offset <= it.span.end;
-            let leads = target == skill.path || target == it.reached;
-            (is_here || leads).then_some((it.span, skill))
-        });
-        let own = || {
-            let skill = snapshot.at(&target)?;
-            // A path inside the skill's directory does not contain its name; a command is named by
-            // its file.
-            let is_command = RenameKind::of(&target) == RenameKind::Command;
-            let name = passed.last().filter(|_| is_command);
-            Some((name.map_or(link.span, |it| it.span), skill))
-        };
-        named.or_else(own)
-    };
-    let links = document.links_at(offset);
-    links
-        .iter()
-        .find_map(|link| bases.candidates(link.start).iter().find_map(|it| skill_at_base(link, it)))
-}
-
-/// Returns whether a path at a span also leads into one of these directories from a directory
-/// between the document's and the top of the worktree, such as that of a plugin.
-pub(crate) fn leads_there_from_between(
-    span: Span,
-    document: &Document,
-    bases: &LinkBases,
-    dirs: &[AbsPath],
-) -> bool {
-    if dirs.is_empty() {
-        return false;
-    }
-    let is_within =
-        |it: &AbsPath| bases.top.as_ref().is_some_and(|top| it != top && it.starts_with(top));
-    let mut here = document.links().iter().filter(|it| {
-        let is_here = it.span.start <= span.start && span.end <= it.span.end;
-        is_here && it.start == LinkBase::Text && it.way != LinkForm::Target
-    });
-    here.any(|link| {
-        let mut between = bases.text.ancestors().skip(1).take_while(is_within);
-        between.any(|base| {
-            let target = base.join_lexically(&link.path);
-            dirs.iter().any(|it| target.starts_with(it))
-        })
-    })
 }
 
 /// Returns true if a file can contain names of skills or paths to them.

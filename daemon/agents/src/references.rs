@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use skills_syntax::markdown::Body;
-use skills_syntax::parse::{Document, Value};
+use skills_syntax::parse::{Document, Entry, ScalarStyle, Value, ValueKind};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{Span, ascii_pair};
 
@@ -130,6 +130,13 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
             listed(text, value, found);
         }
     }
+    for Entry { key, .. } in permissions(document) {
+        let is_quoted = matches!(key.style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+        let start = key.span.start + usize::from(is_quoted);
+        if text[start..].starts_with(&*key.text) {
+            add(&key.text, start, ReferenceForm::Listed, found);
+        }
+    }
     for key in SENTENCES {
         if let Some(entry) = frontmatter.get(key) {
             in_prose(text, entry.value.span, found);
@@ -141,13 +148,27 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
     }
 }
 
+/// Returns the entries of `permission.skill`, which allow an agent of opencode its skills.
+fn permissions(document: &Document) -> &[Entry] {
+    let frontmatter = document.frontmatter.as_ref();
+    let mut entries = frontmatter.map_or(&[][..], |it| &it.entries);
+    for key in ["permission", "skill"] {
+        let entry = entries.iter().find(|it| it.key.text == key);
+        entries = match entry.map(|it| &it.value.kind) {
+            Some(ValueKind::Mapping { entries, .. }) => entries,
+            _ => &[],
+        };
+    }
+    entries
+}
+
 /// The start of a call.
 static CALL: Needle = LazyLock::new(|| Finder::new("Skill("));
 
 /// Maximum length of a name in `Skill(name)`, in bytes.
 const MAX_CALL: usize = 256;
 
-/// Adds the names in `Skill(name)` and `Skill("name")`.
+/// Adds the names in `Skill(name)`, `Skill("name")` and `Skill(name, args)`.
 fn calls(text: &str, span: Span, found: &mut Vec<Reference>) {
     let written = span.slice(text);
     for at in CALL.find_iter(written.as_bytes()) {
@@ -158,7 +179,7 @@ fn calls(text: &str, span: Span, found: &mut Vec<Reference>) {
         let quote = rest.chars().next().filter(|it| matches!(it, '"' | '\''));
         let bare = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
         let start = start + rest.len() - bare.len();
-        let end = bare.find([')', '(', ' ', '\n', '"', '\'']);
+        let end = bare.find([')', '(', ',', ' ', '\n', '"', '\'']);
         let (name, behind) = bare.split_at(end.unwrap_or(bare.len()));
         if behind.starts_with('(') || quote.is_some_and(|it| !behind.starts_with(it)) {
             continue;
@@ -198,7 +219,12 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     let follows = behind.strip_prefix("skill").is_some_and(ends) || is_one_of_skills(behind);
     let before = text[..code.start].trim_end_matches('`').trim_end_matches(' ');
     let precedes = before.strip_suffix("skill").is_some_and(|it| !is_word(it.chars().next_back()));
+    // A glob may mean other skills too.
+    let glob = name.strip_suffix('*').filter(|_| is_called);
     match (is_called, follows || precedes) {
+        (true, _) if let Some(name) = glob => {
+            called(text, name, start, ReferenceForm::Named, found);
+        }
         (true, _) => called(text, name, start, ReferenceForm::Called, found),
         (false, true) => add(name, start, ReferenceForm::Mentioned, found),
         (false, false) => {}
@@ -251,11 +277,25 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
         };
         if ends {
             let start = prose.start + at + 1;
-            called(text, name, start, ReferenceForm::Spoken, found);
+            let is_glob = behind.starts_with('*') && !ends_emphasis(lead, behind);
+            let form = if is_glob { ReferenceForm::Named } else { ReferenceForm::Spoken };
+            called(text, name, start, form, found);
         }
     }
     word::before_skill(text, prose, found);
     word::after_skill(text, prose, found);
+}
+
+/// Returns whether the `*` after a name ends emphasis that starts before it on the line.
+fn ends_emphasis(lead: &str, behind: &str) -> bool {
+    let line = &lead[lead.ceil_char_boundary(lead.len().saturating_sub(MAX_CALL))..];
+    let line = line.rsplit('\n').next().unwrap_or_default();
+    let starts = |(before, inner): (&str, &str)| {
+        let opens = |it: char| it.is_whitespace() || "(\"'“‘«[|".contains(it);
+        before.trim_end_matches('*').chars().next_back().is_none_or(opens)
+            && !inner.starts_with(char::is_whitespace)
+    };
+    behind.starts_with("**") || line.rsplit_once('*').is_some_and(starts)
 }
 
 /// Adds a name after `/` or `$`, unless the words around it say that it is something else.
@@ -276,26 +316,43 @@ pub fn is_instruction_file(path: &Path) -> bool {
 }
 
 /// Returns whether agents read a file as instructions, so that it may name skills: a SKILL.md,
-/// `CLAUDE.md` and similar files, commands and agents.
+/// `CLAUDE.md` and similar files, commands, agents, also those of plugins, and rules.
 pub fn is_referencing_file(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|it| it.to_str()) else { return false };
     if REFERENCING_FILES.contains(&name) {
         return true;
     }
     let parts: Vec<_> = path.iter().filter_map(|it| it.to_str()).collect();
+    let (dirs, is_text) = (&parts[..parts.len() - 1], is_markdown(path));
     let is_kept = |pair: &[&str]| AGENT_DIRS.contains(&pair[0]) && AGENT_SUBDIRS.contains(&pair[1]);
+    let is_rule = |it: &[&str]| [".claude", ".cursor"].contains(&it[0]) && it[1] == "rules";
+    let is_copilot = match dirs {
+        [.., ".github"] => name == "copilot-instructions.md",
+        _ => name.ends_with(".instructions.md") && dirs.ends_with(&[".github", "instructions"]),
+    };
     path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
+        || is_text && dirs.windows(2).any(is_rule)
+        || is_copilot
+        || is_agent_or_command(path)
 }
 
-/// Returns whether a file is searched for paths: any Markdown file, and any workflow.
+/// Returns whether a file is searched for paths: any Markdown file, any workflow, and Codex's
+/// metadata of a skill.
 pub fn has_paths(path: &Path) -> bool {
-    is_markdown(path) || is_workflow(path)
+    is_markdown(path) || is_workflow(path) || is_codex_metadata(path)
 }
 
-/// Returns whether a file is a workflow of GitHub, whose commands may contain paths.
+/// Returns whether a file is Codex's metadata of a skill, whose prompts name it: `$name`.
+fn is_codex_metadata(path: &Path) -> bool {
+    path.ends_with("agents/openai.yaml")
+}
+
+/// Returns whether a file is a workflow of GitHub or lists hooks of pre-commit. Their commands may
+/// contain paths.
 pub fn is_workflow(path: &Path) -> bool {
     let is_yaml = path.extension().is_some_and(|it| it == "yml" || it == "yaml");
-    is_yaml && path.parent().is_some_and(|it| it.ends_with(".github/workflows"))
+    let is_hooks = path.file_stem().is_some_and(|it| it == ".pre-commit-config");
+    is_yaml && (is_hooks || path.parent().is_some_and(|it| it.ends_with(".github/workflows")))
 }
 
 /// Returns whether a file tells what happened: a change log, a file in an archive, or one with a
@@ -304,8 +361,14 @@ pub fn is_workflow(path: &Path) -> bool {
 pub fn is_history(path: &Path) -> bool {
     let is_word = |it: &OsStr, words: &[&str]| {
         let name = it.to_string_lossy().to_lowercase();
-        let last = name.rsplit(['-', '_', '.']).next().unwrap_or_default();
-        words.contains(&&*name) || last.starts_with("archive")
+        // A version: `changelog-v0.5.0`.
+        let bare = name.trim_end_matches(|it: char| it.is_ascii_digit() || ".-_v".contains(it));
+        let mut parts = name.rsplit(['-', '_', '.']);
+        let last = parts.next().unwrap_or_default();
+        words.contains(&&*name)
+            || words.contains(&bare)
+            || last.starts_with("archive")
+            || parts.any(|it| it == "archived")
     };
     // A year and a month: `2025-12-notes`, `log_2025_12_31`.
     let is_dated = |it: &OsStr| {
@@ -317,12 +380,18 @@ pub fn is_history(path: &Path) -> bool {
                 && [b"19", b"20"].iter().any(|it| year.starts_with(*it))
         })
     };
+    let dirs: Vec<&OsStr> = path.parent().into_iter().flat_map(Path::iter).collect();
+    let n_above = dirs.iter().position(|it| *it == "skills" || *it == "skill");
+    let (above, below) = dirs.split_at(n_above.unwrap_or(dirs.len()));
     // A skill's own directory has its name.
-    let dirs = path.parent().into_iter().flat_map(Path::iter);
-    let mut dirs = dirs.take_while(|it| *it != "skills" && *it != "skill");
+    let n_own = if is_skill_file(path) { below.len() } else { 2.min(below.len()) };
+    let is_archive = |it: &&OsStr| ARCHIVES.iter().any(|name| *it == *name);
     let is_file = path.file_stem().is_some_and(|it| is_word(it, &HISTORY_FILES) || is_dated(it));
-    is_file && !is_agent_or_command(path)
-        || dirs.any(|it| is_word(it, &HISTORY_DIRS) || is_dated(it))
+    // A plugin may be one for change logs.
+    let is_log = || below.is_empty() && above.iter().any(|it| *it == "changelog");
+    !is_agent_or_command(path) && (is_file || is_log())
+        || above.iter().any(|it| is_word(it, &HISTORY_DIRS) || is_dated(it))
+        || below[n_own..].iter().any(is_archive)
 }
 
 fn is_markdown(path: &Path) -> bool {
@@ -331,30 +400,22 @@ fn is_markdown(path: &Path) -> bool {
 }
 
 /// Returns whether a file is searched for names of skills: a file that agents read, including
-/// bundled files of skills, and the agents and commands of plugins.
+/// bundled files of skills.
 pub fn has_names(path: &Path) -> bool {
-    let is_rule = |dir: &Path| {
-        let dirs: Vec<&str> = dir.iter().rev().filter_map(|it| it.to_str()).collect();
-        dirs.windows(2).any(|it| it[0] == "rules" && [".claude", ".cursor"].contains(&it[1]))
-    };
-    let is_copilot = path.ends_with(".github/copilot-instructions.md");
     let is_bundled = || {
         is_markdown(path)
             && path.parent().is_some_and(|it| it.iter().any(|it| it == "skills" || it == "skill"))
     };
-    is_referencing_file(path)
-        || is_agent_or_command(path)
-        || is_copilot
-        || is_markdown(path) && path.parent().is_some_and(is_rule)
-        || is_bundled()
+    is_referencing_file(path) || is_codex_metadata(path) || is_bundled()
 }
 
 /// Returns whether a path is that of an agent or a command as plugins have them:
 /// `PLUGIN/agents/name.md`, `PLUGIN/commands/group/name.md`.
 fn is_agent_or_command(path: &Path) -> bool {
     let holds_them = |it: &OsStr| it == "agents" || it == "commands";
+    let is_other = |it: &str| it.starts_with("README") || it.eq_ignore_ascii_case("skill");
     path.extension().is_some_and(|it| it == "md")
-        && !path.file_stem().and_then(OsStr::to_str).is_some_and(|it| it.starts_with("README"))
+        && !path.file_stem().and_then(OsStr::to_str).is_some_and(is_other)
         && path.ancestors().skip(1).take(2).filter_map(Path::file_name).any(holds_them)
 }
 
@@ -366,6 +427,9 @@ const HISTORY_FILES: [&str; 5] = ["changelog", "changes", "history", "releases",
 
 /// Names of directories of texts about the past.
 const HISTORY_DIRS: [&str; 3] = ["history", "sessions", "changelogs"];
+
+/// Names of directories of old texts.
+const ARCHIVES: [&str; 3] = ["archive", "archives", "archived"];
 
 /// File names that agents read in any directory.
 pub const REFERENCING_FILES: [&str; 6] =
@@ -460,12 +524,14 @@ mod tests {
     #[test]
     fn call_with_a_name_in_quotes_is_a_reference() {
         check(
-            "Call Skill(\"deploy-app\"), Skill('review', \"x\") or Skill(p:notes).\n\n`Skill(\"pdf\")`\n\nSkill(\"broken, Skill('a\") and Skill(\"a b\")\n",
+            "Call Skill(\"deploy-app\"), Skill('review', \"x\") or Skill(p:notes).\n\n`Skill(\"pdf\")`, Skill(fix-it, args: \"x\") or `Skill(docs,x)`\n\nSkill(\"broken, Skill('a\") and Skill(\"a b\")\n",
             &expect![[r#"
                 allowed deploy-app
                 allowed review
                 allowed p:notes
                 allowed pdf
+                allowed fix-it
+                allowed docs
             "#]],
         );
     }
@@ -541,6 +607,13 @@ mod tests {
             "#]],
         );
         check(
+            "---\npermission:\n  skill:\n    pdf: allow\n    \"fix-it\": deny\n    'x-*': deny\n  bash: deny\n---\n",
+            &expect![[r#"
+                listed pdf
+                listed fix-it
+            "#]],
+        );
+        check(
             "---\nskills: pdf, commit\n---\n",
             &expect![[r#"
             listed pdf
@@ -583,10 +656,25 @@ mod tests {
             ("/w/git-plugin/agents/README.md", false),
             ("/w/git-plugin/agents/git/README_zh.md", false),
             ("/w/git-plugin/agents/ops.py", false),
+            ("/w/agents/ops/skill.md", false),
             ("/w/git-plugin/docs/ops.md", false),
             ("/w/agents/a/b/c.md", false),
         ] {
             assert_eq!(has_names(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn workflows_hooks_and_metadata_are_searched_for_paths() {
+        for (path, expected) in [
+            ("/w/.github/workflows/ci.yml", (true, true)),
+            ("/w/.pre-commit-config.yaml", (true, true)),
+            ("/w/skills/a/agents/openai.yaml", (true, false)),
+            ("/w/skills/a/openai.yaml", (false, false)),
+            ("/w/config.yaml", (false, false)),
+        ] {
+            let path = Path::new(path);
+            assert_eq!((has_paths(path), is_workflow(path)), expected, "{path:?}");
         }
     }
 
@@ -599,7 +687,17 @@ mod tests {
             ("/w/.agents/sessions/a.md", true),
             ("/w/notes/2025-12-23-session.md", true),
             ("/w/notes/2025_12/a.md", true),
+            ("/w/docs/changelog/v0.5.0.md", true),
+            ("/w/docs/changelog-v0.5.0.md", true),
+            ("/w/archived_notes/a.md", true),
+            ("/w/docs/skills/a/archive/b.md", true),
             ("/w/.claude/commands/changelog.md", false),
+            ("/w/plugins/changelog/skills/a/SKILL.md", false),
+            ("/w/plugins/changelog/commands/a.md", false),
+            ("/w/.claude/skills/archive/SKILL.md", false),
+            ("/w/.claude/skills/archive/references/a.md", false),
+            ("/w/.claude/skills/mail/archive/SKILL.md", false),
+            ("/w/docs/changelog-format.md", false),
             ("/w/.claude/skills/changelog/SKILL.md", false),
             ("/w/.claude/skills/chat-history/SKILL.md", false),
             ("/w/.claude/skills/email-archive/SKILL.md", false),
@@ -628,6 +726,22 @@ mod tests {
     }
 
     #[test]
+    fn glob_of_names_needs_confirmation() {
+        let certain = |text: &str| {
+            references(text, &parse(text)).first().map(|it| !it.needs_confirmation(text))
+        };
+        for text in
+            ["Pass to /skill-name* only.", "* Pass to /skill-name*", "To x/a* or /skill-name*"]
+        {
+            assert_eq!(certain(text), Some(false), "{text}");
+        }
+        assert_eq!(certain("Run `/skill-name*`."), Some(false));
+        for text in ["**Run /skill-name** only.", "*Run /skill-name* only.", "*/skill-name*"] {
+            assert_eq!(certain(text), Some(true), "{text}");
+        }
+    }
+
+    #[test]
     fn referencing_files_are_recognised_by_path() {
         for (path, expected) in [
             ("/w/CLAUDE.md", true),
@@ -638,7 +752,14 @@ mod tests {
             ("/w/skills/a/SKILL.md", true),
             ("/w/README.md", false),
             ("/w/.claude/commands/run.sh", false),
-            ("/w/commands/commit.md", false),
+            ("/w/commands/commit.md", true),
+            ("/w/.claude/rules/a/b.md", true),
+            ("/w/.cursor/rules/a.mdc", true),
+            ("/w/.github/copilot-instructions.md", true),
+            ("/w/.github/instructions/a.instructions.md", true),
+            ("/w/.claude/rules/a.sh", false),
+            ("/w/docs/rules/a.md", false),
+            ("/w/docs/a.instructions.md", false),
         ] {
             assert_eq!(is_referencing_file(Path::new(path)), expected, "{path}");
         }

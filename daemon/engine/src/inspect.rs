@@ -6,6 +6,7 @@
 
 mod fenced;
 mod fs_facts;
+mod linked_texts;
 mod mention_search;
 mod parallel;
 mod reference_search;
@@ -16,7 +17,7 @@ mod unreadable;
 mod walks;
 mod worktree;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,6 +43,7 @@ use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 use crate::views::view::View;
 use fenced::Fenced;
 use fs_facts::FsFacts;
+use linked_texts::linked_texts;
 use mention_search::MentionSearch;
 use parallel::in_parallel;
 
@@ -76,6 +78,8 @@ pub struct CheckInput {
 pub struct Checked {
     /// Path of the file.
     pub path: AbsPath,
+    /// True if it is a skill or a command, and no other text that agents read.
+    pub is_skill: bool,
     /// Its text, without a byte order mark.
     pub text: String,
     /// True if a byte order mark precedes the text.
@@ -160,7 +164,7 @@ impl InspectedFile {
     }
 }
 
-/// Checks all files of a task, in the order of their paths.
+/// Checks all files of a task and the files that these skills link to, in the order of their paths.
 ///
 /// # Errors
 ///
@@ -177,7 +181,7 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let fenced = Fenced::new(top, &task.views);
     let read = |path: &AbsPath| read(&fenced, path, task.read_limit);
     let sources = in_parallel(&files, &task.cancel, read).ok_or(InspectError::Cancelled)?;
-    let sources: Vec<InspectedFile> = sources.into_iter().flatten().collect();
+    let mut sources: Vec<InspectedFile> = sources.into_iter().flatten().collect();
     let worktree = WorktreeFiles::new(top.cloned());
     let rankings = task.views.iter().map(|it| Ranking::of(&it.ctx, &it.resolution));
     let skill_set = SkillSet::new(neighbours(&sources, task), rankings.collect());
@@ -188,11 +192,21 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let names = sources.iter().filter_map(InspectedFile::unusual_name).collect();
     let mentions = MentionSearch::new(&task.views, skills.collect(), names, &task.cancel);
     let is_mentioned = |name: &str| mentions.is_mentioned(name);
+    let n_files = sources.len();
+    let skills = sources.iter().filter(|it| is_skill_file(&it.path) && it.is_whole());
+    let linked: BTreeSet<AbsPath> =
+        skills.flat_map(|it| linked_texts(&it.path, &it.text, &it.document)).collect();
+    let is_new = |it: &AbsPath| files.binary_search(it).is_err();
+    let linked: Vec<AbsPath> = linked.into_iter().filter(is_new).collect();
+    let linked = in_parallel(&linked, &task.cancel, read).ok_or(InspectError::Cancelled)?;
+    sources.extend(linked.into_iter().flatten().filter(InspectedFile::is_whole));
+    let is_linked: HashSet<&AbsPath> = sources[n_files..].iter().map(|it| &it.path).collect();
     let drops = drops(task);
     let found = in_parallel(&sources, &task.cancel, |source| {
         let facts = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());
         let drops = drops.get(&source.path).map(Vec::as_slice).unwrap_or_default();
         let facts = facts.mentioned(&is_mentioned).drops(drops);
+        let facts = facts.linked_text(is_linked.contains(&source.path));
         let findings = skills_lint::check(&source.subject(), &settings, &facts);
         let fix_result =
             task.applies_fixes.then(|| fix_result(source, &findings, &settings, &facts)).flatten();
@@ -201,12 +215,16 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let mut found = found.ok_or(InspectError::Cancelled)?;
     let files: Vec<_> = sources.iter().map(|it| (&it.path, it.file)).collect();
     same_file::merge(&files, &mut found.iter_mut().map(|it| &mut it.0).collect::<Vec<_>>());
-    let checked = sources.into_iter().zip(found).map(|(source, (findings, fix_result))| {
+    let checked = sources.into_iter().zip(found).enumerate();
+    let checked = checked.map(|(at, (source, (findings, fix_result)))| {
         let hash = source.is_whole().then_some(source.record.facts.hash);
         let InspectedFile { path, text, bom, .. } = source;
-        Checked { path, text, bom, hash, findings, fix_result }
+        let is_skill = at < n_files && (!is_instruction_file(&path) || skill_set.is_ranked(&path));
+        Checked { path, is_skill, text, bom, hash, findings, fix_result }
     });
-    Ok(checked.collect())
+    let mut checked: Vec<Checked> = checked.collect();
+    checked.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(checked)
 }
 
 /// Returns the result of applying a file's unambiguous fixes.
@@ -278,6 +296,11 @@ fn find(path: &AbsPath, task: &CheckInput, files: &mut Vec<AbsPath>) -> Result<(
         };
         if counts {
             files.extend(AbsPath::new(entry.path()).ok());
+        } else if entry.path_is_symlink() && entry.path().ends_with(".claude/rules") {
+            // The walk follows no links.
+            let rules = entry.path().read_dir().into_iter().flatten().flatten();
+            let rules = rules.map(|it| it.path()).filter(|it| is_checked(it) && it.is_file());
+            files.extend(rules.filter_map(|it| AbsPath::new(&it).ok()));
         }
     }
     // Skills in an agent's view are checked even if ignored or reached by a link.

@@ -117,6 +117,11 @@ pub trait FsContext {
         None
     }
 
+    /// Returns whether the file is no skill, but one of its texts that its SKILL.md links to.
+    fn is_linked_text(&self) -> bool {
+        false
+    }
+
     /// Returns whether the skill's directory is the top of a worktree; its name then says nothing
     /// about the skill.
     fn is_top(&self) -> bool {

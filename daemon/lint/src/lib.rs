@@ -59,7 +59,7 @@ use verify_fix::batch::keep_jointly_verified;
 use verify_fix::{discard_failing_fixes, verify_fixes};
 
 pub use body::{is_amount, unreferenced_files};
-pub use bundled_texts::{BundledLink, BundledTexts};
+pub use bundled_texts::{BundledLink, BundledTexts, is_sample};
 pub use finding::{Finding, Fix, Offer, Related, Tag};
 pub use fix_loop::{FixResult, apply_fixes};
 pub use fs_context::{DiscoveryDrop, FsContext, MAX_MATCHES, NoFs, PathKind, SkillDirFacts};

@@ -13,7 +13,7 @@ use skills_agents::references::{
 };
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest::{self, Slip};
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, occurrences};
 
 use super::agent_name;
 use super::expression::expression;
@@ -125,9 +125,14 @@ fn suggest_skill(cx: &Cx<'_>, finding: Finding, link: &Link, dir: &str, rest: &s
 /// Maximum number of different unknown names of one text that are compared with the skills' names.
 const MAX_COMPARED: usize = 256;
 
-/// Reports references whose name nearly equals that of a skill.
+/// Reports names that nearly equal that of a subagent or a skill.
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     agent_name::check_calls(cx, &UNKNOWN, out);
+    check_names(cx, out);
+}
+
+/// Reports references whose name nearly equals that of a skill.
+pub(super) fn check_names(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let skill_set = cx.skill_set();
     if skill_set.neighbours().is_empty() {
         return;
@@ -138,7 +143,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     };
     // A field of agents: it has no meaning in a skill.
     let is_agent = cx.path.is_some_and(|it| is_instruction_file(it));
-    let unread = cx.entry("skills").map(|it| it.value.span).filter(|_| !is_agent);
+    let values = |key| cx.entry(key).map(|it| it.value.span);
+    let (skills, permission) = (values("skills"), values("permission"));
+    let unread = [skills, permission].map(|it| it.filter(|_| !is_agent));
     let mut compared: HashMap<(String, Certainty), Option<&str>> = HashMap::new();
     let is_own_plugin = |it: &str| cx.fs.plugin() == Some(it);
     for Reference { name, span, form } in cx.references() {
@@ -158,7 +165,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             || skill_set.is_known_name(name)
             || is_builtin(cx, name, span, form)
             || is_argument(name, span)
-            || unread.is_some_and(|it| it.touches(span))
+            || unread.iter().flatten().any(|it| it.touches(span))
             || is_in_data(cx, span)
             || is_in_path(cx.text, span, form)
         {
@@ -178,6 +185,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let find_meant = || find_intended_skill(skill_set, &key.0, certainty);
         let meant = *compared.entry(key.clone()).or_insert_with(find_meant);
         let Some(meant) = meant else { continue };
+        if cx.fs.is_linked_text() && !is_clear_in_linked_text(name, meant, form) {
+            continue;
+        }
         if is_explained(cx, span, meant) || is_illustrated(cx, span) {
             continue;
         }
@@ -199,9 +209,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             _ => certainty == Certainty::Word || form.needs_confirmation(),
         };
         let finding = if may_be_other { finding.severity(Severity::Information) } else { finding };
-        // In a sentence, the name may be right and mean something else.
+        // In a sentence or a permission, the name may be right and mean something else.
         let is_listed = matches!(form, ReferenceForm::Listed | ReferenceForm::Allowed)
-            && span.end <= cx.document.body.start;
+            && span.end <= cx.document.body.start
+            && !permission.is_some_and(|it| it.touches(span));
         out.push(if is_listed {
             finding.fix(title, span, meant)
         } else {
@@ -210,20 +221,34 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
 }
 
-/// Returns whether a name is that of a built-in command of one of the check's agents: after `/`, or
-/// where the text says so.
+/// Returns whether a name in a file that a skill links to means a skill: such files also have many
+/// routes, packages and plain words.
+fn is_clear_in_linked_text(name: &str, meant: &str, form: ReferenceForm) -> bool {
+    name.contains('-')
+        && name.split('-').count() == meant.split('-').count()
+        && suggest::slip(name, meant).is_some()
+        && matches!(form, ReferenceForm::Mentioned | ReferenceForm::Allowed | ReferenceForm::Called)
+}
+
+/// Returns whether a name is that of a built-in command of one of the check's agents: alone, after
+/// `/`, there or elsewhere in the text, or where the text says so.
 fn is_builtin(cx: &Cx<'_>, name: &str, span: Span, form: ReferenceForm) -> bool {
     static BEFORE: LazyLock<Regex> =
         LazyLock::new(|| expression(r"(?i)\bbuilt[- ]?in\W+(?:\w+\W+)?$"));
     static AFTER: LazyLock<Regex> =
         LazyLock::new(|| expression(r"(?i)^\W+(?:\w+\W+){0,3}built[- ]?in\b"));
-    let is_called = matches!(form, ReferenceForm::Called | ReferenceForm::Spoken)
-        && cx.text[..span.start].ends_with('/');
+    let is_after_slash = |span: Span| cx.text[..span.start].ends_with('/');
+    let is_called = || {
+        let mut same = cx.references().iter().filter(|it| it.name == name);
+        form == ReferenceForm::Named
+            || is_after_slash(span)
+            || same.any(|it| is_after_slash(it.span))
+    };
     let is_said = || {
         let [before, after] = sides(cx, span);
         BEFORE.is_match(before) || AFTER.is_match(after)
     };
-    commands::agents_with(name).any(|it| cx.applies_to(&[it])) && (is_called || is_said())
+    commands::agents_with(name).any(|it| cx.applies_to(&[it])) && (is_called() || is_said())
 }
 
 /// Returns whether a name before "skill" is a word of the sentence: "the other skill".
@@ -244,10 +269,11 @@ fn is_in_data(cx: &Cx<'_>, span: Span) -> bool {
     })
 }
 
-/// Returns whether a name is part of a path, which other rules check.
+/// Returns whether a name is part of a path, which other rules check, or of a glob.
 fn is_in_path(text: &str, span: Span, form: ReferenceForm) -> bool {
     let before = text[..span.start].strip_suffix('/').filter(|_| form == ReferenceForm::Named);
-    before.is_some_and(|it| it.ends_with(|it: char| it.is_alphanumeric() || it == '.'))
+    let is_glob = text[span.end..].starts_with('*');
+    before.is_some_and(|it| it.ends_with(|it: char| it.is_alphanumeric() || it == '.') || is_glob)
 }
 
 /// The certainty that a name is that of a skill.
@@ -400,12 +426,17 @@ fn is_other_length_or_swap(name: &str, meant: &str) -> bool {
 const SHORT_NAME_LEN: usize = 7;
 
 /// Returns whether two names differ by a typing error in a long word, not by its form or by
-/// hyphens.
+/// hyphens: `analyses` is the plural of `analysis`.
 fn is_slip(name: &str, meant: &str) -> bool {
     const LONG_WORD: usize = 5;
     let parts = |it: &str| it.split('-').count();
+    let is_plural = |a: &str, b: &str| {
+        let stem = a.strip_suffix("ses");
+        stem.is_some_and(|it| b.strip_suffix("sis") == Some(it))
+    };
     let is_word = |(a, b): (&str, &str)| {
-        a.len().min(b.len()) >= LONG_WORD && !(a.starts_with(b) || b.starts_with(a))
+        let is_form = a.starts_with(b) || b.starts_with(a) || is_plural(a, b) || is_plural(b, a);
+        a.len().min(b.len()) >= LONG_WORD && !is_form
     };
     let mut pairs = name.split('-').zip(meant.split('-'));
     parts(name) == parts(meant) && pairs.all(|(a, b)| a == b || is_word((a, b)))
@@ -439,6 +470,24 @@ fn sides<'a>(cx: &Cx<'a>, span: Span) -> [&'a str; 2] {
 /// Signs between another name of a skill and the skill.
 const ARROWS: [&str; 3] = ["→", "->", "=>"];
 
+/// Returns whether an arrow leads from a name to another one on its line, or they are in different
+/// cells of a table's row.
+fn is_paired(cx: &Cx<'_>, span: Span, other: &str) -> bool {
+    let line = cx.line(span.start);
+    let before = Span::new(line.start, span.start).slice(cx.text);
+    let after = Span::new(span.end, line.end.max(span.end)).slice(cx.text);
+    let is_row = before.trim_start().starts_with('|');
+    let whole = |text: &str, at: usize| {
+        !text[..at].ends_with(is_part) && !text[at + other.len()..].starts_with(is_part)
+    };
+    let behind = occurrences(after, other).filter(|it| whole(after, *it)).last();
+    let leads =
+        |gap: &str| is_row && gap.contains('|') || ARROWS.iter().any(|arrow| gap.contains(arrow));
+    let ahead = || occurrences(before, other).find(|it| whole(before, *it));
+    behind.is_some_and(|it| leads(&after[..it]))
+        || is_row && ahead().is_some_and(|it| before[it..].contains('|'))
+}
+
 /// Returns whether the text around a name, on its line, says that it is another name of a skill.
 fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
     const WORDS: [&str; 20] = [
@@ -451,10 +500,7 @@ fn is_explained(cx: &Cx<'_>, span: Span, meant: &str) -> bool {
     const GONE: [(&str, &str); 4] =
         [("no", "longer"), ("any", "more"), ("not", "exist"), ("was", "removed")];
     const NAMES: [&str; 4] = ["name", "names", "named", "called"];
-    let line = cx.line(span.start);
-    let written = line.slice(cx.text).trim_start();
-    let is_row = written.starts_with('|') || ARROWS.iter().any(|it| written.contains(it));
-    if is_row && (written.contains(meant) || written.contains("this skill")) {
+    if is_paired(cx, span, meant) || is_paired(cx, span, "this skill") {
         return true;
     }
     let [before, after] = sides(cx, span);

@@ -1,7 +1,5 @@
 //! Runs the rules of all families on a text.
 
-use skills_agents::references::is_instruction_file;
-
 use super::finding::Finding;
 use super::settings::Settings;
 use super::skillsd::UNKNOWN_RULE;
@@ -27,7 +25,7 @@ pub(super) fn unverified(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
         return found;
     }
     found.extend(run_rules(cx));
-    if !cx.path.is_some_and(|it| is_instruction_file(it)) {
+    if !cx.is_instructions && !cx.fs.is_linked_text() {
         dropped::check(cx, &mut found);
     }
     let suppressions = suppress::suppressions(cx);
@@ -51,7 +49,12 @@ pub(super) fn unverified(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
 /// Returns the findings of all rules, before suppressions and levels apply.
 pub(super) fn run_rules(cx: &Cx<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    if cx.path.is_some_and(|it| is_instruction_file(it)) {
+    if cx.fs.is_linked_text() {
+        // The `body` rules report its links in the skill.
+        reference::check_names(cx, &mut found);
+        return found;
+    }
+    if cx.is_instructions {
         // Rules about skills do not apply to the rest of an instruction file.
         reference::check_links(cx, &mut found);
     } else if cx.is_page {

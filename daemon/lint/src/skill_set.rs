@@ -197,6 +197,11 @@ impl SkillSet {
         })
     }
 
+    /// Returns whether an agent finds the file at a path as a skill or command.
+    pub fn is_ranked(&self, path: &AbsPath) -> bool {
+        self.ranked(path).next().is_some()
+    }
+
     /// Returns whether the agent finds the skill at a path.
     pub(super) fn is_found_by(&self, profile: &Profile, path: &AbsPath) -> bool {
         self.ranked(path).any(|it| it.ranking.profile.id == profile.id)

@@ -10,7 +10,7 @@ use skills_agents::field_table::{Agent, DESCRIPTION, Field, NAME};
 use skills_agents::fields::{Fields, SpannedText};
 use skills_agents::loaders::{LoadOutcome, LoadRule, LoadVerdict, load_each};
 use skills_agents::profile::Profile;
-use skills_agents::references::{Link, Reference};
+use skills_agents::references::{Link, Reference, is_instruction_file};
 use skills_agents::skill::SkillRecord;
 use skills_agents::text_parts::TextParts;
 use skills_discovery::discover::FileId;
@@ -109,6 +109,8 @@ pub(super) struct Cx<'a> {
     /// True if the file is a command. Commands have no directory of their own and need no
     /// frontmatter.
     pub(super) is_command: bool,
+    /// True if the file contains instructions, and no agent reads it as a skill or command.
+    pub(super) is_instructions: bool,
     pub(super) fields: Option<Fields<'a>>,
     /// The active profiles that search the file's location.
     affected: Vec<&'a Profile>,
@@ -155,9 +157,11 @@ impl<'a> Cx<'a> {
             affected_agents::affected(active, path)
         };
         let is_template = !is_command && is_template(subject);
+        let is_ranked = |it: &AbsPath| fs.skill_set().is_ranked(it);
         let outside = subject.path.filter(|_| !is_command);
         let outside = outside.filter(|it| !affected_agents::is_searched(it));
-        let outside = outside.filter(|it| fs.skill_set().ranked(it).next().is_none());
+        let outside = outside.filter(|it| !is_ranked(it));
+        let instructions = subject.path.filter(|it| is_instruction_file(it) && !is_ranked(it));
         let is_page = outside.is_some_and(|it| is_page(subject, it));
         let is_fragment = outside.is_some_and(|it| is_fragment(subject, it, fs.is_top()));
         let is_unlisted = is_page || is_fragment || is_template && outside.is_some();
@@ -165,6 +169,7 @@ impl<'a> Cx<'a> {
             is_template,
             is_unlisted,
             is_page,
+            is_instructions: instructions.is_some(),
             text: subject.text,
             document: subject.document,
             record: subject.record,

@@ -26,10 +26,11 @@ use tower_lsp::ls_types::{
 use crate::backend::FactsRequest;
 use crate::document::{Document, file_path};
 use crate::settings::Settings;
+use crate::skill_paths::leads_there_from_between;
 use crate::snapshot::SkillEntry;
 use crate::texts::{
     FileKey, FoundTexts, HardLinks, ResolvedSkill, Texts, UniqueFile, can_mention_skills,
-    leads_there_from_between, skill_names,
+    skill_names,
 };
 use crate::to_proto;
 

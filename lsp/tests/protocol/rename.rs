@@ -221,6 +221,66 @@ async fn rename_asks_about_names_that_may_mean_something_else() {
     }
 }
 
+/// Renames the skill and returns the line of each edit of the first file, with `?` if the user is
+/// asked.
+async fn rename_lines(texts: &[(&'static str, &str)]) -> String {
+    let mut confirming = capabilities(false);
+    confirming["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
+    let (mut editor, backend) = start(confirming).await;
+    let mut files = backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner);
+    files.extend(texts.iter().map(|(file, text)| (*file, (*text).to_owned())));
+    drop(files);
+    let at = json!({"line": 1, "character": 7});
+    let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
+    let edit = editor.request("textDocument/rename", params).await.expect("possible");
+    let steps = edit["documentChanges"].as_array().expect("steps").iter();
+    let uri = format!("file://{}", texts[0].0);
+    let mut steps = steps.filter(|it| it["textDocument"]["uri"] == uri);
+    let edits = steps.next().map(|it| it["edits"].as_array().expect("edits").clone());
+    let line = |it: &Value| {
+        let line = it["range"]["start"]["line"].to_string();
+        if it["annotationId"].is_null() { line } else { line + "?" }
+    };
+    edits.unwrap_or_default().iter().map(line).collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test(start_paused = true)]
+async fn label_of_a_link_to_the_skill_is_renamed_without_asking() {
+    let links = "[pdf](.claude/skills/pdf-tools/SKILL.md)\n\
+        **[`/pdf-tools`](.claude/skills/pdf-tools/)**\n\
+        [pdf-tools](<.claude/skills/pdf-tools#a>)\n\
+        [pdf-tools](.claude/skills/pdf-tools/a.md)\n\
+        [the pdf](.claude/skills/pdf-tools/SKILL.md)\n";
+    for file in ["/w/CLAUDE.md", "/w/README.md"] {
+        let found = rename_lines(&[(file, links)]).await;
+        assert_eq!(found, "0 0 1 1 2 2 3? 3 4", "{file}");
+    }
+    assert_eq!(rename_lines(&[("/w/CHANGELOG.md", links)]).await, "0? 0 1? 1 2? 2 3? 3 4");
+}
+
+#[tokio::test(start_paused = true)]
+async fn name_after_a_slash_and_its_own_plugin_is_renamed_without_asking() {
+    let manifest = "/w/.claude/skills/pdf-tools/.claude-plugin/plugin.json";
+    let text = "`/acme:pdf` reads.\nFirst /acme:pdf-tools.\n| /acme:pdf | x |\n\
+        ```\n/acme:pdf\n```\nThen `npm run acme:pdf` or acme:pdf.\n/other:pdf reads.\n";
+    for (file, expected) in [("/w/CLAUDE.md", "0 1 2 4 6?"), ("/w/README.md", "0 1 2 4 6?")] {
+        let found = rename_lines(&[(file, text), (manifest, "{\"name\": \"acme\"}")]).await;
+        assert_eq!(found, expected, "{file}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn prompt_in_metadata_is_renamed_and_path_of_a_hook_is_asked_about() {
+    let prompt = "interface:\n  default_prompt: \"Use $pdf-tools to read.\"\n";
+    let hook = "hooks:\n  - id: v\n    entry: python .claude/skills/pdf-tools/x.py\n";
+    for (file, text, expected) in [
+        ("/w/.claude/skills/pdf-tools/agents/openai.yaml", prompt, "1"),
+        ("/w/.pre-commit-config.yaml", hook, "2?"),
+    ] {
+        assert_eq!(rename_lines(&[(file, text)]).await, expected, "{file}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn rename_of_a_one_word_name_asks_about_words_and_edits_no_routes() {
     let mut confirming = capabilities(false);

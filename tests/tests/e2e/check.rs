@@ -117,6 +117,41 @@ fn finding_of_a_file_reached_by_several_paths_is_reported_once() {
 }
 
 #[test]
+fn misspelled_skill_is_found_in_linked_files_rules_and_parts_of_plugins() {
+    let home = Home::new();
+    let front =
+        |name: &str| format!("---\nname: {name}\ndescription: Reads. Use when asked.\n---\n");
+    let line = "Then use the `release-ntoes` skill.\n";
+    let (skill, other) = (front("pdf"), front("release-notes"));
+    let mut tree = format!(
+        "//- /.claude/skills/pdf/SKILL.md\n{skill}Read [it](references/linked.md), `references/named.md`, [b](references/template.md) and [c](CHANGELOG.md).\n\
+         //- /.claude/skills/release-notes/SKILL.md\n{other}Write.\n"
+    );
+    let linked =
+        [".claude/skills/pdf/references/linked.md", ".claude/skills/pdf/references/named.md"];
+    let others = ["plugins/p/agents/a.md", "plugins/p/commands/b.md", ".cursor/rules/c.mdc"];
+    let unread = ["references/other.md", "references/template.md", "CHANGELOG.md"];
+    let unread = unread.map(|it| format!(".claude/skills/pdf/{it}"));
+    let texts = linked.iter().chain(&others).copied().chain(unread.iter().map(String::as_str));
+    for path in texts.chain([".agents/rules/d.md"]) {
+        tree.extend(["//- /", path, "\n", line]);
+    }
+    let top = home.worktree("w", &tree);
+    symlink("../.agents/rules", top.join(".claude/rules")).expect("it can be made");
+    let result = run_json(&home, &top, &["check"]);
+    let told = result["files"].as_array().expect("files").iter();
+    let told = told.filter(|it| it["findings"][0]["code"] == "ref/unknown");
+    let mut told: Vec<_> = told.filter_map(|it| it["path"].as_str()).collect();
+    let mut expected: Vec<_> =
+        linked.iter().chain(&others).chain(&[".claude/rules/d.md"]).collect();
+    expected.sort();
+    told.sort_unstable();
+    let expected: Vec<_> = expected.into_iter().map(|it| top.join(it)).collect();
+    assert_eq!(told.iter().map(PathBuf::from).collect::<Vec<_>>(), expected, "{result}");
+    assert_eq!(result["checked"], 2, "{result}");
+}
+
+#[test]
 fn severity_depends_on_the_profile() {
     let mut live = Live::start();
     let top =

@@ -43,22 +43,36 @@ pub fn bare_names<'n>(
 }
 
 /// Returns whether no other name, path, option, address, attribute or file name goes on at either
-/// end. A path may start with the name.
+/// end. A path may start with the name, text in another script may go on without a blank, and a
+/// shell escapes backticks.
 fn is_whole(text: &str, name: Span) -> bool {
     let (before, after) = (&text[..name.start], &text[name.end..]);
-    let is_part = |it: char| it.is_alphanumeric() || is_letter(it) || "/\\.#@<$%&".contains(it);
-    let is_prefix = |it: char| it.is_alphanumeric();
+    let is_in_sentence = after.starts_with(is_of_other_script);
+    let is_code = |it: &str| is_in_sentence || it.ends_with("\\`");
+    let before = before.strip_suffix('/').filter(|it| is_code(it)).unwrap_or(before);
+    let after = after.strip_prefix('\\').filter(|it| it.starts_with('`')).unwrap_or(after);
+    let is_part = |it: char| is_word_part(it) || "/\\.#@<$%&".contains(it);
     let opens = !before.ends_with(is_part)
-        && !before.strip_suffix(':').is_some_and(|it| it.ends_with(is_prefix))
+        && !before.strip_suffix(':').is_some_and(|it| it.ends_with(char::is_alphanumeric))
         && !["=\"", "='", "="].iter().any(|it| before.ends_with(it));
     let mut next = after.chars();
     let closes = match next.next() {
         Some('.' | ':') => !next.next().is_some_and(|it| it.is_alphanumeric() || it == '*'),
         Some('=' | '@' | '>' | '\\' | '(') => false,
-        Some(it) => !it.is_alphanumeric() && !is_letter(it),
+        Some(it) => !is_word_part(it),
         None => true,
     };
     opens && closes
+}
+
+/// Returns whether a word with a Latin letter goes on with a character.
+fn is_word_part(letter: char) -> bool {
+    is_letter(letter) || letter.is_alphanumeric() && !is_of_other_script(letter)
+}
+
+/// Returns whether a character is a letter of another script than Latin, such as Greek or Hangul.
+fn is_of_other_script(letter: char) -> bool {
+    letter.is_alphabetic() && letter >= '\u{370}' && !('\u{1E00}'..='\u{1EFF}').contains(&letter)
 }
 
 #[cfg(test)]
@@ -95,6 +109,11 @@ mod tests {
                 "~~aa-bb~~",
                 "```text\nwhen aa-bb runs\n```",
                 "~~~yaml\naa-bb: true\n~~~",
+                "```bash\ngh pr --body \"Run \\`/aa-bb 1\\` first.\"\n```",
+                "```bash\ngh pr --body \"The \\`aa-bb\\` skill.\"\n```",
+                "먼저 aa-bb가 한다",
+                "由aa-bb分派",
+                "\"/aa-bb를 실행\"",
             ],
             true,
         );
@@ -119,6 +138,11 @@ mod tests {
                 "`aa-bb run`",
                 "```sh\naa-bb run x\n```",
                 "cc",
+                "```bash\nls \\aa-bb \\`x/aa-bb\\` aa-bb\\n\n```",
+                "aa-bbé",
+                "éaa-bb",
+                "由x-aa-bb分派",
+                "看docs/aa-bb。",
             ],
             false,
         );

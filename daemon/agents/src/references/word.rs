@@ -286,7 +286,7 @@ fn name_field(rest: &str) -> Option<&str> {
 }
 
 /// Returns the names of one word that stand alone, in text order: in code, at the head of a list
-/// item and in a table cell. Each may be any word, so they are no references; a rename asks about
+/// item, in a table cell and, after `/`, at the start of a line of a fence. Each may be any word, so they are no references; a rename asks about
 /// them.
 pub fn lone_words(text: &str, body: &Body) -> Vec<Reference> {
     let mut found = Vec::new();
@@ -298,6 +298,16 @@ pub fn lone_words(text: &str, body: &Body) -> Vec<Reference> {
     };
     for code in &body.codes {
         add(code.start, code.slice(text));
+    }
+    for fence in &body.fences {
+        let mut start = fence.content.start;
+        for line in fence.content.slice(text).split('\n') {
+            if let Some(command) = line.trim_start().strip_prefix('/') {
+                let name = command.split(char::is_whitespace).next().unwrap_or_default();
+                add(start + line.len() - command.len(), name);
+            }
+            start += line.len() + 1;
+        }
     }
     for prose in &body.prose {
         let mut start = prose.start;
@@ -544,5 +554,7 @@ mod tests {
         ];
         check(&lone, false, true);
         check(&["We review the change.", "- review the change"], false, false);
+        let fence = "```\n/review src --fast\n/reviews x\n/review/x\n/ review\nsrc /review\n```\n";
+        assert_eq!(changes(fence), (vec![], vec!["/review src --fast"]));
     }
 }

@@ -113,6 +113,7 @@ pub(super) struct FsFacts<'a> {
     fault: Option<&'a Fault>,
     drops: &'a [DiscoveryDrop],
     is_mentioned: Option<&'a dyn Fn(&str) -> bool>,
+    is_linked_text: bool,
 }
 
 impl<'a> FsFacts<'a> {
@@ -137,6 +138,7 @@ impl<'a> FsFacts<'a> {
             fault: None,
             drops: &[],
             is_mentioned: None,
+            is_linked_text: false,
         }
     }
 
@@ -149,6 +151,12 @@ impl<'a> FsFacts<'a> {
     /// Sets the reasons for which agents' discovery drops the file.
     pub(super) fn drops(mut self, drops: &'a [DiscoveryDrop]) -> Self {
         self.drops = drops;
+        self
+    }
+
+    /// Sets whether the file is one that a skill links to.
+    pub(super) fn linked_text(mut self, is_linked_text: bool) -> Self {
+        self.is_linked_text = is_linked_text;
         self
     }
 
@@ -243,6 +251,10 @@ impl FsContext for FsFacts<'_> {
 
     fn drops(&self) -> &[DiscoveryDrop] {
         self.drops
+    }
+
+    fn is_linked_text(&self) -> bool {
+        self.is_linked_text
     }
 
     fn is_top(&self) -> bool {

@@ -296,11 +296,14 @@ fn names_with_other_digits_or_short_words_are_not_misspelled() {
         ("Then use test-client.", "rest-client"),
         ("Then use sign-on.", "sign-in"),
         ("Then use test-driven.", "rest-driven"),
+        ("Then use holistic-analyses.", "holistic-analysis"),
+        ("Then use holistic-analysis.", "holistic-analyses"),
     ] {
         assert!(!told(line, skill), "{line} {skill}");
     }
     assert!(told("Load the `migrtae-12` skill.", "migrate-12"));
     assert!(told("Then use test-cluent.", "test-client"));
+    assert!(told("Load the `holistic-analyses` skill.", "holistic-analysis"));
 }
 
 #[test]

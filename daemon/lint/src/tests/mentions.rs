@@ -67,6 +67,8 @@ fn built_in_command_is_no_misspelled_skill() {
         "Run /code-review.",
         "Run `/code-review`.",
         "The built-in `code-review` skill.",
+        "Loop /code-review.\n\nUse the `code-review` skill.",
+        "The lenses (code-review, bug-audit) differ.",
         "The `code-review` skill is built in.",
     ] {
         silent("ref/unknown", &skill(line));
@@ -251,17 +253,27 @@ fn misspelled_name_after_the_own_plugin_or_in_a_path_in_backticks_is_found() {
 
 #[test]
 fn misspelled_name_in_a_list_of_skills_is_found_only_where_an_agent_reads_it() {
-    let check = |path: &str| {
+    let check = |path: &str, list: &str| {
         let beside = body("x").replace("pdf", "competitive-brief");
         let fixture = format!(
-            "//- {path}\n---\nname: pdf\ndescription: Reads. Use when asked.\nskills: [competitive-breif]\n---\nRead.\n\
+            "//- {path}\n---\nname: pdf\ndescription: Reads. Use when asked.\n{list}\n---\nRead.\n\
              //- /w/skills/competitive-brief/SKILL.md\n{beside}"
         );
         let found = Fixture::new(&fixture).check();
         found.iter().filter(|it| it.rule.id.as_str() == "ref/unknown").count()
     };
-    assert_eq!(check("/w/.claude/agents/pdf.md"), 1);
-    assert_eq!(check("/w/skills/pdf/SKILL.md"), 0);
+    for list in [
+        "skills: [competitive-breif]",
+        "permission:\n  skill:\n    '*': deny\n    competitive-breif: allow",
+    ] {
+        for (path, expected) in [
+            ("/w/.claude/agents/pdf.md", 1),
+            ("/w/.opencode/agent/pdf.md", 1),
+            ("/w/skills/pdf/SKILL.md", 0),
+        ] {
+            assert_eq!(check(path, list), expected, "{path} {list}");
+        }
+    }
 }
 
 #[test]

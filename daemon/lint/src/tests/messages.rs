@@ -715,7 +715,10 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "Use `competitive-breif`.",
         "Load the `competitive-breif` skill.",
         "Use `/competitive-breif`.",
+        "Call `Skill(competitive-breif, args: \"x\")`.",
         "The transformer of the previous step: use `competitive-breif`.",
+        "Ask → answer. Use `/competitive-breif`, see [x](../competitive-brief/SKILL.md).",
+        "| `competitive-breif` or `competitive-brief-web` | x |",
     ] {
         assert_eq!(check(line), ["competitive-breif"], "{line}");
     }
@@ -740,6 +743,7 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "The `competitive-breif` skill does not exist.",
         "- `/competitive-breif` → this skill",
         "| `/competitive-breif` | `/competitive-brief` |",
+        "| `/competitive-brief` | or `/competitive-breif` |",
         "Pass --competitive-breif to the program.",
         "Put it into `/shop`, or make a `docx` skill.",
         "Then /shop, or use the shop skill.",
@@ -747,6 +751,7 @@ fn misspelled_skill_name_is_found_in_every_form() {
         "Use the `competitive-bloom` or the `revamp-code` skill.",
         "See skills/competitive-breif/notes.",
         "This is a review-core matter: the code-review-code.",
+        "Pass `/competitive-breif*` or /competitive-breif* on.",
     ] {
         assert_eq!(check(line), [""; 0], "{line}");
     }

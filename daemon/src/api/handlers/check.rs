@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use skills_agents::profile::DEFAULT_PROFILES;
-use skills_agents::references::is_instruction_file;
 use skills_config::{Config, LevelRow};
 use skills_discovery::levels::Level;
 use skills_engine::View;
@@ -64,7 +63,7 @@ pub(crate) async fn check(
         let checked = inspect(&task);
         let checked = checked.map_err(|error| refused(&error))?;
         let page = rules_page::address();
-        let skills = checked.iter().filter(|it| !is_instruction_file(&it.path)).count();
+        let skills = checked.iter().filter(|it| it.is_skill).count();
         let found = checked.iter().filter(|it| !it.findings.is_empty());
         let files = found.map(|it| to_wire::checked_file(it, page.as_deref()));
         Ok(PagedResult::new(&clock, skills as u64, files))
