@@ -115,7 +115,12 @@ pub(crate) async fn read(
     let AuthorizationRequest { request, candidate, .. } = authorization;
     list_files(request, candidate)?;
     let reader = reader(authorization);
-    if access.queue.is_reader(&reader) || has_loaded(access, authorization).await {
+    if access.queue.is_reader(&reader) {
+        return Ok(());
+    }
+    // Approval once covers the text at that time, which the session does not record.
+    let rules = decide(&request.view, candidate, request.agent.as_deref(), &Properties::Safe);
+    if rules.action != Action::Ask && has_loaded(access, authorization).await {
         return Ok(());
     }
     if recipient == Recipient::Model && is_for_the_user(authorization) {

@@ -227,9 +227,8 @@ async fn rename_lines(texts: &[(&'static str, &str)]) -> String {
     let mut confirming = capabilities(false);
     confirming["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
     let (mut editor, backend) = start(confirming).await;
-    let mut files = backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner);
-    files.extend(texts.iter().map(|(file, text)| (*file, (*text).to_owned())));
-    drop(files);
+    let files = texts.iter().map(|(file, text)| (*file, (*text).to_owned()));
+    backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
     let at = json!({"line": 1, "character": 7});
     let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
     let edit = editor.request("textDocument/rename", params).await.expect("possible");

@@ -47,10 +47,12 @@ async fn reading_files_needs_the_same_approval_as_loading_once_per_session() {
     assert_eq!(asked["code"], -32003, "{asked}");
     let load = json!({"name": "p", "session": "s", "by": "user"});
     rig.call("skills/load", load).await;
-    rig.call("skills/read", in_session).await;
+    rig.call("skills/read", in_session.clone()).await;
     // A changed text needs a new approval; a read by the user needs none.
     rig.write("w/.agents/skills/p/SKILL.md", &text("echo other"));
-    assert_eq!(rig.try_call("skills/read", plain.clone()).await.unwrap_err()["code"], -32003);
+    for params in [plain.clone(), in_session] {
+        assert_eq!(rig.try_call("skills/read", params).await.unwrap_err()["code"], -32003);
+    }
     let mut by_user = plain;
     by_user["by"] = json!("user");
     rig.call("skills/read", by_user).await;
