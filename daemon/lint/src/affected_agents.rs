@@ -1,14 +1,16 @@
 //! Agents that a finding affects, and their names in messages.
 //!
-//! These are the active profiles that search the file's location. A file outside every agent's
-//! directories affects all active profiles: it will be copied into one of them.
+//! These are the active profiles that search the file's location, or else the agents that own its
+//! directory. A file outside every agent's directories affects all active profiles: it will be
+//! copied into one of them.
 
 use std::path::Path;
 
 use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
 use skills_syntax::text::join_and;
 
-/// Returns the profiles of `active` that search the location of `path`.
+/// Returns the profiles of `active` that search the location of `path`. If none does, returns the
+/// specification's profile and those of the agents whose own directory it is.
 pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&'a Profile> {
     let all = || active.to_vec();
     let Some(path) = path else { return all() };
@@ -17,7 +19,27 @@ pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&
     }
     let dirs = directories(path);
     let there: Vec<_> = active.iter().copied().filter(|it| looks_at(it, &dirs)).collect();
-    if there.is_empty() { all() } else { there }
+    if there.is_empty() { owners(&dirs) } else { there }
+}
+
+/// Returns the built-in profiles that search these directories as their own, the specification's
+/// first.
+fn owners<'a>(dirs: &[&str]) -> Vec<&'a Profile> {
+    let builtin = profile::builtin().iter().map(|it| &**it);
+    let is_own = |it: &&Profile| below(dirs, None, &it.own).is_some();
+    let owners = builtin.filter(|it| it.base.is_none() && (is_own(it) || is_standard(it)));
+    owners.collect()
+}
+
+fn is_standard(profile: &Profile) -> bool {
+    profile.evidence == Evidence::Standard
+}
+
+/// Returns whether one of the last `depth` directories in the path of a file is hidden, outside
+/// every agent's directories.
+pub(super) fn is_hidden(path: &Path, depth: usize) -> bool {
+    let dirs = directories(path);
+    dirs.iter().rev().take(depth).any(|it| it.starts_with('.')) && !is_searched(path)
 }
 
 /// Returns whether any agent searches the location of `path`.
@@ -151,6 +173,18 @@ mod tests {
         assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);
         assert_eq!(ids("/w/.codex/skills/a/b/SKILL.md"), ["agentskills", "codex", "cursor"]);
         assert_eq!(ids("/w/skills/a/SKILL.md").len(), profile::agents().count());
+    }
+
+    #[test]
+    fn file_that_no_active_agent_reads_affects_the_owner_of_its_directory() {
+        let qwen = profile::find("qwen-code").unwrap();
+        let ids = |path: &str| -> Vec<&str> {
+            affected(&[&**qwen], Some(Path::new(path))).iter().map(|it| &*it.id).collect()
+        };
+        assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);
+        assert_eq!(ids("/w/.claude/skills/a/SKILL.md"), ["agentskills", "claude-code"]);
+        assert_eq!(ids("/w/.agents/skills/a/SKILL.md"), ["qwen-code"]);
+        assert_eq!(ids("/w/skills/a/SKILL.md"), ["qwen-code"]);
     }
 
     #[test]

@@ -114,8 +114,8 @@ pub(super) struct Cx<'a> {
     affected: Vec<&'a Profile>,
     /// True if the skill is a template by its directory or its name.
     pub(super) is_template: bool,
-    /// True if no agent drops the file: a template, a fragment or a page outside every agent's
-    /// directories.
+    /// True if no agent drops the file: a template, a fragment, a page or a file in a hidden
+    /// directory, outside every agent's directories.
     is_unlisted: bool,
     /// True if the file is a page about skills, such as `docs/skill.md`.
     pub(super) is_page: bool,
@@ -160,7 +160,10 @@ impl<'a> Cx<'a> {
         let outside = outside.filter(|it| fs.skill_set().ranked(it).next().is_none());
         let is_page = outside.is_some_and(|it| is_page(subject, it));
         let is_fragment = outside.is_some_and(|it| is_fragment(subject, it, fs.is_top()));
-        let is_unlisted = is_page || is_fragment || is_template && outside.is_some();
+        let is_hidden = |it| affected_agents::is_hidden(it, fs.depth().unwrap_or_default());
+        let is_unlisted = is_page
+            || is_fragment
+            || outside.is_some_and(|it| is_template || is_hidden(it));
         Self {
             is_template,
             is_unlisted,

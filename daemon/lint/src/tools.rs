@@ -159,7 +159,8 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
     let exact = item.span.slice(cx.text).find(name).map(|at| item.span.start + at);
     let span = exact.map_or(item.span, |at| Span::new(at, at + name.len()));
     if name.starts_with("mcp") && name.len() > 3 && !name.as_bytes()[3].is_ascii_alphanumeric() {
-        return check_mcp(name, span);
+        // Other agents write the names of these tools in other ways.
+        return cx.applies_to(MCP.agents).then(|| check_mcp(name, span))?;
     }
     if let ("Agent" | "Task", Some(inner)) = (name, text.strip_suffix(')'))
         && let Some((_, agent)) = inner.split_once('(')
@@ -216,10 +217,11 @@ fn check_unknown(cx: &Cx<'_>, name: &str, span: Span, all: &HashSet<&str>) -> Op
             })
         }
         (_, Some(_)) => None,
-        (_, None) => {
+        (_, None) if cx.applies_to(&[Agent::ClaudeCode]) => {
             let message = format!("unknown tool `{name}`");
             Some(Finding::new(&UNKNOWN, span, message).severity(Severity::Hint))
         }
+        (_, None) => None,
     }
 }
 

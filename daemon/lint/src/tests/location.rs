@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use skills_agents::profile;
 use skills_agents::skill::parse;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
@@ -94,6 +95,35 @@ fn fragment_that_no_agent_searches_for_is_not_dropped() {
         let found = Fixture::new(&format!("//- {path}\nPatch.\n")).check();
         assert_eq!(found[0].diagnostic.severity, Severity::Error);
     }
+}
+
+#[test]
+fn agent_that_does_not_read_the_place_drops_no_skill() {
+    let qwen = profile::find("qwen-code").unwrap();
+    let settings = Settings { profiles: vec![qwen], ..Settings::default() };
+    let named = TEXT.replace("name: pdf", "name: Api Design");
+    for (path, severity) in [
+        ("/w/.qwen/skills/pdf", Severity::Error),
+        ("/w/skills/pdf", Severity::Error),
+        ("/w/.gemini/skills/pdf", Severity::Warning),
+        ("/w/.context/skills/pdf", Severity::Hint),
+    ] {
+        let found = Fixture::new(&format!("//- {path}/SKILL.md\n{named}")).check_with(&settings);
+        let found = found.iter().find(|it| it.rule.id.as_str() == "name/charset").unwrap();
+        assert_eq!(found.diagnostic.severity, severity, "{path}: {found:#?}");
+    }
+}
+
+#[test]
+fn tools_of_another_agent_in_its_own_directory_are_accepted() {
+    let tools = "allowed-tools:\n  - run_in_terminal\n  - mcp_azure-devops_get_build\n---\n";
+    let text = TEXT.replacen("---\nRead", &format!("{tools}Read"), 1);
+    let n_found = |path: &str| {
+        let found = Fixture::new(&format!("//- {path}/SKILL.md\n{text}")).check();
+        found.iter().filter(|it| it.rule.id.as_str().starts_with("tools/")).count()
+    };
+    assert_eq!(n_found("/w/.github/skills/pdf"), 0);
+    assert_eq!(n_found("/w/.claude/skills/pdf"), 2);
 }
 
 #[test]
