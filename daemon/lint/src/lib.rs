@@ -39,6 +39,7 @@ mod settings;
 mod shown;
 mod skill_set;
 mod skillsd;
+mod source_tree;
 mod subject;
 mod suppress;
 mod suppression_fix;

@@ -127,6 +127,47 @@ fn tools_of_another_agent_in_its_own_directory_are_accepted() {
 }
 
 #[test]
+fn directory_that_is_not_the_installed_one_needs_no_name_of_the_skill() {
+    let told = |path: &str, outer: &str| -> Vec<Severity> {
+        let other = TEXT.replace("name: pdf", "name: other");
+        let fixture = format!("//- {path}/SKILL.md\n{TEXT}//- {outer}/SKILL.md\n{other}");
+        let found = Fixture::new(&fixture).check();
+        let found = found.iter().filter(|it| it.rule.id.as_str() == "name/directory");
+        found.map(|it| it.diagnostic.severity).collect()
+    };
+    let hint = vec![Severity::Hint];
+    for (path, outer, expected) in [
+        ("/w/home/exact_dot_agents/exact_skills/exact_pdf", "/w/other", &vec![]),
+        ("/w/dot_agents/skills/private_readonly_pdf", "/w/other", &vec![]),
+        ("/w/skills/exact_pdf", "/w/other", &vec![Severity::Warning]),
+        ("/w/skills/other/examples/1-simple", "/w/skills/other", &hint),
+        ("/w/skills/other/examples/1-simple", "/w/skills/none", &vec![Severity::Warning]),
+        ("/w/plugins/x/.evals/work/old-snapshot", "/w/other", &hint),
+        ("/w/plugins/x/.history/old-snapshot", "/w/other", &hint),
+        ("/w/cmd/x/skill", "/w/other", &hint),
+        ("/w/skills/skill", "/w/other", &vec![Severity::Warning]),
+    ] {
+        assert_eq!(&told(path, outer), expected, "{path}");
+    }
+}
+
+#[test]
+fn fixture_has_only_hints() {
+    let severities = |path: &str| -> Vec<Severity> {
+        let found = Fixture::new(&format!("//- {path}/pdf/SKILL.md\nRead.\n")).check();
+        found.iter().map(|it| it.diagnostic.severity).collect()
+    };
+    assert_eq!(severities("/w/nix/test-fixtures/claude-like/skills"), [Severity::Hint]);
+    assert_eq!(severities("/w/tests/fixtures/x/.claude/skills"), [Severity::Hint]);
+    assert_eq!(severities("/w/.claude/skills"), [Severity::Error]);
+}
+
+#[test]
+fn own_skills_of_codex_have_no_finding_about_their_place() {
+    check(&["/w/.claude/skills/.system/pdf/SKILL.md"], &[]);
+}
+
+#[test]
 fn skill_inside_a_skill_is_reported_for_agents_that_stop_there() {
     let skill = "/w/.agents/skills/k/m/SKILL.md";
     let deep =
