@@ -124,6 +124,7 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         "For each candidate `*.mk`, `Makefile` and `scripts/dev.sh`: read it.",
         "Write `references/NNN.md` or `references/adr-NNN.md`.",
         "See `docx` for `references/others.md`.",
+        "| Bias | Docx skill (`references/others.md`) |",
     ] {
         assert!(check(text).is_empty(), "{text}: {:?}", check(text));
     }
@@ -132,6 +133,7 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         (format!("Your repo should have `scripts/ci.sh`:\n\n{fence}"), Severity::Hint),
         (format!("In your repo it is quick. Run:\n\n{fence}"), Severity::Warning),
         (format!("Check it:\n\n{fence}"), Severity::Warning),
+        (format!("Run it from the published branch root:\n\n{fence}"), Severity::Hint),
         ("```sh\n# From project root:\npython scripts/build.py\n```".to_owned(), Severity::Hint),
         ("Do not read `references/copy.md` before step 2.".to_owned(), Severity::Warning),
         ("Do not skip `references/safety.md`.".to_owned(), Severity::Warning),
@@ -307,6 +309,15 @@ fn paths_of_example_sections_results_and_other_projects_are_ignored() {
         "Erstelle `references/neu.md`.",
         "Speichere das Ergebnis in `references/neu.md`.",
         "```sh\ncurl -o scripts/dl.sh https://a.example/dl.sh\nbash scripts/dl.sh\n```",
+        "- if `scripts/build.sh` exists → `bash scripts/build.sh`",
+        "> The following files are planned but not yet created:\n>\n> - `references/api.md` — data",
+        "Cheat sheets:\n- `references/rails.md` - Rails patterns (coming)",
+        "却下の一覧: `references/rejected.md` 参照、存在しなければ省く",
+        "如果 `references/api.md` 存在，先读它。",
+        "Leia `references/api.md`, se existir.",
+        "Lies `references/api.md`, falls vorhanden.",
+        "The `gh-pages` branch contains `index.html` and `scripts/validate.mjs`.",
+        "| Skill | Files |\n|---|---|\n| using-runes | SKILL.md + references/api.md |",
     ] {
         for id in ["body/broken-path", "body/broken-link", "body/missing-script"] {
             silent(id, &skill(text));
@@ -320,6 +331,10 @@ fn paths_of_example_sections_results_and_other_projects_are_ignored() {
         "Before you create files, read:\n\n- [API](references/api.md)",
         "Read these files:\n\n- `references/api.md`",
         "## Examples\n\n```sh\nbash scripts/dl.sh\n```",
+        "| Skill | Files |\n|---|---|\n| pdf | SKILL.md + references/api.md |",
+        "`references/api.md` を読まなければならない。",
+        "> Read these:\n>\n> - `references/api.md` — data",
+        "If `scripts/a.sh` exists, run `scripts/build.sh`.",
     ] {
         let found = Fixture::new(&skill(text)).check();
         let ids = ["body/broken-path", "body/broken-link", "body/missing-script"];
