@@ -28,6 +28,7 @@ mod illustration;
 mod index;
 mod link;
 mod name;
+mod nested_fences;
 mod page;
 mod paths;
 mod reference;

@@ -168,9 +168,8 @@ impl<'a> Cx<'a> {
         let is_page = outside.is_some_and(|it| is_page(subject, it));
         let is_fragment = outside.is_some_and(|it| is_fragment(subject, it, fs.is_top()));
         let is_hidden = |it| affected_agents::is_hidden(it, fs.depth().unwrap_or_default());
-        let is_unlisted = is_page
-            || is_fragment
-            || outside.is_some_and(|it| is_template || is_hidden(it));
+        let is_unlisted =
+            is_page || is_fragment || outside.is_some_and(|it| is_template || is_hidden(it));
         Self {
             is_template,
             is_fixture,

@@ -140,8 +140,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
         let is_conditional = IF.is_match(before) && EXISTS.is_match(after);
         // The sentence may test the path before it uses it.
         let mut earlier = before.match_indices(path).map(|(at, _)| (at, at + path.len()));
-        let is_tested = earlier
-            .any(|(at, end)| IF.is_match(&before[..at]) && EXISTS.is_match(&before[end..]));
+        let is_tested =
+            earlier.any(|(at, end)| IF.is_match(&before[..at]) && EXISTS.is_match(&before[end..]));
         is_conditional
             || is_tested
             || ELSEWHERE.is_match(before)
@@ -362,9 +362,7 @@ static UNCERTAIN: LazyLock<Regex> = LazyLock::new(|| {
     let romance = r"\bse (?:não )?existir\b|\bcaso (?:não )?exista\b|\bsi (?:no )?existe\b|\bs['’]il existe\b|\bsi présente?\b";
     let chinese = "(?:如果|若)(?:文件)?(?:不?存在|有)|如有";
     let japanese = "存在しな(?:ければ|い場合)|存在す(?:れば|る場合)|[がも](?:なければ|ない場合|あれば|ある場合)";
-    expression(&format!(
-        r"(?i)^[^。\n]*?(?:{later}|{german}|{romance}|{chinese}|{japanese})"
-    ))
+    expression(&format!(r"(?i)^[^。\n]*?(?:{later}|{german}|{romance}|{chinese}|{japanese})"))
 });
 
 /// Text before a path in its sentence that makes it optional, planned, past or typical, or names

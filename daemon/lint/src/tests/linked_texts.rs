@@ -93,6 +93,7 @@ fn missing_file_that_a_linked_file_links_to_is_reported_at_the_link() {
         "[a](fields.md) [b](references/fields.md) [c](./) [d](#fields) [e](../SKILL.md)",
         "[a](docs/guide.md) [b](https://example.org/x.md) [c](../../other/x.md) [d](page)",
         "[a](path/to/x.md) [b](your-file.md) Create [c](plan.md)",
+        "```markdown\n# N\n```sh\nls\n```\n## M\n[a](gone.md)\n```\n## Links\n",
         "[a](www.example.com) [b](example.org/x.md) items[i](obj.method) [c](fields.html)",
         "```md\n[a](no.md)\n```",
         "- \"See [a](no.md) for forms\"",
