@@ -274,7 +274,7 @@ fn check_pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
             } else if !text.ends_with(')') {
                 "text after `)`"
             } else {
-                return None;
+                return check_colon(cx, item, at);
             }
         }
     };
@@ -294,6 +294,33 @@ fn check_pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
         return Some(finding.draft("Remove the parentheses", span, ""));
     }
     Some(finding)
+}
+
+/// Reports a colon after the program in a pattern of Bash, which only `:*` at the end may have.
+fn check_colon(cx: &Cx<'_>, item: &SpannedText, open: usize) -> Option<Finding> {
+    let (name, pattern) = item.text.trim().split_at(open);
+    let pattern = pattern.strip_prefix('(')?.strip_suffix(')')?.trim();
+    let commands = pattern.strip_suffix(":*").unwrap_or(pattern);
+    let program = commands.split_whitespace().next()?;
+    let is_name = |it: &str| {
+        it.len() > 1 && it.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_.".contains(&it))
+    };
+    let parts = program.split_once(':');
+    let (first, rest) =
+        parts.filter(|(first, rest)| is_name(first) && !rest.starts_with(['/', '\\']))?;
+    if name != "Bash" || !cx.applies_to(&[Agent::ClaudeCode]) {
+        return None;
+    }
+    let message = format!("Claude Code matches the colon after `{first}` literally");
+    let help = "Write a space instead of the colon: only `:*` at the end of a pattern is special.";
+    let finding = Finding::new(&PATTERN, item.span, message).help(help);
+    let written = item.span.slice(cx.text);
+    let Some(at) = written.find(&format!("{first}:")).map(|it| item.span.start + it + first.len())
+    else {
+        return Some(finding);
+    };
+    let blank = if rest.is_empty() { "" } else { " " };
+    Some(finding.draft("Replace the colon by a space", Span::new(at, at + 1), blank))
 }
 
 fn check_mcp(name: &str, span: Span) -> Option<Finding> {
