@@ -1,6 +1,6 @@
 //! Agents that a finding affects, and their names in messages.
 //!
-//! These are the active profiles that search the file's location, or else the agents that own its
+//! These are the active profiles that search the file's location, or else the agent that owns its
 //! directory. A file outside every agent's directories affects all active profiles: it will be
 //! copied into one of them.
 
@@ -10,7 +10,7 @@ use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
 use skills_syntax::text::join_and;
 
 /// Returns the profiles of `active` that search the location of `path`. If none does, returns the
-/// specification's profile and those of the agents whose own directory it is.
+/// specification's profile and that of the agent whose own directory it is.
 pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&'a Profile> {
     let all = || active.to_vec();
     let Some(path) = path else { return all() };
@@ -22,24 +22,24 @@ pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&
     if there.is_empty() { owners(&dirs) } else { there }
 }
 
-/// Returns the built-in profiles that search these directories as their own, the specification's
-/// first.
+/// Returns the specification's profile and the first built-in one that searches these directories
+/// as its own. Later ones with the same directory are of plugins, or in addition.
 fn owners<'a>(dirs: &[&str]) -> Vec<&'a Profile> {
-    let builtin = profile::builtin().iter().map(|it| &**it);
-    let is_own = |it: &&Profile| below(dirs, None, &it.own).is_some();
-    let owners = builtin.filter(|it| it.base.is_none() && (is_own(it) || is_standard(it)));
-    owners.collect()
+    let builtin = || profile::builtin().iter().map(|it| &**it).filter(|it| it.base.is_none());
+    let owner = builtin().find(|it| below(dirs, None, &it.own).is_some() && !is_standard(it));
+    builtin().filter(|it| is_standard(it)).chain(owner).collect()
 }
 
 fn is_standard(profile: &Profile) -> bool {
     profile.evidence == Evidence::Standard
 }
 
-/// Returns whether one of the last `depth` directories in the path of a file is hidden, outside
-/// every agent's directories.
+/// Returns whether one of the last `depth` directories in the path of a file, other than its own,
+/// is hidden, outside every agent's directories. A repository's `.config` is installed somewhere.
 pub(super) fn is_hidden(path: &Path, depth: usize) -> bool {
     let dirs = directories(path);
-    dirs.iter().rev().take(depth).any(|it| it.starts_with('.')) && !is_searched(path)
+    let mut above = dirs.iter().rev().take(depth).skip(1);
+    above.any(|it| it.starts_with('.') && *it != ".config") && !is_searched(path)
 }
 
 /// Returns whether any agent searches the location of `path`.
@@ -183,6 +183,7 @@ mod tests {
         };
         assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);
         assert_eq!(ids("/w/.claude/skills/a/SKILL.md"), ["agentskills", "claude-code"]);
+        assert_eq!(ids("/w/.opencode/skills/a/SKILL.md"), ["agentskills", "opencode"]);
         assert_eq!(ids("/w/.agents/skills/a/SKILL.md"), ["qwen-code"]);
         assert_eq!(ids("/w/skills/a/SKILL.md"), ["qwen-code"]);
     }
