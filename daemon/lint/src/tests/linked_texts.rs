@@ -88,6 +88,10 @@ fn missing_file_that_a_linked_file_links_to_is_reported_at_the_link() {
         assert_eq!(finding.related.len(), 1);
         assert!(finding.offers.iter().any(|it| it.title() == "Create `references/feilds.md`"));
     }
+    let own = "Read [the forms](references/forms.md) and [b](references/feilds.md).";
+    let found = Fixture::new(&fixture(own, "[b](feilds.md)")).check();
+    let told = found.iter().filter(|it| it.rule.id.as_str() == "body/broken-link");
+    assert_eq!(told.count(), 1, "the body reports the file");
     let link = "Read [the forms](references/forms.md).";
     for forms in [
         "[a](fields.md) [b](references/fields.md) [c](./) [d](#fields) [e](../SKILL.md)",
