@@ -26,7 +26,7 @@ pub(super) const MIN_SIMILARITY: f64 = 0.8;
 const MAX_EXAMINED: usize = 64;
 
 /// Maximum number of directories above the skill that are searched for a path.
-const MAX_UP: usize = 6;
+const MAX_UP: usize = 16;
 
 /// Maximum number of lines above a list item or a table row that are searched for the beginning.
 const MAX_LINES_UP: usize = 32;
@@ -253,6 +253,25 @@ impl<'c, 'a> Mentions<'c, 'a> {
                 && self.cx.skill_set().is_known_name(&it)
                 && matches!(self.cx.fs.look(&neighbour), Some(PathKind::File { .. }))
         })
+    }
+
+    /// Returns the path to a missing file in the only neighbouring skill that has it, where the text
+    /// tells to read it.
+    pub(super) fn only_neighbour(&self, span: Span, path: &str) -> Option<String> {
+        const MAX_NEIGHBOURS: usize = 64;
+        let line = self.cx.line(span.start);
+        let before = Span::new(line.start, span.start).slice(self.cx.text);
+        let before =
+            &before[before.ceil_char_boundary(before.len().saturating_sub(CONTEXT_BYTES))..];
+        let skill_set = self.cx.skill_set();
+        if !READS.is_match(before) || skill_set.directories().nth(MAX_NEIGHBOURS).is_some() {
+            return None;
+        }
+        let others = skill_set.directories().filter(|it| *it != self.cx.directory);
+        let paths = others.map(|it| format!("../{it}/{path}"));
+        let is_there = |it: &String| matches!(self.cx.fs.look(it), Some(PathKind::File { .. }));
+        let mut found = paths.filter(is_there);
+        found.next().filter(|_| found.next().is_none())
     }
 
     /// Returns whether the body writes the file, or has it in another directory.

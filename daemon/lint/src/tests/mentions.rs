@@ -420,3 +420,60 @@ fn variable_without_braces_is_changed_only_on_request() {
     let finding = found.next().expect("it is found");
     assert_eq!((finding.fixes.len(), finding.offers.len()), (0, 1));
 }
+
+#[test]
+fn missing_script_is_reported_at_each_place() {
+    let text = body("```sh\nbash scripts/x.sh\n```\n\nLater, run `bash scripts/x.sh --all`.");
+    let files = "//- /w/pdf/scripts/here.py\nx = 1\n";
+    let found = Fixture::new(&format!("//- /w/pdf/SKILL.md\n{text}{files}")).check();
+    let found = found.iter().filter(|it| it.rule.id.as_str() == "body/missing-script");
+    assert_eq!(found.count(), 2);
+}
+
+#[test]
+fn file_of_the_only_neighbour_that_has_it_is_a_fix() {
+    let other = body("x").replace("pdf", "docx");
+    let check = |text: &str, others: &[&str]| {
+        let file = |it: &&str| {
+            format!("//- /w/skills/{it}/SKILL.md\n{other}//- /w/skills/{it}/references/a.md\n# A\n")
+        };
+        let others = others.iter().map(file).collect::<String>();
+        let fixture = format!("//- /w/skills/pdf/SKILL.md\n{}{others}", body(text));
+        let mut found = Fixture::new(&fixture).check();
+        found.retain(|it| it.rule.id.as_str() == "body/broken-path");
+        found.pop().expect("it is found")
+    };
+    let finding = check("See `references/a.md`.", &["docx"]);
+    assert_eq!(finding.diagnostic.severity, Severity::Warning);
+    assert_eq!(finding.only_fix().unwrap().edits[0].text, "../docx/references/a.md");
+    for (text, others) in [
+        ("See `references/a.md`.", &["docx", "xlsx"][..]),
+        ("Keep it short: `references/a.md`.", &["docx"]),
+    ] {
+        assert_eq!(check(text, others).diagnostic.severity, Severity::Hint, "{text}");
+    }
+}
+
+#[test]
+fn missing_file_of_a_deep_skill_or_of_a_singular_directory_is_a_hint() {
+    for dir in ["/w/pdf", "/w/a/b/c/d/e/skills/pdf"] {
+        for path in ["references/none.md", "reference/none.md"] {
+            let text = body(&format!("See `{path}`."));
+            let found = Fixture::new(&format!("//- {dir}/SKILL.md\n{text}")).check();
+            let severity = found.iter().find(|it| it.rule.id.as_str() == "body/broken-path");
+            let severity = severity.map(|it| it.diagnostic.severity);
+            assert_eq!(severity, Some(Severity::Hint), "{dir} {path}");
+        }
+    }
+}
+
+#[test]
+fn body_of_a_file_without_frontmatter_is_checked() {
+    let ids = |text: &str| -> Vec<&str> {
+        let found = Fixture::new(&format!("//- /w/skills/pdf/SKILL.md\n{text}")).check();
+        found.iter().map(|it| it.rule.id.as_str()).collect()
+    };
+    let text = "# PDF\n\nSee [y](references/none.md).\n";
+    assert_eq!(ids(text), ["yaml/no-frontmatter", "body/broken-link"]);
+    assert_eq!(ids("\n"), ["yaml/no-frontmatter"]);
+}
