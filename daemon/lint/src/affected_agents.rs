@@ -26,8 +26,13 @@ pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&
 /// as its own. Later ones with the same directory are of plugins, or in addition.
 fn owners<'a>(dirs: &[&str]) -> Vec<&'a Profile> {
     let builtin = || profile::builtin().iter().map(|it| &**it).filter(|it| it.base.is_none());
-    let owner = builtin().find(|it| below(dirs, None, &it.own).is_some() && !is_standard(it));
-    builtin().filter(|it| is_standard(it)).chain(owner).collect()
+    let standard = builtin().find(|it| is_standard(it));
+    // The directory of the specification is nobody's own.
+    let is_own = |it: &&Profile| {
+        standard.is_none_or(|standard| standard.own != it.own)
+            && below(dirs, None, &it.own).is_some()
+    };
+    standard.into_iter().chain(builtin().find(is_own)).collect()
 }
 
 fn is_standard(profile: &Profile) -> bool {
@@ -185,6 +190,9 @@ mod tests {
         assert_eq!(ids("/w/.claude/skills/a/SKILL.md"), ["agentskills", "claude-code"]);
         assert_eq!(ids("/w/.opencode/skills/a/SKILL.md"), ["agentskills", "opencode"]);
         assert_eq!(ids("/w/.agents/skills/a/SKILL.md"), ["qwen-code"]);
+        let claude = profile::find("claude-code").unwrap();
+        let agents = affected(&[&**claude], Some(Path::new("/w/.agents/skills/a/SKILL.md")));
+        assert_eq!(agents.iter().map(|it| &*it.id).collect::<Vec<_>>(), ["agentskills"]);
         assert_eq!(ids("/w/skills/a/SKILL.md"), ["qwen-code"]);
     }
 

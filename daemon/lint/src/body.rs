@@ -39,7 +39,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let is_plain = cx.frontmatter().is_none()
         && !cx.is_command
         && faults.all(|it| it.code == ProblemCode::NoFrontmatter);
-    let is_whole = is_plain || cx.is_command;
+    // A fragment is put together with other files.
+    let is_whole = is_plain && !cx.is_unlisted() || cx.is_command;
     let Some(place) = close.or_else(|| is_whole.then(|| cx.line(0))) else { return };
     let written = cx.document.body.slice(cx.text);
     if is_plain && written.trim().is_empty() {

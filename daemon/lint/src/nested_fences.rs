@@ -9,7 +9,7 @@ pub(super) struct NestedFence<'f, 't> {
     pub(super) outer: &'f Fence,
     /// The info string of the block inside.
     pub(super) info: &'t str,
-    /// The fence that is meant as the end of the outer block, and opens another one.
+    /// The intended end of the outer block, which opens another one.
     pub(super) end: &'f Fence,
 }
 

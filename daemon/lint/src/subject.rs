@@ -111,6 +111,7 @@ pub(super) struct Cx<'a> {
     /// frontmatter.
     pub(super) is_command: bool,
     pub(super) fields: Option<Fields<'a>>,
+    active: Vec<&'a Profile>,
     /// The active profiles that search the file's location.
     affected: Vec<&'a Profile>,
     /// True if the skill is a template by its directory or its name, or material of another skill.
@@ -182,6 +183,7 @@ impl<'a> Cx<'a> {
             directory,
             is_command,
             fields: subject.document.frontmatter.as_ref().map(|it| Fields::new(it, subject.text)),
+            active: active.to_vec(),
             affected,
             own_directory,
             readings: OnceCell::new(),
@@ -275,6 +277,12 @@ impl<'a> Cx<'a> {
     /// Returns whether the file concerns one of these agents.
     pub(super) fn applies_to(&self, agents: &[Agent]) -> bool {
         !self.profiles_of(agents).is_empty()
+    }
+
+    /// Returns whether an agent is active or concerned. A text can mean the commands of an agent
+    /// that does not read its file.
+    pub(super) fn is_known(&self, agent: Agent) -> bool {
+        self.active.iter().chain(&self.affected).any(|it| it.reader == Some(agent))
     }
 
     pub(super) fn profiles_of(&self, agents: &[Agent]) -> Vec<&'a Profile> {

@@ -55,7 +55,7 @@ pub(super) static PATTERN: Rule = Rule::new(
     RuleId::ToolsPattern,
     Severity::Warning,
     "The pattern after a tool's name is malformed.",
-    "The permission rule matches nothing, and may swallow the tools after it.",
+    "The permission rule matches nothing, and may swallow the tools after it. A colon is special only in `:*` at the end.",
     "Close the parenthesis, and write a pattern inside.",
 )
 .fixable()
@@ -216,12 +216,11 @@ fn check_unknown(cx: &Cx<'_>, name: &str, span: Span, all: &HashSet<&str>) -> Op
                 None => finding,
             })
         }
-        (_, Some(_)) => None,
         (_, None) if cx.applies_to(&[Agent::ClaudeCode]) => {
             let message = format!("unknown tool `{name}`");
             Some(Finding::new(&UNKNOWN, span, message).severity(Severity::Hint))
         }
-        (_, None) => None,
+        (_, Some(_) | None) => None,
     }
 }
 

@@ -282,7 +282,7 @@ fn check_path(
             Some(beside) => {
                 let message = format!("the skill has no file `{normal}`, but `{beside}` exists");
                 let finding = Finding::new(&BROKEN_PATH, span, message);
-                finding.fix(format!("Change to `{beside}`"), span, beside)
+                finding.draft(format!("Change to `{beside}`"), span, beside)
             }
             None => missing(mentions, cx, &BROKEN_PATH, span, name).severity(Severity::Hint),
         });

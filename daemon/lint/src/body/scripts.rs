@@ -218,7 +218,9 @@ impl MissingScripts<'_, '_, '_, '_> {
         let named = script.trim_start_matches("./");
         let is_in_other_agent =
             || own.is_some() && named.starts_with('.') && mentions.above(named) != Above::Missing;
-        if !is_certain && mentions.clones() || is_in_other_agent() {
+        // A guess is told once.
+        let is_told = self.reported.contains_key(&normal);
+        if !is_certain && (is_told || mentions.clones()) || is_in_other_agent() {
             return;
         }
         let finding = missing(mentions, cx, &MISSING_SCRIPT, span, path);

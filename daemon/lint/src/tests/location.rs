@@ -142,7 +142,7 @@ fn directory_that_is_not_the_installed_one_needs_no_name_of_the_skill() {
         ("/w/skills/exact_pdf", "/w/other", &vec![Severity::Warning]),
         ("/w/skills/other/examples/1-simple", "/w/skills/other", &hint),
         ("/w/skills/other/examples/1-simple", "/w/skills/none", &vec![Severity::Warning]),
-        ("/w/plugins/x/.evals/work/old-snapshot", "/w/other", &hint),
+        ("/w/plugins/x/.evals/run/old-snapshot", "/w/other", &hint),
         ("/w/plugins/x/.history/old-snapshot", "/w/other", &hint),
         ("/w/cmd/x/skill", "/w/other", &hint),
         ("/w/skills/skill", "/w/other", &vec![Severity::Warning]),
