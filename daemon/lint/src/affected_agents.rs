@@ -27,7 +27,7 @@ pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&
 fn owners<'a>(dirs: &[&str]) -> Vec<&'a Profile> {
     let builtin = || profile::builtin().iter().map(|it| &**it).filter(|it| it.base.is_none());
     let standard = builtin().find(|it| is_standard(it));
-    // The directory of the specification is nobody's own.
+    // No agent owns the directory of the specification.
     let is_own = |it: &&Profile| {
         standard.is_none_or(|standard| standard.own != it.own)
             && below(dirs, None, &it.own).is_some()

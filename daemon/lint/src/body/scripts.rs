@@ -218,7 +218,7 @@ impl MissingScripts<'_, '_, '_, '_> {
         let named = script.trim_start_matches("./");
         let is_in_other_agent =
             || own.is_some() && named.starts_with('.') && mentions.above(named) != Above::Missing;
-        // A guess is told once.
+        // A guess is reported once.
         let is_told = self.reported.contains_key(&normal);
         if !is_certain && (is_told || mentions.clones()) || is_in_other_agent() {
             return;
