@@ -1,14 +1,16 @@
 //! Agents that a finding affects, and their names in messages.
 //!
-//! These are the active profiles that search the file's location. A file outside every agent's
-//! directories affects all active profiles: it will be copied into one of them.
+//! These are the active profiles that search the file's location, or else the agent that owns its
+//! directory. A file outside every agent's directories affects all active profiles: it will be
+//! copied into one of them.
 
 use std::path::Path;
 
 use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
 use skills_syntax::text::join_and;
 
-/// Returns the profiles of `active` that search the location of `path`.
+/// Returns the profiles of `active` that search the location of `path`. If none does, returns the
+/// specification's profile and that of the agent whose own directory it is.
 pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&'a Profile> {
     let all = || active.to_vec();
     let Some(path) = path else { return all() };
@@ -17,7 +19,32 @@ pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&
     }
     let dirs = directories(path);
     let there: Vec<_> = active.iter().copied().filter(|it| looks_at(it, &dirs)).collect();
-    if there.is_empty() { all() } else { there }
+    if there.is_empty() { owners(&dirs) } else { there }
+}
+
+/// Returns the specification's profile and the first built-in one that searches these directories
+/// as its own. Later ones with the same directory are of plugins, or in addition.
+fn owners<'a>(dirs: &[&str]) -> Vec<&'a Profile> {
+    let builtin = || profile::builtin().iter().map(|it| &**it).filter(|it| it.base.is_none());
+    let standard = builtin().find(|it| is_standard(it));
+    // No agent owns the directory of the specification.
+    let is_own = |it: &&Profile| {
+        standard.is_none_or(|standard| standard.own != it.own)
+            && below(dirs, None, &it.own).is_some()
+    };
+    standard.into_iter().chain(builtin().find(is_own)).collect()
+}
+
+fn is_standard(profile: &Profile) -> bool {
+    profile.evidence == Evidence::Standard
+}
+
+/// Returns whether one of the last `depth` directories in the path of a file, other than its own,
+/// is hidden, outside every agent's directories. A repository's `.config` is installed somewhere.
+pub(super) fn is_hidden(path: &Path, depth: usize) -> bool {
+    let dirs = directories(path);
+    let mut above = dirs.iter().rev().take(depth).skip(1);
+    above.any(|it| it.starts_with('.') && *it != ".config") && !is_searched(path)
 }
 
 /// Returns whether any agent searches the location of `path`.
@@ -151,6 +178,22 @@ mod tests {
         assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);
         assert_eq!(ids("/w/.codex/skills/a/b/SKILL.md"), ["agentskills", "codex", "cursor"]);
         assert_eq!(ids("/w/skills/a/SKILL.md").len(), profile::agents().count());
+    }
+
+    #[test]
+    fn file_that_no_active_agent_reads_affects_the_owner_of_its_directory() {
+        let qwen = profile::find("qwen-code").unwrap();
+        let ids = |path: &str| -> Vec<&str> {
+            affected(&[&**qwen], Some(Path::new(path))).iter().map(|it| &*it.id).collect()
+        };
+        assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);
+        assert_eq!(ids("/w/.claude/skills/a/SKILL.md"), ["agentskills", "claude-code"]);
+        assert_eq!(ids("/w/.opencode/skills/a/SKILL.md"), ["agentskills", "opencode"]);
+        assert_eq!(ids("/w/.agents/skills/a/SKILL.md"), ["qwen-code"]);
+        let claude = profile::find("claude-code").unwrap();
+        let agents = affected(&[&**claude], Some(Path::new("/w/.agents/skills/a/SKILL.md")));
+        assert_eq!(agents.iter().map(|it| &*it.id).collect::<Vec<_>>(), ["agentskills"]);
+        assert_eq!(ids("/w/skills/a/SKILL.md"), ["qwen-code"]);
     }
 
     #[test]

@@ -50,7 +50,13 @@ pub(super) fn is_below(
 ) -> bool {
     let is_row = |it: &str| it.starts_with('|');
     let is_item = |it: &str| it.starts_with(['-', '*', '+']) || it.starts_with(char::is_numeric);
-    let first = line.slice(text).trim_start();
+    // Block quotes have lists too.
+    let unquoted = |it: &'_ str| -> usize {
+        let quoted = it.trim_start_matches([' ', '\t', '>']);
+        if it.trim_start().starts_with('>') { it.len() - quoted.len() } else { 0 }
+    };
+    let first = line.slice(text);
+    let first = first[unquoted(first)..].trim_start();
     let (is_row_first, is_item_first) = (is_row(first), is_item(first));
     if !is_row_first && !is_item_first {
         return false;
@@ -67,6 +73,7 @@ pub(super) fn is_below(
         let above = line_at(at - 1);
         at = above.start;
         let whole = above.slice(text);
+        let whole = &whole[unquoted(whole)..];
         let text = whole[..whole.floor_char_boundary(MAX_LINE)].trim();
         if text.is_empty() {
             n_blank += 1;

@@ -34,9 +34,18 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     conflict::check(cx, out);
     let frontmatter = cx.frontmatter().filter(|it| super::yaml::is_delimited(it));
     let close = frontmatter.map(|it| it.close.unwrap_or(it.open));
-    // A command needs no frontmatter.
-    let Some(place) = close.or_else(|| cx.is_command.then(|| cx.line(0))) else { return };
+    // A command needs no frontmatter, and some agents load a skill without one.
+    let mut faults = cx.document.diagnostics.iter();
+    let is_plain = cx.frontmatter().is_none()
+        && !cx.is_command
+        && faults.all(|it| it.code == ProblemCode::NoFrontmatter);
+    // A fragment is put together with other files.
+    let is_whole = is_plain && !cx.is_unlisted() || cx.is_command;
+    let Some(place) = close.or_else(|| is_whole.then(|| cx.line(0))) else { return };
     let written = cx.document.body.slice(cx.text);
+    if is_plain && written.trim().is_empty() {
+        return;
+    }
     if written.trim().is_empty() {
         // Some agents require a line ending after a final `---`.
         let dropped =
@@ -63,7 +72,9 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         linked_texts::check(&mentions, cx, out);
         scripts::check(&mentions, cx, out);
     }
-    variables::check(cx, out);
+    if !is_plain {
+        variables::check(cx, out);
+    }
 }
 
 fn check_size(cx: &Cx<'_>, out: &mut Vec<Finding>) {

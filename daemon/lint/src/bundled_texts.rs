@@ -8,6 +8,7 @@ use skills_syntax::text::Span;
 use super::anchors::{Anchors, anchors, may_lead_to_heading};
 use super::announced::is_among_examples;
 use super::link::{CONTEXT_BYTES, is_illustration, is_markdown, is_placeholder, normalise};
+use super::nested_fences::nested_fence;
 
 /// Extensions of files whose text may mention others.
 const TEXTS: [&str; 12] =
@@ -191,8 +192,11 @@ fn broken_links(file: &str, text: &str, body: &Body, known: &HashSet<&str>) -> V
         return Vec::new();
     }
     let dir = file.rsplit_once('/').map_or("", |(dir, _)| dir);
+    // Links in a code block that ends too early are examples.
+    let nested = nested_fence(text, &body.fences);
+    let nested = nested.map_or(0..0, |it| it.outer.open.start..it.end.open.start);
     let mut links: Vec<BundledLink> = Vec::new();
-    for link in &body.links {
+    for link in body.links.iter().filter(|it| !nested.contains(&it.start)) {
         let Some(path) = link_path(link.slice(text)) else { continue };
         let (target, leaves) = normalise(&format!("{dir}/{path}"));
         let name = target.rsplit('/').next().unwrap_or_default();

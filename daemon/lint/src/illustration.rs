@@ -41,11 +41,12 @@ static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A line that announces a list of files to make, or of results.
+/// A line that announces a list of files to make, of planned files, or of results.
 static ANNOUNCES_RESULTS: LazyLock<Regex> = LazyLock::new(|| {
     let makes = r"^\W*(?:\d+\W+)?(?:(?:then|now|next|first|finally|and)\W+)?(?:create|generate|write|produce|make|add)\s+(?:[^\s.:]+\s+){0,4}(?:files?|documents?|pages?|references)(?:\W+(?:in|into|under|at|to|below)\s[^.:]*)?\W*:\W*$";
     let results = r"^\W*(?:(?:creates|generates|produces|writes)\W*:|(?:output(?: files?)?|outputs|results|artifacts|deliverables)\W*:?)\W*$";
-    expression(&format!("(?i)(?:{makes}|{results})"))
+    let later = r"\b(?:planned|coming soon|not yet (?:created|written|implemented|available|there)|to be (?:created|written|added))\b[^.:]*:\W*$";
+    expression(&format!("(?i)(?:{makes}|{results}|{later})"))
 });
 
 /// Returns whether the text says that something could be made.
@@ -100,7 +101,8 @@ pub(super) fn is_in_examples(cx: &Cx<'_>, line: Span) -> bool {
     is_below(cx.text, |at| cx.line(at), line, [&ANNOUNCES, &TABLE_OF_EXAMPLES])
 }
 
-/// Returns whether a line belongs to a list below a line that announces files to make, or results.
+/// Returns whether a line belongs to a list below a line that announces files to make, planned
+/// files, or results.
 pub(super) fn is_in_list_of_results(cx: &Cx<'_>, line: Span) -> bool {
     is_below(cx.text, |at| cx.line(at), line, [&ANNOUNCES_RESULTS, &ANNOUNCES_RESULTS])
 }

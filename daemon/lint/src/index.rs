@@ -164,6 +164,10 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         let walk = &rule.walk;
         let below = dirs_below(path, &at);
         let first = below.first().map(String::as_str).unwrap_or_default();
+        // Codex writes its own skills there.
+        if first == ".system" {
+            continue;
+        }
         // Possibly intended locations are checked before the others.
         if depth == 0 && !walk.root_skill {
             root.push(profile);

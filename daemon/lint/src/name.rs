@@ -12,13 +12,13 @@ use skills_syntax::parse::{Closing, Entry, Value};
 use skills_syntax::quote::quote_unless_text;
 use skills_syntax::text::Span;
 
-use super::affected_agents::{depth_below_root, with_verb};
+use super::affected_agents::{depth_below_root, is_searched, with_verb};
 use super::field;
 use super::finding::{Finding, Offer};
 use super::rule::{Family, PASSING, Rule};
 use super::rule_id::RuleId;
 use super::skill_set::{MAX_NAMED, Neighbour};
-use super::subject::Cx;
+use super::subject::{Cx, is_below_skills};
 
 const SOURCES: &[&Citation] = &[&SPECIFICATION, &CLAUDE_SKILLS];
 
@@ -305,6 +305,7 @@ fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
     let directory = cx.directory;
     let label = cx.profiles_where(|it, _| {
         it.name.source == NameSource::Directory
+            && !cx.is_unlisted()
             && !cx.fs.drops().iter().any(|drop| *drop.profile == *it.id)
     });
     let message = match label.as_slice() {
@@ -316,7 +317,10 @@ fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
     };
     let dropped = cx.profiles_that_drop(&[LoadRule::NameForm]);
     let (severity, about, message) = match dropped.as_slice() {
-        [] if cx.is_template => (Severity::Hint, label, message),
+        // The directory of a skill's only source seldom has its name.
+        [] if cx.is_template || cx.is_unlisted() || is_source(cx) => {
+            (Severity::Hint, label, message)
+        }
         [] => (Severity::Warning, label, message),
         them => {
             let who = with_verb(them, "drops", "drop");
@@ -332,6 +336,13 @@ fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
         return finding;
     }
     finding.offer(Offer::RenameSkill(directory.to_owned()))
+}
+
+/// Returns whether the skill's directory has the name of any skill's source, outside directories of
+/// skills.
+fn is_source(cx: &Cx<'_>) -> bool {
+    matches!(cx.directory, "skill" | "src" | "claude")
+        && cx.path.is_some_and(|it| !is_searched(it) && !is_below_skills(it))
 }
 
 fn check_neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {

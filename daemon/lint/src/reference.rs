@@ -248,7 +248,7 @@ fn is_builtin(cx: &Cx<'_>, name: &str, span: Span, form: ReferenceForm) -> bool 
         let [before, after] = sides(cx, span);
         BEFORE.is_match(before) || AFTER.is_match(after)
     };
-    commands::agents_with(name).any(|it| cx.applies_to(&[it])) && (is_called() || is_said())
+    commands::agents_with(name).any(|it| cx.is_known(it)) && (is_called() || is_said())
 }
 
 /// Returns whether a name before "skill" is a word of the sentence: "the other skill".

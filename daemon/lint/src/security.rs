@@ -449,13 +449,14 @@ fn find_run_download(command: &str) -> Option<usize> {
 /// Returns the offset of the first download to a file that the command runs afterwards.
 fn find_run_file(command: &str) -> Option<usize> {
     static SAVES: LazyLock<Regex> = LazyLock::new(|| {
-        let file = r#"["']?(?P<file>[^\s"'`;&|<>]+)"#;
+        let file = r#"["']?(?P<file>[^\s"'`;&|<>-][^\s"'`;&|<>]*)"#;
         // The file can be joined to common letters only: `-Method` has no file `d`.
         let short = r"-[a-zA-Z]*[oO]\b\s*(?:-\S+\s+)*|-[fkqsSL]*[oO]";
         let long = r"--output(?:-document)?[\s=]\s*|--remote-name\s+(?:-\S+\s+)*";
-        expression(&format!(
-            r"{DOWNLOAD}[^|;&\n]*?\s(?:(?i:-OutFile)\s+|{short}|{long}|>\s*){file}"
-        ))
+        let named = format!(r"(?:(?i:-OutFile)\s+|{short}|{long}|>\s*){file}");
+        // The option of `curl` can follow the URL.
+        let after = r#"["']?(?P<url>\w+://[^\s"'`;&|<>]+)["']?\s+(?:-\S+\s+)*(?:-[a-zA-Z]*O|--remote-name)\b"#;
+        expression(&format!(r"{DOWNLOAD}[^|;&\n]*?\s(?:{named}|{after})"))
     });
     static RUNS: LazyLock<Regex> = LazyLock::new(|| {
         let powershell = r"(?i:(?:powershell|pwsh)(?:\.exe)?)";
@@ -473,7 +474,7 @@ fn find_run_file(command: &str) -> Option<usize> {
     let runs: HashMap<&str, usize> =
         runs.map(|it| (without_dot(it.as_str()), it.start())).collect();
     saves.find_map(|saved| {
-        let (whole, file) = (saved.get(0)?, saved.name("file")?);
+        let (whole, file) = (saved.get(0)?, saved.name("file").or(saved.name("url"))?);
         let start = runs.get(without_dot(file_name(file.as_str())))?;
         (*start >= file.end()).then(|| whole.start())
     })

@@ -25,6 +25,7 @@ use super::affected_agents;
 use super::finding::Finding;
 use super::fs_context::FsContext;
 use super::skill_set::{Neighbour, SkillSet};
+use super::source_tree::{installed_name, is_fixture, is_material};
 
 /// A SKILL.md or command as text, tree and record.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +94,7 @@ fn has_own_field(subject: &Subject<'_>) -> bool {
 }
 
 /// Returns whether a skill's directory is below one called `skills`.
-fn is_below_skills(path: &Path) -> bool {
+pub(super) fn is_below_skills(path: &Path) -> bool {
     let mut dirs = path.ancestors().skip(2).filter_map(Path::file_name);
     dirs.any(|it| it == "skills" || it == "skill")
 }
@@ -112,12 +113,15 @@ pub(super) struct Cx<'a> {
     /// True if the file contains instructions, and no agent reads it as a skill or command.
     pub(super) is_instructions: bool,
     pub(super) fields: Option<Fields<'a>>,
+    active: Vec<&'a Profile>,
     /// The active profiles that search the file's location.
     affected: Vec<&'a Profile>,
-    /// True if the skill is a template by its directory or its name.
+    /// True if the skill is a template by its directory or its name, or material of another skill.
     pub(super) is_template: bool,
-    /// True if no agent drops the file: a template, a fragment or a page outside every agent's
-    /// directories.
+    /// True if the file is a fixture of tests that no agent finds.
+    is_fixture: bool,
+    /// True if no agent drops the file: a template, a fragment, a page or a file in a hidden
+    /// directory, outside every agent's directories.
     is_unlisted: bool,
     /// True if the file is a page about skills, such as `docs/skill.md`.
     pub(super) is_page: bool,
@@ -150,23 +154,29 @@ impl<'a> Cx<'a> {
         let path: Option<&Path> = subject.path.map(|it| &**it);
         let is_command = path.is_some_and(command::is_command);
         let is_nameless = is_command || fs.is_top();
-        let directory = if is_nameless { "" } else { subject.directory() };
+        let own_directory = subject.directory();
+        let own_directory = path.map_or(own_directory, |it| installed_name(own_directory, it));
+        let directory = if is_nameless { "" } else { own_directory };
         let affected = if is_command {
             active.iter().copied().filter(|it| it.reads_commands()).collect()
         } else {
             affected_agents::affected(active, path)
         };
-        let is_template = !is_command && is_template(subject);
         let is_ranked = |it: &AbsPath| fs.skill_set().is_ranked(it);
-        let outside = subject.path.filter(|_| !is_command);
-        let outside = outside.filter(|it| !affected_agents::is_searched(it));
-        let outside = outside.filter(|it| !is_ranked(it));
+        let unranked = subject.path.filter(|it| !is_command && !is_ranked(it));
+        let is_fixture = unranked.is_some_and(|it| is_fixture(it, fs.depth().unwrap_or_default()));
+        let is_material = unranked.is_some_and(|it| is_material(it, fs.skill_set()));
+        let is_template = !is_command && (is_material || is_template(subject));
+        let outside = unranked.filter(|it| !affected_agents::is_searched(it));
         let instructions = subject.path.filter(|it| is_instruction_file(it) && !is_ranked(it));
         let is_page = outside.is_some_and(|it| is_page(subject, it));
         let is_fragment = outside.is_some_and(|it| is_fragment(subject, it, fs.is_top()));
-        let is_unlisted = is_page || is_fragment || is_template && outside.is_some();
+        let is_hidden = |it| affected_agents::is_hidden(it, fs.depth().unwrap_or_default());
+        let is_unlisted =
+            is_page || is_fragment || outside.is_some_and(|it| is_template || is_hidden(it));
         Self {
             is_template,
+            is_fixture,
             is_unlisted,
             is_page,
             is_instructions: instructions.is_some(),
@@ -177,8 +187,9 @@ impl<'a> Cx<'a> {
             directory,
             is_command,
             fields: subject.document.frontmatter.as_ref().map(|it| Fields::new(it, subject.text)),
+            active: active.to_vec(),
             affected,
-            own_directory: subject.directory(),
+            own_directory,
             readings: OnceCell::new(),
             fs,
             shared_parts: subject.parts,
@@ -272,6 +283,12 @@ impl<'a> Cx<'a> {
         !self.profiles_of(agents).is_empty()
     }
 
+    /// Returns whether an agent is active or concerned. A text can mean the commands of an agent
+    /// that does not read its file.
+    pub(super) fn is_known(&self, agent: Agent) -> bool {
+        self.active.iter().chain(&self.affected).any(|it| it.reader == Some(agent))
+    }
+
     pub(super) fn profiles_of(&self, agents: &[Agent]) -> Vec<&'a Profile> {
         let is_reader = |it: &&Profile| it.reader.is_some_and(|it| agents.contains(&it));
         self.affected.iter().copied().filter(is_reader).collect()
@@ -305,10 +322,13 @@ impl<'a> Cx<'a> {
         self.is_unlisted
     }
 
-    /// Turns errors into warnings in a file that no agent searches for skills.
+    /// Turns errors into warnings in a file that no agent searches for skills, and all findings
+    /// into hints in a fixture.
     pub(super) fn lower(&self, finding: &mut Finding) {
-        if self.is_unlisted {
-            let severity = &mut finding.diagnostic.severity;
+        let severity = &mut finding.diagnostic.severity;
+        if self.is_fixture {
+            *severity = Severity::Hint;
+        } else if self.is_unlisted {
             *severity = (*severity).max(Severity::Warning);
         }
     }

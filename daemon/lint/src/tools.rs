@@ -55,7 +55,7 @@ pub(super) static PATTERN: Rule = Rule::new(
     RuleId::ToolsPattern,
     Severity::Warning,
     "The pattern after a tool's name is malformed.",
-    "The permission rule matches nothing, and may swallow the tools after it.",
+    "The permission rule matches nothing, and may swallow the tools after it. A colon is special only in `:*` at the end.",
     "Close the parenthesis, and write a pattern inside.",
 )
 .fixable()
@@ -159,7 +159,8 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
     let exact = item.span.slice(cx.text).find(name).map(|at| item.span.start + at);
     let span = exact.map_or(item.span, |at| Span::new(at, at + name.len()));
     if name.starts_with("mcp") && name.len() > 3 && !name.as_bytes()[3].is_ascii_alphanumeric() {
-        return check_mcp(name, span);
+        // Other agents write the names of these tools in other ways.
+        return cx.applies_to(MCP.agents).then(|| check_mcp(name, span))?;
     }
     if let ("Agent" | "Task", Some(inner)) = (name, text.strip_suffix(')'))
         && let Some((_, agent)) = inner.split_once('(')
@@ -215,11 +216,11 @@ fn check_unknown(cx: &Cx<'_>, name: &str, span: Span, all: &HashSet<&str>) -> Op
                 None => finding,
             })
         }
-        (_, Some(_)) => None,
-        (_, None) => {
+        (_, None) if cx.applies_to(&[Agent::ClaudeCode]) => {
             let message = format!("unknown tool `{name}`");
             Some(Finding::new(&UNKNOWN, span, message).severity(Severity::Hint))
         }
+        (_, Some(_) | None) => None,
     }
 }
 
@@ -272,7 +273,7 @@ fn check_pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
             } else if !text.ends_with(')') {
                 "text after `)`"
             } else {
-                return None;
+                return check_colon(cx, item, at);
             }
         }
     };
@@ -292,6 +293,33 @@ fn check_pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
         return Some(finding.draft("Remove the parentheses", span, ""));
     }
     Some(finding)
+}
+
+/// Reports a colon after the program in a pattern of Bash, which only `:*` at the end may have.
+fn check_colon(cx: &Cx<'_>, item: &SpannedText, open: usize) -> Option<Finding> {
+    let (name, pattern) = item.text.trim().split_at(open);
+    let pattern = pattern.strip_prefix('(')?.strip_suffix(')')?.trim();
+    let commands = pattern.strip_suffix(":*").unwrap_or(pattern);
+    let program = commands.split_whitespace().next()?;
+    let is_name = |it: &str| {
+        it.len() > 1 && it.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_.".contains(&it))
+    };
+    let parts = program.split_once(':');
+    let (first, rest) =
+        parts.filter(|(first, rest)| is_name(first) && !rest.starts_with(['/', '\\']))?;
+    if name != "Bash" || !cx.applies_to(&[Agent::ClaudeCode]) {
+        return None;
+    }
+    let message = format!("Claude Code matches the colon after `{first}` literally");
+    let help = "Write a space instead of the colon: only `:*` at the end of a pattern is special.";
+    let finding = Finding::new(&PATTERN, item.span, message).help(help);
+    let written = item.span.slice(cx.text);
+    let Some(at) = written.find(&format!("{first}:")).map(|it| item.span.start + it + first.len())
+    else {
+        return Some(finding);
+    };
+    let blank = if rest.is_empty() { "" } else { " " };
+    Some(finding.draft("Replace the colon by a space", Span::new(at, at + 1), blank))
 }
 
 fn check_mcp(name: &str, span: Span) -> Option<Finding> {

@@ -1,6 +1,4 @@
-//! Checks of fenced code blocks that are not closed.
-
-use std::collections::HashSet;
+//! Checks of fenced code blocks that are not closed, or end with a block inside them.
 
 use skills_syntax::edit::Edit;
 use skills_syntax::markdown::Fence;
@@ -8,60 +6,20 @@ use skills_syntax::text::{Span, after_line_end};
 
 use super::super::Finding;
 use super::super::finding::{Fix, Offer};
+use super::super::nested_fences::{NestedFence, is_bare, nested_fence};
 use super::super::subject::Cx;
 use super::rules::UNCLOSED_FENCE;
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let fences = &cx.body().fences;
-    let Some(last) = fences.iter().find(|it| !it.closed) else { return };
-    let mut without_end = HashSet::new();
-    let nested = fences.iter().enumerate().find_map(|(at, outer)| {
-        // A fence without an info string may be the end of a block above.
-        let info = inner_info(cx, outer).filter(|_| outer.closed && !is_bare(cx, outer))?;
-        let mark = outer.mark.slice(cx.text);
-        if without_end.contains(mark) {
-            return None;
-        }
-        let end = find_end(cx, mark, &fences[at + 1..]);
-        if end.is_none() {
-            // Later blocks with this mark have none either.
-            without_end.insert(mark);
-        }
-        Some((outer, info, end?))
-    });
-    out.push(match nested {
-        Some((outer, info, end)) => lengthen(cx, outer, info, end),
-        None => close(cx, last),
-    });
-}
-
-/// Returns the info string of a line in a code block that would open another one with the same
-/// fence.
-fn inner_info<'t>(cx: &Cx<'t>, fence: &Fence) -> Option<&'t str> {
-    let mark = fence.mark.slice(cx.text);
-    fence.content.slice(cx.text).lines().find_map(|line| {
-        let info = line.trim().strip_prefix(mark)?;
-        // A closing fence has no info string, and one on a line of its own no backticks.
-        let is_info = info.starts_with(char::is_alphabetic) && !info.contains('`');
-        is_info.then_some(info)
-    })
-}
-
-/// Returns the intended end of a code block that has another one inside: a fence that has no info
-/// string, and opens a code block that is not closed, or that contains the start of the next one.
-fn find_end<'f>(cx: &Cx<'_>, mark: &str, after: &'f [Fence]) -> Option<&'f Fence> {
-    after.iter().find(|it| {
-        let is_same = is_bare(cx, it) && it.mark.slice(cx.text) == mark;
-        is_same && (!it.closed || inner_info(cx, it).is_some())
-    })
-}
-
-fn is_bare(cx: &Cx<'_>, fence: &Fence) -> bool {
-    fence.info.slice(cx.text).trim().is_empty()
+    let unclosed = || fences.iter().find(|it| !it.closed).map(|it| close(cx, it));
+    let nested = nested_fence(cx.text, fences).map(|it| lengthen(cx, &it));
+    out.extend(nested.or_else(unclosed));
 }
 
 /// Reports a code block that ends with a block inside it, and offers longer fences.
-fn lengthen(cx: &Cx<'_>, outer: &Fence, info: &str, end: &Fence) -> Finding {
+fn lengthen(cx: &Cx<'_>, nested: &NestedFence<'_, '_>) -> Finding {
+    let NestedFence { outer, info, end } = *nested;
     let message = format!(
         "this code block ends with the `{}` block inside it, because their fences are equally long",
         info.split_whitespace().next().unwrap_or_default()
@@ -89,7 +47,7 @@ fn close(cx: &Cx<'_>, fence: &Fence) -> Finding {
         finding.clone().fix("Close the block at the end", Span::empty(text.len()), closing);
     let content = fence.content.slice(text);
     let prose = start_of_prose(content);
-    if is_bare(cx, fence) && (prose.is_some() || content.trim().is_empty()) {
+    if is_bare(cx.text, fence) && (prose.is_some() || content.trim().is_empty()) {
         let line = cx.line(fence.open.start);
         let is_alone = Span::new(line.start, fence.open.start).slice(text).trim().is_empty();
         let whole = Span::new(line.start, after_line_end(text, line.end));

@@ -23,7 +23,7 @@ use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, UNREFERENCED_FILE};
 pub(super) const SKILL_DIRS: [&str; 4] = ["scripts/", "references/", "assets/", "templates/"];
 
 /// Directories of skills that projects seldom have.
-const READ_DIRS: [&str; 4] = ["references/", "resources/", "assets/", "templates/"];
+const READ_DIRS: [&str; 5] = ["references/", "reference/", "resources/", "assets/", "templates/"];
 
 /// Other directories of files that skills are read with. A directory such as `output` has results.
 const OTHER_DIRS: [&str; 6] =
@@ -35,7 +35,7 @@ pub(super) const OWN: [&str; 3] = ["./", "${CLAUDE_SKILL_DIR}/", "{baseDir}/"];
 /// A path in prose into a directory of skills.
 static PATHS_IN_PROSE: LazyLock<Regex> = LazyLock::new(|| {
     let base = r"(?:\./|\$\{CLAUDE_SKILL_DIR\}/|\{baseDir\}/)?";
-    let dirs = "(?:scripts|references|resources|assets|templates)/";
+    let dirs = "(?:scripts|references?|resources|assets|templates)/";
     expression(&format!(r"{base}{dirs}[A-Za-z0-9_./-]*\.[A-Za-z]{{1,5}}\b"))
 });
 
@@ -277,8 +277,15 @@ fn check_path(
     if is_certain {
         out.push(missing(mentions, cx, &BROKEN_PATH, span, name));
     } else if mentions.above(&normal) == Above::Missing {
-        let finding = missing(mentions, cx, &BROKEN_PATH, span, name);
-        out.push(finding.severity(Severity::Hint));
+        let place = Span::new(span.end - name.len(), span.end);
+        out.push(match mentions.only_neighbour(place, &normal) {
+            Some(beside) => {
+                let message = format!("the skill has no file `{normal}`, but `{beside}` exists");
+                let finding = Finding::new(&BROKEN_PATH, span, message);
+                finding.draft(format!("Change to `{beside}`"), span, beside)
+            }
+            None => missing(mentions, cx, &BROKEN_PATH, span, name).severity(Severity::Hint),
+        });
     }
 }
 

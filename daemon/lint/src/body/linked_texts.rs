@@ -40,18 +40,24 @@ fn check_files(
     out: &mut Vec<Finding>,
 ) {
     let mut n_left = MAX_LINKS;
+    // A missing file is reported once: at a link of the body, or at the first file with one.
+    let in_body = cx.body().links.iter().filter_map(|it| link_path(it.slice(cx.text)));
+    let mut told: HashSet<String> = in_body.map(|it| normalise(&it).0).collect();
     for (file, links) in &texts.links {
         let Some(span) = mentioned.get(file.as_str()).copied() else { continue };
         let n_links = links.len().min(n_left);
         n_left -= n_links;
         let is_missing = |it: &&BundledLink| {
-            cx.fs.look(&it.target) == Some(PathKind::Missing)
+            !told.contains(&it.target)
+                && cx.fs.look(&it.target) == Some(PathKind::Missing)
                 && cx.fs.look(&it.path) == Some(PathKind::Missing)
                 && !matches!(mentions.above(&it.path), Above::Found(_))
         };
-        let mut missing = links[..n_links].iter().filter(is_missing);
-        let Some(BundledLink { line, target, .. }) = missing.next() else { continue };
-        let more = match missing.count() {
+        let missing: Vec<_> = links[..n_links].iter().filter(is_missing).collect();
+        let Some((BundledLink { line, target, .. }, others)) = missing.split_first() else {
+            continue;
+        };
+        let more = match others.len() {
             0 => String::new(),
             1 => ", and to 1 more missing file".to_owned(),
             n => format!(", and to {n} more missing files"),
@@ -60,6 +66,7 @@ fn check_files(
         let finding = Finding::new(&BROKEN_LINK, span, message)
             .help(format!("Correct the path in `{file}`, or add the file."));
         out.push(offer_file(cx, related_to(cx, finding, file, *line), target));
+        told.extend(missing.into_iter().map(|it| it.target.clone()));
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) const MIN_SIMILARITY: f64 = 0.8;
 const MAX_EXAMINED: usize = 64;
 
 /// Maximum number of directories above the skill that are searched for a path.
-const MAX_UP: usize = 6;
+const MAX_UP: usize = 16;
 
 /// Maximum number of lines above a list item or a table row that are searched for the beginning.
 const MAX_LINES_UP: usize = 32;
@@ -73,11 +73,12 @@ impl<'c, 'a> Mentions<'c, 'a> {
             && !INTRODUCES.is_match(before)
             && !self.is_unused(span, line, before)
             && !self.is_proposed(line)
-            && !self.is_optional(span, line, before)
+            && !self.is_optional(span, line, before, path)
             && !is_in_examples(self.cx, line)
             && !is_in_list_of_results(self.cx, line)
             && !self.is_in_section_of_examples(span, before)
             && !self.is_in_column_of_results(line, at)
+            && !self.is_of_skill_in_row(written, before)
             && !self.is_of_another_skill(span, before)
             && !self.is_in_named_skill(line, path)
             && !is_of_project(path)
@@ -131,15 +132,21 @@ impl<'c, 'a> Mentions<'c, 'a> {
 
     /// Returns whether the sentence allows that the file is missing, or is about another
     /// repository.
-    fn is_optional(&self, span: Span, line: Span, before: &str) -> bool {
+    fn is_optional(&self, span: Span, line: Span, before: &str, path: &str) -> bool {
         let to = line.end.min(self.cx.text.floor_char_boundary(span.end + CONTEXT_BYTES));
         let after = Span::new(span.end, to.max(span.end)).slice(self.cx.text);
         let before = before.rsplit(". ").next().unwrap_or_default();
         let after = after.split(". ").next().unwrap_or_default();
         let is_conditional = IF.is_match(before) && EXISTS.is_match(after);
+        // The sentence may test the path before it uses it.
+        let mut earlier = before.match_indices(path).map(|(at, _)| (at, at + path.len()));
+        let is_tested =
+            earlier.any(|(at, end)| IF.is_match(&before[..at]) && EXISTS.is_match(&before[end..]));
         is_conditional
+            || is_tested
             || ELSEWHERE.is_match(before)
             || OPTIONAL.is_match(after)
+            || UNCERTAIN.is_match(after)
             || IN_PROJECT.is_match(after)
     }
 
@@ -202,6 +209,14 @@ impl<'c, 'a> Mentions<'c, 'a> {
         first != line && HEAD_OF_RESULTS.is_match(&head[..head.floor_char_boundary(CONTEXT_BYTES)])
     }
 
+    /// Returns whether a place in a table's row, after `SKILL.md +`, is of another skill that the
+    /// first cell names.
+    fn is_of_skill_in_row(&self, line: &str, before: &str) -> bool {
+        let first = line.trim_start().strip_prefix('|').and_then(|it| it.split('|').next());
+        let name = first.map(|it| it.trim().trim_matches(['`', '*']));
+        name.is_some_and(|it| it != self.cx.directory) && WITH_SKILL.is_match(before)
+    }
+
     /// Returns whether the line or the one above says that a file could be made.
     fn is_proposed(&self, line: Span) -> bool {
         let above = self.cx.line(line.start.saturating_sub(1));
@@ -220,7 +235,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
             || before.trim().is_empty() && OWNS.is_match(above)
     }
 
-    /// Returns whether the line names a neighbouring skill in backticks that has the file.
+    /// Returns whether the line names a neighbouring skill that has the file, in backticks or before
+    /// the word skill.
     fn is_in_named_skill(&self, line: Span, path: &str) -> bool {
         const MAX_NAMES: usize = 8;
         let text = line.slice(self.cx.text);
@@ -228,13 +244,34 @@ impl<'c, 'a> Mentions<'c, 'a> {
         let is_name = |it: &&str| {
             !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
         };
-        let mut names = text.split('`').skip(1).step_by(2).filter(is_name).take(MAX_NAMES);
-        names.any(|it| {
+        let quoted = text.split('`').skip(1).step_by(2).filter(is_name).take(MAX_NAMES);
+        let called = CALLED_SKILL.captures_iter(text).filter_map(|it| it.get(1));
+        let called = called.take(MAX_NAMES).map(|it| it.as_str().to_ascii_lowercase());
+        quoted.map(str::to_owned).chain(called).any(|it| {
             let neighbour = format!("../{it}/{path}");
             it != self.cx.directory
-                && self.cx.skill_set().is_known_name(it)
+                && self.cx.skill_set().is_known_name(&it)
                 && matches!(self.cx.fs.look(&neighbour), Some(PathKind::File { .. }))
         })
+    }
+
+    /// Returns the path to a missing file in the only neighbouring skill that has it, where the text
+    /// tells to read it.
+    pub(super) fn only_neighbour(&self, span: Span, path: &str) -> Option<String> {
+        const MAX_NEIGHBOURS: usize = 64;
+        let line = self.cx.line(span.start);
+        let before = Span::new(line.start, span.start).slice(self.cx.text);
+        let before =
+            &before[before.ceil_char_boundary(before.len().saturating_sub(CONTEXT_BYTES))..];
+        let skill_set = self.cx.skill_set();
+        if !READS.is_match(before) || skill_set.directories().nth(MAX_NEIGHBOURS).is_some() {
+            return None;
+        }
+        let others = skill_set.directories().filter(|it| *it != self.cx.directory);
+        let paths = others.map(|it| format!("../{it}/{path}"));
+        let is_there = |it: &String| matches!(self.cx.fs.look(it), Some(PathKind::File { .. }));
+        let mut found = paths.filter(is_there);
+        found.next().filter(|_| found.next().is_none())
     }
 
     /// Returns whether the body writes the file, or has it in another directory.
@@ -306,13 +343,22 @@ static READS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// The rest of a row's cell before a file that a skill has beside its SKILL.md.
+static WITH_SKILL: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"\bSKILL\.md`?\s*\+\s*(?:`?[\w./-]+`?\s*[+,]\s*)*`*$"));
+
+/// The name of a skill before the word.
+static CALLED_SKILL: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"\b([A-Za-z][A-Za-z0-9-]*) (?:skill|Skill)\b"));
+
 /// Start of a condition before a path.
-static IF: LazyLock<Regex> = LazyLock::new(|| expression(r"(?i)\b(?:if|when|whether)\b[^,;]*$"));
+static IF: LazyLock<Regex> =
+    LazyLock::new(|| expression(r"(?i)(?:\b(?:if|when|whether)\b|如果|若)[^,;]*$"));
 
 /// End of such a condition after the path.
 static EXISTS: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?i)^\W*(?:already |also )?(?:exists?|is (?:present|available|missing|absent|there))\b",
+        r"(?i)^\W*(?:(?:already |also )?(?:exists?|is (?:present|available|missing|absent|there))\b|不?存在)",
     )
 });
 
@@ -326,6 +372,16 @@ static OPTIONAL: LazyLock<Regex> = LazyLock::new(|| {
     let later = r"(?:is |are |still )?(?:coming soon|planned|not yet|to be (?:written|added|created|done)|tbd|todo)\b";
     let owner = r"(?:of|from|in) the `[\w:-]+` skill\b";
     expression(&format!(r"(?i)^\W*(?:{optional}|{is} (?:since )?{made}|{by}|{later}|{owner})"))
+});
+
+/// Words in the sentence after a path that allow that the file is missing, in the author's language.
+static UNCERTAIN: LazyLock<Regex> = LazyLock::new(|| {
+    let later = r"\bcoming soon\b|[(\[]\W*(?:coming|planned|tbd|todo|wip|not yet (?:created|written|implemented|available|there))\b";
+    let german = r"\bfalls (?:vorhanden|es existiert|sie existiert)\b|\bnoch nicht (?:vorhanden|geschrieben|erstellt)\b";
+    let romance = r"\bse (?:não )?existir\b|\bcaso (?:não )?exista\b|\bsi (?:no )?existe\b|\bs['’]il existe\b|\bsi présente?\b";
+    let chinese = "(?:如果|若)(?:文件)?(?:不?存在|有)|如有";
+    let japanese = "存在しな(?:ければ|い場合)|存在す(?:れば|る場合)|[がも](?:なければ|ない場合|あれば|ある場合)";
+    expression(&format!(r"(?i)^[^。\n]*?(?:{later}|{german}|{romance}|{chinese}|{japanese})"))
 });
 
 /// Text before a path in its sentence that makes it optional, planned, past or typical, or names
@@ -343,7 +399,10 @@ static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically)\b|\b(?:skills (?:should|must|may|can)|(?:each|every) skill)\s[^,;:]*\b(?:keeps?|has|have|puts?|stores?|holds?|contains?|includes?|ships?|bundles?|needs?|requires?|comes? with)\b";
     let owns = r"\b(?:if|when|whether|where) (?:the|a|your|their) (?:user|project|repo(?:sitory)?|codebase|workspace|app) (?:already )?(?:has|have|contains?|includes?|provides?|ships?|defines?)\b";
     let elsewhere = r"\b(?:target|generated|scaffolded|resulting|consuming|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|^\W*(?:\d+\W+)?in (?:the|an?|your) (?:[^\s,]+ )?(?:project|codebase|app|application|repo(?:sitory)?|workspace),|\b(?:good|bad|wrong|avoid)\W*:\W*$";
-    expression(&format!("(?i)(?:{others}|{optional}|{later}|{past}|{typical}|{owns}|{elsewhere})"))
+    let branch = r"\bbranch\W+(?:already )?(?:contains?|has|holds?|includes?)\b|\b(?:from|at|in) (?:the|a|your) (?:\S+ )?branch(?:'s)?(?: root)?\b";
+    expression(&format!(
+        "(?i)(?:{others}|{optional}|{later}|{past}|{typical}|{owns}|{elsewhere}|{branch})"
+    ))
 });
 
 /// Text after a path, or after the command that it is in, that names another directory.

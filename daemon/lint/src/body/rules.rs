@@ -81,7 +81,7 @@ pub(crate) static BROKEN_ANCHOR: Rule = FAMILY.rule(
 pub(crate) static BROKEN_PATH: Rule = FAMILY.rule(
     RuleId::BodyBrokenPath,
     "A path in backticks, in prose or after `@` names a missing file of the skill.",
-    "The model tries to read or run it, and fails. If the skill does not have the directory either, the finding is a hint.",
+    "The model tries to read or run it, and fails. If the skill does not have the directory either, the finding is a hint, unless the text tells to read a file that one neighbouring skill has.",
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun `scripts/raed.py`.\n//- /w/pdf/scripts/read.py\nprint()\n",
 )
@@ -133,9 +133,9 @@ pub(crate) static UNREFERENCED_FILE: Rule = FAMILY.rule(
 
 pub(crate) static UNCLOSED_FENCE: Rule = FAMILY.rule(
     RuleId::BodyUnclosedFence,
-    "A code block is not closed.",
-    "The rest of the body becomes code.",
-    "Close the block with a line of the same characters.",
+    "A code block is not closed, or ends with a block inside it.",
+    "The rest of the body becomes code. An outer block ends at the end of the inner one if their fences are equally long.",
+    "Close the block with a line of the same characters, or write longer fences around the outer block.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdftotext a.pdf\n",
 )
 .passing("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdftotext a.pdf\n```\n")

@@ -1,6 +1,6 @@
 //! Checks of scripts that a body runs, in code blocks and in backticks.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -139,8 +139,8 @@ fn unquoted(cx: &Cx<'_>, line: Span, n_quotes: usize) -> Span {
 struct MissingScripts<'c, 'm, 't, 'x> {
     mentions: &'c Mentions<'m, 't>,
     cx: &'c Cx<'x>,
-    /// Normal paths of the reported scripts: each is reported where it is first run.
-    reported: BTreeSet<String>,
+    /// Normal paths of the reported scripts, and the number of places of each.
+    reported: BTreeMap<String, usize>,
     found: Vec<Finding>,
     /// True in a code block that the text introduces as commands of another repository.
     is_elsewhere: bool,
@@ -201,7 +201,7 @@ impl MissingScripts<'_, '_, '_, '_> {
             own.is_none() && script == written.trim() && !(is_shell && written.contains("./"));
         if leaves
             || is_alone
-            || self.reported.contains(&normal)
+            || self.is_reported(&normal)
             || cx.fs.look(&normal) != Some(PathKind::Missing)
             || !mentions.is_own(span, if own.is_some() { script } else { &normal })
             || own.is_none() && !self.is_meant(script, &normal)
@@ -218,12 +218,14 @@ impl MissingScripts<'_, '_, '_, '_> {
         let named = script.trim_start_matches("./");
         let is_in_other_agent =
             || own.is_some() && named.starts_with('.') && mentions.above(named) != Above::Missing;
-        if !is_certain && mentions.clones() || is_in_other_agent() {
+        // A guess is reported once.
+        let is_told = self.reported.contains_key(&normal);
+        if !is_certain && (is_told || mentions.clones()) || is_in_other_agent() {
             return;
         }
         let finding = missing(mentions, cx, &MISSING_SCRIPT, span, path);
         self.found.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
-        self.reported.insert(normal);
+        *self.reported.entry(normal).or_default() += 1;
     }
 
     /// Returns whether a script is one of the skill by its path, which does not name the skill.
@@ -238,6 +240,12 @@ impl MissingScripts<'_, '_, '_, '_> {
                     || script.starts_with("./") && self.mentions.above(normal) == Above::Missing
             }
         }
+    }
+
+    /// Returns whether a script is reported at enough places.
+    fn is_reported(&self, path: &str) -> bool {
+        const MAX_PLACES: usize = 16;
+        self.reported.get(path).is_some_and(|it| *it == MAX_PLACES)
     }
 
     fn has_dir(&self, dir: &str) -> bool {
@@ -261,7 +269,7 @@ impl MissingScripts<'_, '_, '_, '_> {
             || is_elsewhere
             || is_in_other_dir
             || mentions.clones()
-            || self.reported.contains(&normal)
+            || self.is_reported(&normal)
             || !is_missing(&normal)
             // The text changes the directory back, or for one of several commands only.
             || !is_missing(&from_start)
@@ -288,7 +296,7 @@ impl MissingScripts<'_, '_, '_, '_> {
         // The directory may be one of the user's project.
         let is_certain = above == Above::Missing;
         self.found.push(if is_certain { finding } else { finding.severity(Severity::Hint) });
-        self.reported.insert(normal);
+        *self.reported.entry(normal).or_default() += 1;
     }
 }
 

@@ -115,7 +115,7 @@ pub(super) fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Ve
 /// Returns whether a description was left as a template has it.
 fn is_placeholder(text: &str) -> bool {
     const WORDS: [&str; 5] = ["todo", "tbd", "fixme", "xxx", "placeholder"];
-    const STARTS: [&str; 19] = [
+    const STARTS: [&str; 21] = [
         "complete and informative explanation of what the skill does",
         "replace with",
         "replace this with",
@@ -132,7 +132,9 @@ fn is_placeholder(text: &str) -> bool {
         "your description",
         "your skill description",
         "add your description",
+        "what it does]",
         "what this skill does and when",
+        "what this skill does.",
         "what the skill does and when",
         "lorem ipsum",
     ];

@@ -464,6 +464,7 @@ fn known_tools_are_accepted() {
     for tools in [
         "Read Grep Glob",
         "Bash(git add:*) Bash(npm run *)",
+        "Bash(npm run test:unit) Bash(C:\\\\tool *) Bash(curl https://a.b/*)",
         "[Read, Write]",
         "mcp__files mcp__a__b",
         "mcp__a__*",
@@ -713,6 +714,8 @@ fn descriptions_about_todos_are_not_placeholders() {
         "A brief description of what this skill does and when to use it",
         "Replace this with what the skill does.",
         "Describe when to use it.",
+        "[What it does]. Use when [trigger condition].",
+        "What this skill does. Use when user mentions keyword1.",
     ] {
         let found = Fixture::new(&skill(text)).check();
         assert!(found.iter().any(|it| it.rule.id.as_str() == "description/unwritten"), "{text}");

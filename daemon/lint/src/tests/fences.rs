@@ -38,6 +38,18 @@ fn unclosed_fence_of_nested_blocks_is_reported_at_the_outer_one_with_longer_fenc
         "```markdown",
         "````markdown\n# Page\n\n```sql\nselect 1\n```\n\nEnd.\n````\n\n## Gotchas\n\nNone.",
     );
+    // The fences balance, because two blocks have a block inside.
+    offers(
+        "```markdown\n```js\nx()\n```\nExplain.\n```\n\nAsk first.\n\n```markdown\nShort.\n```",
+        "```markdown",
+        "````markdown\n```js\nx()\n```\nExplain.\n````\n\nAsk first.\n\n```markdown\nShort.\n```",
+    );
+    // A placeholder as the language, and an outer block without one.
+    offers(
+        "```\n```{lang}\nx()\n```\nExplain.\n```\n\nEnd.",
+        "```",
+        "````\n```{lang}\nx()\n```\nExplain.\n````\n\nEnd.",
+    );
     // Several blocks inside, and one with the length of the new fence.
     offers(
         "~~~sh\nls\n~~~\n\n```md\n```js\na\n```\n\n```js\nb\n```\n````\nc\n````\n```\n\nText.",
@@ -62,5 +74,17 @@ fn unclosed_fence_above_code_alone_is_closed_at_the_end() {
         let (finding, _) = find(&text);
         let fix = finding.only_fix().expect("it has one fix");
         assert_eq!(apply(&text, &fix.edits), format!("{text}```\n"));
+    }
+}
+
+#[test]
+fn blocks_that_are_closed_in_a_longer_or_indented_one_are_accepted() {
+    for text in [
+        "````markdown\n```js\nx()\n```\n````\n\n```\nx\n```",
+        "```markdown\n- one\n\n    ```js\n    x()\n    ```\n\nEnd.\n```\n\n```\nx\n```",
+        "```\nls\n```\n\n```sh\nls\n```",
+    ] {
+        let found = Fixture::new(&body(text)).check();
+        assert!(found.iter().all(|it| it.rule.id.as_str() != "body/unclosed-fence"), "{found:?}");
     }
 }

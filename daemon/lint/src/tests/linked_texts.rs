@@ -88,11 +88,16 @@ fn missing_file_that_a_linked_file_links_to_is_reported_at_the_link() {
         assert_eq!(finding.related.len(), 1);
         assert!(finding.offers.iter().any(|it| it.title() == "Create `references/feilds.md`"));
     }
+    let own = "Read [the forms](references/forms.md) and [b](references/feilds.md).";
+    let found = Fixture::new(&fixture(own, "[b](feilds.md)")).check();
+    let told = found.iter().filter(|it| it.rule.id.as_str() == "body/broken-link");
+    assert_eq!(told.count(), 1, "the body reports the file");
     let link = "Read [the forms](references/forms.md).";
     for forms in [
         "[a](fields.md) [b](references/fields.md) [c](./) [d](#fields) [e](../SKILL.md)",
         "[a](docs/guide.md) [b](https://example.org/x.md) [c](../../other/x.md) [d](page)",
         "[a](path/to/x.md) [b](your-file.md) Create [c](plan.md)",
+        "```markdown\n# N\n```sh\nls\n```\n## M\n[a](gone.md)\n```\n## Links\n",
         "[a](www.example.com) [b](example.org/x.md) items[i](obj.method) [c](fields.html)",
         "```md\n[a](no.md)\n```",
         "- \"See [a](no.md) for forms\"",

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use skills_agents::profile;
 use skills_agents::skill::parse;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
@@ -94,6 +95,76 @@ fn fragment_that_no_agent_searches_for_is_not_dropped() {
         let found = Fixture::new(&format!("//- {path}\nPatch.\n")).check();
         assert_eq!(found[0].diagnostic.severity, Severity::Error);
     }
+}
+
+#[test]
+fn agent_that_does_not_read_the_place_drops_no_skill() {
+    let qwen = profile::find("qwen-code").unwrap();
+    let settings = Settings { profiles: vec![qwen], ..Settings::default() };
+    let named = TEXT.replace("name: pdf", "name: Api Design");
+    for (path, severity) in [
+        ("/w/.qwen/skills/pdf", Severity::Error),
+        ("/w/skills/pdf", Severity::Error),
+        ("/w/.gemini/skills/pdf", Severity::Warning),
+        ("/w/.context/skills/pdf", Severity::Hint),
+    ] {
+        let found = Fixture::new(&format!("//- {path}/SKILL.md\n{named}")).check_with(&settings);
+        let found = found.iter().find(|it| it.rule.id.as_str() == "name/charset").unwrap();
+        assert_eq!(found.diagnostic.severity, severity, "{path}: {found:#?}");
+    }
+}
+
+#[test]
+fn tools_of_another_agent_in_its_own_directory_are_accepted() {
+    let tools = "allowed-tools:\n  - run_in_terminal\n  - mcp_azure-devops_get_build\n---\n";
+    let text = TEXT.replacen("---\nRead", &format!("{tools}Read"), 1);
+    let n_found = |path: &str| {
+        let found = Fixture::new(&format!("//- {path}/SKILL.md\n{text}")).check();
+        found.iter().filter(|it| it.rule.id.as_str().starts_with("tools/")).count()
+    };
+    assert_eq!(n_found("/w/.github/skills/pdf"), 0);
+    assert_eq!(n_found("/w/.claude/skills/pdf"), 2);
+}
+
+#[test]
+fn directory_that_is_not_the_installed_one_needs_no_name_of_the_skill() {
+    let told = |path: &str, outer: &str| -> Vec<Severity> {
+        let other = TEXT.replace("name: pdf", "name: other");
+        let fixture = format!("//- {path}/SKILL.md\n{TEXT}//- {outer}/SKILL.md\n{other}");
+        let found = Fixture::new(&fixture).check();
+        let found = found.iter().filter(|it| it.rule.id.as_str() == "name/directory");
+        found.map(|it| it.diagnostic.severity).collect()
+    };
+    let hint = vec![Severity::Hint];
+    for (path, outer, expected) in [
+        ("/w/home/exact_dot_agents/exact_skills/exact_pdf", "/w/other", &vec![]),
+        ("/w/dot_agents/skills/private_readonly_pdf", "/w/other", &vec![]),
+        ("/w/skills/exact_pdf", "/w/other", &vec![Severity::Warning]),
+        ("/w/skills/other/examples/1-simple", "/w/skills/other", &hint),
+        ("/w/skills/other/examples/1-simple", "/w/skills/none", &vec![Severity::Warning]),
+        ("/w/plugins/x/.evals/run/old-snapshot", "/w/other", &hint),
+        ("/w/plugins/x/.history/old-snapshot", "/w/other", &hint),
+        ("/w/cmd/x/skill", "/w/other", &hint),
+        ("/w/skills/skill", "/w/other", &vec![Severity::Warning]),
+    ] {
+        assert_eq!(&told(path, outer), expected, "{path}");
+    }
+}
+
+#[test]
+fn fixture_has_only_hints() {
+    let severities = |path: &str| -> Vec<Severity> {
+        let found = Fixture::new(&format!("//- {path}/pdf/SKILL.md\nRead.\n")).check();
+        found.iter().map(|it| it.diagnostic.severity).collect()
+    };
+    assert_eq!(severities("/w/nix/test-fixtures/claude-like/skills"), [Severity::Hint]);
+    assert_eq!(severities("/w/tests/fixtures/x/.claude/skills"), [Severity::Hint]);
+    assert_eq!(severities("/w/.claude/skills"), [Severity::Error]);
+}
+
+#[test]
+fn own_skills_of_codex_have_no_finding_about_their_place() {
+    check(&["/w/.claude/skills/.system/pdf/SKILL.md"], &[]);
 }
 
 #[test]

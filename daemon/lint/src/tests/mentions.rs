@@ -126,6 +126,7 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         "For each candidate `*.mk`, `Makefile` and `scripts/dev.sh`: read it.",
         "Write `references/NNN.md` or `references/adr-NNN.md`.",
         "See `docx` for `references/others.md`.",
+        "| Bias | Docx skill (`references/others.md`) |",
     ] {
         assert!(check(text).is_empty(), "{text}: {:?}", check(text));
     }
@@ -134,6 +135,7 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         (format!("Your repo should have `scripts/ci.sh`:\n\n{fence}"), Severity::Hint),
         (format!("In your repo it is quick. Run:\n\n{fence}"), Severity::Warning),
         (format!("Check it:\n\n{fence}"), Severity::Warning),
+        (format!("Run it from the published branch root:\n\n{fence}"), Severity::Hint),
         ("```sh\n# From project root:\npython scripts/build.py\n```".to_owned(), Severity::Hint),
         ("Do not read `references/copy.md` before step 2.".to_owned(), Severity::Warning),
         ("Do not skip `references/safety.md`.".to_owned(), Severity::Warning),
@@ -319,6 +321,15 @@ fn paths_of_example_sections_results_and_other_projects_are_ignored() {
         "Erstelle `references/neu.md`.",
         "Speichere das Ergebnis in `references/neu.md`.",
         "```sh\ncurl -o scripts/dl.sh https://a.example/dl.sh\nbash scripts/dl.sh\n```",
+        "- if `scripts/build.sh` exists → `bash scripts/build.sh`",
+        "> The following files are planned but not yet created:\n>\n> - `references/api.md` — data",
+        "Cheat sheets:\n- `references/rails.md` - Rails patterns (coming)",
+        "却下の一覧: `references/rejected.md` 参照、存在しなければ省く",
+        "如果 `references/api.md` 存在，先读它。",
+        "Leia `references/api.md`, se existir.",
+        "Lies `references/api.md`, falls vorhanden.",
+        "The `gh-pages` branch contains `index.html` and `scripts/validate.mjs`.",
+        "| Skill | Files |\n|---|---|\n| using-runes | SKILL.md + references/api.md |",
     ] {
         for id in ["body/broken-path", "body/broken-link", "body/missing-script"] {
             silent(id, &skill(text));
@@ -332,6 +343,10 @@ fn paths_of_example_sections_results_and_other_projects_are_ignored() {
         "Before you create files, read:\n\n- [API](references/api.md)",
         "Read these files:\n\n- `references/api.md`",
         "## Examples\n\n```sh\nbash scripts/dl.sh\n```",
+        "| Skill | Files |\n|---|---|\n| pdf | SKILL.md + references/api.md |",
+        "`references/api.md` を読まなければならない。",
+        "> Read these:\n>\n> - `references/api.md` — data",
+        "If `scripts/a.sh` exists, run `scripts/build.sh`.",
     ] {
         let found = Fixture::new(&skill(text)).check();
         let ids = ["body/broken-path", "body/broken-link", "body/missing-script"];
@@ -416,4 +431,64 @@ fn variable_without_braces_is_changed_only_on_request() {
     let mut found = found.iter().filter(|it| it.rule.id.as_str() == "body/unknown-variable");
     let finding = found.next().expect("it is found");
     assert_eq!((finding.fixes.len(), finding.offers.len()), (0, 1));
+}
+
+#[test]
+fn missing_script_is_reported_at_each_place() {
+    let text = body("```sh\nbash scripts/x.sh\n```\n\nLater, run `bash scripts/x.sh --all`.");
+    let files = "//- /w/pdf/scripts/here.py\nx = 1\n";
+    let found = Fixture::new(&format!("//- /w/pdf/SKILL.md\n{text}{files}")).check();
+    let found = found.iter().filter(|it| it.rule.id.as_str() == "body/missing-script");
+    assert_eq!(found.count(), 2);
+}
+
+#[test]
+fn file_of_the_only_neighbour_that_has_it_is_offered() {
+    let other = body("x").replace("pdf", "docx");
+    let check = |text: &str, others: &[&str]| {
+        let file = |it: &&str| {
+            format!("//- /w/skills/{it}/SKILL.md\n{other}//- /w/skills/{it}/references/a.md\n# A\n")
+        };
+        let others = others.iter().map(file).collect::<String>();
+        let fixture = format!("//- /w/skills/pdf/SKILL.md\n{}{others}", body(text));
+        let mut found = Fixture::new(&fixture).check();
+        found.retain(|it| it.rule.id.as_str() == "body/broken-path");
+        found.pop().expect("it is found")
+    };
+    let finding = check("See `references/a.md`.", &["docx"]);
+    assert_eq!(finding.diagnostic.severity, Severity::Warning);
+    // It may be another file of the same name.
+    assert!(finding.fixes.is_empty());
+    let offered = "Change to `../docx/references/a.md`";
+    assert!(finding.offers.iter().any(|it| it.title() == offered), "{finding:?}");
+    for (text, others) in [
+        ("See `references/a.md`.", &["docx", "xlsx"][..]),
+        ("Keep it short: `references/a.md`.", &["docx"]),
+    ] {
+        assert_eq!(check(text, others).diagnostic.severity, Severity::Hint, "{text}");
+    }
+}
+
+#[test]
+fn missing_file_of_a_deep_skill_or_of_a_singular_directory_is_a_hint() {
+    for dir in ["/w/pdf", "/w/a/b/c/d/e/skills/pdf"] {
+        for path in ["references/none.md", "reference/none.md"] {
+            let text = body(&format!("See `{path}`."));
+            let found = Fixture::new(&format!("//- {dir}/SKILL.md\n{text}")).check();
+            let severity = found.iter().find(|it| it.rule.id.as_str() == "body/broken-path");
+            let severity = severity.map(|it| it.diagnostic.severity);
+            assert_eq!(severity, Some(Severity::Hint), "{dir} {path}");
+        }
+    }
+}
+
+#[test]
+fn body_of_a_file_without_frontmatter_is_checked() {
+    let ids = |text: &str| -> Vec<&str> {
+        let found = Fixture::new(&format!("//- /w/skills/pdf/SKILL.md\n{text}")).check();
+        found.iter().map(|it| it.rule.id.as_str()).collect()
+    };
+    let text = "# PDF\n\nSee [y](references/none.md).\n";
+    assert_eq!(ids(text), ["yaml/no-frontmatter", "body/broken-link"]);
+    assert_eq!(ids("\n"), ["yaml/no-frontmatter"]);
 }

@@ -182,7 +182,7 @@ fn file_above_the_skill_is_looked_for_in_the_worktree_only() {
 
 #[test]
 fn file_is_not_reported_if_the_directories_above_are_unknown() {
-    const DEEP: &str = "/w/1/2/3/4/5/6/7/SKILL.md";
+    const DEEP: &str = "/w/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/SKILL.md";
     let body = "```sh\npython ./build.py\npython .claude/skills/pdf/a.py\n```\n\
                 Read @./docs/missing.md. See `references/shared.md`.\n";
     let text = format!("{HEAD}{body}");

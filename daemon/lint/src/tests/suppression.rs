@@ -189,6 +189,7 @@ fn suppression_fix_removes_each_finding_of_the_examples_and_adds_none() {
             "yaml/odd-closing",
             "yaml/not-a-mapping",
             "security/frontmatter-code",
+            "index/dropped",
             "index/unreadable",
             "skillsd/unknown-rule",
         ]

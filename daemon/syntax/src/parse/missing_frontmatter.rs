@@ -56,6 +56,12 @@ fn explain(first: &str, size: usize) -> (&'static str, &'static str) {
         if language.eq_ignore_ascii_case("json") {
             return (JSON, "Write it in YAML between lines of `---`.");
         }
+        if ["\\r\\n", "\\n"].iter().any(|it| language.starts_with(it)) {
+            return (
+                "the line breaks are written as `\\n`, so the file is one line",
+                "Write the file with line breaks.",
+            );
+        }
         return (
             "the opening line is not exactly `---`",
             "Write `---` alone on the first line; agents see no frontmatter otherwise.",
@@ -97,6 +103,10 @@ mod tests {
         check(
             "--- json\n{}\n---\n",
             r#""--- json" the frontmatter is JSON, which only opencode reads"#,
+        );
+        check(
+            "---\\r\\nname: a\\r\\n---\\r\\nRead.",
+            r#""---\\r\\nname: a\\r\\n---\\r\\nRead." the line breaks are written as `\n`, so the file is one line"#,
         );
         check("---x\n{}\n---\n", r#""---x" the opening line is not exactly `---`"#);
         check(

@@ -187,13 +187,21 @@ impl Recovery<'_, '_> {
         let mut items = Vec::with_capacity(heads.len());
         for (at, &from) in heads.iter().enumerate() {
             let piece = &lines[from..heads.get(at + 1).copied().unwrap_or(lines.len())];
-            items.push(match events::read(self.text, piece_span(piece), self.notes) {
+            items.push(match events::read(self.text, self.item_span(piece), self.notes) {
                 Ok(Some(value)) => single_item(value).unwrap_or_else(|value| value),
                 Ok(None) => Value::null(piece[0].end),
                 Err(own) => self.item(piece, &own, level),
             });
         }
         items
+    }
+
+    /// Returns the span of an item with its indentation, which its further lines depend on.
+    fn item_span(&self, piece: &[Line]) -> Span {
+        let whole = piece_span(piece);
+        let indentation = piece.first().map(|it| Span::new(it.first, it.start));
+        let indentation = indentation.filter(|it| it.slice(self.text).trim().is_empty());
+        Span::new(indentation.map_or(whole.start, |it| it.start), whole.end)
     }
 
     /// Reads an invalid item.

@@ -4,7 +4,7 @@
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 
-use super::{fixes, hooks, told};
+use super::{fixes, head, hooks, told};
 use crate::Offer;
 use crate::testing::Fixture;
 use crate::tests::false_positives::body;
@@ -89,7 +89,7 @@ fn field_indented_below_an_unclosed_quote_is_dedented_if_the_user_chooses_so() {
     let text = "---\nname: \"pdf\n  description: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
     assert_eq!(fix_all(text), text);
     let found = finding(text, "yaml/syntax");
-    let [crate::Offer::Draft(fix)] = &found.offers[..] else { panic!("{found:?}") };
+    let [Offer::Draft(fix)] = &found.offers[..] else { panic!("{found:?}") };
     assert_eq!(fix.title, "Close the quotes and remove the indentation");
     assert_eq!(apply(text, &fix.edits), text.replace("pdf\n  d", "pdf\"\nd"));
 }
@@ -160,7 +160,7 @@ fn plain_value_with_a_list_or_a_blank_line_can_become_a_block() {
         let found = Fixture::new(text).check();
         let mut offers = found.iter().flat_map(|it| &it.offers);
         offers.find_map(|it| match it {
-            crate::Offer::Draft(fix) if fix.title == "Write the value as a block" => {
+            Offer::Draft(fix) if fix.title == "Write the value as a block" => {
                 Some(apply(text, &fix.edits))
             }
             _ => None,
@@ -245,4 +245,22 @@ fn sentence_that_looks_like_a_key_is_not_quoted() {
     assert!(finding.fixes.is_empty() && finding.offers.is_empty(), "{finding:?}");
     let help = finding.diagnostic.help.as_deref().unwrap_or_default();
     assert!(help.starts_with("Indent these lines"), "{help}");
+}
+
+#[test]
+fn colon_after_the_program_of_a_pattern_is_special_only_at_the_end() {
+    for (tool, fixed) in [
+        ("Bash(which:qmd)", "Bash(which qmd)"),
+        ("Bash(qmd:query *)", "Bash(qmd query *)"),
+        ("Bash(git:* push)", "Bash(git * push)"),
+        ("Bash(npm:run:*)", "Bash(npm run:*)"),
+    ] {
+        let text = format!("---\n{}\n---\nRead.\n", head(&format!("allowed-tools:\n  - {tool}")));
+        let found = Fixture::new(&text).check();
+        let finding = found.iter().find(|it| it.rule.id.as_str() == "tools/pattern").unwrap();
+        assert_eq!(finding.diagnostic.severity, Severity::Warning, "{tool}");
+        let Some(Offer::Draft(fix)) = finding.offers.first() else { panic!("{finding:?}") };
+        let edited = apply(&text, &fix.edits);
+        assert!(edited.contains(fixed), "{edited}");
+    }
 }

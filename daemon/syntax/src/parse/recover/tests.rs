@@ -42,6 +42,24 @@ fn unquoted_colon_in_a_continuation_line_is_kept() {
 }
 
 #[test]
+fn invalid_item_does_not_affect_the_indented_one_after_it() {
+    check(
+        "inputs:\n  - name: url\n    help: Full (scheme: x)\n  - name: kind\n    type: string\n",
+        expect![[r#"
+            inputs ~ list
+              - mapping
+                name = "url"
+                help ~ "Full (scheme: x)"
+              - mapping
+                name = "kind"
+                type = "string"
+            not YAML 4:23 ":": `: ` inside an unquoted value
+            Error yaml/unquoted-colon 4:23 ":": `: ` inside an unquoted value
+        "#]],
+    );
+}
+
+#[test]
 fn partially_typed_key_hides_no_other_key() {
     check(
         "name: a\ndescr\nlicense: MIT\n",

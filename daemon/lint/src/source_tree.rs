@@ -1,0 +1,51 @@
+//! Directories of a source tree whose skills no agent reads there: those of chezmoi, test fixtures
+//! and examples inside a skill.
+
+use std::path::Path;
+
+use super::skill_set::SkillSet;
+
+/// Attributes that chezmoi removes from a directory's name when it installs the directory.
+const CHEZMOI: [&str; 5] = ["remove_", "external_", "exact_", "private_", "readonly_"];
+
+/// Directories of files for tests.
+const FIXTURES: [&str; 7] = [
+    "fixtures", "test-fixtures", "test_fixtures", "testdata", "test-data", "__fixtures__", ".evals",
+];
+
+/// Directories of a skill whose skills are material.
+const MATERIAL: [&str; 6] = ["examples", "assets", "templates", "tests", "evals", "fixtures"];
+
+/// Returns the name that a skill's directory has once it is installed: without the attributes of
+/// chezmoi if a directory above is called `dot_…`, as `.agents` is in its source.
+pub(super) fn installed_name<'a>(directory: &'a str, path: &Path) -> &'a str {
+    let mut above = path.ancestors().skip(2).filter_map(|it| it.file_name()?.to_str());
+    if above.any(|it| without_attributes(it).starts_with("dot_")) {
+        without_attributes(directory)
+    } else {
+        directory
+    }
+}
+
+fn without_attributes(mut name: &str) -> &str {
+    while let Some(rest) = CHEZMOI.iter().find_map(|it| name.strip_prefix(it)) {
+        name = rest;
+    }
+    name
+}
+
+/// Returns whether one of the last `depth` directories in the path of a file has fixtures.
+pub(super) fn is_fixture(path: &Path, depth: usize) -> bool {
+    let mut dirs = path.iter().rev().skip(1).take(depth).filter_map(|it| it.to_str());
+    dirs.any(|it| FIXTURES.contains(&it))
+}
+
+/// Returns whether a skill is material of another one, such as
+/// `skill-creator/examples/simple/SKILL.md`.
+pub(super) fn is_material(path: &Path, skill_set: &SkillSet) -> bool {
+    let mut dirs = path.ancestors().skip(1);
+    dirs.any(|dir| {
+        let is_marked = dir.file_name().is_some_and(|it| MATERIAL.iter().any(|own| *own == it));
+        is_marked && dir.ancestors().skip(1).take(2).any(|it| skill_set.has_skill_in(it))
+    })
+}
