@@ -100,9 +100,12 @@ fn file_stem(path: &str) -> String {
     name.split('.').next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// A date in a file name, or a pattern for one or for a number.
+/// A date in a file name, or a pattern for one, for a number, or for a name: `TASK-ID.md`.
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    expression(r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD|(?:^|[/_.-])(?:N{2,}|X{2,})(?:[/_.-]|$)")
+    let date = r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD";
+    let number = "(?:^|[/_.-])(?:N{2,}|X{2,})(?:[/_.-]|$)";
+    let name = r"(?:^|/)[A-Z][A-Z0-9_-]*[_-](?:ID|NAME|SLUG|TITLE)\.";
+    expression(&format!("{date}|{number}|{name}"))
 });
 
 /// Words directly before a link to a file that the text tells to write.

@@ -226,8 +226,14 @@ fn check_prose(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, prose: Span, out: &mut 
     for found in PATHS_IN_PROSE.find_iter(text) {
         let (before, behind) = (&text[..found.start()], &text[found.end()..]);
         let is_pattern = behind.starts_with('*') && !before.ends_with('*');
-        let is_longer =
-            before.ends_with(is_part) || behind.starts_with(['/', '-', '{', '<']) || is_pattern;
+        // `config.json.template`
+        let has_extension = behind.strip_prefix('.').is_some_and(|it| {
+            it.starts_with(|it: char| it.is_ascii_lowercase() || it.is_ascii_digit())
+        });
+        let is_longer = before.ends_with(is_part)
+            || behind.starts_with(['/', '-', '{', '<'])
+            || is_pattern
+            || has_extension;
         if !is_longer {
             let span = Span::new(prose.start + found.start(), prose.start + found.end());
             check_path(mentions, cx, span, !before.ends_with("**"), out);
@@ -347,11 +353,16 @@ pub(super) fn offer_file(cx: &Cx<'_>, finding: Finding, normal: &str) -> Finding
     finding.offer(Offer::CreateFile(normal.to_owned()))
 }
 
+/// Extensions of programs for Windows alone.
+const FOR_WINDOWS: [&str; 4] = [".cmd", ".bat", ".ps1", ".exe"];
+
 /// Reports a path to a file of the skill with backslashes, which exists only on Windows.
 fn check_backslashes(cx: &Cx<'_>, rule: &'static Rule, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
     let is_path = |it: char| it.is_ascii_alphanumeric() || "\\._-".contains(it);
-    if !written.contains('\\') || !written.contains('.') || !written.chars().all(is_path) {
+    let is_own = FOR_WINDOWS.iter().any(|it| written.ends_with(it));
+    if !written.contains('\\') || !written.contains('.') || is_own || !written.chars().all(is_path)
+    {
         return;
     }
     let slashed = written.replace('\\', "/");

@@ -180,8 +180,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
         false
     }
 
-    /// Returns whether a place in prose is below a heading such as `Usage Example`. There, only
-    /// sentences such as "See `a.md`" are about files of the skill.
+    /// Returns whether a place in prose is below a heading such as `Usage Example` or `Changelog`.
+    /// There, only sentences such as "See `a.md`" are about files of the skill.
     fn is_in_section_of_examples(&self, span: Span, before: &str) -> bool {
         let headings = &self.cx.body().headings;
         let above = headings.partition_point(|it| it.span.start <= span.start);
@@ -235,12 +235,20 @@ impl<'c, 'a> Mentions<'c, 'a> {
             || before.trim().is_empty() && OWNS.is_match(above)
     }
 
-    /// Returns whether the line names a neighbouring skill that has the file, in backticks or before
-    /// the word skill.
+    /// Returns whether the paragraph up to the line names a neighbouring skill that has the file, in
+    /// backticks or before the word skill.
     fn is_in_named_skill(&self, line: Span, path: &str) -> bool {
         const MAX_NAMES: usize = 8;
-        let text = line.slice(self.cx.text);
-        let text = &text[..text.floor_char_boundary(4 * CONTEXT_BYTES)];
+        let mut first = line;
+        for _ in 0..MAX_LINES_UP {
+            let above = self.cx.line(first.start.saturating_sub(1));
+            if above == first || above.slice(self.cx.text).trim().is_empty() {
+                break;
+            }
+            first = above;
+        }
+        let text = Span::new(first.start, line.end).slice(self.cx.text);
+        let text = &text[text.ceil_char_boundary(text.len().saturating_sub(4 * CONTEXT_BYTES))..];
         let is_name = |it: &&str| {
             !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
         };
@@ -332,7 +340,7 @@ static LATER: LazyLock<Regex> = LazyLock::new(|| {
 /// A heading of examples.
 static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?i)\b(?:examples?|beispiele?)\W*$|^\W*(?:usage )?(?:examples?|beispiele?)(?: \d+)?(?:\s*[:—–]|\s+-\s)",
+        r"(?i)\b(?:examples?|beispiele?)\W*$|^\W*(?:usage )?(?:examples?|beispiele?)(?: \d+)?(?:\s*[:—–]|\s+-\s)|^\W*(?:change ?log|(?:version|revision|change|release) history|release notes)\W*$",
     )
 });
 

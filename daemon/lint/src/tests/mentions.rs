@@ -127,6 +127,7 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         "Write `references/NNN.md` or `references/adr-NNN.md`.",
         "See `docx` for `references/others.md`.",
         "| Bias | Docx skill (`references/others.md`) |",
+        "Load `docx` first and apply its\n`references/others.md` to the text.",
     ] {
         assert!(check(text).is_empty(), "{text}: {:?}", check(text));
     }
@@ -330,6 +331,10 @@ fn paths_of_example_sections_results_and_other_projects_are_ignored() {
         "Lies `references/api.md`, falls vorhanden.",
         "The `gh-pages` branch contains `index.html` and `scripts/validate.mjs`.",
         "| Skill | Files |\n|---|---|\n| using-runes | SKILL.md + references/api.md |",
+        "## Changelog\n\n| 2.0 | Renames references/spotql.md. |",
+        "### scripts/new.json.template\n\nMakes it.",
+        "Read `references/TASK-ID.md`.",
+        r"Run `.\scripts\dl.cmd` on Windows.",
     ] {
         for id in ["body/broken-path", "body/broken-link", "body/missing-script"] {
             silent(id, &skill(text));
