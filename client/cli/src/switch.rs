@@ -264,6 +264,11 @@ fn apply(
     state: &Path,
     check: &mut dyn FnMut() -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
+    if !bounds::is_real(&plan.file) {
+        let path = plan.file.display();
+        return Err(CommandError::refused(format!("a directory of `{path}` has become a link"))
+            .with_hint("Run the command again; it shows the file that it would change."));
+    }
     let dirs = file::change(&plan.file, plan.before.as_deref(), plan.after.as_deref())
         .map_err(|error| failed("write", &plan.file, &error))?;
     let mut history = plan.history.clone();

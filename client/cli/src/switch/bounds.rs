@@ -31,6 +31,11 @@ pub(crate) fn confined(path: &Path, tops: &[PathBuf]) -> Result<PathBuf, Command
     .with_hint("Change that file yourself, or replace the link."))
 }
 
+/// Returns whether no link leads to the file, which may be missing.
+pub(crate) fn is_real(path: &Path) -> bool {
+    real_path(path).is_ok_and(|it| it == path)
+}
+
 /// Resolves links of the part that exists.
 fn real_path(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
@@ -70,5 +75,9 @@ mod tests {
         }
         let real = inside.canonicalize().expect("there").join("kept/new/file");
         assert_eq!(check("link/new/file").expect("inside"), real);
+        assert!(is_real(&real) && !is_real(&inside.join("link/new/file")));
+        fs::remove_dir(inside.join("kept")).expect("removed");
+        symlink("../out", inside.join("kept")).expect("made");
+        assert!(!is_real(&real), "a directory has become a link");
     }
 }
