@@ -6,8 +6,9 @@
 //! rules installed by a package. Without pages there are no links. All functions read the disk, so
 //! they must not run on an async worker.
 
-use std::fs;
-use std::io;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -71,7 +72,7 @@ impl RulesPageLocations {
         if fs::read(dir.join(ALL)).is_ok_and(|it| it == text.as_bytes()) {
             return Ok(());
         }
-        fs::create_dir_all(dir)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         for rule in skills_lint::rules() {
             let page = format!("# {}\n\n{}", rule.id, skills_lint::section(rule));
             replace(dir, &rule.file_name(), &page)?;
@@ -86,7 +87,11 @@ impl RulesPageLocations {
 fn replace(dir: &Path, name: &str, text: &str) -> io::Result<()> {
     let number = LAST.fetch_add(1, Ordering::Relaxed);
     let beside = dir.join(format!(".rules-{}-{number}", std::process::id()));
-    let outcome = fs::write(&beside, text).and_then(|()| fs::rename(&beside, dir.join(name)));
+    let mut options = OpenOptions::new();
+    let made = options.write(true).create_new(true).mode(0o600).open(&beside);
+    let outcome = made
+        .and_then(|mut it| it.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&beside, dir.join(name)));
     if outcome.is_err() {
         // Removes the incomplete file; the write error is the one to report.
         let _ = fs::remove_file(&beside);
@@ -96,6 +101,8 @@ fn replace(dir: &Path, name: &str, text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -122,6 +129,8 @@ mod tests {
         assert!(text.starts_with(&format!("# {}\n", rule.id)), "{text}");
         let there = fs::read_dir(&dir).unwrap().count();
         assert_eq!(there, skills_lint::rules().len() + 1, "no temporary file is left");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&dir), mode(&dir.join(ALL))), (0o700, 0o600));
     }
 
     #[test]
