@@ -18,6 +18,7 @@ pub mod grant;
 pub(super) mod hook;
 mod problems;
 pub(super) mod session;
+mod size_limit;
 pub mod trust;
 pub mod usage;
 mod writer;

@@ -10,6 +10,7 @@ use skills_syntax::path::AbsPath;
 
 use super::columns::{abs_path_of, bytes, text_of};
 use super::hook;
+use super::size_limit::{MAX_BYTES, make_room};
 use crate::sessions::session::{
     ForgetScope, Invocation, Loaded, PathMatch, Session, SessionPart, Summary,
 };
@@ -35,7 +36,8 @@ pub(crate) fn save(
     let [created, used] = [session.created, session.used].map(u64::cast_signed);
     let row = params![session.id, cwd, profile, environment, additional, auto, created, used];
     execute(connection, query, row)?;
-    parts.iter().try_for_each(|part| save_part(connection, session, part))
+    parts.iter().try_for_each(|part| save_part(connection, session, part))?;
+    make_room(connection, &session.id, MAX_BYTES)
 }
 
 /// Columns of a session's row that describe where its agent runs.
