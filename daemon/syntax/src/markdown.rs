@@ -150,8 +150,19 @@ link "x y.md""#,
             "<div>\n`a` <!-- x -->\n\n`b`",
             "prose \"<div>\\n`a` \"\ncomment \"<!-- x -->\"\ncode \"b\"",
         );
-        check("<preface>\n```\nx", "prose \"<preface>\\n```\\nx\"");
+        check("<div>\n```\nx", "prose \"<div>\\n```\\nx\"");
         check("a <b>`c`</b>", "prose \"a <b>\"\ncode \"c\"\nprose \"</b>\"");
+    }
+
+    #[test]
+    fn code_block_below_a_tag_of_a_prompt_is_code() {
+        for tag in ["<rules>", "  <Rules-2 a=\"b\"> ", "</rules>", "<rules/>"] {
+            let shown = tag.trim_end().replace('"', "\\\"");
+            let prose = format!("prose \"{shown}\"\nclosed fence \"\" \"x\\n\"\nprose \"a\"");
+            let text = format!("{}\n```\nx\n```\na", tag.trim_end());
+            check(&text, &prose);
+        }
+        check("<a_b>\n<rules> x\n    <rules>\n", "prose \"<a_b>\\n<rules> x\\n    <rules>\"");
     }
 
     #[test]

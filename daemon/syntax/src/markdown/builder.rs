@@ -1,7 +1,9 @@
 //! Turns the events of `pulldown-cmark` into a [`Body`].
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr_iter;
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::body::{Body, Definition, Fence, Heading, LabelUse};
@@ -11,10 +13,21 @@ use crate::text::{Span, after_line_end, line_end};
 /// Elements whose content is shown as written.
 const VERBATIM: [&str; 4] = ["pre", "script", "style", "textarea"];
 
+/// Elements that start an HTML block in any place (CommonMark 0.31, section 4.6, condition 6).
+const BLOCKS: [&str; 62] = [
+    "address", "article", "aside", "base", "basefont", "blockquote", "body", "caption", "center",
+    "col", "colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset",
+    "figcaption", "figure", "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5",
+    "h6", "head", "header", "hr", "html", "iframe", "legend", "li", "link", "main", "menu",
+    "menuitem", "nav", "noframes", "ol", "optgroup", "option", "p", "param", "search", "section",
+    "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "track", "ul",
+];
+
 /// Splits the body of `text` at `span`.
 pub(super) fn build(text: &str, span: Span) -> Body {
     let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES;
-    let parser = Parser::new_ext(span.slice(text), options);
+    let parsed = without_prompt_tags(span.slice(text));
+    let parser = Parser::new_ext(&parsed, options);
     let here = |it: Range<usize>| Span::new(span.start + it.start, span.start + it.end);
     let mut builder = Builder::new(text, span);
     for (label, definition) in parser.reference_definitions().iter() {
@@ -24,6 +37,36 @@ pub(super) fn build(text: &str, span: Span) -> Body {
         builder.event(event, here(range));
     }
     builder.finish()
+}
+
+/// Returns the text without the `<` of tags such as `<rules>` that are alone on a line. Authors
+/// divide prompts with them, and Markdown would read what follows as HTML up to an empty line,
+/// code blocks included. Offsets stay.
+fn without_prompt_tags(text: &str) -> Cow<'_, str> {
+    let mut tags = memchr_iter(b'<', text.as_bytes()).filter(|it| is_prompt_tag(text, *it));
+    let Some(first) = tags.next() else { return text.into() };
+    let mut bytes = text.as_bytes().to_vec();
+    for at in std::iter::once(first).chain(tags) {
+        bytes[at] = b'x';
+    }
+    String::from_utf8(bytes).map_or_else(|_| text.into(), Cow::Owned)
+}
+
+/// Returns whether a `<` starts a tag that is alone on its line, of an element that starts an HTML
+/// block only there.
+fn is_prompt_tag(text: &str, at: usize) -> bool {
+    let indent = &text.as_bytes()[at.saturating_sub(4)..at];
+    let n_spaces = indent.iter().rev().take_while(|it| **it == b' ').count();
+    let is_first = n_spaces == at || n_spaces < 4 && text.as_bytes()[at - n_spaces - 1] == b'\n';
+    let line = if is_first { text[at..].lines().next() } else { None };
+    let tag = line.and_then(|it| it.trim_end().strip_prefix('<')?.strip_suffix('>'));
+    let Some(tag) = tag.map(|it| it.strip_prefix('/').unwrap_or(it)) else { return false };
+    let (name, attributes) = tag.split_at(tag.find([' ', '\t', '/']).unwrap_or(tag.len()));
+    let is_element = |it: &&str| it.eq_ignore_ascii_case(name);
+    name.starts_with(|it: char| it.is_ascii_alphabetic())
+        && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
+        && !attributes.contains(['<', '>'])
+        && !VERBATIM.iter().chain(&BLOCKS).any(is_element)
 }
 
 /// The body so far, and the elements that the current event is in.
