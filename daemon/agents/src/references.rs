@@ -333,7 +333,7 @@ pub fn is_referencing_file(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
         || is_text && dirs.windows(2).any(is_rule)
         || is_copilot
-        || is_agent_or_command(path)
+        || is_agent_or_command(path) && !dirs.iter().any(|it| DOCUMENTATION.contains(it))
 }
 
 /// Returns whether a file is searched for paths: any Markdown file, any workflow, and Codex's
@@ -427,6 +427,9 @@ const HISTORY_FILES: [&str; 5] = ["changelog", "changes", "history", "releases",
 
 /// Names of directories of texts about the past.
 const HISTORY_DIRS: [&str; 3] = ["history", "sessions", "changelogs"];
+
+/// Names of directories of pages about a program, whose commands are no prompts.
+const DOCUMENTATION: [&str; 3] = ["doc", "docs", "documentation"];
 
 /// Names of directories of old texts.
 const ARCHIVES: [&str; 3] = ["archive", "archives", "archived"];

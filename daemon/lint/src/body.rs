@@ -17,7 +17,7 @@ use skills_syntax::text::Span;
 use super::finding::Finding;
 use super::subject::Cx;
 use mention::Mentions;
-use rules::{EMPTY, LONG, TOO_LARGE};
+use rules::{EMPTY, ESCAPE, LONG, TOO_LARGE};
 
 pub use files::unreferenced_files;
 pub(super) use variables::commands;
@@ -68,9 +68,15 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         // Other paths in a command refer to the project, and may be results.
         files::check_imports(&mentions, cx, out);
     } else {
+        let n_before = out.len();
         files::check(&mentions, cx, out);
         linked_texts::check(&mentions, cx, out);
         scripts::check(&mentions, cx, out);
+        // The files of a template are yet to be written.
+        let missing = out[n_before..].iter_mut().filter(|it| it.rule.id != ESCAPE.id);
+        for finding in missing.filter(|_| cx.is_template) {
+            finding.diagnostic.severity = Severity::Hint;
+        }
     }
     if !is_plain {
         variables::check(cx, out);

@@ -183,6 +183,11 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             inner.extend(skill_around(cx, path, depth).map(|it| (profile, it)));
         }
     }
+    // A skill may come with a template.
+    if cx.is_template && is_within_skill(cx, path) {
+        deep.clear();
+        inner.clear();
+    }
     let is_intended = !deep.is_empty() && is_within_skill(cx, path);
     let dropped = if is_intended { Severity::Warning } else { Severity::Error };
     for (profile, levels) in &deep {

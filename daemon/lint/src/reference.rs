@@ -188,7 +188,10 @@ pub(super) fn check_names(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if cx.fs.is_linked_text() && !is_clear_in_linked_text(name, meant, form) {
             continue;
         }
-        if is_explained(cx, span, meant) || is_illustrated(cx, span) {
+        if is_explained(cx, span, meant)
+            || is_illustrated(cx, span)
+            || is_command_of_plugin(cx, name)
+        {
             continue;
         }
         // After a slash, the name is often a path, such as `/components` beside a skill
@@ -266,6 +269,16 @@ fn is_in_data(cx: &Cx<'_>, span: Span) -> bool {
     cx.fence_around(span).is_some_and(|it| {
         let language = it.info.slice(cx.text).split_whitespace().next().unwrap_or_default();
         LANGUAGES.iter().any(|it| it.eq_ignore_ascii_case(language))
+    })
+}
+
+/// Returns whether the plugin of the text has a command of this name. The text may be a command, an
+/// agent or a skill of the plugin.
+fn is_command_of_plugin(cx: &Cx<'_>, name: &str) -> bool {
+    let places = ["", "../commands/", "../../commands/"];
+    places.iter().any(|it| {
+        let found = cx.fs.look(&format!("{it}{name}.md"));
+        matches!(found, Some(PathKind::File { .. }))
     })
 }
 

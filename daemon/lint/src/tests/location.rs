@@ -168,6 +168,20 @@ fn own_skills_of_codex_have_no_finding_about_their_place() {
 }
 
 #[test]
+fn template_inside_a_skill_is_neither_too_deep_nor_incomplete() {
+    let text = TEXT.replace("name: pdf", "name: skill-name") + "\nSee [a](references/a.md).\n";
+    let outer = TEXT.replace("name: pdf", "name: maker");
+    let found = Fixture::new(&format!(
+        "//- /w/.claude/skills/maker/assets/skill-template/SKILL.md\n{text}//- /w/.claude/skills/maker/SKILL.md\n{outer}"
+    ));
+    let found = found.check();
+    let is_told = |id: &str| found.iter().find(|it| it.rule.id.as_str() == id);
+    assert!(is_told("index/too-deep").is_none(), "{found:#?}");
+    let link = is_told("body/broken-link").unwrap();
+    assert_eq!(link.diagnostic.severity, Severity::Hint);
+}
+
+#[test]
 fn skill_inside_a_skill_is_reported_for_agents_that_stop_there() {
     let skill = "/w/.agents/skills/k/m/SKILL.md";
     let deep =

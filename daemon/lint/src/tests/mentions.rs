@@ -225,7 +225,8 @@ fn misspelled_name_after_the_own_plugin_or_in_a_path_in_backticks_is_found() {
         let beside = body("x").replace("pdf", "competitive-brief");
         let fixture = format!(
             "//- /w/skills/pdf/SKILL.md\n{text}//- /w/skills/competitive-brief/SKILL.md\n{beside}\
-             //- /w/.claude-plugin/plugin.json\n{{\"name\": \"acme\"}}\n"
+             //- /w/.claude-plugin/plugin.json\n{{\"name\": \"acme\"}}\n\
+             //- /w/commands/competitive-bref.md\nCompare.\n"
         );
         let mut found = Fixture::new(&fixture).check();
         found.retain(|it| ["ref/unknown", "body/broken-path"].contains(&it.rule.id.as_str()));
@@ -244,6 +245,7 @@ fn misspelled_name_after_the_own_plugin_or_in_a_path_in_backticks_is_found() {
     }
     for line in [
         "Use acme:competitive-brief.",
+        "Use acme:competitive-bref, a command.",
         "Use other:competitive-breif.",
         "Use acme:competitive-analysis.",
         "See `../competitive-brief/SKILL.md`.",
