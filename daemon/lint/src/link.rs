@@ -103,7 +103,7 @@ fn file_stem(path: &str) -> String {
 /// A date in a file name, or a pattern for one, for a number, or for a name: `TASK-ID.md`.
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
     let date = r"\b\d{4}-\d{2}-\d{2}|YYYY|MM-DD";
-    let number = "(?:^|[/_.-])(?:N{2,}|X{2,})(?:[/_.-]|$)";
+    let number = r"(?:^|[/_.-])(?:N{2,}|X{2,})(?:[/_.-]|$)|xxx[^/]*\.";
     let name = r"(?:^|/)[A-Z][A-Z0-9_-]*[_-](?:ID|NAME|SLUG|TITLE)\.";
     expression(&format!("{date}|{number}|{name}"))
 });

@@ -80,7 +80,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
             && !self.is_in_column_of_results(line, at)
             && !self.is_of_skill_in_row(written, before)
             && !self.is_of_another_skill(span, before)
-            && !self.is_in_named_skill(line, path)
+            && !self.is_in_named_skill(span, line, path)
             && !is_of_project(path)
             && !self.is_elsewhere(path)
     }
@@ -235,10 +235,10 @@ impl<'c, 'a> Mentions<'c, 'a> {
             || before.trim().is_empty() && OWNS.is_match(above)
     }
 
-    /// Returns whether the paragraph up to the line names a neighbouring skill that has the file, in
-    /// backticks or before the word skill.
-    fn is_in_named_skill(&self, line: Span, path: &str) -> bool {
-        const MAX_NAMES: usize = 8;
+    /// Returns whether the paragraph names a neighbouring skill that has the file, in backticks or
+    /// before the word skill, above the path or near it on its line.
+    fn is_in_named_skill(&self, span: Span, line: Span, path: &str) -> bool {
+        const MAX_NAMES: usize = 16;
         let mut first = line;
         for _ in 0..MAX_LINES_UP {
             let above = self.cx.line(first.start.saturating_sub(1));
@@ -247,12 +247,16 @@ impl<'c, 'a> Mentions<'c, 'a> {
             }
             first = above;
         }
-        let text = Span::new(first.start, line.end).slice(self.cx.text);
-        let text = &text[text.ceil_char_boundary(text.len().saturating_sub(4 * CONTEXT_BYTES))..];
+        let end = line.end.min(self.cx.text.floor_char_boundary(span.end + 2 * CONTEXT_BYTES));
+        let text = Span::new(first.start, end.max(span.end)).slice(self.cx.text);
+        let text = &text[text.ceil_char_boundary(text.len().saturating_sub(6 * CONTEXT_BYTES))..];
         let is_name = |it: &&str| {
             !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
         };
-        let quoted = text.split('`').skip(1).step_by(2).filter(is_name).take(MAX_NAMES);
+        // `/name` and `/plugin:name` too.
+        let bare = |it: &'_ str| it.rsplit(['/', ':']).next().map(str::len).unwrap_or_default();
+        let quoted = text.split('`').map(|it| &it[it.len() - bare(it)..]);
+        let quoted = quoted.filter(is_name).take(MAX_NAMES);
         let called = CALLED_SKILL.captures_iter(text).filter_map(|it| it.get(1));
         let called = called.take(MAX_NAMES).map(|it| it.as_str().to_ascii_lowercase());
         quoted.map(str::to_owned).chain(called).any(|it| {

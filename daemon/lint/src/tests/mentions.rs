@@ -128,6 +128,8 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         "See `docx` for `references/others.md`.",
         "| Bias | Docx skill (`references/others.md`) |",
         "Load `docx` first and apply its\n`references/others.md` to the text.",
+        "See `/acme:docx` `references/others.md`, or `/docx` and `references/others.md`.",
+        "Read `references/codes/Sxxxx.md`.",
     ] {
         assert!(check(text).is_empty(), "{text}: {:?}", check(text));
     }
