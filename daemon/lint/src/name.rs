@@ -211,6 +211,8 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
     let standard = cx.profiles_where(|it, _| it.name.check == NameCheck::StandardWarn);
     let told = |message: &str| match (dropped.as_slice(), standard.as_slice()) {
         ([], []) => (Severity::Hint, message.to_owned()),
+        // The name of a template is a placeholder.
+        ([], _) if cx.is_template => (Severity::Hint, message.to_owned()),
         ([], _) => (Severity::Warning, format!("{message} (Agent Skills specification)")),
         (them, _) => {
             (Severity::Error, format!("{} this skill: {message}", with_verb(them, "drops", "drop")))

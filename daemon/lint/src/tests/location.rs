@@ -168,7 +168,7 @@ fn own_skills_of_codex_have_no_finding_about_their_place() {
 }
 
 #[test]
-fn template_inside_a_skill_is_neither_too_deep_nor_incomplete() {
+fn template_is_neither_too_deep_nor_incomplete_nor_named_wrongly() {
     let text = TEXT.replace("name: pdf", "name: skill-name") + "\nSee [a](references/a.md).\n";
     let outer = TEXT.replace("name: pdf", "name: maker");
     let found = Fixture::new(&format!(
@@ -179,6 +179,10 @@ fn template_inside_a_skill_is_neither_too_deep_nor_incomplete() {
     assert!(is_told("index/too-deep").is_none(), "{found:#?}");
     let link = is_told("body/broken-link").unwrap();
     assert_eq!(link.diagnostic.severity, Severity::Hint);
+    let named = TEXT.replace("name: pdf", "name: REPLACE-me");
+    let found = Fixture::new(&format!("//- /w/templates/SKILL.md\n{named}")).check();
+    let name = found.iter().find(|it| it.rule.id.as_str() == "name/charset").unwrap();
+    assert_eq!(name.diagnostic.severity, Severity::Hint);
 }
 
 #[test]
