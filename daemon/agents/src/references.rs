@@ -394,7 +394,8 @@ pub fn is_history(path: &Path) -> bool {
         || below[n_own..].iter().any(is_archive)
 }
 
-fn is_markdown(path: &Path) -> bool {
+/// Returns whether a file is Markdown by its extension.
+pub fn is_markdown(path: &Path) -> bool {
     let is_text = |it: &str| MARKDOWN.contains(&it);
     path.extension().and_then(|it| it.to_str()).is_some_and(is_text)
 }

@@ -323,10 +323,12 @@ impl<'a> Cx<'a> {
     }
 
     /// Turns errors into warnings in a file that no agent searches for skills, and all findings
-    /// into hints in a fixture.
+    /// into hints in a fixture, except those about security: a nested directory may be searched
+    /// later.
     pub(super) fn lower(&self, finding: &mut Finding) {
+        let is_about_security = finding.rule.family() == "security";
         let severity = &mut finding.diagnostic.severity;
-        if self.is_fixture {
+        if self.is_fixture && !is_about_security {
             *severity = Severity::Hint;
         } else if self.is_unlisted {
             *severity = (*severity).max(Severity::Warning);

@@ -446,6 +446,7 @@ fn plain(sentence: &str) -> String {
 }
 
 fn too_many() -> RpcError {
-    RpcError::not_allowed("too many questions, or too long ones, are pending")
-        .with_hint("Answer some of them: `skillsd permission pending` lists them.")
+    RpcError::not_allowed("too many questions, or too long ones, are pending").with_hint(
+        "Answer some of them, which `skillsd permission pending` lists, or send less metadata.",
+    )
 }

@@ -286,8 +286,8 @@ fn name_field(rest: &str) -> Option<&str> {
 }
 
 /// Returns the names of one word that stand alone, in text order: in code, at the head of a list
-/// item, in a table cell and, after `/`, at the start of a line of a fence. Each may be any word, so they are no references; a rename asks about
-/// them.
+/// item, in a table cell and, after `/`, at the start of a line of a fence. Each may be any word, so
+/// they are no references; a rename asks about them.
 pub fn lone_words(text: &str, body: &Body) -> Vec<Reference> {
     let mut found = Vec::new();
     let mut add = |start: usize, name: &str| {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use skills_agents::references::{LinkBase, is_history, links};
+use skills_agents::references::{LinkBase, is_history, is_markdown, links};
 use skills_lint::is_sample;
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
@@ -12,9 +12,6 @@ use crate::files::skill_file::is_skill_file;
 
 /// Maximum number of files of one skill.
 const MAX_FILES: usize = 64;
-
-/// Extensions of the files.
-const MARKDOWN: [&str; 3] = ["md", "mdx", "markdown"];
 
 /// Returns the Markdown files below the directory of a skill that its text links to or names by
 /// their paths. Samples and texts about the past are left out.
@@ -29,8 +26,7 @@ pub(super) fn linked_texts(
     let targets: BTreeSet<AbsPath> = found.map(|it| dir.join_lexically(&it.path)).collect();
     let is_linked = move |it: &AbsPath| {
         let Ok(below) = it.strip_prefix(&*dir) else { return false };
-        let is_markdown = below.extension().and_then(|it| it.to_str());
-        is_markdown.is_some_and(|it| MARKDOWN.contains(&it))
+        is_markdown(below)
             && !is_skill_file(below)
             && !is_history(below)
             && !below.to_str().is_none_or(is_sample)

@@ -152,7 +152,11 @@ fn directory_that_is_not_the_installed_one_needs_no_name_of_the_skill() {
 }
 
 #[test]
-fn fixture_has_only_hints() {
+fn fixture_has_only_hints_except_about_security() {
+    let hidden = TEXT.replace("Read", "Read\u{202e}");
+    let found = Fixture::new(&format!("//- /w/tests/fixtures/pdf/SKILL.md\n{hidden}")).check();
+    let about_security = found.iter().find(|it| it.rule.family() == "security").unwrap();
+    assert!(about_security.diagnostic.severity < Severity::Hint, "{found:#?}");
     let severities = |path: &str| -> Vec<Severity> {
         let found = Fixture::new(&format!("//- {path}/pdf/SKILL.md\nRead.\n")).check();
         found.iter().map(|it| it.diagnostic.severity).collect()
