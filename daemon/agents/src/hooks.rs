@@ -13,7 +13,9 @@ use serde_json::Value;
 use crate::field_table::hooks::{MatcherSubject, find_event, find_kind};
 use crate::hooks::matcher::Matcher;
 
-pub use matcher::{CompiledMatcher, MAX_EXPRESSIONS, MAX_MATCHER_BYTES, is_expression};
+pub use matcher::{
+    CompiledMatcher, MAX_EXPRESSIONS, MAX_MATCHER_BYTES, MatcherError, is_expression,
+};
 pub use matcher::{check as check_expression, describe_regex_error, matches_any, words};
 
 /// A hook that a skill registers.
@@ -76,14 +78,15 @@ pub fn read_hooks(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
 pub fn check_limits<'a>(
     matcher: &'a str,
     expressions: &mut BTreeSet<&'a str>,
-) -> Result<(), String> {
+) -> Result<(), MatcherError> {
     if !is_expression(matcher) || expressions.contains(matcher) {
         return Ok(());
     }
     if expressions.len() == MAX_EXPRESSIONS {
-        return Err(format!(
+        let many = format!(
             "the skill has more than {MAX_EXPRESSIONS} matchers that are regular expressions"
-        ));
+        );
+        return Err(MatcherError::TooLarge(many));
     }
     expressions.insert(matcher);
     check_expression(matcher)

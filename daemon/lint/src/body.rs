@@ -3,6 +3,7 @@
 mod conflict;
 mod fences;
 mod files;
+mod instruction;
 mod linked_texts;
 mod mention;
 pub(super) mod rules;

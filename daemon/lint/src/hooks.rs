@@ -12,7 +12,7 @@ use skills_agents::field_table::hooks::{
     find_kind, infer_handler_kind,
 };
 use skills_agents::fields::{FieldValue, HookGroup, HookHandler, SpannedText};
-use skills_agents::hooks::{check_limits, is_expression, shorten_matcher};
+use skills_agents::hooks::{MatcherError, check_limits, is_expression, shorten_matcher};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 
@@ -171,8 +171,16 @@ fn check_matcher<'a>(
         let has_rules = is_of_tools && check_permission_rules(cx, matcher, out);
         if !has_rules || !is_valid_without_rules(&matcher.text) {
             let text = shorten_matcher(&matcher.text);
-            let message = format!("`{text}` matches nothing: {what}");
-            out.push(Finding::new(&MATCHER, matcher.span, message));
+            out.push(match what {
+                MatcherError::Invalid(why) => {
+                    let message = format!("`{text}` matches nothing: {why}");
+                    Finding::new(&MATCHER, matcher.span, message)
+                }
+                MatcherError::TooLarge(why) => {
+                    let message = format!("skillsd does not check `{text}`: {why}");
+                    Finding::new(&MATCHER, matcher.span, message).severity(Severity::Information)
+                }
+            });
         }
         return;
     }

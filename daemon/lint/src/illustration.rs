@@ -72,7 +72,7 @@ pub(super) fn is_illustrated(cx: &Cx<'_>, name: Span) -> bool {
 
 /// Returns the start of the paragraph, list item or row that contains a line. Looks at few lines
 /// above.
-fn paragraph_start(cx: &Cx<'_>, line: Span) -> usize {
+pub(super) fn paragraph_start(cx: &Cx<'_>, line: Span) -> usize {
     const MAX_LINES: usize = 4;
     let begins = |it: &str| {
         let it = it.trim_start();

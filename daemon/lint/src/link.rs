@@ -90,6 +90,7 @@ pub(super) fn is_placeholder(path: &str) -> bool {
     let stem = file_stem(path);
     NAMES.contains(&&*stem)
         || stem.starts_with("your")
+        || stem.starts_with("todo")
         || path.contains("path/to/")
         || DATE.is_match(path)
 }

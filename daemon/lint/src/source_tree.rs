@@ -37,7 +37,7 @@ fn without_attributes(mut name: &str) -> &str {
 /// Returns whether one of the last `depth` directories in the path of a file has fixtures.
 pub(super) fn is_fixture(path: &Path, depth: usize) -> bool {
     let mut dirs = path.iter().rev().skip(1).take(depth).filter_map(|it| it.to_str());
-    dirs.any(|it| FIXTURES.contains(&it))
+    dirs.any(|it| FIXTURES.iter().any(|own| it.eq_ignore_ascii_case(own)))
 }
 
 /// Returns whether a skill is material of another one, such as

@@ -108,7 +108,7 @@ fn long_matcher_is_a_finding_with_line_length_and_limit() {
     assert_eq!(found.len(), 1, "{found:?}");
     let (line, message) = &found[0];
     assert_eq!(*line, 10);
-    assert!(message.ends_with("it has 100004 bytes; the limit is 256"), "{message}");
+    assert!(message.ends_with("it has 100004 bytes; the limit is 1024"), "{message}");
     assert!(message.len() < 300, "{}", message.len());
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use fancy_regex::{CompileError, Error, Expr, ParseError, Regex, RegexBuilder};
 
 /// Maximum length of a matcher that is an expression, in bytes.
-pub const MAX_MATCHER_BYTES: usize = 256;
+pub const MAX_MATCHER_BYTES: usize = 1024;
 
 /// Maximum number of matchers of one skill that are expressions.
 pub const MAX_EXPRESSIONS: usize = 64;
@@ -44,9 +44,25 @@ impl PartialEq for CompiledMatcher {
     }
 }
 
+/// Reason why a matcher's expression is refused. Displayed, it is the end of a sentence.
+#[derive(PartialEq, Eq, Debug)]
+pub enum MatcherError {
+    /// It is no valid regular expression, so no agent matches it.
+    Invalid(String),
+    /// It exceeds a limit of skillsd. An agent may match it.
+    TooLarge(String),
+}
+
+impl fmt::Display for MatcherError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Invalid(why) | Self::TooLarge(why)) = self;
+        f.write_str(why)
+    }
+}
+
 impl CompiledMatcher {
-    /// Compiles a matcher's expression. The error is the end of a sentence.
-    pub(super) fn new(text: &str) -> Result<Self, String> {
+    /// Compiles a matcher's expression.
+    pub(super) fn new(text: &str) -> Result<Self, MatcherError> {
         let compiled = Self::default();
         if is_expression(text) {
             // Cannot fail: the cell is new.
@@ -111,34 +127,40 @@ pub fn is_expression(matcher: &str) -> bool {
     matches!(Matcher::read(matcher), Matcher::Expression)
 }
 
-/// Checks a regular expression without compiling it. The error is the end of a sentence.
-pub fn check(pattern: &str) -> Result<(), String> {
+/// Checks a regular expression without compiling it.
+pub fn check(pattern: &str) -> Result<(), MatcherError> {
+    use MatcherError::{Invalid, TooLarge};
     if pattern.len() > MAX_MATCHER_BYTES {
         let length = pattern.len();
-        return Err(format!("it has {length} bytes; the limit is {MAX_MATCHER_BYTES}"));
+        return Err(TooLarge(format!("it has {length} bytes; the limit is {MAX_MATCHER_BYTES}")));
     }
-    let tree = Expr::parse_tree(pattern).map_err(|error| describe_regex_error(&error, pattern))?;
+    let invalid = |error: &Error| Invalid(describe_regex_error(error, pattern));
+    let tree = Expr::parse_tree(pattern).map_err(|error| invalid(&error))?;
     let expanded = expanded(&tree.expr);
     if expanded > EXPANDED {
-        return Err(format!("it expands to {expanded} characters; the limit is {EXPANDED}"));
+        let why = format!("it expands to {expanded} characters; the limit is {EXPANDED}");
+        return Err(TooLarge(why));
     }
     // The size limit of zero stops the build after the syntax check.
     let built = RegexBuilder::new(pattern).delegate_size_limit(0).build();
     match built.err() {
-        Some(error) if !is_size(&error) => Err(describe_regex_error(&error, pattern)),
+        Some(error) if !is_size(&error) => Err(invalid(&error)),
         Some(_) | None => Ok(()),
     }
 }
 
-/// Compiles a regular expression. The error is the end of a sentence.
-fn compile(pattern: &str) -> Result<Regex, String> {
+/// Compiles a regular expression.
+fn compile(pattern: &str) -> Result<Regex, MatcherError> {
     check(pattern)?;
     RegexBuilder::new(pattern)
         .backtrack_limit(BACKTRACKS)
         .delegate_size_limit(COMPILED_BYTES)
         .delegate_dfa_size_limit(COMPILED_BYTES)
         .build()
-        .map_err(|error| describe_regex_error(&error, pattern))
+        .map_err(|error| match describe_regex_error(&error, pattern) {
+            why if is_size(&error) => MatcherError::TooLarge(why),
+            why => MatcherError::Invalid(why),
+        })
 }
 
 /// Returns the number of characters in an expression after expanding repetitions.
@@ -207,7 +229,7 @@ mod tests {
 
     #[test]
     fn malformed_expression_is_refused_with_its_reason() {
-        let why = |pattern: &str| check(pattern).expect_err("it is none");
+        let why = |pattern: &str| check(pattern).expect_err("it is none").to_string();
         for pattern in ["Bash(", "[z-", "a**b(", "(?<n", "\\", "[z-a]"] {
             let why = why(pattern);
             assert!(!why.is_empty() && !why.contains('\n'), "{pattern}: {why}");
@@ -217,10 +239,13 @@ mod tests {
 
     #[test]
     fn expression_over_a_limit_names_its_size_and_the_limit() {
-        let why = |pattern: &str| check(pattern).expect_err("it is over a limit");
+        let why = |pattern: &str| match check(pattern) {
+            Err(MatcherError::TooLarge(why)) => why,
+            other => panic!("{other:?}"),
+        };
         let large = "it expands to 27000901 characters; the limit is 1000";
         assert_eq!(why("(?:\\w{500}){900}"), large);
-        assert_eq!(why(&"a.".repeat(129)), "it has 258 bytes; the limit is 256");
+        assert_eq!(why(&"a.".repeat(513)), "it has 1026 bytes; the limit is 1024");
         assert!(why("((((a{50}){50}){50}){50}){50}").contains("it expands to"));
         assert!(why("(?=\\w{126})\\w").contains("the limit is 1000"));
     }

@@ -16,6 +16,7 @@ use super::super::link::{is_illustration, is_page_of_host, normalise};
 use super::super::rule::Rule;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
+use super::instruction::tells_to_use;
 use super::mention::{Above, MIN_SIMILARITY, Mentions};
 use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, UNREFERENCED_FILE};
 
@@ -281,13 +282,19 @@ fn check_path(
         return;
     }
     if is_certain {
-        out.push(missing(mentions, cx, &BROKEN_PATH, span, name));
+        let finding = missing(mentions, cx, &BROKEN_PATH, span, name);
+        let is_told = written.contains('{') || tells_to_use(cx, span);
+        out.push(if is_told { finding } else { finding.severity(Severity::Hint) });
     } else if mentions.above(&normal) == Above::Missing {
         let place = Span::new(span.end - name.len(), span.end);
         out.push(match mentions.only_neighbour(place, &normal) {
             Some(beside) => {
                 let message = format!("the skill has no file `{normal}`, but `{beside}` exists");
+                // A body that names the neighbour may mean its file.
+                let name = beside.trim_start_matches("../").split('/').next().unwrap_or_default();
+                let is_named = cx.document.body.slice(cx.text).contains(name);
                 let finding = Finding::new(&BROKEN_PATH, span, message);
+                let finding = if is_named { finding.severity(Severity::Hint) } else { finding };
                 finding.draft(format!("Change to `{beside}`"), span, beside)
             }
             None => missing(mentions, cx, &BROKEN_PATH, span, name).severity(Severity::Hint),

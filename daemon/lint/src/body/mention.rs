@@ -432,7 +432,7 @@ static HEAD_OF_RESULTS: LazyLock<Regex> = LazyLock::new(|| {
 /// Text directly before a path that names the owner of the file.
 static OWNS: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?:`\s*|\w)(?:'s|’s)(?:\s+own)?\s*$|`[\w:-]+`,?\s+(?:and|with|has|plus)\s+its(?:\s+own)?\s*$|\b(?:in|from|of|by)\s+`[\w:]+-[\w:-]+`\s*\(\s*$|(?:—|--)\s+its\s*$|`[\w:-]+`\s+skill(?:'s)?\s*\W*$|\b(?:plugin|skill|repo|project)(?:'s|’s)\s*\W*$",
+        r"(?:`\s*|\w)(?:'s|’s)(?:\s+own)?\s*$|`[\w:-]+`,?\s+(?:and|with|has|plus)\s+its(?:\s+own)?\s*$|\b(?:in|from|of|by)\s+`[\w:]+-[\w:-]+`\s*\(\s*$|(?:—|--)\s+its\s*$|`[\w:-]+`\s+skill(?:'s)?\s*\W*$|\b(?:plugin|skill|repo|project)(?:'s|’s)\s*\W*$|`[\w:-]+`\s*(?:スキル|技能|스킬)?\s*[の的의]\s*$",
     )
 });
 

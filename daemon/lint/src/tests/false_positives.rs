@@ -534,6 +534,19 @@ fn valid_matchers_are_accepted() {
 }
 
 #[test]
+fn matcher_over_a_limit_of_ours_is_information() {
+    let names = format!("{}Bash.", "mcp__server__tool|".repeat(60));
+    let hooks = format!(
+        "hooks:\n  PreToolUse:\n    - matcher: \"{names}\"\n      hooks:\n        - type: command\n          command: x"
+    );
+    let found = Fixture::new(&format!("//- /w/pdf/SKILL.md\n{}", front(&hooks))).check();
+    let found: Vec<_> = found.iter().filter(|it| it.rule.id.as_str() == "hooks/matcher").collect();
+    let [finding] = found[..] else { panic!("{found:?}") };
+    assert_eq!(finding.diagnostic.severity, Severity::Information);
+    assert!(finding.diagnostic.message.starts_with("skillsd does not check `mcp__server__tool|"));
+}
+
+#[test]
 fn valid_field_values_are_accepted() {
     for line in [
         "model: claude-opus-4-5",

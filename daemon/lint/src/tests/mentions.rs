@@ -130,6 +130,8 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         "Load `docx` first and apply its\n`references/others.md` to the text.",
         "See `/acme:docx` `references/others.md`, or `/docx` and `references/others.md`.",
         "Read `references/codes/Sxxxx.md`.",
+        "`docx` スキルの `references/others.md` を参照する。",
+        "1. Rename `scripts/TODO_script.py`.",
     ] {
         assert!(check(text).is_empty(), "{text}: {:?}", check(text));
     }
@@ -157,6 +159,43 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         ),
     ] {
         assert_eq!(check(&text), [severity], "{text}");
+    }
+}
+
+#[test]
+fn path_is_a_warning_only_where_the_text_uses_or_lists_the_file() {
+    let severity = |text: &str| {
+        let files = "//- /w/pdf/references/here.md\n# A\n//- /w/pdf/scripts/here.py\nx = 1\n";
+        let fixture = format!("//- /w/pdf/SKILL.md\n{}{files}", body(text));
+        let mut found = Fixture::new(&fixture).check();
+        found.retain(|it| it.rule.id.as_str() == "body/broken-path");
+        found.iter().map(|it| it.diagnostic.severity).collect::<Vec<_>>()
+    };
+    for text in [
+        "Read `references/forms.md` first.",
+        "Read the file\n`references/forms.md` first.",
+        "Read `references/here.md`, `references/here.md` and `references/forms.md`.",
+        "The fields are defined in `references/forms.md`.",
+        "- `references/forms.md` — forms",
+        "2. **`references/forms.md`**: forms",
+        "| Forms | `references/forms.md` |",
+        "**Forms:** `references/forms.md`",
+        "`references/forms.md` contains all fields.",
+        "`references/forms.md` を参照。",
+        "详见 `references/forms.md`。",
+        "Siehe `references/forms.md`.",
+        "Check it with scripts/forms.py.",
+        "Then ${CLAUDE_SKILL_DIR}/references/forms.md is loaded.",
+    ] {
+        assert_eq!(severity(text), [Severity::Warning], "{text}");
+    }
+    for text in [
+        "A release has `index.html` and `references/forms.md`.",
+        "The forms (`references/forms.md`) are long.",
+        "可用 `references/forms.md` 量测。",
+        "Before `references/forms.md` there was no such page.",
+    ] {
+        assert_eq!(severity(text), [Severity::Hint], "{text}");
     }
 }
 

@@ -1,0 +1,55 @@
+//! Words around a path that tell to read or run the file, or that list it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use skills_syntax::text::Span;
+
+use super::super::expression::expression;
+use super::super::illustration::{CONTEXT_BYTES, paragraph_start};
+use super::super::subject::Cx;
+
+/// Characters of Markdown between words and a path.
+const MARKUP: &[char] = &['`', '*', '_', '"', '\'', '“', '”', '「', '」'];
+
+/// Text before a path that begins a list item, a row, or a cell, with or without a label.
+static LISTS: LazyLock<Regex> = LazyLock::new(|| {
+    let marker = r"^[\s>]*(?:[-*+]\s+|\d+[.)]\s+|\|\s*)(?:\[[ xX]\]\s*)?";
+    expression(&format!(
+        r"{marker}$|[|]\s*$|[\w*_)）\p{{Han}}\p{{Kana}}]\**\s*(?:[:：]|—|–|--)\**\s*$"
+    ))
+});
+
+/// Text before a path that tells to read or run it, perhaps after other paths.
+static READS: LazyLock<Regex> = LazyLock::new(|| {
+    let verbs = r"see|reads?|needs?|requires?|skip|ignore|delete|refer|loads?|consult|opens?|follows?|uses?|using|runs?|running|execute|check|invoke|call|python3?|bash|sh|node|siehe|lies|lesen|ver|véase|consulte|consulta|leer|lee|leia|veja|voir|lire|lisez|consultez";
+    let prepositions = "in|from|against|via|per|with|by|to";
+    // A few words between, but neither another path nor the end of the sentence.
+    let words = r"(?:[^.`/|]|\.\w){0,48}";
+    let paths =
+        r"(?:(?:`\w[^`]*`|[\w.-]+(?:/[\w.-]+)+)[\s,&+]*(?:and|or|then|und|y|e|et|と|和|、)?\s*)*";
+    let chinese = "参考|参照|参见|详见|查看|阅读|读取|加载|运行|执行|见|按|按照|使用|遵循";
+    expression(&format!(
+        r"(?i)(?:\b(?:{verbs})\b{words}|\b(?:{prepositions})(?:\s+(?:the|its|this|our))?\s+|(?:{chinese})[^。`/|]{{0,12}}){paths}$"
+    ))
+});
+
+/// Text after a path that says what it has or is read for.
+static DESCRIBES: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?i)^\s*(?:for (?:the )?(?:\w+ )?(?:details?|more|full|complete|guidance|information|reference)\b|(?:contains?|covers?|describes?|defines?|documents?|explains?|lists?|has the|holds)\b|[をに]?(?:参照|読|確認|実行|従|使)|を?\s*(?:참조|참고|실행))",
+    )
+});
+
+/// Returns whether the text around a path tells to read or run the file, or lists it as one of the
+/// skill.
+pub(super) fn tells_to_use(cx: &Cx<'_>, path: Span) -> bool {
+    let line = cx.line(path.start);
+    let start = paragraph_start(cx, line);
+    let from = cx.text.ceil_char_boundary(path.start.saturating_sub(CONTEXT_BYTES)).max(start);
+    let before = cx.text[from..path.start].trim_end_matches(MARKUP);
+    let to = cx.text.floor_char_boundary(path.end + CONTEXT_BYTES).min(line.end).max(path.end);
+    let after = cx.text[path.end..to].trim_start_matches(MARKUP);
+    let in_line = before.rsplit('\n').next().unwrap_or_default();
+    LISTS.is_match(in_line) || READS.is_match(before) || DESCRIBES.is_match(after)
+}
