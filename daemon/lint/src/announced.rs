@@ -16,7 +16,7 @@ const MAX_LINES_UP: usize = 32;
 /// A line that announces a list of examples.
 pub(super) static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?i)\b(?:examples?|for instance|e\.g\.|such as|like this|(?:would|could|might) (?:contain|have|hold|include|add))\W*:\W*$|^\W*examples?\W*$",
+        r"(?i)\b(?:examples?|for instance|e\.g\.|such as|like this|(?:would|could|might) (?:contain|have|hold|include|add))\W*:\W*$|^\W*examples?\W*$|^\W*(?:例|예)\W*[:：]",
     )
 });
 
@@ -49,7 +49,11 @@ pub(super) fn is_below(
     [list, table]: [&Regex; 2],
 ) -> bool {
     let is_row = |it: &str| it.starts_with('|');
-    let is_item = |it: &str| it.starts_with(['-', '*', '+']) || it.starts_with(char::is_numeric);
+    let is_item = |it: &str| {
+        // `**Examples:**` is no item.
+        let is_bullet = it.starts_with(['-', '*', '+']) && !it.starts_with("**");
+        is_bullet || it.starts_with(char::is_numeric)
+    };
     // Block quotes have lists too.
     let unquoted = |it: &'_ str| -> usize {
         let quoted = it.trim_start_matches([' ', '\t', '>']);
@@ -94,6 +98,14 @@ pub(super) fn is_below(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bold_label_and_labels_in_other_languages_announce_examples() {
+        for label in ["**Skill examples:**", "例：PDFの場合：\n", "예: PDF"] {
+            let text = format!("Text.\n\n{label}\n1. [a](b.md)\n");
+            assert!(is_among_examples(&text, text.find("b.md").expect("it is there")), "{label}");
+        }
+    }
 
     #[test]
     fn item_is_among_examples_unless_the_link_is_far_from_its_start() {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, occurrences};
 
 use super::super::expression::expression;
 use super::super::illustration::{CONTEXT_BYTES, paragraph_start};
@@ -41,8 +41,11 @@ static DESCRIBES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Number of times that a body about the writing of skills names their file.
+const MENTIONS_OF_SKILL_FILE: usize = 3;
+
 /// Returns whether the text around a path tells to read or run the file, or lists it as one of the
-/// skill.
+/// skill. A body about the writing of skills lists files of others.
 pub(super) fn tells_to_use(cx: &Cx<'_>, path: Span) -> bool {
     let line = cx.line(path.start);
     let start = paragraph_start(cx, line);
@@ -51,5 +54,10 @@ pub(super) fn tells_to_use(cx: &Cx<'_>, path: Span) -> bool {
     let to = cx.text.floor_char_boundary(path.end + CONTEXT_BYTES).min(line.end).max(path.end);
     let after = cx.text[path.end..to].trim_start_matches(MARKUP);
     let in_line = before.rsplit('\n').next().unwrap_or_default();
-    LISTS.is_match(in_line) || READS.is_match(before) || DESCRIBES.is_match(after)
+    let body = cx.document.body.slice(cx.text);
+    let is_listed = || {
+        (LISTS.is_match(in_line) || DESCRIBES.is_match(after))
+            && occurrences(body, "SKILL.md").nth(MENTIONS_OF_SKILL_FILE - 1).is_none()
+    };
+    READS.is_match(before) || is_listed()
 }

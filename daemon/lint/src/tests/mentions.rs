@@ -194,6 +194,7 @@ fn path_is_a_warning_only_where_the_text_uses_or_lists_the_file() {
         "The forms (`references/forms.md`) are long.",
         "可用 `references/forms.md` 量测。",
         "Before `references/forms.md` there was no such page.",
+        "A skill has a SKILL.md. Write SKILL.md with care. SKILL.md is short.\n\n- `references/forms.md` — forms",
     ] {
         assert_eq!(severity(text), [Severity::Hint], "{text}");
     }
