@@ -126,7 +126,14 @@ fn check_hidden(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let may_be_rest = wrong.is_some() && matches!(run.first, '\u{80}'..='\u{9F}');
         let finding = if may_be_rest { finding.into_drafts() } else { finding };
         let is_quoted = is_space_of_formula(cx.text, &run) && cx.fence_around(span).is_some();
-        out.push(if is_quoted { finding.severity(Severity::Information) } else { finding });
+        out.push(if separates_backticks(cx.text, &run) {
+            // Without the character, an example could become a command that is run at load.
+            finding.severity(Severity::Information).into_drafts()
+        } else if is_quoted {
+            finding.severity(Severity::Information)
+        } else {
+            finding
+        });
     }
     let values = cx.frontmatter().map(|it| it.entries.iter().map(|it| &it.value).collect());
     let mut values: Vec<&Value> = values.unwrap_or_default();
@@ -179,6 +186,18 @@ fn is_space_of_formula(text: &str, run: &Run) -> bool {
     run.count == 1
         && run.first == '\u{200B}'
         && (is_left && right == Some('(') || is_symbol(left) && (is_right || right == Some('(')))
+}
+
+/// Returns whether a run is one zero-width character that keeps backticks from starting or ending
+/// code: at the start of a line, or after `!` or another backtick.
+fn separates_backticks(text: &str, run: &Run) -> bool {
+    let (before, after) = (&text[..run.bytes.start], &text[run.bytes.end..]);
+    let begins =
+        before.rsplit('\n').next().is_some_and(|it| it.trim_start_matches([' ', '>']).is_empty());
+    run.count == 1
+        && matches!(run.first, '\u{200B}' | '\u{2060}' | '\u{FEFF}')
+        && after.starts_with('`')
+        && (begins || before.ends_with(['!', '`']))
 }
 
 /// Returns the finding for a run of invisible characters.

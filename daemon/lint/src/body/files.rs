@@ -16,7 +16,7 @@ use super::super::link::{is_illustration, is_page_of_host, normalise};
 use super::super::rule::Rule;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
-use super::instruction::tells_to_use;
+use super::instruction::{is_about_skills, tells_to_use};
 use super::mention::{Above, MIN_SIMILARITY, Mentions};
 use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, UNREFERENCED_FILE};
 
@@ -160,7 +160,9 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
     }
     if !cx.is_command && !is_first_missing(cx, &normal) {
         if mentions.is_own(span, &normal) {
-            out.push(missing(mentions, cx, &BROKEN_PATH, span, path));
+            let finding = missing(mentions, cx, &BROKEN_PATH, span, path);
+            let is_example = is_about_skills(cx);
+            out.push(if is_example { finding.severity(Severity::Hint) } else { finding });
         }
         return;
     }
@@ -256,8 +258,9 @@ fn check_path(
     let name = own.unwrap_or(written);
     let is_file = |it: &str| {
         let last = it.rsplit('/').next().unwrap_or_default();
-        let extension = last.rsplit_once('.').map_or("", |(_, it)| it);
-        (1..=5).contains(&extension.len())
+        let (stem, extension) = last.rsplit_once('.').unwrap_or_default();
+        !stem.is_empty()
+            && (1..=5).contains(&extension.len())
             && it.chars().all(|it| it.is_ascii_alphanumeric() || "/._-".contains(it))
     };
     // The rule about commands reports scripts by a variable.
@@ -283,7 +286,7 @@ fn check_path(
     }
     if is_certain {
         let finding = missing(mentions, cx, &BROKEN_PATH, span, name);
-        let is_told = written.contains('{') || tells_to_use(cx, span);
+        let is_told = written.contains('{') && !is_about_skills(cx) || tells_to_use(cx, span);
         out.push(if is_told { finding } else { finding.severity(Severity::Hint) });
     } else if mentions.above(&normal) == Above::Missing {
         let place = Span::new(span.end - name.len(), span.end);

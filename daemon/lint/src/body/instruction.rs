@@ -41,8 +41,13 @@ static DESCRIBES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Number of times that a body about the writing of skills names their file.
-const MENTIONS_OF_SKILL_FILE: usize = 3;
+/// Returns whether the body is about the writing of skills, whose paths are often examples: it names
+/// their file several times.
+pub(super) fn is_about_skills(cx: &Cx<'_>) -> bool {
+    const MIN_MENTIONS: usize = 3;
+    let body = cx.document.body.slice(cx.text);
+    occurrences(body, "SKILL.md").nth(MIN_MENTIONS - 1).is_some()
+}
 
 /// Returns whether the text around a path tells to read or run the file, or lists it as one of the
 /// skill. A body about the writing of skills lists files of others.
@@ -54,10 +59,6 @@ pub(super) fn tells_to_use(cx: &Cx<'_>, path: Span) -> bool {
     let to = cx.text.floor_char_boundary(path.end + CONTEXT_BYTES).min(line.end).max(path.end);
     let after = cx.text[path.end..to].trim_start_matches(MARKUP);
     let in_line = before.rsplit('\n').next().unwrap_or_default();
-    let body = cx.document.body.slice(cx.text);
-    let is_listed = || {
-        (LISTS.is_match(in_line) || DESCRIBES.is_match(after))
-            && occurrences(body, "SKILL.md").nth(MENTIONS_OF_SKILL_FILE - 1).is_none()
-    };
-    READS.is_match(before) || is_listed()
+    READS.is_match(before)
+        || (LISTS.is_match(in_line) || DESCRIBES.is_match(after)) && !is_about_skills(cx)
 }

@@ -14,6 +14,7 @@ use super::super::link::normalise;
 use super::super::subject::Cx;
 use super::super::{Finding, Offer};
 use super::files::{SKILL_DIRS, missing, offer_file};
+use super::instruction::is_about_skills;
 use super::mention::{Above, MIN_SIMILARITY, Mentions};
 use super::rules::{MISSING_SCRIPT, NOT_EXECUTABLE};
 
@@ -213,7 +214,8 @@ impl MissingScripts<'_, '_, '_, '_> {
         let is_by_variable = ["${CLAUDE_SKILL_DIR}/", "$CLAUDE_SKILL_DIR/", "<"]
             .iter()
             .any(|it| script.starts_with(it));
-        let is_certain = is_by_variable || !self.is_elsewhere && self.has_dir(dir);
+        let is_certain =
+            !is_about_skills(cx) && (is_by_variable || !self.is_elsewhere && self.has_dir(dir));
         // The same skill may be in the directory of another agent too.
         let named = script.trim_start_matches("./");
         let is_in_other_agent =

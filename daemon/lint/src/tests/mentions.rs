@@ -132,6 +132,7 @@ fn scripts_of_the_users_project_are_hints_at_most() {
         "Read `references/codes/Sxxxx.md`.",
         "`docx` スキルの `references/others.md` を参照する。",
         "1. Rename `scripts/TODO_script.py`.",
+        "The first run makes `scripts/.venv`.",
     ] {
         assert!(check(text).is_empty(), "{text}: {:?}", check(text));
     }
@@ -195,6 +196,7 @@ fn path_is_a_warning_only_where_the_text_uses_or_lists_the_file() {
         "可用 `references/forms.md` 量测。",
         "Before `references/forms.md` there was no such page.",
         "A skill has a SKILL.md. Write SKILL.md with care. SKILL.md is short.\n\n- `references/forms.md` — forms",
+        "A skill has a SKILL.md. Write SKILL.md with care. SKILL.md is short. Paths have variables (`${CLAUDE_SKILL_DIR}/references/forms.md`).",
     ] {
         assert_eq!(severity(text), [Severity::Hint], "{text}");
     }

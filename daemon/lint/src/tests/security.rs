@@ -170,3 +170,29 @@ fn page_with_a_name_and_a_description_is_checked_without_fixes() {
     assert_eq!(check("/w/docs/skill.md", fields), expected);
     assert_eq!(check("/w/docs/skill.md", "title: Skill"), []);
 }
+
+#[test]
+fn zero_width_character_that_keeps_backticks_from_being_code_is_not_removed_unasked() {
+    let skill = |text: &str| {
+        format!(
+            "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\n{text}\n"
+        )
+    };
+    for (text, severity) in [
+        ("Write `` !\u{200B}`date` `` in the body.", Severity::Information),
+        ("~~~\n\u{200B}```sh\nls\n\u{200B}```\n~~~", Severity::Information),
+        ("Write\u{200B}`date` here.", Severity::Warning),
+        ("!\u{200B}\u{200B}`date`", Severity::Warning),
+        ("Re\u{200B}ad it.", Severity::Warning),
+    ] {
+        let fixture = Fixture::new(&skill(text));
+        let mut found = fixture.check();
+        found.retain(|it| it.rule.id.as_str() == "security/hidden-unicode");
+        assert!(!found.is_empty(), "{text:?}");
+        for finding in &found {
+            assert_eq!(finding.diagnostic.severity, severity, "{text:?}");
+            let is_fixed = !finding.fixes.is_empty();
+            assert_eq!(is_fixed, severity == Severity::Warning, "{text:?}");
+        }
+    }
+}
