@@ -35,6 +35,13 @@ pub(super) fn read(
     (rules, errors)
 }
 
+/// Returns the offset of the first value that is no action.
+pub(super) fn unknown_action(table: &DeTable<'_>) -> Option<usize> {
+    let is_action = |it: &DeValue<'_>| it.as_str().is_some_and(|it| Action::parse(it).is_some());
+    let unknown = table.values().filter(|it| !is_action(it.get_ref()));
+    unknown.map(|it| it.span().start).min()
+}
+
 fn action(
     source: ConfigSource,
     row: &ConfigKey,

@@ -34,12 +34,14 @@ pub fn read_with_names(bytes: &[u8], source: ConfigSource, names: KnownNames<'_>
     };
     if let Some(span) = decoded.invalid_utf8 {
         reader.problem(span.start, "the file is not valid UTF-8".to_owned(), None);
+        reader.hide_rule(span.start);
         return reader.parsed;
     }
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let at = error.span().map_or(0, |span| span.start);
         reader.problem(at, syntax_message(error.message()), None);
+        reader.hide_rule(at);
     }
     let n_syntax = reader.parsed.problems.len();
     if let (ConfigSource::User, Some(DeValue::Table(own))) =
@@ -63,6 +65,9 @@ fn syntax_message(message: &str) -> String {
     format!("invalid TOML: {}", words.join(" "))
 }
 
+/// Table of the permission rules.
+const PERMISSION: &str = "permission";
+
 fn read_table(reader: &mut ConfigReader<'_>, prefix: &str, table: &DeTable<'_>) {
     for (key, value) in table {
         let name = format!("{prefix}{}", key.get_ref());
@@ -76,10 +81,20 @@ fn read_table(reader: &mut ConfigReader<'_>, prefix: &str, table: &DeTable<'_>) 
                 let message =
                     format!("`{name}` must be a table, not {}", type_name(value.get_ref()));
                 reader.problem(value.span().start, message, Some(keys_of(&name)));
+                if name == PERMISSION {
+                    reader.hide_rule(value.span().start);
+                }
             }
             (None, _) => {
                 let message = format!("unknown key `{name}`");
-                reader.problem(key.span().start, message, suggestion(reader, &name));
+                let suggestion = suggestion(reader, &name);
+                let may_be_rules = suggestion.as_ref().is_some_and(|it| it.contains(PERMISSION))
+                    || name.starts_with(PERMISSION)
+                    || nearest(&name, &[PERMISSION]).is_some();
+                reader.problem(key.span().start, message, suggestion);
+                if may_be_rules {
+                    reader.hide_rule(key.span().start);
+                }
             }
         }
     }
@@ -125,6 +140,9 @@ fn read_key(
         (ValueKind::Permissions, DeValue::Table(table)) => {
             let (rules, errors) = permissions::read(reader, row, table);
             reader.parsed.config.set(row.name, ConfigValue::Permissions(rules));
+            if let Some(at) = permissions::unknown_action(table) {
+                reader.hide_rule(at);
+            }
             errors
         }
         (ValueKind::CustomProfiles, DeValue::Table(own)) => {
@@ -137,7 +155,12 @@ fn read_key(
                 reader.parsed.config.set(row.name, scalar);
                 Vec::new()
             }
-            Err(error) => vec![(value.span().start, error)],
+            Err(error) => {
+                if kind == ValueKind::Permissions {
+                    reader.hide_rule(value.span().start);
+                }
+                vec![(value.span().start, error)]
+            }
         },
     };
     for (at, ValueError { message, hint }) in errors {
@@ -309,7 +332,31 @@ mod tests {
         };
         let text = "profile = \"claude-code\"\nlog.level = \"debug\"\n[daemon]\nidle_exit = 0\n[limits]\nconnections = 0x40\n";
         let parsed = read(text.as_bytes(), ConfigSource::User);
-        assert_eq!(parsed, Parsed { config: expected, problems: Vec::new() });
+        assert_eq!(parsed, Parsed { config: expected, ..Parsed::default() });
+    }
+
+    #[test]
+    fn mistake_that_may_hide_a_permission_rule_has_its_place() {
+        let hidden = |text: &str| {
+            let parsed = read(text.as_bytes(), ConfigSource::Repository);
+            assert!(!parsed.problems.is_empty(), "{text}");
+            parsed.hidden_rule.map(|it| (it.line, it.column))
+        };
+        for (text, place) in [
+            ("[permission\nskill = { a = \"deny\" }\n", Some((1, 12))),
+            ("[permission.skill]\na = \"deny\"\nb = \"denny\"\n", Some((3, 5))),
+            ("[permission.skill]\na = [\"deny\"]\n", Some((2, 5))),
+            ("permission = \"deny\"\n", Some((1, 14))),
+            ("permission.skill = \"deny\"\n", Some((1, 20))),
+            ("[permission.skills]\na = \"deny\"\n", Some((1, 13))),
+            ("[permision.skill]\na = \"deny\"\n", Some((1, 2))),
+            ("profile = \"codexx\"\n", None),
+            ("[permission.skill]\na = \"allow\"\n", None),
+            ("[check.rulez]\nx = 1\n", None),
+        ] {
+            assert_eq!(hidden(text), place, "{text}");
+        }
+        assert!(read(b"a = \"\xff\"", ConfigSource::Repository).hidden_rule.is_some());
     }
 
     #[test]

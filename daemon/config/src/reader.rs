@@ -1,6 +1,6 @@
 //! [`ConfigReader`]: the state of reading one file, with the values and [`Problem`]s found so far.
 
-use skills_syntax::text::LineIndex;
+use skills_syntax::text::{LineColumn, LineIndex};
 
 use super::key::ConfigSource;
 use super::table::Config;
@@ -13,6 +13,8 @@ pub struct Parsed {
     pub config: Config,
     /// Problems, in text order.
     pub problems: Vec<Problem>,
+    /// First place where a mistake may hide a rule of `permission.skill`.
+    pub hidden_rule: Option<LineColumn>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +63,14 @@ impl ConfigReader<'_> {
     /// Returns the kind of file.
     pub(super) fn source(&self) -> ConfigSource {
         self.source
+    }
+
+    /// Records that a mistake at an offset may hide a permission rule.
+    pub(super) fn hide_rule(&mut self, at: usize) {
+        let (line, column) = self.place(at);
+        let at = LineColumn { line, column };
+        let first = self.parsed.hidden_rule.get_or_insert(at);
+        *first = at.min(*first);
     }
 
     pub(super) fn problem(&mut self, at: usize, message: String, hint: Option<String>) {

@@ -253,3 +253,28 @@ fn permission_rules_of_user_and_repository_apply_to_every_profile() {
     let said = stdout(&explained);
     assert!(said.contains("skillsd does not offer `deploy`: the rule `dep*` denies it"), "{said}");
 }
+
+#[test]
+fn mistake_in_a_repository_file_keeps_its_denied_skill_from_being_loaded() {
+    let live = Live::start();
+    let top = live.home.worktree("w", SKILLS);
+    let load = || {
+        let loaded = run(&live.home, &top, &["load", "deploy", "--profile", "codex"]);
+        (loaded.status.code(), stdout(&loaded) + &stderr(&loaded))
+    };
+    let file = top.join(".skillsd.toml");
+    for text in [
+        "[permission]\nskill = { deploy = \"deny\" }\n",
+        "[permission\nskill = { deploy = \"deny\" }\n",
+        "[permission]\nskill = { deploy = \"denny\" }\n",
+        "[permision]\nskill = { deploy = \"deny\" }\n",
+    ] {
+        fs::write(&file, text).expect("written");
+        let (code, said) = load();
+        assert_ne!(code, Some(0), "{text}: {said}");
+        assert!(!said.contains("Push."), "{text}: {said}");
+    }
+    fs::write(&file, "[check.rulez]\nx = 1\n").expect("written");
+    let (code, said) = load();
+    assert_eq!(code, Some(0), "a mistake in another key hides no rule: {said}");
+}

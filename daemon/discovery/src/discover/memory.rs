@@ -9,12 +9,13 @@ use std::sync::Arc;
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_syntax::config_tree::{self, Node, Syntax};
 use skills_syntax::path::AbsPath;
+use skills_syntax::text::LineColumn;
 
 use crate::discover::{
     Fault, FaultKind, FileId, ItemKind, ListedItem, Listing, PathStatus, Policy, SkillFile,
     TextFile, Tree, TrustDecisions,
 };
-use crate::permission::{Action, SkillRule};
+use crate::permission::{Action, SkillRule, SkillRules};
 
 #[derive(Debug)]
 enum Thing {
@@ -175,8 +176,11 @@ impl Tree for MemoryTree {
         })
     }
 
-    fn skill_rules(&self, text: &str) -> Vec<SkillRule> {
-        let file = config_tree::parse(text, Syntax::Toml).unwrap();
+    fn skill_rules(&self, text: &str) -> SkillRules {
+        let Ok(file) = config_tree::parse(text, Syntax::Toml) else {
+            let hidden_rule = Some(LineColumn { line: 1, column: 1 });
+            return SkillRules { rules: Vec::new(), hidden_rule };
+        };
         let table = file.at_path(&["permission", "skill"]);
         let rules = table.into_iter().flat_map(Node::entries).map(|it| SkillRule {
             pattern: it.key.to_string(),
@@ -184,6 +188,7 @@ impl Tree for MemoryTree {
             at: it.at,
         });
         // A repository cannot allow anything.
-        rules.filter(|it| it.action != Action::Allow).collect()
+        let rules = rules.filter(|it| it.action != Action::Allow).collect();
+        SkillRules { rules, hidden_rule: None }
     }
 }

@@ -7,6 +7,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use skills_syntax::path::AbsPath;
+use skills_syntax::text::LineColumn;
 
 use super::disk::PathStatus;
 use super::links;
@@ -15,53 +16,77 @@ use super::settings::decisions::SettingsDecisions;
 use super::settings::file::{NoteScope, SettingsFile, SettingsOutcome};
 use super::tree::Tree;
 use super::worktree::WorktreeLocation;
-use crate::permission::{Author, Rule};
+use crate::permission::{Action, Author, Rule, SkillRule, SkillRules, SourceLocation};
 
 /// Name of a repository's own configuration file, at the top of its worktree.
 pub const REPOSITORY_FILE: &str = ".skillsd.toml";
 
+/// Pattern of every skill.
+const ALL: &str = "*";
+
 /// Adds the rules of skillsd's own configuration to the agent's settings.
 pub(super) fn add(worktree: &WorktreeLocation, tree: &dyn Tree, settings: &mut SettingsDecisions) {
     let mut rules = tree.policy().rules.clone();
-    rules.extend(repository_rules(&worktree.top.child(REPOSITORY_FILE), tree, settings));
+    let file = worktree.top.child(REPOSITORY_FILE);
+    let (repository_rules, hidden) = repository_rules(&file, tree, settings);
+    rules.extend(repository_rules);
     for rule in rules {
         let file = &rule.source.file;
         if !settings.consulted.iter().any(|it| it.path == *file) {
             let (path, outcome) = (file.clone(), SettingsOutcome::Read);
             settings.consulted.push(SettingsFile { path, outcome, notes: Vec::new() });
         }
-        let message =
-            format!("`permission.skill` says `{}` for `{}`", rule.action.name(), rule.pattern);
+        let message = match &*rule.pattern {
+            ALL if rule.author == Author::Repository && hidden.as_ref() == Some(&rule.source) => {
+                "a mistake may hide a rule, so every skill needs approval".to_owned()
+            }
+            pattern => format!("`permission.skill` says `{}` for `{pattern}`", rule.action.name()),
+        };
         settings.note_about(&rule.source, NoteScope::Names(rule.pattern.clone()), message);
         settings.rules.push(rule);
     }
 }
 
 /// Reads the worktree's file. Valid rules of a file with mistakes still apply, because they only
-/// make stricter.
+/// make stricter. If a mistake may hide a rule, or the file cannot be read, every other skill needs
+/// approval: a typing error must not end a rule that denies.
 fn repository_rules(
     path: &AbsPath,
     tree: &dyn Tree,
     settings: &mut SettingsDecisions,
-) -> Vec<Rule> {
-    let text = match tree.look(path) {
-        Some(PathStatus::File) => links::text(tree, &settings.tops, path),
-        Some(_) => return Vec::new(),
-        None => None,
+) -> (Vec<Rule>, Option<SourceLocation>) {
+    let unreadable = || {
+        let hidden_rule = Some(LineColumn { line: 1, column: 1 });
+        SkillRules { rules: Vec::new(), hidden_rule }
     };
-    match text {
+    let SkillRules { rules, hidden_rule } = match tree.look(path) {
         None => {
             settings.complete = false;
-            Vec::new()
+            return Default::default();
         }
-        // The reader of the file's other keys reports the fault.
-        Some(Err(_)) => Vec::new(),
-        Some(Ok(text)) => {
-            let mut hasher = DefaultHasher::new();
-            text.as_str().hash(&mut hasher);
-            settings.own_file = Some(hasher.finish());
-            let rules = tree.skill_rules(text.as_str());
-            rules.iter().map(|it| rule(it, Author::Repository, path)).collect()
-        }
-    }
+        Some(PathStatus::Missing) => return Default::default(),
+        Some(PathStatus::File) => match links::text(tree, &settings.tops, path) {
+            None => {
+                settings.complete = false;
+                return Default::default();
+            }
+            // The reader of the file's other keys reports the fault.
+            Some(Err(_)) => unreadable(),
+            Some(Ok(text)) => {
+                let mut hasher = DefaultHasher::new();
+                text.as_str().hash(&mut hasher);
+                settings.own_file = Some(hasher.finish());
+                tree.skill_rules(text.as_str())
+            }
+        },
+        Some(_) => unreadable(),
+    };
+    let hidden = hidden_rule.map(|at| {
+        let action = Action::Ask;
+        rule(&SkillRule { pattern: ALL.to_owned(), action, at }, Author::Repository, path)
+    });
+    let source = hidden.as_ref().map(|it| it.source.clone());
+    // The last rule that matches a skill counts.
+    let rules = rules.iter().map(|it| rule(it, Author::Repository, path));
+    (hidden.into_iter().chain(rules).collect(), source)
 }

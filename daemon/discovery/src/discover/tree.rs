@@ -13,7 +13,7 @@ use skills_syntax::path::AbsPath;
 use super::disk::{Fault, Listing, PathStatus, SkillFile, TextFile};
 use super::policy::Policy;
 use super::provided::ProvidedRoot;
-use crate::permission::SkillRule;
+use crate::permission::SkillRules;
 use crate::remote::Address;
 
 /// Queries of discovery about the disk. `None` means "not known yet".
@@ -40,8 +40,8 @@ pub trait Tree {
     }
 
     /// Returns the valid rules about skills in the text of a repository's `.skillsd.toml`.
-    fn skill_rules(&self, _text: &str) -> Vec<SkillRule> {
-        Vec::new()
+    fn skill_rules(&self, _text: &str) -> SkillRules {
+        SkillRules::default()
     }
 
     /// Returns a provider's roots for a profile, in order. `addresses` are the registries in the

@@ -74,6 +74,15 @@ pub struct SourceLocation {
     pub at: LineColumn,
 }
 
+/// Rules about skills of one skillsd configuration file, in text order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillRules {
+    /// Rules without a mistake.
+    pub rules: Vec<SkillRule>,
+    /// First place where a mistake may hide a rule.
+    pub hidden_rule: Option<LineColumn>,
+}
+
 /// A rule about skills as written in a skillsd configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillRule {

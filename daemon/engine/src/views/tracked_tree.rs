@@ -9,7 +9,7 @@ use skills_agents::profile::Provider;
 use skills_discovery::discover::{
     Fault, ItemKind, Listing, PathStatus, Policy, ProvidedRoot, SkillFile, TextFile, Tree,
 };
-use skills_discovery::permission::SkillRule;
+use skills_discovery::permission::SkillRules;
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
@@ -153,10 +153,10 @@ impl Tree for TrackedTree<'_> {
         Arc::clone(&self.input.policy)
     }
 
-    fn skill_rules(&self, text: &str) -> Vec<SkillRule> {
-        skills_config::read(text.as_bytes(), skills_config::ConfigSource::Repository)
-            .config
-            .permission_skill
+    fn skill_rules(&self, text: &str) -> SkillRules {
+        let parsed = skills_config::read(text.as_bytes(), skills_config::ConfigSource::Repository);
+        let (rules, hidden_rule) = (parsed.config.permission_skill, parsed.hidden_rule);
+        SkillRules { rules, hidden_rule }
     }
 
     fn provided(

@@ -46,7 +46,8 @@ skillsd reads two optional files:
 - `.skillsd.toml` at the top of a worktree: the repository's configuration. It never grants trust or execution, and its permissions can only be stricter than yours.
 
 skillsd watches both files and applies changes without a restart.
-If an edit contains a mistake, the previous configuration stays in effect, including rules that deny, until you correct the mistake.
+If an edit contains a mistake, the previous configuration stays in effect until you correct the mistake, and so do the rules of yours that deny.
+The rules of a repository are read anew: if a mistake may hide one, or its file cannot be read, every skill needs approval that the other rules do not deny.
 If a file already contains a mistake when skillsd first reads it, the key with the mistake keeps its default, and all other keys apply.
 In both cases, `skillsd status`, `skillsd doctor` and the `health` of every answer report each mistake with its line, its column and a suggestion.
 An unknown key is a mistake.

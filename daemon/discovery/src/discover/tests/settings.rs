@@ -737,6 +737,22 @@ name: [
 }
 
 #[test]
+fn broken_repository_file_makes_every_skill_need_approval() {
+    for file in ["//- /w/.skillsd.toml\n[permission.skill\n", "//- /w/.skillsd.toml fifo\n"] {
+        let fixture = format!(
+            "//- /w/.git dir\n{file}//- /w/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n"
+        );
+        let resolution = discover(&ctx("agentskills", "/w"), &MemoryTree::new(&fixture));
+        let rules: Vec<_> =
+            resolution.permissions.iter().map(|it| (&*it.pattern, it.action)).collect();
+        assert_eq!(rules, [("*", crate::permission::Action::Ask)], "{file}");
+        let notes: Vec<_> = resolution.settings.iter().flat_map(|it| &it.notes).collect();
+        let message = "a mistake may hide a rule, so every skill needs approval";
+        assert!(notes.iter().any(|it| it.message == message), "{notes:?}");
+    }
+}
+
+#[test]
 fn repository_rules_only_make_stricter() {
     let fixture = r#"
 //- /w/.git dir
