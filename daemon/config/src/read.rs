@@ -4,7 +4,7 @@
 //! Every problem has a position and, if possible, a suggestion. One pass finds all problems; the
 //! caller decides whether to use a file that has any.
 
-use skills_discovery::remote::Address;
+use skills_discovery::remote::{Address, redact};
 use skills_syntax::text::{LineIndex, decode};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -271,7 +271,7 @@ fn address(value: &DeValue<'_>) -> Result<Address, ValueError> {
         return Err(ValueError { message, hint: None });
     };
     Address::parse(text).map_err(|error| ValueError {
-        message: format!("contains `{text}`, which {error}"),
+        message: format!("contains `{}`, which {error}", redact(text)),
         hint: Some("Write it as `https://example.org/skills`.".to_owned()),
     })
 }

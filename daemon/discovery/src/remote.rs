@@ -7,6 +7,6 @@ mod address;
 mod index;
 mod name;
 
-pub use address::{Address, AddressError};
+pub use address::{Address, AddressError, redact};
 pub use index::{Index, IndexError, MAX_FILES, MAX_SKILLS, RegistrySkill, read};
 pub use name::{check_file, check_skill};

@@ -43,11 +43,16 @@ static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A line that announces a list of files to make, of planned files, or of results.
 static ANNOUNCES_RESULTS: LazyLock<Regex> = LazyLock::new(|| {
-    let makes = r"^\W*(?:\d+\W+)?(?:(?:then|now|next|first|finally|and)\W+)?(?:create|generate|write|produce|make|add)\s+(?:[^\s.:]+\s+){0,4}(?:files?|documents?|pages?|references)(?:\W+(?:in|into|under|at|to|below)\s[^.:]*)?\W*:\W*$";
+    let makes = r"^\W*(?:\d+\W+)?(?:(?:then|now|next|first|finally|and)\W+)?(?:create|generate|write|produce|make|add)\s+(?:[^\s.:]+\s+){0,6}(?:files?|documents?|pages?|references)(?:\W+(?:in|into|under|at|to|below)\s[^.:]*)?\W*:\W*$";
     let results = r"^\W*(?:(?:creates|generates|produces|writes)\W*:|(?:output(?: files?)?|outputs|results|artifacts|deliverables)\W*:?)\W*$";
     let later = r"\b(?:planned|coming soon|not yet (?:created|written|implemented|available|there)|to be (?:created|written|added))\b[^.:]*:\W*$";
     expression(&format!("(?i)(?:{makes}|{results}|{later})"))
 });
+
+/// Returns whether a line announces files to make, planned files, or results.
+pub(super) fn announces_results(line: &str) -> bool {
+    ANNOUNCES_RESULTS.is_match(line)
+}
 
 /// Returns whether the text says that something could be made.
 pub(super) fn proposes(text: &str) -> bool {

@@ -73,7 +73,9 @@ pub(super) fn is_illustration(text: &str, target: Span, path: &str) -> bool {
     let from = text.ceil_char_boundary(target.start.saturating_sub(CONTEXT_BYTES));
     let before = text[from..target.start].rsplit('\n').next().unwrap_or_default();
     let label = before.rfind("](").and_then(|at| before[..at].rfind('['));
+    let is_file_name = ["filename", "file-name", "file_name"].contains(&&*file_stem(path));
     path.contains("path/to/")
+        || is_file_name
         || file_stem(path).starts_with("your")
         || is_host(path)
         || !path.contains('/') && !is_markdown(path) && is_call(text, target.start - 1)

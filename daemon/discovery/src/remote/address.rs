@@ -48,6 +48,20 @@ impl fmt::Display for AddressError {
 
 impl std::error::Error for AddressError {}
 
+/// Returns the text of a refused URL for a message, without its user name, password and query.
+pub fn redact(url: &str) -> String {
+    let (url, query) = match url.find(['?', '#']) {
+        Some(at) => (&url[..at], "?…"),
+        None => (url, ""),
+    };
+    let start = url.find("//").map_or(0, |it| it + 2);
+    let end = url[start..].find('/').map_or(url.len(), |it| start + it);
+    match url[..end].rfind('@') {
+        Some(at) if at >= start => format!("{}…{}{query}", &url[..start], &url[at..]),
+        _ => format!("{url}{query}"),
+    }
+}
+
 impl Address {
     /// Parses a URL.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
@@ -182,6 +196,19 @@ mod tests {
             "http://127.0.0.1.example.org",
             Ok(("http://127.0.0.1.example.org", "127.0.0.1.example.org", false)),
         );
+    }
+
+    #[test]
+    fn refused_url_is_shown_without_its_secrets() {
+        for (url, shown) in [
+            ("https://me:pw@e.org/x", "https://…@e.org/x"),
+            ("https://me:p@w@e.org", "https://…@e.org"),
+            ("https://e.org/x?token=t#f", "https://e.org/x?…"),
+            ("me:pw@e.org", "…@e.org"),
+            ("https://e.org/@scope/x", "https://e.org/@scope/x"),
+        ] {
+            assert_eq!(redact(url), shown, "{url}");
+        }
     }
 
     #[test]

@@ -88,7 +88,8 @@ fn check_link(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut Ve
         Some(PathKind::Missing)
             if is_illustration(cx.text, span, &path)
                 || is_page_of_host(&normal)
-                || is_in_list_of_results(cx, cx.line(span.start)) => {}
+                || is_in_list_of_results(cx, cx.line(span.start))
+                || mentions.is_in_tree_to_make(&normal) => {}
         Some(PathKind::Missing) => {
             let message = format!("`{normal}` does not exist");
             let finding = Finding::new(&BROKEN_LINK, span, message);

@@ -14,7 +14,7 @@ use skills_syntax::text::{Span, occurrences};
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
 use super::super::illustration::{
-    CONTEXT_BYTES, EXAMPLES, is_in_examples, is_in_list_of_results, proposes,
+    CONTEXT_BYTES, EXAMPLES, announces_results, is_in_examples, is_in_list_of_results, proposes,
 };
 use super::super::link::is_placeholder;
 use super::super::subject::Cx;
@@ -51,13 +51,21 @@ pub(super) struct Mentions<'c, 'a> {
     names: OnceCell<HashSet<&'c str>>,
     alike: RefCell<HashMap<String, bool>>,
     elsewhere: RefCell<HashMap<String, bool>>,
+    /// Code blocks with trees of files that the text tells to make.
+    trees_to_make: OnceCell<String>,
 }
 
 impl<'c, 'a> Mentions<'c, 'a> {
     pub(super) fn new(cx: &'c Cx<'a>) -> Self {
-        let (clones, names) = (OnceCell::new(), OnceCell::new());
-        let (alike, elsewhere) = (RefCell::default(), RefCell::default());
-        Self { cx, n_examined: Cell::new(0), clones, names, alike, elsewhere }
+        Self {
+            cx,
+            n_examined: Cell::new(0),
+            clones: OnceCell::new(),
+            names: OnceCell::new(),
+            alike: RefCell::default(),
+            elsewhere: RefCell::default(),
+            trees_to_make: OnceCell::new(),
+        }
     }
 
     /// Returns whether the path at a span may be a missing file of the skill, not an example or a
@@ -162,22 +170,43 @@ impl<'c, 'a> Mentions<'c, 'a> {
 
     /// Returns whether the sentence that introduces a code block is about another repository.
     pub(super) fn is_introduced_elsewhere(&self, fence: Span) -> bool {
+        self.introduction(fence).is_some_and(|it| ELSEWHERE.is_match(it))
+    }
+
+    /// Returns whether a code block shows the file in a tree of files that the text tells to make.
+    pub(super) fn is_in_tree_to_make(&self, path: &str) -> bool {
+        const MAX_BYTES: usize = 16 * 1024;
+        let trees = self.trees_to_make.get_or_init(|| {
+            let mut trees = String::new();
+            for fence in &self.cx.body().fences {
+                let is_made = || self.introduction(fence.open).is_some_and(announces_results);
+                if trees.len() + fence.content.len() <= MAX_BYTES && is_made() {
+                    trees.push_str(fence.content.slice(self.cx.text));
+                }
+            }
+            trees
+        });
+        let name = path.rsplit('/').next().unwrap_or(path);
+        trees.contains(&format!(" {name}"))
+    }
+
+    /// Returns the sentence above a code block that ends with a colon.
+    fn introduction(&self, fence: Span) -> Option<&'c str> {
         let mut line = self.cx.line(fence.start);
         // One blank line can be between them.
         for _ in 0..2 {
             if line.start <= self.cx.document.body.start {
-                return false;
+                return None;
             }
             line = self.cx.line(line.start - 1);
             let text = line.slice(self.cx.text).trim();
             if !text.is_empty() {
-                let text =
-                    &text[text.ceil_char_boundary(text.len().saturating_sub(CONTEXT_BYTES))..];
-                let sentence = text.rsplit(". ").next().unwrap_or_default();
-                return sentence.ends_with(':') && ELSEWHERE.is_match(sentence);
+                let from = text.ceil_char_boundary(text.len().saturating_sub(CONTEXT_BYTES));
+                let sentence = text[from..].rsplit(". ").next().unwrap_or_default();
+                return sentence.ends_with(':').then_some(sentence);
             }
         }
-        false
+        None
     }
 
     /// Returns whether a place in prose is below a heading such as `Usage Example` or `Changelog`.

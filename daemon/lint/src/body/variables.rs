@@ -15,6 +15,7 @@ use skills_syntax::text::{Span, after_line_end, occurrences};
 use super::super::Finding;
 use super::super::affected_agents::with_verb;
 use super::super::subject::Cx;
+use super::instruction::is_about_skills;
 use super::rules::{CODE_ARGUMENT, COMMAND_NOT_RUN, CURRENCY, NO_HINT, UNKNOWN_VARIABLE};
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
@@ -81,7 +82,10 @@ fn check_unbraced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let span = Span::new(start, start + 1 + NAME.len());
         let message = format!("Claude Code does not replace `${NAME}` without braces");
         let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
-        out.push(finding.draft(format!("Change to `{braced}`"), span, &*braced));
+        let finding = finding.draft(format!("Change to `{braced}`"), span, &*braced);
+        // Such a body may explain the variable.
+        let is_explained = is_about_skills(cx);
+        out.push(if is_explained { finding.severity(Severity::Hint) } else { finding });
     }
 }
 

@@ -214,7 +214,9 @@ fn is_blank(text: &str) -> bool {
 fn has_blanks(text: &str) -> bool {
     /// Fewer can be examples of what users say.
     const MANY: usize = 3;
-    let insides = text.split('[').skip(1).filter_map(|it| Some(it.split_once(']')?.0));
+    // The label of a link is none.
+    let insides = text.split('[').skip(1).filter_map(|it| it.split_once(']'));
+    let insides = insides.filter(|(_, rest)| !rest.starts_with('(')).map(|(inside, _)| inside);
     let is_blank = |it: &&str| {
         it.starts_with(|it: char| it.is_ascii_lowercase())
             && it.contains([' ', '-'])

@@ -48,6 +48,8 @@ fn links_to_non_files_are_ignored() {
         "Save your findings in **[notes](references/notes.md)**.",
         "Create [the plan](references/plan.md).",
         "See [y](./your-file.md).",
+        "Cite it: [Page Title](pages/filename.md).",
+        "Generate a `docs/` folder with these files:\n\n```\ndocs/\n├── index.md\n└── setup-guide.md\n```\n\n| Guide |\n|---|\n| [Setup](./setup-guide.md) |",
         "See [wiki](../../wiki/Home), [issues](../../issues) and [v1](../../releases/tag/v1.0).",
     ] {
         silent("body/broken-link", &body(text));
@@ -57,6 +59,7 @@ fn links_to_non_files_are_ignored() {
         "When you create one, see [the guide](references/new.md).",
         "See [the page](../../wiki/Home.md) or [another](../../wikis/Home).",
         "Save a link to [the guide](references/new.md).",
+        "The skill has these files:\n\n```\npdf/\n├── SKILL.md\n└── setup-guide.md\n```\n\nSee [Setup](./setup-guide.md).",
     ] {
         let found = Fixture::new(&body(text)).check();
         assert!(found.iter().any(|it| it.rule.id.as_str() == "body/broken-link"), "{text}");
@@ -713,6 +716,7 @@ fn descriptions_about_todos_are_not_placeholders() {
         "Describe when each job runs. Use when asked about schedules.",
         "Description of the house style. Use when writing.",
         "Short descriptions of commits. Use when asked.",
+        "Plans with [a-b](../a-b/SKILL.md), [c-d](../c-d/SKILL.md) and [e-f](../e-f/SKILL.md). Use it.",
     ] {
         silent("description/unwritten", &skill(text));
     }

@@ -20,7 +20,7 @@ use crate::discover::resolution::{ListingLimits, RootOutcome, SearchRoot};
 use crate::discover::root_paths::setting_path;
 use crate::discover::tree::Tree;
 use crate::permission::{Restrictions, Rule, SourceLocation};
-use crate::remote::Address;
+use crate::remote::{Address, redact};
 
 /// Decisions of all settings files.
 #[derive(Debug, Default)]
@@ -168,7 +168,8 @@ impl SettingsDecisions {
             match Address::parse(&it.text) {
                 Ok(address) => addresses.push(address),
                 Err(error) => {
-                    let message = format!("`{}` is not the URL of a registry: it {error}", it.text);
+                    let url = redact(&it.text);
+                    let message = format!("`{url}` is not the URL of a registry: it {error}");
                     let next = "Write it as `https://host/path`.".to_owned();
                     self.note(&it.source, message, Some(next));
                 }
