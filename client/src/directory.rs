@@ -79,6 +79,10 @@ impl DirectoryError {
                 "Set SKILLSD_SOCKET to a path in a directory that you own, or unset XDG_RUNTIME_DIR if it belongs to another user."
                     .to_owned(),
             ),
+            // A shared directory such as `/tmp` stays open.
+            Self::OpenToOthers { mode, .. } if mode & STICKY != 0 => {
+                Some("Set SKILLSD_SOCKET to a path in a private directory.".to_owned())
+            }
             Self::OpenToOthers { path, .. } => {
                 let word = shell_word(&path.display().to_string());
                 Some(format!("Run `chmod go-rwx {word}`, or set SKILLSD_SOCKET to a path in a private directory."))
@@ -262,6 +266,8 @@ mod tests {
         let path = PathBuf::from("/run/a b");
         let hint = DirectoryError::OpenToOthers { path, mode: 0o775 }.hint().expect("one");
         assert!(hint.starts_with("Run `chmod go-rwx '/run/a b'`"), "{hint}");
+        let shared = DirectoryError::OpenToOthers { path: "/tmp".into(), mode: 0o1777 };
+        assert!(!shared.hint().expect("one").contains("chmod"));
     }
 
     #[test]

@@ -182,7 +182,13 @@ impl ClientError {
             Self::Version { .. } | Self::Form { .. } | Self::NoConsentSocket { .. } => Some(
                 "Run `skillsd stop`; the next command starts a daemon of this version.".into(),
             ),
-            Self::Closed | Self::Io(_) | Self::Frame(_) | Self::TooLarge { .. } => None,
+            Self::Closed
+            | Self::Io(_)
+            | Self::Frame(FrameError::Truncated | FrameError::Io(_))
+            | Self::TooLarge { .. } => None,
+            Self::Frame(_) => {
+                Some("Another program may listen on the socket. Run `skillsd doctor`.".to_owned())
+            }
         }
     }
 

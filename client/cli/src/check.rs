@@ -92,7 +92,11 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
     let format = format(cx, args)?;
     let mut context = CallContext::from_args(cx.global, None)?;
     let cwd = &context.cwd;
-    if args.paths.is_empty() && !confirm_wide(cx, cwd, "check", "check .")? {
+    let anyway = match cx.global.cwd {
+        Some(_) => format!("check {}", cx.terminal.local_path(cwd)),
+        None => "check .".to_owned(),
+    };
+    if args.paths.is_empty() && !confirm_wide(cx, cwd, "check", &anyway)? {
         cx.terminal.prompt("Nothing was checked.\n");
         return Ok(Exit::Denied);
     }

@@ -159,11 +159,10 @@ fn exit_of(error: &ClientError) -> Exit {
         | ClientError::Silent { .. }
         | ClientError::TimedOut { .. }
         | ClientError::Closed
+        | ClientError::Frame(_)
         | ClientError::Io(_) => Exit::NoDaemon,
         ClientError::Version { .. } => Exit::VersionMismatch,
-        ClientError::Frame(_) | ClientError::TooLarge { .. } | ClientError::Form { .. } => {
-            Exit::Bug
-        }
+        ClientError::TooLarge { .. } | ClientError::Form { .. } => Exit::Bug,
         ClientError::Rpc(error) => exit_of_code(error.code),
     }
 }
@@ -192,6 +191,7 @@ fn exit_of_code(code: i32) -> Exit {
 #[cfg(test)]
 mod tests {
     use skills_protocol::error::RpcError;
+    use skills_protocol::frame::FrameError;
 
     use super::*;
 
@@ -205,6 +205,7 @@ mod tests {
         let rpc = |code| ClientError::Rpc(RpcError::new(code, "m"));
         check(ClientError::NotRunning { socket: "/s".into() }, Exit::NoDaemon);
         check(ClientError::Closed, Exit::NoDaemon);
+        check(ClientError::Frame(FrameError::HeaderTooLong), Exit::NoDaemon);
         let version = ClientError::Version { ours: "1.0".into(), theirs: "2.0".into() };
         check(version, Exit::VersionMismatch);
         check(rpc(code::METHOD_NOT_FOUND), Exit::VersionMismatch);

@@ -138,7 +138,8 @@ pub fn choose(environment: &SocketEnvironment) -> Result<SocketLocation, SocketE
 }
 
 fn locate(path: PathBuf, source: SocketSource) -> Result<SocketLocation, SocketError> {
-    let parts = path.parent().zip(path.file_name()).filter(|_| path.is_absolute());
+    let is_file = path.is_absolute() && !path.as_os_str().as_bytes().ends_with(b"/");
+    let parts = path.parent().zip(path.file_name()).filter(|_| is_file);
     let Some((directory, name)) = parts else {
         return Err(SocketError::NotAFilePath { path });
     };
@@ -203,6 +204,7 @@ mod tests {
         let message = "`x.sock` in SKILLSD_SOCKET is not the absolute path of a file";
         check("x.sock", "/xdg", true, message);
         check("/", "-", true, "`/` in SKILLSD_SOCKET is not the absolute path of a file");
+        check("/s/", "-", true, "`/s/` in SKILLSD_SOCKET is not the absolute path of a file");
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl AgentSession {
         let params = SessionCompactedParams { agent, ..self.start.params() };
         let compacted = self.ask::<SessionCompacted>(&params)?;
         let current = self.ask::<SessionGet>(&self.start.params())?;
-        Ok(skill_text::after_compaction(&compacted.skills, &current.activated))
+        Ok(skill_text::after_compaction(self.id(), &compacted.skills, &current.activated))
     }
 
     /// Reports touched files, and returns a text about the skills that they activate and about
@@ -140,10 +140,15 @@ impl AgentSession {
         let news =
             self.takes_news.then(|| self.ask::<SessionNews>(&self.news_params())).transpose();
         // The touched skills are recorded as told: a failure of the news does not withhold them.
-        match (skill_text::new_skills(&all, news.as_ref().ok().and_then(Option::as_ref)), news) {
+        let known_news = news.as_ref().ok().and_then(Option::as_ref);
+        match (skill_text::new_skills(self.id(), &all, known_news), news) {
             (None, Err(error)) => Err(error),
             (text, _) => Ok(text),
         }
+    }
+
+    fn id(&self) -> &str {
+        self.start.session().unwrap_or_default()
     }
 
     fn news_params(&self) -> SessionNewsParams {
