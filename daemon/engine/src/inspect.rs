@@ -29,7 +29,7 @@ use skills_discovery::discover::{Fault, FaultKind, FileId, Resolution, SkillStat
 use skills_discovery::levels::ConfiguredLevels;
 use skills_discovery::ranking::Ranking;
 use skills_lint::{DiscoveryDrop, Finding, Neighbour, RuleId, Settings, SkillSet, Subject};
-use skills_syntax::diagnostic::ProblemCode;
+use skills_syntax::diagnostic::{ProblemCode, Severity};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
@@ -242,7 +242,10 @@ fn fix_result(
         return None;
     }
     // With two byte order marks, the text's own fix removes the second.
-    let takes_mark = |it: &&Finding| it.rule.id == RuleId::YamlByteOrderMark && source.bom;
+    let takes_mark = |it: &&Finding| {
+        let is_hint = it.diagnostic.severity == Severity::Hint;
+        it.rule.id == RuleId::YamlByteOrderMark && source.bom && !is_hint
+    };
     let n_marks = findings.iter().filter(takes_mark).count();
     let again = |text: &str| {
         let file_facts = FileFacts { size: text.len() as u64, ..source.record.facts };

@@ -176,8 +176,11 @@ pub(crate) fn agent_sections(
 /// Describes the texts that the agent's model gets.
 fn shown(profile: &Profile) -> String {
     let OutputFormat::Template(PromptTemplate { listing, load, tool, .. }) = profile.output else {
-        let form = if profile.knows_listing() { "its own form, recorded" } else { "not measured" };
-        return format!("the list and loaded skills in {form}");
+        return match profile.knows_listing() {
+            true => "the list and loaded skills in its own form, recorded",
+            false => "the list and loaded skills; their form is not measured",
+        }
+        .to_owned();
     };
     let mut text = match tool {
         Some(tool) if tool.description.contains("{listing}") => {
