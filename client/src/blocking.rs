@@ -113,14 +113,24 @@ impl<S: Stream> BlockingConnection<S> {
     }
 
     /// Waits for the answer to a call and returns its result as raw JSON.
-    #[expect(clippy::needless_pass_by_value, reason = "an answer comes once")]
     pub fn receive_text(&mut self, sent: Sent) -> Result<Box<RawValue>, ClientError> {
+        self.receive_text_with(sent, &mut || ())
+    }
+
+    /// Waits for an answer like [`Self::receive_text`], and calls `before_read` before each read of
+    /// the stream, which may wait.
+    #[expect(clippy::needless_pass_by_value, reason = "an answer comes once")]
+    pub fn receive_text_with(
+        &mut self,
+        sent: Sent,
+        before_read: &mut dyn FnMut(),
+    ) -> Result<Box<RawValue>, ClientError> {
         self.flush()?;
         loop {
             if let Some(answer) = self.answers.remove(&sent.id) {
                 return answer.map_err(ClientError::Rpc);
             }
-            let message = self.read_message()?;
+            let message = self.read_message(before_read)?;
             let incoming: Incoming = serde_json::from_slice(&message)
                 .map_err(|source| ClientError::Form { method: sent.method, source })?;
             self.store_answer(incoming)?;
@@ -131,7 +141,7 @@ impl<S: Stream> BlockingConnection<S> {
     pub fn wait_for_end(&mut self) -> Result<(), ClientError> {
         self.flush()?;
         loop {
-            match self.read_message() {
+            match self.read_message(&mut || ()) {
                 Ok(_) => {}
                 Err(error) if error.is_broken_connection() => return Ok(()),
                 Err(error) => return Err(error),
@@ -170,7 +180,7 @@ impl<S: Stream> BlockingConnection<S> {
         }
     }
 
-    fn read_message(&mut self) -> Result<bytes::Bytes, ClientError> {
+    fn read_message(&mut self, before_read: &mut dyn FnMut()) -> Result<bytes::Bytes, ClientError> {
         loop {
             match self.codec.decode(&mut self.incoming)? {
                 Some(Frame::Message(message)) => return Ok(message),
@@ -179,6 +189,7 @@ impl<S: Stream> BlockingConnection<S> {
             }
             let filled = self.incoming.len();
             self.incoming.resize(filled + CHUNK, 0);
+            before_read();
             let read = self.stream.read(&mut self.incoming[filled..]);
             self.incoming.truncate(filled + read.as_ref().map_or(0, |n| *n));
             match read {

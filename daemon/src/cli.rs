@@ -105,12 +105,7 @@ enum Commands {
 
 /// Runs the command that the arguments of this process name.
 pub(crate) fn run() -> ExitCode {
-    let mut definition = skills_cli::grouped_help(Program::command());
-    let program = definition
-        .try_get_matches_from_mut(std::env::args_os())
-        .and_then(|mut it| Program::from_arg_matches_mut(&mut it));
-    let Program { mut global, command } =
-        program.unwrap_or_else(|error| skills_cli::refuse_arguments(error, &mut definition));
+    let Program { mut global, command } = parse_arguments();
     global.profile_variables = Some(settings::profile_variables);
     match command {
         Command::Ask(command) => {
@@ -136,6 +131,26 @@ pub(crate) fn run() -> ExitCode {
             mcp::run(&global, McpOptions { session, shell })
         }
     }
+}
+
+/// Parses the arguments of this process. For help and mistakes, prints a text and exits.
+fn parse_arguments() -> Program {
+    let parse = |definition: &mut clap::Command| {
+        let matches = definition.try_get_matches_from_mut(std::env::args_os());
+        matches.and_then(|mut it| Program::from_arg_matches_mut(&mut it))
+    };
+    let mut definition = Program::command();
+    if let Ok(program) = parse(&mut definition) {
+        if matches!(program.command, Command::Ask(_)) {
+            // The process ends soon; freeing this takes as long as half of the parsing.
+            std::mem::forget(definition);
+        }
+        return program;
+    }
+    // Only a printed text needs the layout of the help, which is rendered in advance.
+    let mut definition = skills_cli::grouped_help(Program::command());
+    parse(&mut definition)
+        .unwrap_or_else(|error| skills_cli::refuse_arguments(error, &mut definition))
 }
 
 /// Returns all rules, each with its problem.

@@ -31,8 +31,7 @@ use crate::context::{CommandContext, HealthReports, Local};
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
-use crate::terminal::Progress;
-use crate::terminal::Terminal;
+use crate::terminal::{CallProgress, Progress, Terminal};
 
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -62,7 +61,7 @@ pub(super) struct ServerConnection {
     daemon: Option<Pid>,
     limits: Timeouts,
     // Socket for setting timeouts; `None` for a server within this process.
-    socket: Option<UnixStream>,
+    socket: Option<Rc<UnixStream>>,
     // Receives the note that the server has another version.
     notes: HealthReports,
     // Calls whose answers are not awaited yet, with their parameters.
@@ -274,7 +273,7 @@ impl ServerConnection {
     fn over_socket(stream: UnixStream, limits: Timeouts) -> Result<Self, ClientError> {
         set_timeout(&stream, limits.introduction)?;
         let daemon = peer::daemon(&peer::credentials(&stream)?);
-        let socket = Some(stream.try_clone()?);
+        let socket = Some(Rc::new(stream.try_clone()?));
         Ok(Self { daemon, limits, socket, ..Self::over(Box::new(stream))? })
     }
 
@@ -337,12 +336,13 @@ impl ServerConnection {
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
         let asks_user = self.socket.is_some() && self.limits.answer.is_none();
-        let _progress =
-            Progress::begin(if asks_user { ASKING } else { READING }, self.waiting(asks_user));
+        let what = if asks_user { ASKING } else { READING };
+        let mut progress = CallProgress::begin(what, self.waiting(asks_user));
+        let mut call = |server: &mut Self| server.try_call_text::<M>(params, &mut progress);
         if !M::REPEATABLE {
-            return self.try_call_text::<M>(params).map_err(|error| self.with_process(error));
+            return call(self).map_err(|error| self.with_process(error));
         }
-        self.attempt(|server| server.try_call_text::<M>(params))
+        self.attempt(call)
     }
 
     /// Sends a call without waiting; the next call with the same parameters takes its answer.
@@ -368,7 +368,7 @@ impl ServerConnection {
 
     /// Returns the server's answer to `initialize`.
     pub(super) fn initialize_result(&mut self) -> Result<&InitializeResult, ClientError> {
-        self.attempt(Self::introduce)?;
+        self.attempt(|server| server.introduce(&mut || ()))?;
         match &self.introduction {
             Introduction::Done(result) => Ok(result),
             Introduction::Sent(_) | Introduction::Failed => Err(ClientError::Closed),
@@ -378,16 +378,19 @@ impl ServerConnection {
     fn try_call_text<M: Request>(
         &mut self,
         params: &M::Params,
+        progress: &mut CallProgress,
     ) -> Result<Box<RawValue>, ClientError> {
         let sent = self.send::<M>(params)?;
-        self.introduce()?;
-        self.connection.receive_text(sent)
+        let socket = self.socket.clone();
+        let mut before_read = || progress.before_read(socket.as_deref());
+        self.introduce(&mut before_read)?;
+        self.connection.receive_text_with(sent, &mut before_read)
     }
 
     // A daemon that is shutting down may still accept and then close; the next daemon answers.
     fn attempt<T>(
         &mut self,
-        call: impl Fn(&mut Self) -> Result<T, ClientError>,
+        mut call: impl FnMut(&mut Self) -> Result<T, ClientError>,
     ) -> Result<T, ClientError> {
         let mut pauses = pauses();
         loop {
@@ -452,10 +455,11 @@ impl ServerConnection {
         ))
     }
 
-    fn introduce(&mut self) -> Result<(), ClientError> {
+    fn introduce(&mut self, before_read: &mut dyn FnMut()) -> Result<(), ClientError> {
         let done = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
             Introduction::Sent(sent) => {
-                let result = self.connection.receive::<Initialize>(sent)?;
+                let result = self.connection.receive_text_with(sent, before_read)?;
+                let result = parse::<Initialize>(&result)?;
                 self.note_version(&result.server_info.version);
                 if let Some(socket) = &self.socket {
                     set_timeout(socket, self.limits.answer)?;

@@ -21,7 +21,7 @@ use crate::global::{Color, GlobalArgs};
 use crate::style::{self, paint};
 use crate::text::{continued, hang, plain, plain_exact, plain_json, plain_lines, plain_painted};
 
-pub(super) use progress::Progress;
+pub(super) use progress::{CallProgress, Progress};
 
 /// Standard output and standard error with their layout.
 pub(super) struct Terminal {

@@ -10,11 +10,14 @@ use std::path::Path;
 
 use anstream::adapter::strip_str;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use skills_syntax::text::grouped;
+use skills_syntax::text::{grouped, is_plain_line};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Returns the text on one line, with control and invisible characters escaped.
 pub(super) fn plain(text: &str) -> String {
+    if is_plain_line(text) {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {

@@ -9,14 +9,24 @@ use regex::Regex;
 use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::invisible_chars;
 use skills_syntax::parse::{Frontmatter, Value, ValueKind};
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, is_plain_line};
 
 use crate::field_table::{DESCRIPTION, NAME, WHEN_TO_USE};
 
 /// Returns a text on one line: each run of white space and control characters becomes one space.
 pub fn one_line(text: &str) -> String {
+    if is_plain_line(text) {
+        return text.to_owned();
+    }
+    let mut line = String::with_capacity(text.len());
     let words = text.split(|it: char| it.is_whitespace() || it.is_control());
-    words.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
+    for word in words.filter(|it| !it.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
 }
 
 /// Returns a text without invisible characters, on one line as by [`one_line`].

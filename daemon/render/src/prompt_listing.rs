@@ -147,17 +147,18 @@ pub fn write_listing(
     }
 }
 
-/// Returns the costs of the listing that [`write_listing`] renders.
+/// Returns the costs of the listing that [`write_listing`] renders in a format that may shorten
+/// entries; `None` for the others, whose entries have the costs of [`whole_entry_cost`].
 pub fn listing_cost(
     format: ListingFormat,
     skills: &[ListedSkill<'_>],
     room: &ListingBudget,
-) -> ListingCost {
+) -> Option<ListingCost> {
     match format {
-        ListingFormat::Claude => claude::current(skills, room).cost(),
-        ListingFormat::ClaudeFounding => claude::founding(skills, room).cost(),
-        ListingFormat::Codex => codex::listing(skills, room).cost(),
-        ListingFormat::Template(it) => template::listing(it, skills, room).cost(),
+        ListingFormat::Claude => Some(claude::current(skills, room).cost()),
+        ListingFormat::ClaudeFounding => Some(claude::founding(skills, room).cost()),
+        ListingFormat::Codex => Some(codex::listing(skills, room).cost()),
+        ListingFormat::Template(it) => Some(template::listing(it, skills, room).cost()),
         ListingFormat::Xml
         | ListingFormat::Markdown
         | ListingFormat::Gemini
@@ -165,15 +166,12 @@ pub fn listing_cost(
         | ListingFormat::SkillsRef
         | ListingFormat::Opencode
         | ListingFormat::OpencodeFounding
-        | ListingFormat::Json => {
-            let entries = skills.iter().map(|it| repeated_entry_cost(format, it, room)).collect();
-            ListingCost { budget: None, entries }
-        }
+        | ListingFormat::Json => None,
     }
 }
 
-/// Returns the cost of an entry in a listing without a budget: what a second one adds.
-fn repeated_entry_cost(
+/// Returns the cost of an entry in a listing that shortens none: what a second one adds.
+pub fn whole_entry_cost(
     format: ListingFormat,
     skill: &ListedSkill<'_>,
     room: &ListingBudget,

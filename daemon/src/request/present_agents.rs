@@ -5,7 +5,8 @@
 
 use std::collections::HashSet;
 use std::env::split_paths;
-use std::fs;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -48,14 +49,39 @@ pub(super) fn present_agents(environment: &Environment, cwd: &Path) -> Vec<Prese
     found.into_iter().map(|(_, agent)| agent).collect()
 }
 
+/// A directory of programs.
+struct ProgramDir {
+    path: PathBuf,
+    /// The names of its entries if they are few. Reading them takes less time than looking for each
+    /// program.
+    names: Option<HashSet<OsString>>,
+}
+
+impl ProgramDir {
+    fn has(&self, program: &str) -> bool {
+        let may_have = |it: &HashSet<OsString>| it.contains(OsStr::new(program));
+        self.names.as_ref().is_none_or(may_have) && is_program(&self.path.join(program))
+    }
+}
+
+/// Size of a directory up to which it has few entries: one block of most file systems.
+const FEW_ENTRIES_SIZE: u64 = 4096;
+
 /// Returns the directories of `PATH` that exist, each once.
-fn program_dirs(environment: &Environment) -> Vec<PathBuf> {
+fn program_dirs(environment: &Environment) -> Vec<ProgramDir> {
     let mut seen = HashSet::new();
-    let is_new = |dir: &PathBuf| {
-        dir.metadata().is_ok_and(|it| it.is_dir() && seen.insert((it.dev(), it.ino())))
+    let open = |path: PathBuf| {
+        let stat = path.metadata().ok().filter(Metadata::is_dir)?;
+        if !seen.insert((stat.dev(), stat.ino())) {
+            return None;
+        }
+        let is_small = stat.len() <= FEW_ENTRIES_SIZE;
+        let entries = is_small.then(|| fs::read_dir(&path).ok()).flatten();
+        let names = entries.map(|it| it.flatten().map(|it| it.file_name()).collect());
+        Some(ProgramDir { path, names })
     };
     let dirs = environment.get(PATH).into_iter().flat_map(split_paths);
-    dirs.filter(|it| it.is_absolute()).filter(is_new).collect()
+    dirs.filter(|it| it.is_absolute()).filter_map(open).collect()
 }
 
 /// Returns the sign that an agent is installed.
@@ -63,7 +89,7 @@ fn installed(
     rule: &PresenceRule,
     environment: &Environment,
     home: Option<&Path>,
-    program_dirs: &[PathBuf],
+    program_dirs: &[ProgramDir],
 ) -> Option<String> {
     let base =
         absolute(environment, &rule.variable).or_else(|| home.map(|it| it.join(&*rule.below_home)));
@@ -76,7 +102,7 @@ fn installed(
     }
     program_dirs
         .iter()
-        .any(|dir| is_program(&dir.join(&*rule.program)))
+        .any(|dir| dir.has(&rule.program))
         .then(|| format!("`{}` is in PATH", rule.program))
 }
 
@@ -92,12 +118,13 @@ fn exists(path: &Path) -> String {
 
 /// Returns whether this is a file, or a directory that holds more than skills.
 fn is_sign(path: &Path) -> bool {
-    match fs::read_dir(path) {
-        Ok(entries) => {
-            let mut names = entries.flatten().map(|it| it.file_name());
-            names.any(|name| !SHARED.iter().any(|it| name == *it))
+    // First, because most do not exist.
+    match path.metadata() {
+        Ok(it) if it.is_dir() => {
+            let mut names = fs::read_dir(path).into_iter().flatten().flatten();
+            names.any(|entry| !SHARED.iter().any(|it| entry.file_name() == *it))
         }
-        Err(_) => path.is_file(),
+        stat => stat.is_ok_and(|it| it.is_file()),
     }
 }
 

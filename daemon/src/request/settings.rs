@@ -217,7 +217,12 @@ impl Settings {
 /// Returns the variables that the user's profiles read beyond [`DISCOVERY`], for a client: each
 /// with the name of its profile.
 pub(crate) fn profile_variables() -> Vec<(String, String)> {
-    let config = Settings::load(config_file()).user();
+    let file = config_file();
+    if file.as_deref().is_none_or(is_missing) {
+        // The built-in profiles, which take time to make, read no others.
+        return Vec::new();
+    }
+    let config = Settings::load(file).user();
     let profiles = config.profiles.all().iter();
     let all = profiles.flat_map(|it| it.environment.iter().map(|name| (&it.id, &**name)));
     // More or longer ones would make the daemon refuse every call.
@@ -225,6 +230,10 @@ pub(crate) fn profile_variables() -> Vec<(String, String)> {
     let own = own.map(|(profile, name)| (profile.to_string(), name.to_owned()));
     // The variable `PATH` is sent too.
     own.take(LIST_ITEMS - DISCOVERY.len() - 1).collect()
+}
+
+fn is_missing(file: &Path) -> bool {
+    file.metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Returns the names of all profiles, the user's own last.
@@ -430,6 +439,13 @@ mod tests {
 
     fn state(settings: &Settings) -> ConfigState {
         settings.status().unwrap().state
+    }
+
+    #[test]
+    fn built_in_profiles_read_only_variables_of_the_discovery() {
+        let config = Config::default();
+        let all = config.profiles.all().iter().flat_map(|it| it.environment.iter());
+        assert!(all.into_iter().all(|it| DISCOVERY.contains(&&**it)));
     }
 
     #[test]

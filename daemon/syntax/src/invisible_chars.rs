@@ -18,31 +18,48 @@ pub struct Run {
 /// text with right-to-left letters, and zero-width spaces in scripts that write no other ones.
 pub fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    // Reads all bytes, which is faster than to stop at the first.
-    if !text.bytes().fold(false, |found, it| found | may_begin(it)) {
-        return runs;
-    }
+    let Some(first) = find_byte(text, 0, may_begin) else { return runs };
     let context = ScriptContext::of(text);
-    let mut before = ' ';
-    let mut letters = text.char_indices().peekable();
-    while let Some((start, letter)) = letters.next() {
+    let (mut before, mut end) = (' ', 0);
+    let mut next = Some(first);
+    while let Some(start) = next {
+        before = text[end..start].chars().next_back().unwrap_or(before);
+        let mut letters = text[start..].char_indices().map(|(at, it)| (start + at, it)).peekable();
+        let Some((_, letter)) = letters.next() else { break };
+        end = start + letter.len_utf8();
         let joins = is_joiner(letter) && parts_a_word(before, &text[start..]);
         let breaks = letter == '\u{200B}' && breaks_words(before, &text[start..]);
         if breaks || !context.is_hidden(before, letter) && !joins {
             before = letter;
+            next = find_byte(text, end, may_begin);
             continue;
         }
-        let mut run = Run { bytes: start..start + letter.len_utf8(), first: letter, count: 1 };
+        let mut run = Run { bytes: start..end, first: letter, count: 1 };
         let is_more = |it: char| if joins { is_joiner(it) } else { context.is_hidden(letter, it) };
         while let Some((at, next)) = letters.next_if(|(_, it)| is_more(*it)) {
             run.bytes.end = at + next.len_utf8();
             run.count += 1;
         }
+        end = run.bytes.end;
+        next = find_byte(text, end, may_begin);
         if !(before == '\u{1F3F4}' && is_flag(&text[run.bytes.clone()])) {
             runs.push(run);
         }
     }
     runs
+}
+
+/// Returns the offset of the first byte at or after `start` that `is_meant` accepts.
+fn find_byte(text: &str, start: usize, is_meant: impl Fn(u8) -> bool) -> Option<usize> {
+    const BLOCK: usize = 64;
+    let bytes = text.as_bytes().get(start..)?;
+    if is_meant(*bytes.first()?) {
+        return Some(start);
+    }
+    // Reads all bytes of a block, which is faster than to stop at the first.
+    let is_in = |it: &[u8]| it.iter().fold(false, |found, it| found | is_meant(*it));
+    let (nth, block) = bytes.chunks(BLOCK).enumerate().find(|(_, it)| is_in(it))?;
+    Some(start + nth * BLOCK + block.iter().position(|it| is_meant(*it))?)
 }
 
 /// Returns whether a byte can start an invisible or control character.
@@ -66,19 +83,27 @@ struct ScriptContext {
 impl ScriptContext {
     fn of(text: &str) -> Self {
         let mut context = Self { runs_from_right: false, has_braille: false, has_jamo: false };
-        for letter in text.chars().filter(|it| !it.is_ascii()) {
-            match letter {
-                // The Arabic letter mark is not a letter.
-                '\u{61C}' => {}
-                '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' => {
-                    context.runs_from_right = true;
-                }
-                '\u{2801}'..='\u{28FF}' => context.has_braille = true,
-                '\u{1100}'..='\u{115E}' | '\u{1161}'..='\u{11FF}' => context.has_jamo = true,
-                _ => {}
-            }
+        let mut end = 0;
+        while let Some(start) = find_byte(text, end, |it| !it.is_ascii()) {
+            let letters = text[start..].chars().take_while(|it| !it.is_ascii());
+            end = start + letters.map(|it| context.note(it)).sum::<usize>();
         }
         context
+    }
+
+    /// Notes the letter's script, and returns its length in bytes.
+    fn note(&mut self, letter: char) -> usize {
+        match letter {
+            // The Arabic letter mark is not a letter.
+            '\u{61C}' => {}
+            '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' => {
+                self.runs_from_right = true;
+            }
+            '\u{2801}'..='\u{28FF}' => self.has_braille = true,
+            '\u{1100}'..='\u{115E}' | '\u{1161}'..='\u{11FF}' => self.has_jamo = true,
+            _ => {}
+        }
+        letter.len_utf8()
     }
 
     fn is_hidden(&self, before: char, letter: char) -> bool {
@@ -177,6 +202,14 @@ mod tests {
         check("\u{1F3F4}\u{E0068}\u{E0069}\u{E007F}", &[3]);
         check("\u{2764}\u{FE0F}\u{FE0F}\u{FE01}", &[2]);
         check("\u{8FBB}\u{E0100}\u{E0101}", &[1]);
+    }
+
+    #[test]
+    fn selector_after_a_long_text_applies_to_its_last_character() {
+        let long = "plain \u{E4}".repeat(100);
+        check(&format!("{long}x\u{FE0F}{long}1\u{FE0F}{long}\u{200B}"), &[1, 1]);
+        let found = runs(&format!("{long}\u{AD}"));
+        assert_eq!(found[0].bytes, long.len()..long.len() + 2);
     }
 
     #[test]

@@ -21,6 +21,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// Returns whether a text consists of printable ASCII words with one space between them.
+pub fn is_plain_line(text: &str) -> bool {
+    let is_word = |it: &[u8]| !it.is_empty() && it.iter().all(u8::is_ascii_graphic);
+    text.as_bytes().split(|it| *it == b' ').all(is_word)
+}
+
 /// Returns the words joined with commas and `and`.
 pub fn join_and(words: &[impl AsRef<str>]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();

@@ -71,13 +71,19 @@ impl<'a> LinkRule<'a> {
         is_own: bool,
         base: &AbsPath,
     ) -> Option<LinkTargets> {
-        let is_users = !is_own && self.is_users(root);
-        if is_own || is_users && !self.owners.is_inside(root) {
+        if is_own {
             return None;
         }
         let tops = tops(self.worktree);
+        let is_inside = tops.iter().any(|it| root.starts_with(&***it));
+        let leads_inside = self.owners.is_inside(root);
+        // Of a root that is inside and no link out of it, the answer would change nothing.
+        let is_users = !(is_inside && leads_inside) && self.is_users(root);
+        if is_users && !leads_inside {
+            return None;
+        }
         // The user's own directory may be a link into the worktree.
-        let is_inside = is_users || tops.iter().any(|it| root.starts_with(&***it));
+        let is_inside = is_users || is_inside;
         let within = if is_inside {
             tops.into_iter().map(|it| self.owners.real(it)).collect()
         } else {

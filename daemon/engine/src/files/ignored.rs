@@ -20,7 +20,7 @@ pub(crate) use global::{config_files, excludes_file};
 #[cfg(test)]
 pub(crate) use index::file as index_file;
 pub(crate) use patterns::{Links, patterns};
-pub(crate) use rules::{IgnoreOptions, exclude_file, git_dirs, walk};
+pub(crate) use rules::{IgnoreOptions, Rules, exclude_file, git_dirs, walk};
 
 /// Git's ignore rules for one worktree, read on demand.
 pub(crate) struct Git {

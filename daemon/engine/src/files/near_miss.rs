@@ -10,7 +10,6 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_discovery::discover::{
@@ -20,7 +19,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::suggest;
 
 use crate::disk::{DEFAULT_READ_LIMIT, Disk as _, RealDisk, content_hash};
-use crate::files::ignored::{Git, IgnoreOptions, walk};
+use crate::files::ignored::{Git, IgnoreOptions, Rules};
 use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 
 /// Limits of one search: entries read, and depth below each search place.
@@ -79,38 +78,48 @@ pub fn skill_files(
     let mut known_files = None;
     // A second SKILL.md in another case is then not found either; agents read the exact one.
     let counts_links = RealDisk.partly_watched_fs(&worktree.top).is_none_or(|it| it == "overlay");
-    let options = IgnoreOptions { names: &[], within_git: true };
-    // Also counts the entries that are left out.
-    let n_seen = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&n_seen);
-    let keeps = move |it: &ignore::DirEntry| {
-        count.fetch_add(1, Ordering::Relaxed);
-        let is_skipped = SKIPPED_DIRS.iter().any(|skipped| it.file_name() == *skipped);
-        let is_searched = counts_links && known_dirs.contains(it.path());
-        !(is_skipped || is_searched && has_no_subdirectory(it.path()))
-    };
+    let rules = Rules::new(&worktree.top, IgnoreOptions { names: &[], within_git: true });
     // The walk leaves ignored entries out already.
     let scope = SearchScope { in_git: false, ..worktree.clone() };
-    for entry in walk(&worktree.top, options, keeps).build().filter_map(Result::ok) {
-        if n_seen.load(Ordering::Relaxed) > MOST_WORKTREE_ENTRIES
-            || found.paths.len() == MAX_SKILL_FILES
-        {
-            found.is_partial = true;
-            break;
-        }
-        let is_skill_file = entry.file_name().eq_ignore_ascii_case(SKILL_FILE)
-            && entry.file_type().is_some_and(|it| it.is_file());
-        if !is_skill_file || known.contains(entry.path()) {
-            continue;
-        }
-        let known_files = known_files.get_or_insert_with(|| {
-            known.iter().filter_map(|it| file_key(it)).collect::<HashSet<_>>()
-        });
-        if file_key(entry.path()).is_some_and(|it| !known_files.insert(it)) {
-            continue;
-        }
-        if let Ok(path) = AbsPath::new(entry.path()) {
-            found.paths.push(stray(path, &scope));
+    // Also counts the entries that are left out.
+    let mut n_seen = 0;
+    let mut dirs = vec![worktree.top.to_path_buf()];
+    // A walker of the `ignore` crate would open each directory before it can be left out.
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().filter_map(Result::ok) {
+            n_seen += 1;
+            let (name, path) = (entry.file_name(), entry.path());
+            let Ok(kind) = entry.file_type() else { continue };
+            let is_skipped = SKIPPED_DIRS.iter().any(|skipped| name == *skipped);
+            let is_searched = counts_links && kind.is_dir() && known_dirs.contains(&path);
+            if is_skipped
+                || is_searched && has_no_subdirectory(&path)
+                || rules.leave_out(&path, kind.is_dir())
+            {
+                continue;
+            }
+            if n_seen > MOST_WORKTREE_ENTRIES || found.paths.len() == MAX_SKILL_FILES {
+                found.is_partial = true;
+                dirs.clear();
+                break;
+            }
+            if kind.is_dir() {
+                dirs.push(path);
+                continue;
+            }
+            let is_skill_file = name.eq_ignore_ascii_case(SKILL_FILE) && kind.is_file();
+            if !is_skill_file || known.contains(&*path) {
+                continue;
+            }
+            let known_files = known_files.get_or_insert_with(|| {
+                known.iter().filter_map(|it| file_key(it)).collect::<HashSet<_>>()
+            });
+            if file_key(&path).is_some_and(|it| !known_files.insert(it)) {
+                continue;
+            }
+            if let Ok(path) = AbsPath::new(&path) {
+                found.paths.push(stray(path, &scope));
+            }
         }
     }
     found.paths.sort_by(|a, b| a.path.cmp(&b.path));

@@ -55,7 +55,7 @@ pub fn discover(search: &Search) -> TouchedRoots {
 fn discover_on(disk: &dyn Disk, search: &Search) -> TouchedRoots {
     let mut found = TouchedRoots::default();
     let mut seen = HashSet::new();
-    let mut git = search.worktree.as_ref().map(|top| Git::new(top, &search.repository));
+    let mut git = None;
     let cwd = resolve(&search.cwd).map(|(path, _)| path);
     for path in &search.touched {
         let (real, is_dir) = real_of_nearest(path);
@@ -69,19 +69,20 @@ fn discover_on(disk: &dyn Disk, search: &Search) -> TouchedRoots {
             before = Some(relative);
             found.places.push((path.clone(), relative.to_owned()));
             let below = if is_dir { relative } else { relative.parent().unwrap_or(relative) };
-            climb(disk, search, below, &mut seen, git.as_mut(), &mut found);
+            climb(disk, search, below, &mut seen, &mut git, &mut found);
         }
     }
     found
 }
 
-/// Checks for skill directories from a directory below the working directory up to it.
+/// Checks for skill directories from a directory below the working directory up to it. Reads the
+/// ignore rules into `git` only if there is one.
 fn climb(
     disk: &dyn Disk,
     search: &Search,
     below: &Path,
     seen: &mut HashSet<PathBuf>,
-    mut git: Option<&mut Git>,
+    git: &mut Option<Git>,
     found: &mut TouchedRoots,
 ) {
     if search.relative.is_empty() || below.components().any(|it| it.as_os_str() == ".git") {
@@ -99,8 +100,10 @@ fn climb(
             if !is_directory(disk, &root) {
                 continue;
             }
-            let ignores = |git: &mut Git| git.ignores(&dir);
-            if !search.known.contains(&root) && git.as_deref_mut().is_some_and(ignores) {
+            let mut ignores = |top: &AbsPath| {
+                git.get_or_insert_with(|| Git::new(top, &search.repository)).ignores(&dir)
+            };
+            if !search.known.contains(&root) && search.worktree.as_ref().is_some_and(&mut ignores) {
                 found.ignored.push(root);
             } else {
                 found.roots.push(root);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
-use skills_syntax::text::{Span, after_line_end};
+use skills_syntax::text::{Span, after_line_end, line_breaks};
 
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
@@ -67,11 +67,15 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
         check_permissions(cx, fence.content, out);
         let info = fence.info.slice(cx.text).trim().to_ascii_lowercase();
         let is_shell = !OTHER_LANGUAGES.contains(&&*info);
-        if is_shell && !OF_PROJECT.is_match(fence.content.slice(cx.text)) {
+        let before = Span::new(cx.line(fence.open.start).start, fence.open.start);
+        let n_quotes = before.slice(cx.text).matches('>').count();
+        let mut commands = lines(cx, fence.content).map(|it| unquoted(cx, it, n_quotes));
+        if is_shell
+            && commands.any(|it| runs_script(it.slice(cx.text)))
+            && !OF_PROJECT.is_match(fence.content.slice(cx.text))
+        {
             let mut dir = WorkingDir::Start;
             scripts.is_elsewhere = mentions.is_introduced_elsewhere(fence.open);
-            let before = Span::new(cx.line(fence.open.start).start, fence.open.start);
-            let n_quotes = before.slice(cx.text).matches('>').count();
             for line in lines(cx, fence.content) {
                 scripts.is_elsewhere |= FROM_PROJECT.is_match(line.slice(cx.text));
                 scripts.check(unquoted(cx, line, n_quotes), true, &mut dir);
@@ -115,13 +119,21 @@ impl WorkingDir {
     }
 }
 
+/// Returns whether a command runs a script. Each path that the expression accepts has an extension.
+fn runs_script(command: &str) -> bool {
+    command.contains('.') && RUNS.is_match(command)
+}
+
 /// Returns the lines of a span, without their ends.
 fn lines<'c>(cx: &'c Cx<'_>, content: Span) -> impl Iterator<Item = Span> + 'c {
+    let mut start = cx.line(content.start).start;
     let mut at = content.start;
     std::iter::from_fn(move || {
         (at < content.end).then(|| {
-            let line = cx.line(at);
+            let length = line_breaks(&cx.text[at..]).next();
+            let line = Span::new(start, length.map_or(cx.text.len(), |it| at + it));
             at = after_line_end(cx.text, line.end).max(at + 1);
+            start = at;
             line
         })
     })
@@ -153,11 +165,13 @@ impl MissingScripts<'_, '_, '_, '_> {
     fn check(&mut self, command: Span, is_shell: bool, dir: &mut WorkingDir) {
         let cx = self.cx;
         let written = command.slice(cx.text);
-        if !written.contains(['.', '/']) && !written.contains("cd") {
+        let may_change_dir = written.contains("cd");
+        if !may_change_dir && !runs_script(written) {
             return;
         }
         let first = dir.clone();
-        let changes = CHANGES_DIR.captures_iter(written).filter(|it| it[1].is_empty());
+        let changes = may_change_dir.then(|| CHANGES_DIR.captures_iter(written));
+        let changes = changes.into_iter().flatten().filter(|it| it[1].is_empty());
         let mut changes = changes.peekable();
         let mut follow = |dir: &mut WorkingDir, end: usize| {
             while let Some(it) = changes.next_if(|it| it.get(0).is_some_and(|it| it.end() <= end)) {
@@ -321,6 +335,9 @@ fn in_skill<'t>(cx: &Cx<'_>, written: &'t str) -> Option<&'t str> {
 
 /// Checks scripts that a code block runs by their path.
 fn check_permissions(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
+    if !content.slice(cx.text).contains("scripts/") {
+        return;
+    }
     for line in lines(cx, content) {
         let written = line.slice(cx.text);
         let command = written.trim_start().trim_start_matches("$ ");

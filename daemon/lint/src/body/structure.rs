@@ -150,11 +150,7 @@ fn check_tags(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if !text.contains('<') {
         return;
     }
-    let all: BTreeSet<(bool, &str)> = TAGS
-        .captures_iter(text)
-        .filter_map(|it| Some((it.get(1)?.as_str() == "/", it.get(2)?.as_str())))
-        .collect();
-    let lone = find_lone_tags(cx, &all);
+    let lone = find_lone_tags(cx);
     for tag in &lone {
         let LoneTag { name, is_close, at } = *tag;
         let span = Span::new(at, at + name.len());
@@ -201,8 +197,8 @@ fn is_pair(open: &LoneTag<'_>, close: &LoneTag<'_>) -> bool {
             || name.len() > 3 && suggest::n_errors(name, other) == 1)
 }
 
-/// Returns the first tag of each name whose counterpart is not in `all`.
-fn find_lone_tags<'t>(cx: &Cx<'t>, all: &BTreeSet<(bool, &str)>) -> Vec<LoneTag<'t>> {
+/// Returns the first tag of each name whose counterpart is nowhere in the body.
+fn find_lone_tags<'t>(cx: &Cx<'t>) -> Vec<LoneTag<'t>> {
     let body = cx.document.body;
     let text = body.slice(cx.text);
     let (fences, codes) = (&cx.body().fences, &cx.body().codes);
@@ -224,11 +220,16 @@ fn find_lone_tags<'t>(cx: &Cx<'t>, all: &BTreeSet<(bool, &str)>) -> Vec<LoneTag<
         let at = body.start + name.start();
         LoneTag { name: name.as_str(), is_close, at }
     });
-    let is_lone = |tag: &LoneTag<'_>| {
-        !VOID.contains(&tag.name) && !all.contains(&(!tag.is_close, tag.name)) && !is_code(tag.at)
-    };
-    let mut lone: Vec<_> =
-        tags.filter(is_lone).filter(|it| told.insert(it.name)).take(MAX_LONE).collect();
+    let mut tags = tags.filter(|it| !VOID.contains(&it.name) && !is_code(it.at)).peekable();
+    if tags.peek().is_none() {
+        return Vec::new();
+    }
+    let all: BTreeSet<(bool, &str)> = TAGS
+        .captures_iter(text)
+        .filter_map(|it| Some((it.get(1)?.as_str() == "/", it.get(2)?.as_str())))
+        .collect();
+    let lone = tags.filter(|it| !all.contains(&(!it.is_close, it.name)));
+    let mut lone: Vec<_> = lone.filter(|it| told.insert(it.name)).take(MAX_LONE).collect();
     lone.sort_by_key(|it| it.at);
     lone
 }

@@ -403,7 +403,7 @@ fn largest_limit_of_a_template_cuts_nothing() {
     let (skills, droid) = (two(), template("droid"));
     let whole = write_listing(droid, &listed(&skills), &room);
     assert_eq!((whole.n_listed, whole.n_shortened), (2, 0));
-    let budget = listing_cost(droid, &listed(&skills), &room).budget.unwrap();
+    let budget = listing_cost(droid, &listed(&skills), &room).unwrap().budget.unwrap();
     assert_eq!(budget.limit, u64::MAX);
 }
 
@@ -414,7 +414,7 @@ fn budget_of_a_template_is_the_limit_as_stated() {
     let entries = text.split_once('\n').unwrap().1.chars().count() as u64;
     let room = |most| ListingBudget { characters: Some(most), ..ListingBudget::default() };
     for (most, n_cut) in [(entries, 0), (entries - 1, 1)] {
-        let cost = listing_cost(template("droid"), &listed(&skills), &room(most));
+        let cost = listing_cost(template("droid"), &listed(&skills), &room(most)).unwrap();
         let is_cut = |it: &&EntryCost| it.form != ListingForm::Whole;
         assert_eq!(cost.entries.iter().filter(is_cut).count(), n_cut);
         let budget = cost.budget.unwrap();

@@ -9,7 +9,8 @@ use skills_engine::cancel::Cancel;
 use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{self, BudgetParams, BudgetResult, Contextual, ListedForm};
 use skills_render::prompt_listing::{
-    EntryCost, ListingBudget, ListingForm, ListingFormat, ListingUnit, listing_cost, write_listing,
+    EntryCost, ListingBudget, ListingForm, ListingFormat, ListingUnit, listing_cost,
+    whole_entry_cost, write_listing,
 };
 use skills_syntax::text::grouped;
 
@@ -21,6 +22,7 @@ use crate::convert::to_wire;
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::ClientPeer;
+use crate::rpc::tasks::run_fallible_blocking;
 
 pub(crate) async fn budget(
     parts: Arc<QueryParts>,
@@ -34,14 +36,21 @@ pub(crate) async fn budget(
     let room = format::listing_budget(&view, params.context_tokens, params.budget_chars, None);
     let only_cut = params.only_cut == Some(true);
     let uses = parts.sessions.uses().await;
+    let n_candidates = view.resolution.candidates.len();
     let make = move |_: &Cancel| {
         let result = result(&view, format, &room, &uses, only_cut);
         let answer = Answer::new(&result)?;
         fits(&config, answer.len(), result.skills.len(), TOO_LONG)?;
         Ok(answer)
     };
+    if n_candidates <= FEW {
+        return run_fallible_blocking(move || make(&Cancel::default())).await;
+    }
     parts.heavy.run(&peer, make).await
 }
+
+/// Number of candidates up to which the costs take less time than starting a thread for them.
+const FEW: usize = 200;
 
 /// Hint for an answer that exceeds the message limit.
 const TOO_LONG: &str = "Ask with `onlyCut`, or in a directory with fewer skills.";
@@ -56,7 +65,16 @@ fn result(
     let (candidates, skills): (Vec<_>, Vec<_>) = listed_candidates(view, uses).into_iter().unzip();
     let cost = listing_cost(format, &skills, room);
     let text = write_listing(format, &skills, room).text;
-    let costs = candidates.iter().zip(&cost.entries).map(|(it, cost)| skill_cost(it, cost));
+    let (budget, costs): (_, Vec<_>) = if let Some(cost) = cost {
+        let costs = candidates.iter().zip(&cost.entries);
+        let costs = costs.map(|(it, cost)| skill_cost(it, cost));
+        (cost.budget, costs.filter(|it| !only_cut || it.shown != ListedForm::Whole).collect())
+    } else {
+        let costs = candidates.iter().zip(&skills);
+        let costs = costs.filter(|(it, _)| !only_cut || it.name_only);
+        let cost = |it| whole_entry_cost(format, it, room);
+        (None, costs.map(|(it, skill)| skill_cost(it, &cost(skill))).collect())
+    };
     BudgetResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
@@ -65,7 +83,7 @@ fn result(
         count: skills.len() as u64,
         characters: text.chars().count() as u64,
         tokens: format.estimate_tokens(&text),
-        budget: cost.budget.map(|it| wire::ListingBudget {
+        budget: budget.map(|it| wire::ListingBudget {
             unit: match it.unit {
                 ListingUnit::Characters => wire::BudgetUnit::Characters,
                 ListingUnit::Tokens => wire::BudgetUnit::Tokens,
@@ -73,7 +91,7 @@ fn result(
             limit: it.limit,
             used: it.used,
         }),
-        skills: costs.filter(|it| !only_cut || it.shown != ListedForm::Whole).collect(),
+        skills: costs,
         is_assumed: !view.ctx.profile.knows_listing()
             && format == ListingFormat::of(view.ctx.profile.output),
     }

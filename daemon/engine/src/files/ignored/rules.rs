@@ -44,7 +44,8 @@ pub(crate) fn walk(
     builder
 }
 
-struct Rules {
+/// The ignore files that apply in a directory and below it, read on demand.
+pub(crate) struct Rules {
     options: IgnoreOptions,
     /// Links to ignore files must not leave this directory.
     bounds: PathBuf,
@@ -64,7 +65,7 @@ struct DirRules {
 }
 
 impl Rules {
-    fn new(top: &Path, options: IgnoreOptions) -> Self {
+    pub(crate) fn new(top: &Path, options: IgnoreOptions) -> Self {
         let bounds = top.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
         // The user's own file, which may be a link.
         let global = excludes_file().and_then(|it| patterns(top, &it, Links::Followed));
@@ -72,7 +73,8 @@ impl Rules {
         Self { options, bounds, global, levels: Mutex::default() }
     }
 
-    fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
+    /// Returns whether an entry is excluded. The directories above it must not be.
+    pub(crate) fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
         let level = path.parent().and_then(|it| self.level(it));
         let levels = || std::iter::successors(level.as_deref(), |it| it.above.as_deref());
         let says = |patterns: &Option<Gitignore>| {
