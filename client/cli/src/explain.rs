@@ -208,7 +208,7 @@ mod tests {
     use skills_protocol::wire::{Evidence, Verdict};
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     fn explained(profile: &str, state: Option<State>, summary: &str) -> ExplainResult {
         let advice = "Quote the description.".to_owned();

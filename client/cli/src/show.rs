@@ -166,7 +166,7 @@ mod tests {
     use skills_protocol::wire::{FieldRanges, Severity};
 
     use super::*;
-    use crate::sample::{range, skill, terminal, uncolored};
+    use crate::tests::sample::{range, skill, terminal, uncolored};
 
     #[test]
     fn skill_is_rendered_with_frontmatter_lines_and_findings() {

@@ -302,7 +302,7 @@ mod tests {
     use skills_protocol::wire::{Scope, State};
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     fn root(path: &str, found: Option<u64>) -> Step {
         let outcome = if found.is_some() { Outcome::Searched } else { Outcome::Missing };
