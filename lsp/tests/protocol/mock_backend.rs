@@ -330,4 +330,9 @@ impl Backend for MockBackend {
         let text = path.to_str().and_then(|it| lock(&self.referencing_files).get(it).cloned());
         Box::pin(std::future::ready(text))
     }
+
+    fn touch(&self, root: AbsPath, paths: Vec<AbsPath>) -> Answer<()> {
+        *lock(&self.touch_count) += 1;
+        NoBackend.touch(root, paths)
+    }
 }
