@@ -178,12 +178,6 @@ impl Connection {
         answer.map_err(ClientError::Rpc)
     }
 
-    /// Sends a notification.
-    pub async fn notify<N: Notification>(&self, params: &N::Params) -> Result<(), ClientError> {
-        let message = framed(&Call::notification(N::METHOD, params), N::METHOD)?;
-        self.outbox.send(message).await.map_err(|_| ClientError::Closed)
-    }
-
     /// Waits for the next notification of this method and subscription; `None` when the connection
     /// is closed and none is left. Only the newest of several unread ones is kept.
     pub async fn next_note_of(&self, method: &str, subscription: &str) -> Option<Note> {

@@ -9,10 +9,6 @@
 use serde_json::value::RawValue;
 use skills_protocol::error::INVALID_PARAMS;
 use skills_protocol::method::{IndexSnapshot, Request, SkillsCheck, SkillsList, SkillsReferences};
-use skills_protocol::wire::{
-    CheckParams, CheckResult, ListParams, ListResult, ReferencesParams, ReferencesResult,
-    SnapshotParams, SnapshotResult,
-};
 
 use crate::ClientError;
 
@@ -31,65 +27,42 @@ pub trait Paged: Request {
     fn append(whole: &mut Self::Result, page: Self::Result);
 }
 
-impl Paged for SkillsList {
-    fn turn_to(params: &mut ListParams, cursor: Option<String>) {
-        params.cursor = cursor;
-    }
+// Implements `Paged` from the function that appends a page.
+macro_rules! paged {
+    ($($method:ident, $append:expr;)*) => {$(
+        impl Paged for $method {
+            fn turn_to(params: &mut Self::Params, cursor: Option<String>) {
+                params.cursor = cursor;
+            }
 
-    fn take_cursor(result: &mut ListResult) -> Option<String> {
-        result.next_cursor.take()
-    }
+            fn take_cursor(result: &mut Self::Result) -> Option<String> {
+                result.next_cursor.take()
+            }
 
-    fn append(whole: &mut ListResult, page: ListResult) {
-        whole.skills.extend(page.skills);
-        whole.positions.extend(page.positions);
-    }
+            fn append(whole: &mut Self::Result, page: Self::Result) {
+                let append: fn(&mut Self::Result, Self::Result) = $append;
+                append(whole, page);
+            }
+        }
+    )*};
 }
 
-impl Paged for IndexSnapshot {
-    fn turn_to(params: &mut SnapshotParams, cursor: Option<String>) {
-        params.cursor = cursor;
-    }
-
-    fn take_cursor(result: &mut SnapshotResult) -> Option<String> {
-        result.next_cursor.take()
-    }
-
-    fn append(whole: &mut SnapshotResult, page: SnapshotResult) {
+paged! {
+    SkillsList, |whole, page| {
+        whole.skills.extend(page.skills);
+        whole.positions.extend(page.positions);
+    };
+    IndexSnapshot, |whole, page| {
         whole.skills.extend(page.skills);
         for (whole, page) in whole.profiles.iter_mut().zip(page.profiles) {
             whole.skills.extend(page.skills);
         }
-    }
-}
-
-impl Paged for SkillsCheck {
-    fn turn_to(params: &mut CheckParams, cursor: Option<String>) {
-        params.cursor = cursor;
-    }
-
-    fn take_cursor(result: &mut CheckResult) -> Option<String> {
-        result.next_cursor.take()
-    }
-
-    fn append(whole: &mut CheckResult, page: CheckResult) {
-        whole.files.extend(page.files);
-    }
-}
-
-impl Paged for SkillsReferences {
-    fn turn_to(params: &mut ReferencesParams, cursor: Option<String>) {
-        params.cursor = cursor;
-    }
-
-    fn take_cursor(result: &mut ReferencesResult) -> Option<String> {
-        result.next_cursor.take()
-    }
-
-    fn append(whole: &mut ReferencesResult, page: ReferencesResult) {
+    };
+    SkillsCheck, |whole, page| whole.files.extend(page.files);
+    SkillsReferences, |whole, page| {
         whole.references.extend(page.references);
         whole.truncated = page.truncated;
-    }
+    };
 }
 
 /// Paged answer that is being joined.
@@ -152,6 +125,7 @@ pub fn has_next_page(text: &RawValue) -> bool {
 mod tests {
     use serde_json::{Value, json};
     use skills_protocol::error::{RpcError, SKILL_NOT_FOUND};
+    use skills_protocol::wire::{ListParams, ListResult};
 
     use super::*;
 

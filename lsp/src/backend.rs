@@ -94,7 +94,7 @@ impl Drop for WatchHandle {
     }
 }
 
-/// Answers questions about the disk.
+/// Answers questions about the disk. Without a method of its own, a backend cannot answer.
 ///
 /// A root is a directory that an agent would start in.
 pub trait Backend: Send + Sync + 'static {
@@ -103,14 +103,18 @@ pub trait Backend: Send + Sync + 'static {
     /// tokio runtime.
     fn subscribe(
         &self,
-        root: &AbsPath,
-        profiles: &[String],
-        on_change: OnChange,
-    ) -> Answer<WatchHandle>;
+        _root: &AbsPath,
+        _profiles: &[String],
+        _on_change: OnChange,
+    ) -> Answer<WatchHandle> {
+        none()
+    }
 
     /// Watches the targets before it returns: calls `on_change` whenever one of them may have
     /// changed since, until the returned value is dropped. Must be called within a tokio runtime.
-    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Answer<WatchHandle>;
+    fn watch(&self, _targets: Vec<WatchTarget>, _on_change: OnChange) -> Answer<WatchHandle> {
+        none()
+    }
 
     /// Watches the texts that [`Self::find_texts`] may find from a root, before it returns.
     /// Calls `on_change` once when one may have changed. `None` if changes may go unreported.
@@ -122,22 +126,28 @@ pub trait Backend: Send + Sync + 'static {
     /// `since`.
     fn snapshot(
         &self,
-        root: AbsPath,
-        profiles: Vec<String>,
-        since: Option<String>,
-    ) -> Answer<SnapshotResult>;
+        _root: AbsPath,
+        _profiles: Vec<String>,
+        _since: Option<String>,
+    ) -> Answer<SnapshotResult> {
+        none()
+    }
 
     /// Returns the files that the globs match in the worktree of a root.
     fn match_globs(
         &self,
-        root: AbsPath,
-        globs: Vec<String>,
-        options: WalkOptions,
-    ) -> Answer<Vec<PathMatches>>;
+        _root: AbsPath,
+        _globs: Vec<String>,
+        _options: WalkOptions,
+    ) -> Answer<Vec<PathMatches>> {
+        none()
+    }
 
     /// Returns the skills that a profile sees from a root and that were loaded, the one with the
     /// highest score of use first.
-    fn most_used_skills(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>>;
+    fn most_used_skills(&self, _root: AbsPath, _profile: String) -> Answer<Vec<AbsPath>> {
+        none()
+    }
 
     /// Returns the MCP tools and the agents that a list of tools can name in a root.
     fn tool_names(&self, _root: AbsPath) -> Answer<ToolNames> {
@@ -150,19 +160,27 @@ pub trait Backend: Send + Sync + 'static {
     /// severities.
     fn check(
         &self,
-        root: AbsPath,
-        profiles: Vec<String>,
-        levels: Vec<RuleLevel>,
-    ) -> Answer<CheckResult>;
+        _root: AbsPath,
+        _profiles: Vec<String>,
+        _levels: Vec<RuleLevel>,
+    ) -> Answer<CheckResult> {
+        none()
+    }
 
     /// Returns the address of the page that documents the rules, without a fragment.
-    fn rules_page(&self) -> Answer<String>;
+    fn rules_page(&self) -> Answer<String> {
+        none()
+    }
 
     /// Returns facts about the files near each skill, in order.
-    fn facts(&self, requests: Vec<FactsRequest>) -> Answer<Vec<SkillDirFacts>>;
+    fn facts(&self, _requests: Vec<FactsRequest>) -> Answer<Vec<SkillDirFacts>> {
+        none()
+    }
 
     /// Returns the directory entry at each path, in order; `None` where nothing exists.
-    fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>>;
+    fn entries(&self, _paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
+        none()
+    }
 
     /// Returns each path without symbolic links; `None` if nothing is there.
     fn real_paths(&self, _paths: Vec<AbsPath>) -> Answer<Vec<Option<AbsPath>>> {
@@ -170,7 +188,9 @@ pub trait Backend: Send + Sync + 'static {
     }
 
     /// Returns the location of each document, in order.
-    fn locate(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>>;
+    fn locate(&self, _paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
+        none()
+    }
 
     /// Returns for each path whether symlinks lead from it out of its worktree. Such files are
     /// never written.
@@ -180,14 +200,20 @@ pub trait Backend: Send + Sync + 'static {
     }
 
     /// Returns the files that match `search` and may contain paths to skills.
-    fn find_texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>>;
+    fn find_texts(&self, _search: TextSearch) -> Answer<Vec<AbsPath>> {
+        none()
+    }
 
     /// Returns the content of a file, without a byte order mark.
-    fn read_text(&self, path: AbsPath) -> Answer<String>;
+    fn read_text(&self, _path: AbsPath) -> Answer<String> {
+        none()
+    }
 
     /// Makes a script of the skill at `path` executable. `relative` is relative to the skill's
     /// directory.
-    fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()>;
+    fn make_executable(&self, _path: AbsPath, _relative: String) -> Answer<()> {
+        none()
+    }
 
     /// Returns once a process has ended; `None` if that is never known.
     fn process_ended(&self, _process: u32) -> Answer<()> {
@@ -201,10 +227,12 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Uses the editor's own sessions, named `NAME:ROOT`: snapshots include what those sessions
     /// activated, and the editor reports touched files itself.
-    fn use_client_sessions(&self, name: String);
+    fn use_client_sessions(&self, _name: String) {}
 
     /// Reports to the editor's session that the user opened or saved files.
-    fn touch(&self, root: AbsPath, paths: Vec<AbsPath>) -> Answer<()>;
+    fn touch(&self, _root: AbsPath, _paths: Vec<AbsPath>) -> Answer<()> {
+        none()
+    }
 }
 
 /// A backend without answers; the server then uses open documents only.
@@ -215,62 +243,4 @@ fn none<T: Send + 'static>() -> Answer<T> {
     Box::pin(std::future::ready(None))
 }
 
-impl Backend for NoBackend {
-    fn subscribe(&self, _: &AbsPath, _: &[String], _: OnChange) -> Answer<WatchHandle> {
-        none()
-    }
-
-    fn watch(&self, _: Vec<WatchTarget>, _: OnChange) -> Answer<WatchHandle> {
-        none()
-    }
-
-    fn snapshot(&self, _: AbsPath, _: Vec<String>, _: Option<String>) -> Answer<SnapshotResult> {
-        none()
-    }
-
-    fn match_globs(&self, _: AbsPath, _: Vec<String>, _: WalkOptions) -> Answer<Vec<PathMatches>> {
-        none()
-    }
-
-    fn most_used_skills(&self, _: AbsPath, _: String) -> Answer<Vec<AbsPath>> {
-        none()
-    }
-
-    fn check(&self, _: AbsPath, _: Vec<String>, _: Vec<RuleLevel>) -> Answer<CheckResult> {
-        none()
-    }
-
-    fn rules_page(&self) -> Answer<String> {
-        none()
-    }
-
-    fn facts(&self, _: Vec<FactsRequest>) -> Answer<Vec<SkillDirFacts>> {
-        none()
-    }
-
-    fn entries(&self, _: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
-        none()
-    }
-
-    fn locate(&self, _: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
-        none()
-    }
-
-    fn find_texts(&self, _: TextSearch) -> Answer<Vec<AbsPath>> {
-        none()
-    }
-
-    fn read_text(&self, _: AbsPath) -> Answer<String> {
-        none()
-    }
-
-    fn make_executable(&self, _: AbsPath, _: String) -> Answer<()> {
-        none()
-    }
-
-    fn use_client_sessions(&self, _: String) {}
-
-    fn touch(&self, _: AbsPath, _: Vec<AbsPath>) -> Answer<()> {
-        none()
-    }
-}
+impl Backend for NoBackend {}

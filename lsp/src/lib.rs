@@ -56,7 +56,7 @@ mod watched_files;
 mod to_proto;
 
 #[cfg(test)]
-mod ordering;
+mod tests;
 
 use std::sync::Arc;
 

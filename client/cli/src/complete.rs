@@ -15,10 +15,9 @@ use std::time::Duration;
 
 use clap::{Arg, Args, FromArgMatches as _, ValueEnum};
 use skills_client::blocking::{BlockingConnection, set_timeout};
-use skills_client::error::parse;
 use skills_client::spawn::connect;
 use skills_client::{ClientError, environment};
-use skills_protocol::method::{ProfilesDetect, Request, SessionList, SkillsList, WorktreeList};
+use skills_protocol::method::{ProfilesDetect, SessionList, SkillsList, WorktreeList};
 use skills_protocol::wire::{Include, ListParams, SessionListParams, WorktreeListParams};
 
 use crate::call_context::CallContext;
@@ -184,7 +183,7 @@ fn names(
                 GlobalArgs { profile_variables: cx.global.profile_variables, ..global.clone() };
             let context = CallContext::from_args(&global, None)?.single_profile()?;
             let mut connection = connection()?;
-            let detected = call::<ProfilesDetect>(&mut connection, &context.params())?;
+            let detected = connection.call::<ProfilesDetect>(&context.params())?;
             let profiles = several(&detected).unwrap_or_else(|| vec![detected.profile]);
             let mut names: Vec<Name> = Vec::new();
             for profile in profiles {
@@ -192,7 +191,7 @@ fn names(
                 if kind == NameKind::Skills {
                     params.include = vec![Include::All];
                 }
-                let list = call::<SkillsList>(&mut connection, &params)?.skills.into_iter();
+                let list = connection.call::<SkillsList>(&params)?.skills.into_iter();
                 names.extend(list.map(|it| (it.name, it.description.unwrap_or_default())));
             }
             names.sort();
@@ -204,12 +203,12 @@ fn names(
         }
         NameKind::Sessions => {
             let params = SessionListParams::default();
-            let list = call::<SessionList>(&mut connection()?, &params)?.sessions;
+            let list = connection()?.call::<SessionList>(&params)?.sessions;
             list.into_iter().map(|it| (it.session, it.cwd)).collect()
         }
         NameKind::Worktrees => {
             let params = WorktreeListParams::default();
-            let list = call::<WorktreeList>(&mut connection()?, &params)?.worktrees.into_iter();
+            let list = connection()?.call::<WorktreeList>(&params)?.worktrees.into_iter();
             let list = list.filter(|it| it.path_encoding.is_none());
             list.map(|it| (it.path, String::new())).collect()
         }
@@ -221,14 +220,6 @@ fn connection() -> Result<BlockingConnection<UnixStream>, ClientError> {
     let stream = connect(&environment::socket_location()?, TIMEOUT)?;
     set_timeout(&stream, Some(TIMEOUT))?;
     Ok(BlockingConnection::new(stream))
-}
-
-fn call<M: Request>(
-    connection: &mut BlockingConnection<UnixStream>,
-    params: &M::Params,
-) -> Result<M::Result, ClientError> {
-    let sent = connection.send::<M>(params)?;
-    parse::<M>(&connection.receive_text(sent)?)
 }
 
 /// The words of a line in bash, and how the last one is written.

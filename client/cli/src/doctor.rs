@@ -162,7 +162,7 @@ mod tests {
     use skills_protocol::wire::{ServerInfo, TrustNeed, WaitingSkill, Watches};
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     fn finding(code: &str, fixed: Option<&str>) -> WireFinding {
         WireFinding {

@@ -22,7 +22,7 @@ use crate::heading;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
-use crate::text::{fold, pad, plain, width, wrap};
+use crate::text::{fold, hang, pad, plain, width, wrap};
 
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
@@ -156,12 +156,8 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
         if let Some(caveat) = heading::caveat(result.confidence) {
             let _ = write!(summary, " ({caveat})");
         }
-        let lines = wrap(&summary, room);
-        let _ =
-            writeln!(text, "{mark} {}  {}", paint(style::NAME, pad(profile, columns)), lines[0]);
-        for line in &lines[1..] {
-            let _ = writeln!(text, "  {}  {line}", pad("", columns));
-        }
+        let lead = format!("{mark} {}  ", paint(style::NAME, pad(profile, columns)));
+        let _ = writeln!(text, "{}", hang(&lead, &summary, terminal.width));
         // A visible skill needs no advice.
         let next = result.verdict.next.as_deref();
         let next = next.filter(|_| !shown_state(result).is_some_and(State::is_listed));
@@ -194,11 +190,8 @@ fn push_next(result: &ExplainResult, terminal: &Terminal, text: &mut String) {
     }
     text.push('\n');
     for advice in next {
-        let lines = wrap(&advice, terminal.width.map(|width| width.saturating_sub(6)));
-        let _ = writeln!(text, "{} {}", paint(style::HINT, "Next:"), lines[0]);
-        for line in &lines[1..] {
-            let _ = writeln!(text, "      {line}");
-        }
+        let lead = format!("{} ", paint(style::HINT, "Next:"));
+        let _ = writeln!(text, "{}", hang(&lead, &advice, terminal.width));
     }
 }
 
@@ -208,7 +201,7 @@ mod tests {
     use skills_protocol::wire::{Evidence, Verdict};
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     fn explained(profile: &str, state: Option<State>, summary: &str) -> ExplainResult {
         let advice = "Quote the description.".to_owned();

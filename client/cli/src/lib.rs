@@ -340,6 +340,4 @@ fn perform(cx: &CommandContext<'_>, command: &Command) -> Result<Exit, CommandEr
 }
 
 #[cfg(test)]
-mod sample;
-#[cfg(test)]
 mod tests;

@@ -252,7 +252,7 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     #[test]
     fn pending_request_is_rendered_with_its_commands() {

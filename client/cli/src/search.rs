@@ -106,7 +106,7 @@ mod tests {
     use skills_protocol::wire::SearchHit;
 
     use super::*;
-    use crate::sample::{detected, skill, terminal, uncolored};
+    use crate::tests::sample::{detected, skill, terminal, uncolored};
 
     fn result(skills: Vec<SearchHit>) -> SearchResult {
         SearchResult { clock: "c".into(), health: Vec::new(), skills }

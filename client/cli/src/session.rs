@@ -167,7 +167,7 @@ mod tests {
     use skills_protocol::wire::{Matched, SessionSkill, SessionSummary};
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     #[test]
     fn session_is_rendered_with_all_facts() {

@@ -18,7 +18,7 @@ use crate::heading;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
-use crate::text::{pad, plain, width, wrap};
+use crate::text::{continued, pad, plain, width, wrap};
 
 #[derive(Debug, Clone, Args)]
 pub struct ShowArgs {
@@ -119,13 +119,9 @@ fn push_frontmatter(result: &GetResult, terminal: &Terminal, text: &mut String) 
     for ((key, value), shown) in rows.iter().zip(keys) {
         let line = result.ranges.get(*key).map(|ranges| ranges.key.start.line.to_string());
         let line = format!("{:>4}", line.unwrap_or_default());
-        let room = terminal.width.map(|width| width.saturating_sub(columns + 8));
-        let lines = wrap(value, room);
-        let _ =
-            writeln!(text, "{}  {}  {}", paint(style::FAINT, line), pad(&shown, columns), lines[0]);
-        for line in &lines[1..] {
-            let _ = writeln!(text, "      {}  {line}", pad("", columns));
-        }
+        let (line, key) = (paint(style::FAINT, line), pad(&shown, columns));
+        let value = continued(value, columns + 8, terminal.width);
+        let _ = writeln!(text, "{line}  {key}  {value}");
     }
 }
 
@@ -166,7 +162,7 @@ mod tests {
     use skills_protocol::wire::{FieldRanges, Severity};
 
     use super::*;
-    use crate::sample::{range, skill, terminal, uncolored};
+    use crate::tests::sample::{range, skill, terminal, uncolored};
 
     #[test]
     fn skill_is_rendered_with_frontmatter_lines_and_findings() {

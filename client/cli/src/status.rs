@@ -174,7 +174,7 @@ mod tests {
     use skills_protocol::wire::{Actions, Health, HeavyCallCounts, ProfileSkills, State, Watches};
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     fn well() -> StatusResult {
         StatusResult {

@@ -1,5 +1,7 @@
 //! Runs whole commands against a scripted server and checks calls, output and exit code; and the
-//! help.
+//! help. [`sample`] has what tests of several files share.
+
+pub(crate) mod sample;
 
 use std::io;
 use std::path::Path;
@@ -13,8 +15,8 @@ use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::error::{DENIED, INVALID_PARAMS, SKILL_NOT_FOUND};
 
 use super::*;
-use crate::sample::{Written, shop};
 use crate::terminal::Terminal;
+use crate::tests::sample::{Written, shop};
 
 // Returns the result of `initialize` of a server that speaks this protocol version.
 fn introduction(protocol_version: &str) -> Value {
@@ -254,7 +256,7 @@ fn incompatible_protocol_is_an_error() {
         let (stream, _asked) = serve(|message| vec![answer(message, &introduction("2.0"))]);
         Ok(Box::new(stream))
     };
-    let terminal = crate::sample::terminal(None);
+    let terminal = crate::tests::sample::terminal(None);
     let binary = binary(&local);
     let error = execute(&cli.global, &cli.command, binary, &terminal).expect_err("another major");
     assert_eq!(error.exit(), Exit::VersionMismatch);

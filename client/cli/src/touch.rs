@@ -98,7 +98,7 @@ mod tests {
     use skills_protocol::wire::{ActivatedSkill, Discovered, Matched, State};
 
     use super::*;
-    use crate::sample::{skill, terminal, uncolored};
+    use crate::tests::sample::{skill, terminal, uncolored};
 
     fn result() -> SessionTouchResult {
         SessionTouchResult {

@@ -198,7 +198,7 @@ mod tests {
     use skills_protocol::wire::{CoveredSkill, TrustedDir};
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     #[test]
     fn summary_lists_decisions_and_skills_that_ask() {

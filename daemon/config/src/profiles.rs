@@ -13,48 +13,32 @@ use skills_agents::profile::{
     CHECKS, DraftSetting, ProfileDraft, ProfileRule, ProfileSet, RULES, RuleValue, RuleValueKind,
     UnusableProfile, parse_name_check, parse_requirement,
 };
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::reader::ConfigReader;
 use super::value::type_name;
-use key::{ProfileKey, ProfileKeyKind};
+use key::ProfileKeyKind::{Roots, Strings, Text, Walk};
+use key::{ProfileKey, key};
 use root::{every_root, roots};
-use value::{below, error, list, text, unknown, variables, word, yes_no};
+use value::{Setting, below, variables};
 
 /// Keys of a profile that are not rules.
 pub const PROFILE_KEYS: &[ProfileKey] = &[
-    ProfileKey {
-        name: "base",
-        doc: "The profile to start from; keys that are not set keep its values.\n\nA built-in profile has no base: its table changes the profile itself.",
-        kind: ProfileKeyKind::Text,
-    },
-    ProfileKey { name: "agent", doc: "The agent's name in messages.", kind: ProfileKeyKind::Text },
-    ProfileKey {
-        name: "roots",
-        doc: "The search roots in scan order, instead of all roots of the base.",
-        kind: ProfileKeyKind::Roots,
-    },
-    ProfileKey {
-        name: "roots_first",
-        doc: "Search roots before those of the base.",
-        kind: ProfileKeyKind::Roots,
-    },
-    ProfileKey {
-        name: "roots_last",
-        doc: "Search roots after those of the base.",
-        kind: ProfileKeyKind::Roots,
-    },
-    ProfileKey {
-        name: "without_roots",
-        doc: "Search roots of the base to remove: `.claude/skills` at any base, `~/.claude/skills` only below the home directory.",
-        kind: ProfileKeyKind::Strings,
-    },
-    ProfileKey {
-        name: "every_root",
-        doc: "How to walk every search root, including those of the base.",
-        kind: ProfileKeyKind::Walk,
-    },
+    key(
+        "base",
+        "The profile to start from; keys that are not set keep its values.\n\nA built-in profile has no base: its table changes the profile itself.",
+        Text,
+    ),
+    key("agent", "The agent's name in messages.", Text),
+    key("roots", "The search roots in scan order, instead of all roots of the base.", Roots),
+    key("roots_first", "Search roots before those of the base.", Roots),
+    key("roots_last", "Search roots after those of the base.", Roots),
+    key(
+        "without_roots",
+        "Search roots of the base to remove: `.claude/skills` at any base, `~/.claude/skills` only below the home directory.",
+        Strings,
+    ),
+    key("every_root", "How to walk every search root, including those of the base.", Walk),
 ];
 
 /// Reads the table `profiles`.
@@ -111,23 +95,23 @@ fn invalid_name_hint(name: &str) -> Option<String> {
 
 fn draft(reader: &mut ConfigReader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> ProfileDraft {
     let mut draft = ProfileDraft { id: id.to_owned(), at, ..ProfileDraft::default() };
-    for (key, value) in table {
-        let at = key.span().start;
-        match &**key.get_ref() {
-            "base" => draft.base = text(reader, key, value).map(|it| (it, value.span().start)),
-            "agent" => draft.agent = text(reader, key, value),
-            "roots" => draft.roots = Some(roots(reader, key, value)),
-            "roots_first" => draft.roots_first = roots(reader, key, value),
-            "roots_last" => draft.roots_last = roots(reader, key, value),
-            "without_roots" => draft.without_roots = list(reader, key, value),
-            "every_root" => draft.every_root = every_root(reader, key, value),
+    for setting in table.iter().map(Setting::new) {
+        match setting.key {
+            "base" => draft.base = setting.text(reader).map(|it| (it, setting.at)),
+            "agent" => draft.agent = setting.text(reader),
+            "roots" => draft.roots = Some(roots(reader, setting)),
+            "roots_first" => draft.roots_first = roots(reader, setting),
+            "roots_last" => draft.roots_last = roots(reader, setting),
+            "without_roots" => draft.without_roots = setting.list(reader),
+            "every_root" => draft.every_root = every_root(reader, setting),
             name => match ProfileRule::find(name) {
                 Some(rule) => {
-                    if let Some(setting) = setting(reader, rule, value) {
-                        draft.settings.push(DraftSetting { rule, setting, at });
+                    if let Some(value) = rule_value(reader, rule, setting) {
+                        let at = setting.key_at;
+                        draft.settings.push(DraftSetting { rule, setting: value, at });
                     }
                 }
-                None => unknown(reader, key, &profile_keys(), "profile"),
+                None => setting.unknown(reader, &profile_keys(), "profile"),
             },
         }
     }
@@ -139,26 +123,25 @@ pub(super) fn profile_keys() -> Vec<&'static str> {
     PROFILE_KEYS.iter().map(|it| it.name).chain(rules).collect()
 }
 
-fn setting(
+fn rule_value(
     reader: &mut ConfigReader<'_>,
     rule: &'static ProfileRule,
-    value: &Spanned<DeValue<'_>>,
+    setting: Setting<'_>,
 ) -> Option<RuleValue> {
-    let key = Spanned::new(value.span(), rule.name.into());
     match rule.kind {
-        RuleValueKind::Word(words) => word(reader, rule.name, &words(), value).map(RuleValue::Word),
-        RuleValueKind::YesNo => yes_no(reader, rule.name, value).map(RuleValue::YesNo),
+        RuleValueKind::Word(words) => setting.word(reader, &words()).map(RuleValue::Word),
+        RuleValueKind::YesNo => setting.yes_no(reader).map(RuleValue::YesNo),
         RuleValueKind::Words(words) => {
-            let DeValue::Array(items) = value.get_ref() else {
-                error(reader, rule.name, "a list of strings", value);
+            let DeValue::Array(items) = setting.value else {
+                setting.error(reader, "a list of strings");
                 return None;
             };
             let words = words();
-            let all = items.iter().filter_map(|it| word(reader, rule.name, &words, it));
+            let all = items.iter().filter_map(|it| setting.with_item(it).word(reader, &words));
             Some(RuleValue::List(all.collect()))
         }
         RuleValueKind::Names => {
-            let found = list(reader, &key, value);
+            let found = setting.list(reader);
             let second = found.get(1).map(|it| it.1);
             let names = match rule.name {
                 "nested" | "sidecar" => below(reader, found),
@@ -170,16 +153,13 @@ fn setting(
             }
             Some(RuleValue::List(names))
         }
-        RuleValueKind::Check => name_check(reader, rule.name, value),
+        RuleValueKind::Check => name_check(reader, setting),
         RuleValueKind::Requirements => {
-            let found = list(reader, &key, value);
+            let found = setting.list(reader);
             for (text, at) in found.iter().filter(|(it, _)| parse_requirement(it).is_none()) {
+                let message = format!("`{text}` is not a valid requirement");
                 let hint = "Use for example `body`, `text:license` or `map-of-texts:metadata`.";
-                reader.problem(
-                    *at,
-                    format!("`{text}` is not a valid requirement"),
-                    Some(hint.to_owned()),
-                );
+                reader.problem(*at, message, Some(hint.to_owned()));
             }
             Some(RuleValue::List(found.into_iter().map(|(it, _)| it).collect()))
         }
@@ -188,20 +168,13 @@ fn setting(
     }
 }
 
-fn name_check(
-    reader: &mut ConfigReader<'_>,
-    rule: &str,
-    value: &Spanned<DeValue<'_>>,
-) -> Option<RuleValue> {
-    let DeValue::String(text) = value.get_ref() else {
-        error(reader, rule, "a string", value);
-        return None;
-    };
+fn name_check(reader: &mut ConfigReader<'_>, setting: Setting<'_>) -> Option<RuleValue> {
+    let text = setting.string(reader)?;
     if parse_name_check(text).is_some() {
-        return Some(RuleValue::Word(text.to_string()));
+        return Some(RuleValue::Word(text.to_owned()));
     }
     let hint = format!("Use one of `{}`, or for example `at-most-64`.", CHECKS.join("`, `"));
-    reader.problem(value.span().start, format!("`{rule}` cannot be `{text}`"), Some(hint));
+    reader.problem(setting.at, format!("`{}` cannot be `{text}`", setting.key), Some(hint));
     None
 }
 

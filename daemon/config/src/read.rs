@@ -116,26 +116,17 @@ fn read_key(
             ValueKind::Choices(_) | ValueKind::Profiles | ValueKind::Addresses,
             DeValue::Array(items),
         ) => read_list(reader, row, items.iter()),
-        (ValueKind::Servers, DeValue::Table(servers)) => {
-            let (servers, errors) = server::read(servers);
-            if errors.is_empty() {
-                reader.parsed.config.set(row.name, ConfigValue::Servers(servers));
-            }
-            errors
+        (ValueKind::Servers, DeValue::Table(table)) => {
+            let (servers, errors) = server::read(table);
+            reader.set_if_valid(row, ConfigValue::Servers(servers), errors)
         }
-        (ValueKind::Rules, DeValue::Table(rules)) => {
-            let (rules, errors) = levels::read_rules(rules, reader.rules);
-            if errors.is_empty() {
-                reader.parsed.config.set(row.name, ConfigValue::Rules(rules));
-            }
-            errors
+        (ValueKind::Rules, DeValue::Table(table)) => {
+            let (rules, errors) = levels::read_rules(table, reader.rules);
+            reader.set_if_valid(row, ConfigValue::Rules(rules), errors)
         }
-        (ValueKind::Paths, DeValue::Table(paths)) => {
-            let (paths, errors) = levels::read_paths(paths, reader.rules);
-            if errors.is_empty() {
-                reader.parsed.config.set(row.name, ConfigValue::Paths(paths));
-            }
-            errors
+        (ValueKind::Paths, DeValue::Table(table)) => {
+            let (paths, errors) = levels::read_paths(table, reader.rules);
+            reader.set_if_valid(row, ConfigValue::Paths(paths), errors)
         }
         (ValueKind::Permissions, DeValue::Table(table)) => {
             let (rules, errors) = permissions::read(reader, row, table);
@@ -151,10 +142,7 @@ fn read_key(
             Vec::new()
         }
         (kind, one) => match scalar(kind, &accepted_words(reader, kind), one) {
-            Ok(scalar) => {
-                reader.parsed.config.set(row.name, scalar);
-                Vec::new()
-            }
+            Ok(scalar) => reader.set_if_valid(row, scalar, Vec::new()),
             Err(error) => {
                 if kind == ValueKind::Permissions {
                     reader.hide_rule(value.span().start);
@@ -182,14 +170,11 @@ fn read_list<'v>(
         };
         errors.extend(read.err().map(|error| (item.span().start, error)));
     }
-    if errors.is_empty() {
-        let scalar = match row.kind {
-            ValueKind::Addresses => ConfigValue::Addresses(addresses),
-            _ => ConfigValue::Words(words),
-        };
-        reader.parsed.config.set(row.name, scalar);
-    }
-    errors
+    let list = match row.kind {
+        ValueKind::Addresses => ConfigValue::Addresses(addresses),
+        _ => ConfigValue::Words(words),
+    };
+    reader.set_if_valid(row, list, errors)
 }
 
 /// Returns the words that a key accepts in this file.
@@ -219,37 +204,33 @@ fn suggestion(reader: &ConfigReader<'_>, name: &str) -> Option<String> {
 }
 
 fn scalar(kind: ValueKind, words: &[&str], value: &DeValue<'_>) -> Result<ConfigValue, ValueError> {
+    let wrong_type = |wanted: &str, hint: &str| {
+        let message = format!("must be {wanted}, not {}", type_name(value));
+        Err(ValueError { message, hint: Some(hint.to_owned()) })
+    };
     match kind {
         ValueKind::Choice(_) | ValueKind::Profile => word(words, value).map(ConfigValue::Word),
-        ValueKind::Choices(_) | ValueKind::Profiles | ValueKind::Addresses => Err(ValueError {
-            message: format!("must be a list, not {}", type_name(value)),
-            hint: Some("Write it between `[` and `]`.".to_owned()),
-        }),
-        ValueKind::Servers => Err(ValueError {
-            message: format!("must be a table of servers, not {}", type_name(value)),
-            hint: Some("Write `[mcp.servers.NAME]` and below it `command`.".to_owned()),
-        }),
-        ValueKind::CustomProfiles => Err(ValueError {
-            message: format!("must be a table of profiles, not {}", type_name(value)),
-            hint: Some("Write `[profiles.NAME]` and below it `base`.".to_owned()),
-        }),
-        ValueKind::Rules => Err(ValueError {
-            message: format!("must be a table of rules and levels, not {}", type_name(value)),
-            hint: Some(
-                "Write `[check.rules]` and below it `\"family/rule\" = \"off\"`.".to_owned(),
-            ),
-        }),
-        ValueKind::Paths => Err(ValueError {
-            message: format!("must be a table of globs, not {}", type_name(value)),
-            hint: Some(
-                "Write `[check.paths.\"GLOB\"]` and below it `\"family/rule\" = \"off\"`."
-                    .to_owned(),
-            ),
-        }),
-        ValueKind::Permissions => Err(ValueError {
-            message: format!("must be a table of rules, not {}", type_name(value)),
-            hint: Some("Write `[permission.skill]` and below it `\"NAME\" = \"deny\"`.".to_owned()),
-        }),
+        ValueKind::Choices(_) | ValueKind::Profiles | ValueKind::Addresses => {
+            wrong_type("a list", "Write it between `[` and `]`.")
+        }
+        ValueKind::Servers => {
+            wrong_type("a table of servers", "Write `[mcp.servers.NAME]` and below it `command`.")
+        }
+        ValueKind::CustomProfiles => {
+            wrong_type("a table of profiles", "Write `[profiles.NAME]` and below it `base`.")
+        }
+        ValueKind::Rules => wrong_type(
+            "a table of rules and levels",
+            "Write `[check.rules]` and below it `\"family/rule\" = \"off\"`.",
+        ),
+        ValueKind::Paths => wrong_type(
+            "a table of globs",
+            "Write `[check.paths.\"GLOB\"]` and below it `\"family/rule\" = \"off\"`.",
+        ),
+        ValueKind::Permissions => wrong_type(
+            "a table of rules",
+            "Write `[permission.skill]` and below it `\"NAME\" = \"deny\"`.",
+        ),
         ValueKind::Switch => switch(value),
         ValueKind::Number { min, max, unit } => number(min, max, unit, value),
     }

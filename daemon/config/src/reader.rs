@@ -2,8 +2,9 @@
 
 use skills_syntax::text::{LineColumn, LineIndex};
 
-use super::key::ConfigSource;
-use super::table::Config;
+use super::key::{ConfigKey, ConfigSource};
+use super::table::{Config, ConfigValue};
+use super::value::ValueError;
 
 /// Result of reading a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +72,19 @@ impl ConfigReader<'_> {
         let at = LineColumn { line, column };
         let first = self.parsed.hidden_rule.get_or_insert(at);
         *first = at.min(*first);
+    }
+
+    /// Sets a key, unless its value has errors, and returns these.
+    pub(super) fn set_if_valid(
+        &mut self,
+        row: &ConfigKey,
+        value: ConfigValue,
+        errors: Vec<(usize, ValueError)>,
+    ) -> Vec<(usize, ValueError)> {
+        if errors.is_empty() {
+            self.parsed.config.set(row.name, value);
+        }
+        errors
     }
 
     pub(super) fn problem(&mut self, at: usize, message: String, hint: Option<String>) {

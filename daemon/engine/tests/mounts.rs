@@ -144,7 +144,7 @@ async fn full_disk_is_reported_and_changes_are_saved_later() {
     assert_eq!(kept.discovered, live.get("s").await.unwrap().discovered);
     assert_eq!(other.invoked("s", None).await[0].invocation, invocation);
     assert_eq!(other.store().grants(&disk, None).await.unwrap(), [grant]);
-    assert_eq!(other.store().trust(&disk).await.unwrap(), None);
+    assert_eq!(other.store().trust_decisions().await.unwrap().decisions, []);
 }
 
 #[tokio::test]

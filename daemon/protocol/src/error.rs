@@ -4,11 +4,9 @@
 //! are in `data`. Invariant: codes are never reused. Some equal the dispatcher's own codes for its
 //! limits, so the server maps those before it sends them.
 
-use std::borrow::Cow;
-use std::fmt;
-
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The message is not JSON.
 pub const PARSE_ERROR: i32 = -32700;
@@ -54,7 +52,8 @@ pub const NOT_KEPT: i32 = -32011;
 pub const CANNOT_START: i32 = -32012;
 
 /// An error object on the wire.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
+#[error("{message}")]
 pub struct RpcError {
     /// Error code; one of the constants of this module.
     pub code: i32,
@@ -120,14 +119,6 @@ pub struct RuleSource {
     /// Line number, from 1.
     pub line: u32,
 }
-
-impl fmt::Display for RpcError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for RpcError {}
 
 impl RpcError {
     /// Returns an error with this code and message and without details.

@@ -14,27 +14,6 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::RpcError;
 use crate::params;
-use crate::wire::{
-    BudgetParams, BudgetResult, CancelParams, CatalogParams, CatalogResult, CheckParams,
-    CheckResult, DetectParams, DetectResult, DirsParams, DirsResult, EventParams, ExplainParams,
-    ExplainResult, GetParams, GetResult, HooksDoneParams, HooksDoneResult, HooksMatchParams,
-    HooksMatchResult, InitializeParams, InitializeResult, ListParams, ListResult, LoadParams,
-    LoadResult, PathsMatchParams, PathsMatchResult, PermissionCheckParams, PermissionCheckResult,
-    PermissionGrantedParams, PermissionGrantedResult, PermissionPendingParams,
-    PermissionPendingResult, PermissionReplyParams, PermissionReplyResult, PermissionRequestParams,
-    PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, ReadParams,
-    ReadResult, ReferencesParams, ReferencesResult, ResourcesParams, ResourcesResult,
-    RulesDescribeParams, RulesDescribeResult, RunParams, RunResult, SearchParams, SearchResult,
-    SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
-    SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
-    SessionInvokedResult, SessionListParams, SessionListResult, SessionNewsParams,
-    SessionNewsResult, SessionOpenParams, SessionResult, SessionTouchParams, SessionTouchResult,
-    ShutdownParams, ShutdownResult, SnapshotParams, SnapshotResult, StatusParams, StatusResult,
-    SubscribeParams, SubscribeResult, SyncParams, SyncResult, ToolParams, ToolResult,
-    TrustGetParams, TrustGetResult, TrustSetParams, TrustSetResult, UnsubscribeParams,
-    UnsubscribeResult, UsageParams, UsageResult, WorktreeCloseParams, WorktreeCloseResult,
-    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
-};
 
 /// A row of the table: documentation of one method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,20 +99,20 @@ macro_rules! requests {
                 const METHOD: &'static str = $name;
                 const REPEATABLE: bool = $repeatable;
                 const GRANTS: bool = grants!($($grants)?);
-                type Params = $params;
-                type Result = $result;
+                type Params = crate::wire::$params;
+                type Result = crate::wire::$result;
 
                 // Not provided by the trait, so that the code of all types is compiled here and
                 // not in the crates that use it, of which the last one delays the build.
-                fn parse_params(params: Option<&str>) -> Result<$params, RpcError> {
+                fn parse_params(params: Option<&str>) -> Result<Self::Params, RpcError> {
                     params::parse(params, &PARAMETER_NAMES)
                 }
 
-                fn params_json(params: &$params) -> serde_json::Result<Box<RawValue>> {
+                fn params_json(params: &Self::Params) -> serde_json::Result<Box<RawValue>> {
                     to_raw_value(params)
                 }
 
-                fn parse_result(result: &RawValue) -> serde_json::Result<$result> {
+                fn parse_result(result: &RawValue) -> serde_json::Result<Self::Result> {
                     serde_json::from_str(result.get())
                 }
             }
@@ -141,7 +120,7 @@ macro_rules! requests {
 
         /// The names of the parameters of all requests.
         pub(crate) static PARAMETER_NAMES: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
-            [$(crate::shape::fields::<$params>(),)*].concat().into_iter().collect()
+            [$(crate::shape::fields::<crate::wire::$params>(),)*].concat().into_iter().collect()
         });
 
         #[cfg(test)]
@@ -150,7 +129,7 @@ macro_rules! requests {
             let line = |name, params: &[&str], result: &[&str]| {
                 format!("{name}\n  ({})\n  {{{}}}\n", params.join(" "), result.join(" "))
             };
-            vec![$(line($name, fields::<$params>(), fields::<$result>()),)*]
+            vec![$(line($name, fields::<crate::wire::$params>(), fields::<crate::wire::$result>()),)*]
         }
     };
 }
@@ -258,7 +237,7 @@ pub struct CancelRequest;
 
 impl Notification for CancelRequest {
     const METHOD: &'static str = "$/cancelRequest";
-    type Params = CancelParams;
+    type Params = crate::wire::CancelParams;
 }
 
 #[doc = "Sent by the daemon for an event of a subscription."]
@@ -267,7 +246,7 @@ pub struct EventsEvent;
 
 impl Notification for EventsEvent {
     const METHOD: &'static str = "events/event";
-    type Params = EventParams;
+    type Params = crate::wire::EventParams;
 }
 
 #[cfg(test)]
@@ -446,7 +425,7 @@ mod tests {
     #[test]
     fn absent_parameters_are_an_empty_object() {
         for text in [None, Some("null"), Some("{}"), Some(" {} "), Some("[]")] {
-            assert_eq!(SkillsList::parse_params(text), Ok(ListParams::default()));
+            assert_eq!(SkillsList::parse_params(text), Ok(crate::wire::ListParams::default()));
         }
     }
 

@@ -20,16 +20,9 @@ struct Announced<'a> {
     names: &'a mut &'static [&'static str],
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the names are known")]
 struct Ended;
-
-impl fmt::Display for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the names are known")
-    }
-}
-
-impl std::error::Error for Ended {}
 
 impl de::Error for Ended {
     fn custom<T: fmt::Display>(_message: T) -> Self {

@@ -4,7 +4,6 @@
 //! Linux also the descendants that have left it. Output is read outside the runtime's workers.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
@@ -60,11 +59,11 @@ pub(crate) struct Job {
 }
 
 /// Reason why a text cannot be an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum InvalidArgument {
-    /// It contains a NUL character.
+    #[error("contains a NUL character")]
     Nul,
-    /// It is longer than the system's limit: its length and the limit, in bytes.
+    #[error("has {0} bytes; the system's limit for one argument is {1}")]
     TooLong(usize, usize),
 }
 
@@ -75,17 +74,6 @@ impl InvalidArgument {
             return Some(Self::Nul);
         }
         (text.len() > MAX_ARG_BYTES).then_some(Self::TooLong(text.len(), MAX_ARG_BYTES))
-    }
-}
-
-impl fmt::Display for InvalidArgument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nul => write!(f, "contains a NUL character"),
-            Self::TooLong(length, most) => {
-                write!(f, "has {length} bytes; the system's limit for one argument is {most}")
-            }
-        }
     }
 }
 

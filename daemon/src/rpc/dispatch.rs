@@ -65,25 +65,32 @@ pub(crate) struct Call {
     started: Instant,
 }
 
+/// A decoded call, as its handler gets it.
+pub(crate) struct MethodCall<Cx, P> {
+    pub(crate) parts: Arc<Cx>,
+    pub(crate) peer: Arc<ClientPeer>,
+    pub(crate) params: P,
+}
+
 /// Registers a handler in jsonrpsee's method table; panics if the method is registered already.
-pub(crate) fn register<R, Cx, H, F>(methods: &mut Methods, cx: &Arc<Cx>, handler: H)
+pub(crate) fn register<R, Cx, H, F>(methods: &mut Methods, parts: &Arc<Cx>, handler: H)
 where
     R: method::Request,
     Cx: Send + Sync + 'static,
-    H: Fn(Arc<Cx>, Arc<ClientPeer>, R::Params) -> F + Copy + Send + Sync + 'static,
+    H: Fn(MethodCall<Cx, R::Params>) -> F + Copy + Send + Sync + 'static,
     F: Future<Output = Outcome> + Send + 'static,
 {
-    let cx = Arc::clone(cx);
+    let parts = Arc::clone(parts);
     // jsonrpsee's `RpcModule` would clone the extensions and wrap the result of every call.
     let callback = move |_, params: Params<'static>, _, max_size, mut extensions: Extensions| {
-        let cx = Arc::clone(&cx);
+        let parts = Arc::clone(&parts);
         async move {
             let peer = extensions.remove::<Arc<ClientPeer>>().expect("`Call::begin` put it there");
             let outcome: Outcome = match R::parse_params(params.as_str()) {
                 Ok(_) if R::GRANTS && !peer.may_grant() => {
                     Err(refusal::needs_consent(&format!("`{}`", R::METHOD)))
                 }
-                Ok(params) => handler(cx, peer, params).await,
+                Ok(params) => handler(MethodCall { parts, peer, params }).await,
                 Err(error) => Err(error),
             };
             extensions.insert(outcome);

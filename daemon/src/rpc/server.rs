@@ -254,7 +254,7 @@ mod tests {
     use super::*;
     use crate::needs_root::left_out;
     use crate::rpc::answer::{Answer, Outcome};
-    use crate::rpc::dispatch::register;
+    use crate::rpc::dispatch::{MethodCall, register};
 
     #[derive(Default)]
     struct Bench {
@@ -270,16 +270,18 @@ mod tests {
         }
     }
 
-    async fn immediate(_: Arc<Bench>, _: Arc<ClientPeer>, _: StatusParams) -> Outcome {
+    async fn immediate(_: MethodCall<Bench, StatusParams>) -> Outcome {
         Answer::new(&"status")
     }
 
-    async fn endless(bench: Arc<Bench>, _: Arc<ClientPeer>, _: SyncParams) -> Outcome {
+    async fn endless(call: MethodCall<Bench, SyncParams>) -> Outcome {
+        let bench = call.parts;
         let _gives_up = GivesUp(bench);
         std::future::pending().await
     }
 
-    async fn slow(bench: Arc<Bench>, _: Arc<ClientPeer>, _: SyncParams) -> Outcome {
+    async fn slow(call: MethodCall<Bench, SyncParams>) -> Outcome {
+        let bench = call.parts;
         bench.begun.store(true, Ordering::SeqCst);
         sleep(Duration::from_millis(20)).await;
         Answer::new(&"sync")

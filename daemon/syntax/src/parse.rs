@@ -22,12 +22,6 @@ mod piece;
 mod plain_text;
 mod recover;
 mod segment;
-#[cfg(test)]
-mod test_keys;
-#[cfg(test)]
-mod test_models;
-#[cfg(test)]
-mod test_render;
 mod tree;
 mod yaml_diagnostics;
 
@@ -44,7 +38,7 @@ pub use segment::rest_of;
 pub use tree::{Anchor, Entry, Key, ScalarStyle, Value, ValueKind, find};
 
 #[cfg(test)]
-pub(crate) use test_keys::parse;
+pub(crate) use tests::keys::parse;
 
 /// Maximum number of bytes read of a frontmatter. The longest of 126,617 real ones has a tenth of
 /// it.

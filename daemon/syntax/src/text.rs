@@ -222,16 +222,6 @@ impl LineIndex {
         }
     }
 
-    /// Returns the number of lines; a text that ends in a line end has an empty last line.
-    pub fn len(&self) -> usize {
-        self.lines.len()
-    }
-
-    /// Returns `false`: every text has a line.
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
     /// Returns the span of a line, counted from zero, without its line end.
     pub fn line(&self, line: u32) -> Option<Span> {
         self.lines.get(line as usize).map(|it| it.span)
@@ -397,15 +387,15 @@ mod tests {
         let text = "a\r\nb\rc\n\nd";
         let index = LineIndex::new(text);
         let lines: Vec<_> =
-            (0..index.len()).map(|it| index.line(it as u32).unwrap().slice(text)).collect();
+            (0..index.lines.len()).map(|it| index.line(it as u32).unwrap().slice(text)).collect();
         assert_eq!(lines, ["a", "b", "c", "", "d"]);
     }
 
     #[test]
     fn final_line_end_starts_an_empty_line() {
-        assert_eq!(LineIndex::new("a\n").len(), 2);
-        assert_eq!(LineIndex::new("a\r").len(), 2);
-        assert_eq!(LineIndex::new("").len(), 1);
+        assert_eq!(LineIndex::new("a\n").lines.len(), 2);
+        assert_eq!(LineIndex::new("a\r").lines.len(), 2);
+        assert_eq!(LineIndex::new("").lines.len(), 1);
     }
 
     /// Checks that replacing `span` gives the same index as a fresh scan.

@@ -218,10 +218,6 @@ impl Backend for MockBackend {
         Box::pin(std::future::ready(Some(matches.collect())))
     }
 
-    fn most_used_skills(&self, root: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
-        NoBackend.most_used_skills(root, profile)
-    }
-
     fn check(
         &self,
         root: AbsPath,
@@ -333,14 +329,6 @@ impl Backend for MockBackend {
         *lock(&self.read_count) += 1;
         let text = path.to_str().and_then(|it| lock(&self.referencing_files).get(it).cloned());
         Box::pin(std::future::ready(text))
-    }
-
-    fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()> {
-        NoBackend.make_executable(path, relative)
-    }
-
-    fn use_client_sessions(&self, name: String) {
-        NoBackend.use_client_sessions(name);
     }
 
     fn touch(&self, root: AbsPath, paths: Vec<AbsPath>) -> Answer<()> {

@@ -98,7 +98,7 @@ mod tests {
     use skills_protocol::wire::{Outcome, StepKind};
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     #[track_caller]
     fn check(roots: &[&str], width: Option<usize>, expected: &Expect) {

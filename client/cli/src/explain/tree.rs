@@ -38,7 +38,7 @@ pub(crate) fn render(steps: &[Step], missing_roots: MissingRoots, terminal: &Ter
         let missing: Vec<&Step> = missing.iter().map(|it| it.step).collect();
         lines.push((None, missing::summary(&missing, terminal)));
     }
-    push_tree(lines, terminal, &mut text);
+    push_tree(lines, "", terminal, &mut text);
     text
 }
 
@@ -97,31 +97,21 @@ fn holds(root: &Step, candidate: &Step) -> bool {
     root.kind == StepKind::Root && root.root.is_some() && root.root == candidate.root
 }
 
-fn push_tree(lines: Vec<TreeLines<'_, '_>>, terminal: &Terminal, text: &mut String) {
+fn push_tree(lines: Vec<TreeLines<'_, '_>>, lead: &str, terminal: &Terminal, text: &mut String) {
     let n_lines = lines.len();
     for (nth, (node, lines)) in lines.into_iter().enumerate() {
         let is_last = nth + 1 == n_lines;
         let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
         for (nth, line) in lines.iter().enumerate() {
-            let lead = if nth == 0 { branch } else { below };
-            let _ = writeln!(text, "{}{line}", paint(style::FAINT, lead));
-        }
-        if let Some(node) = node {
-            push_children(node, below, terminal, text);
-        }
-    }
-}
-
-fn push_children(node: &StepNode<'_>, lead: &str, terminal: &Terminal, text: &mut String) {
-    for (nth, child) in node.children.iter().enumerate() {
-        let is_last = nth + 1 == node.children.len();
-        let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        let room = terminal.width.map(|all| all.saturating_sub(width(lead) + width(branch)));
-        for (nth, line) in step_lines(child.step, node.step, room, terminal).iter().enumerate() {
             let lead = format!("{lead}{}", if nth == 0 { branch } else { below });
             let _ = writeln!(text, "{}{line}", paint(style::FAINT, lead));
         }
-        push_children(child, &format!("{lead}{below}"), terminal, text);
+        let Some(node) = node else { continue };
+        let lead = format!("{lead}{below}");
+        let room = terminal.width.map(|all| all.saturating_sub(width(&lead) + width(branch)));
+        let children = node.children.iter();
+        let lines = children.map(|it| (Some(it), step_lines(it.step, node.step, room, terminal)));
+        push_tree(lines.collect(), &lead, terminal, text);
     }
 }
 
@@ -302,7 +292,7 @@ mod tests {
     use skills_protocol::wire::{Scope, State};
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     fn root(path: &str, found: Option<u64>) -> Step {
         let outcome = if found.is_some() { Outcome::Searched } else { Outcome::Missing };

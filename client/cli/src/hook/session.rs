@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::value::RawValue;
 use skills_client::blocking::{BlockingConnection, set_timeout};
-use skills_client::error::parse;
 use skills_client::spawn::{StartOptions, connect, connect_or_start};
 use skills_client::{ClientError, environment};
 use skills_protocol::bounds::LIST_ITEMS;
@@ -162,20 +160,17 @@ impl AgentSession {
     }
 
     fn ask<M: Request>(&self, params: &M::Params) -> Result<M::Result, CommandError> {
-        let text = match self.try_ask::<M>(params) {
+        Ok(match self.try_ask::<M>(params) {
             // A daemon that is shutting down closes the connection; the next daemon answers.
             Err(error) if error.is_broken_connection() => self.try_ask::<M>(params)?,
             answer => answer?,
-        };
-        Ok(parse::<M>(&text)?)
+        })
     }
 
-    fn try_ask<M: Request>(&self, params: &M::Params) -> Result<Box<RawValue>, ClientError> {
+    fn try_ask<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
         let stream = connect_or_start(&self.options)?;
         set_timeout(&stream, Some(TIMEOUT))?;
-        let mut connection = BlockingConnection::new(stream);
-        let sent = connection.send::<M>(params)?;
-        connection.receive_text(sent)
+        BlockingConnection::new(stream).call::<M>(params)
     }
 }
 

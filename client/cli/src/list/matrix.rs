@@ -284,7 +284,7 @@ mod tests {
     use skills_protocol::wire::{ListedForm, PresentAgent};
 
     use super::*;
-    use crate::sample::{detected, in_state, list, shop, skill, terminal, uncolored};
+    use crate::tests::sample::{detected, in_state, list, shop, skill, terminal, uncolored};
 
     #[track_caller]
     fn check(lists: &[(&str, ListResult)], all: bool, columns: usize, expected: &Expect) {

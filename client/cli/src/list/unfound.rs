@@ -118,7 +118,7 @@ mod tests {
     use skills_protocol::wire::Outcome;
 
     use super::*;
-    use crate::sample::{terminal, uncolored};
+    use crate::tests::sample::{terminal, uncolored};
 
     fn step(path: &str, rule: &str, reason: &str) -> Step {
         Step {

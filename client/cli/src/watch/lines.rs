@@ -129,7 +129,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::sample;
+    use crate::tests::sample;
 
     #[test]
     fn each_change_of_a_skill_has_a_line() {

@@ -48,12 +48,6 @@ impl HookHandler {
             _ => None,
         })
     }
-
-    /// Returns whether a switch is on; false if it is missing.
-    pub fn is_on(&self, key: &str) -> bool {
-        let named = self.settings.iter().rev().find(|(name, _)| name.text == key);
-        named.is_some_and(|(_, setting)| *setting == HookSetting::Switch(true))
-    }
 }
 
 /// The value of a handler's key.

@@ -100,23 +100,6 @@ pub struct LoadOutcome {
     pub notes: Vec<Remark>,
 }
 
-impl LoadOutcome {
-    /// Describes the outcome in a sentence that begins with `subject`; `None` if the file is
-    /// accepted unchanged.
-    pub fn sentence(&self, subject: &str) -> Option<String> {
-        match (&self.dropped, self.verdict) {
-            (Some(fault), _) => Some(format!("{subject} drops this file: {}.", fault.message)),
-            (None, LoadVerdict::Repaired(strategy)) => {
-                Some(format!("{subject} repairs this file: {}.", repair_description(strategy)))
-            }
-            (None, LoadVerdict::WithoutFields) => {
-                Some(format!("{subject} loads the body of this file without its fields."))
-            }
-            (None, LoadVerdict::Accepted | LoadVerdict::Dropped) => None,
-        }
-    }
-}
-
 /// Loads a file as each built-in agent does. `directory` is the name of the directory that holds
 /// it.
 ///

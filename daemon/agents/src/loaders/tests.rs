@@ -604,29 +604,6 @@ fn founding_description_falls_back_to_heading_then_name() {
     assert_eq!(described("---\ndescription: d\n---\n# T\n").as_deref(), Some("d"));
 }
 
-#[test]
-fn outcome_sentence_names_agent_and_repair() {
-    let record = record(b"---\nname: dir\ndescription: a: b\n---\nx\n");
-    let sentences: Vec<_> = load_for_all_agents(&record, "dir")
-        .iter()
-        .take(N_TESTED)
-        .filter_map(|(profile, reading)| reading.sentence(profile.subject()))
-        .collect();
-    expect![[r#"
-        [
-            "An Agent Skills client repairs this file: problematic values are read as quoted.",
-            "Claude Code repairs this file: values with special characters are read as quoted.",
-            "opencode repairs this file: values with a colon are read as block scalars.",
-            "opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value.",
-            "Codex repairs this file: problematic values are read as quoted.",
-            "Gemini CLI repairs this file: name and description are read by line.",
-            "Copilot CLI drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value.",
-            "Qwen Code repairs this file: name and description are read by line.",
-            "Kilo repairs this file: values with a colon are read as block scalars.",
-        ]
-    "#]].assert_debug_eq(&sentences);
-}
-
 const LINES: &[&str] = &[
     "name: dir",
     "name: 12",

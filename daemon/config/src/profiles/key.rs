@@ -9,6 +9,11 @@ pub struct ProfileKey {
     pub kind: ProfileKeyKind,
 }
 
+/// Creates a row.
+pub(super) const fn key(name: &'static str, doc: &'static str, kind: ProfileKeyKind) -> ProfileKey {
+    ProfileKey { name, doc, kind }
+}
+
 /// The values that such a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum ProfileKeyKind {

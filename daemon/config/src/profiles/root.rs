@@ -3,87 +3,47 @@
 use skills_agents::profile::{
     AncestorStop, DepthDraft, Keyword, LinkPolicy, RootBase, RootDraft, Scope, Text, WalkDraft,
 };
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::super::reader::ConfigReader;
-use super::key::{ProfileKey, ProfileKeyKind};
-use super::value::{Key, below, error, keyword, list, names, text, unknown, variables, yes_no};
+use super::key::ProfileKeyKind::{self, Depth, Strings, Word, YesNo};
+use super::key::{ProfileKey, key};
+use super::value::{Setting, below, variables};
 
 /// Number of keys at the end of [`ROOT_KEYS`] that control how a root is walked.
 const WALK_KEYS: usize = 8;
 
 pub const ROOT_KEYS: &[ProfileKey] = &[
-    ProfileKey {
-        name: "base",
-        doc: "Start of the search root: `home`, `project` (the working directory and its ancestors), `added` (each directory of `--add-dir`), an absolute path, or `$NAME` for the directory in a variable.",
-        kind: ProfileKeyKind::Text,
-    },
-    ProfileKey {
-        name: "relative",
-        doc: "Path below the base, or several paths in scan order.",
-        kind: ProfileKeyKind::Strings,
-    },
-    ProfileKey {
-        name: "below_home",
-        doc: "With `$NAME`: path below the home directory to use if the variable is not set. Without this key, an unset variable removes the root.",
-        kind: ProfileKeyKind::Text,
-    },
-    ProfileKey {
-        name: "stop",
-        doc: "With `project`: the last ancestor to search; default `worktree`.",
-        kind: ProfileKeyKind::Word(AncestorStop::keywords),
-    },
-    ProfileKey {
-        name: "scope",
-        doc: "Scope of the skills; by default it follows from the base.",
-        kind: ProfileKeyKind::Word(Scope::keywords),
-    },
-    ProfileKey {
-        name: "switched_off_by",
-        doc: "Variables that disable the root if set to `1` or `true`.",
-        kind: ProfileKeyKind::Strings,
-    },
-    ProfileKey {
-        name: "depth",
-        doc: "Maximum number of directories between the root and a skill.",
-        kind: ProfileKeyKind::Depth,
-    },
-    ProfileKey {
-        name: "root_skill",
-        doc: "Accept a SKILL.md in the root itself.",
-        kind: ProfileKeyKind::YesNo,
-    },
-    ProfileKey {
-        name: "hidden",
-        doc: "Search directories whose names start with a dot.",
-        kind: ProfileKeyKind::YesNo,
-    },
-    ProfileKey {
-        name: "skipped",
-        doc: "Names of directories to skip at any depth.",
-        kind: ProfileKeyKind::Strings,
-    },
-    ProfileKey {
-        name: "reserved",
-        doc: "Names of directories to skip directly below the root.",
-        kind: ProfileKeyKind::Strings,
-    },
-    ProfileKey {
-        name: "skills_in_skills",
-        doc: "Search a skill's directory for more skills.",
-        kind: ProfileKeyKind::YesNo,
-    },
-    ProfileKey {
-        name: "links",
-        doc: "Symbolic links to directories that are followed.",
-        kind: ProfileKeyKind::Word(LinkPolicy::keywords),
-    },
-    ProfileKey {
-        name: "file_links",
-        doc: "Accept a SKILL.md that is a symbolic link.",
-        kind: ProfileKeyKind::YesNo,
-    },
+    key(
+        "base",
+        "Start of the search root: `home`, `project` (the working directory and its ancestors), `added` (each directory of `--add-dir`), an absolute path, or `$NAME` for the directory in a variable.",
+        ProfileKeyKind::Text,
+    ),
+    key("relative", "Path below the base, or several paths in scan order.", Strings),
+    key(
+        "below_home",
+        "With `$NAME`: path below the home directory to use if the variable is not set. Without this key, an unset variable removes the root.",
+        ProfileKeyKind::Text,
+    ),
+    key(
+        "stop",
+        "With `project`: the last ancestor to search; default `worktree`.",
+        Word(AncestorStop::keywords),
+    ),
+    key(
+        "scope",
+        "Scope of the skills; by default it follows from the base.",
+        Word(Scope::keywords),
+    ),
+    key("switched_off_by", "Variables that disable the root if set to `1` or `true`.", Strings),
+    key("depth", "Maximum number of directories between the root and a skill.", Depth),
+    key("root_skill", "Accept a SKILL.md in the root itself.", YesNo),
+    key("hidden", "Search directories whose names start with a dot.", YesNo),
+    key("skipped", "Names of directories to skip at any depth.", Strings),
+    key("reserved", "Names of directories to skip directly below the root.", Strings),
+    key("skills_in_skills", "Search a skill's directory for more skills.", YesNo),
+    key("links", "Symbolic links to directories that are followed.", Word(LinkPolicy::keywords)),
+    key("file_links", "Accept a SKILL.md that is a symbolic link.", YesNo),
 ];
 
 /// Returns the keys of a root that control how it is walked.
@@ -97,68 +57,44 @@ pub const DEEPEST: u64 = 64;
 /// Keyword for unlimited depth.
 pub const ANY_DEPTH: &str = "any";
 
-pub(super) fn roots(
-    reader: &mut ConfigReader<'_>,
-    key: &Key<'_>,
-    value: &Spanned<DeValue<'_>>,
-) -> Vec<RootDraft> {
-    let DeValue::Array(items) = value.get_ref() else {
-        error(reader, key.get_ref(), "a list of tables", value);
-        return Vec::new();
-    };
-    let mut roots = Vec::new();
-    for item in items {
-        match item.get_ref() {
-            DeValue::Table(table) => roots.extend(root(reader, item.span().start, table)),
-            _ => error(reader, key.get_ref(), "a list of tables", item),
-        }
-    }
-    roots
+pub(super) fn roots(reader: &mut ConfigReader<'_>, setting: Setting<'_>) -> Vec<RootDraft> {
+    let tables = setting.tables(reader);
+    tables.into_iter().filter_map(|(table, at)| root(reader, at, table)).collect()
 }
 
-pub(super) fn every_root(
-    reader: &mut ConfigReader<'_>,
-    key: &Key<'_>,
-    value: &Spanned<DeValue<'_>>,
-) -> WalkDraft {
+pub(super) fn every_root(reader: &mut ConfigReader<'_>, setting: Setting<'_>) -> WalkDraft {
     let mut walk = WalkDraft::default();
-    let DeValue::Table(table) = value.get_ref() else {
-        error(reader, key.get_ref(), "a table", value);
+    let DeValue::Table(table) = setting.value else {
+        setting.error(reader, "a table");
         return walk;
     };
-    for (key, value) in table {
-        if !walk_key(reader, &mut walk, key, value) {
+    for setting in table.iter().map(Setting::new) {
+        if !walk_key(reader, &mut walk, setting) {
             let keys = walk_keys().iter().map(|it| it.name);
-            unknown(reader, key, &keys.collect::<Vec<_>>(), "walk");
+            setting.unknown(reader, &keys.collect::<Vec<_>>(), "walk");
         }
     }
     walk
 }
 
 /// Reads a key that controls how a root is walked. Returns false for other keys.
-fn walk_key(
-    reader: &mut ConfigReader<'_>,
-    walk: &mut WalkDraft,
-    key: &Key<'_>,
-    value: &Spanned<DeValue<'_>>,
-) -> bool {
-    let name = &**key.get_ref();
-    match name {
-        "depth" => walk.depth = depth(reader, value),
-        "root_skill" => walk.root_skill = yes_no(reader, name, value),
-        "hidden" => walk.hidden = yes_no(reader, name, value),
-        "skipped" => walk.skipped = Some(names(reader, key, value)),
-        "reserved" => walk.reserved = Some(names(reader, key, value)),
-        "skills_in_skills" => walk.into_skills = yes_no(reader, name, value),
-        "links" => walk.directory_links = keyword(reader, key, value),
-        "file_links" => walk.file_links = yes_no(reader, name, value),
+fn walk_key(reader: &mut ConfigReader<'_>, walk: &mut WalkDraft, setting: Setting<'_>) -> bool {
+    match setting.key {
+        "depth" => walk.depth = depth(reader, setting),
+        "root_skill" => walk.root_skill = setting.yes_no(reader),
+        "hidden" => walk.hidden = setting.yes_no(reader),
+        "skipped" => walk.skipped = Some(setting.names(reader)),
+        "reserved" => walk.reserved = Some(setting.names(reader)),
+        "skills_in_skills" => walk.into_skills = setting.yes_no(reader),
+        "links" => walk.directory_links = setting.keyword(reader),
+        "file_links" => walk.file_links = setting.yes_no(reader),
         _ => return false,
     }
     true
 }
 
-fn depth(reader: &mut ConfigReader<'_>, value: &Spanned<DeValue<'_>>) -> Option<DepthDraft> {
-    let fits = match value.get_ref() {
+fn depth(reader: &mut ConfigReader<'_>, setting: Setting<'_>) -> Option<DepthDraft> {
+    let fits = match setting.value {
         DeValue::String(text) if text == ANY_DEPTH => return Some(DepthDraft::Any),
         DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
         _ => None,
@@ -166,7 +102,7 @@ fn depth(reader: &mut ConfigReader<'_>, value: &Spanned<DeValue<'_>>) -> Option<
     let levels = fits.filter(|it| (1..=DEEPEST).contains(it)).and_then(|it| u16::try_from(it).ok());
     if levels.is_none() {
         let message = format!("`depth` must be a number from 1 to {DEEPEST}, or `\"{ANY_DEPTH}\"`");
-        reader.problem(value.span().start, message, None);
+        reader.problem(setting.at, message, None);
     }
     levels.map(DepthDraft::Levels)
 }
@@ -182,28 +118,27 @@ fn root(reader: &mut ConfigReader<'_>, at: usize, table: &DeTable<'_>) -> Option
         switches: Vec::new(),
         walk: WalkDraft::default(),
     };
-    for (key, value) in table {
-        match &**key.get_ref() {
-            "base" => base = text(reader, key, value).map(|it| (it, value.span().start)),
+    for setting in table.iter().map(Setting::new) {
+        match setting.key {
+            "base" => base = setting.text(reader).map(|it| (it, setting.at)),
             "relative" => {
-                let found = list(reader, key, value);
+                let found = setting.list(reader);
                 root.relative = below(reader, found).into_iter().map(Text::Owned).collect();
             }
             "below_home" => {
-                let found = list(reader, key, value);
-                let path = below(reader, found).into_iter().next();
-                below_home = path.map(|it| (it, value.span().start));
+                let found = setting.list(reader);
+                below_home = below(reader, found).into_iter().next().map(|it| (it, setting.at));
             }
-            "stop" => stop = keyword(reader, key, value).map(|it| (it, value.span().start)),
-            "scope" => root.scope = keyword(reader, key, value),
+            "stop" => stop = setting.keyword(reader).map(|it| (it, setting.at)),
+            "scope" => root.scope = setting.keyword(reader),
             "switched_off_by" => {
-                let found = list(reader, key, value);
+                let found = setting.list(reader);
                 root.switches = variables(reader, found).into_iter().map(Text::Owned).collect();
             }
-            _ if walk_key(reader, &mut root.walk, key, value) => {}
+            _ if walk_key(reader, &mut root.walk, setting) => {}
             _ => {
                 let keys: Vec<_> = ROOT_KEYS.iter().map(|it| it.name).collect();
-                unknown(reader, key, &keys, "root");
+                setting.unknown(reader, &keys, "root");
             }
         }
     }

@@ -1,56 +1,30 @@
 //! Reasons why a pattern can never match.
 
-use std::fmt;
+use thiserror::Error;
 
 use super::limits::{LONGEST, MAX_EXPANSIONS, MOST_OF_SKILL};
 
 /// Reason why a pattern can never match.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PatternError {
-    /// Begins with `#`, so it is a comment.
+    #[error("begins with `#`, which makes it a comment")]
     Comment,
     /// Has no text besides slashes and `!`.
+    #[error("is empty")]
     Empty,
-    /// Ends with a backslash.
+    #[error("ends with a backslash, which escapes nothing")]
     Backslash,
-    /// Has a `[` that is empty or not closed before the next slash.
+    #[error("has a `[` that is empty or not closed before the next slash")]
     Bracket,
-    /// Has an escaped `?`.
+    #[error("escapes a `?`, which then matches nothing")]
     QuestionMark,
-    /// Has braces that expand to more patterns than the limit.
+    #[error("has braces that expand to more than {MAX_EXPANSIONS} patterns")]
     Braces,
-    /// Has this many bytes, more than the limit.
+    /// Has this many bytes.
+    #[error("has {0} bytes; the limit is {LONGEST}")]
     Long(usize),
-    /// The skill's patterns together expand to more than the limit.
+    #[error("follows patterns that together expand to more than {MOST_OF_SKILL}")]
     Many,
-    /// Has an empty, `.` or `..` component, which no path has.
+    #[error("has a component that is empty, `.` or `..`, which no path has")]
     Dots,
 }
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Comment => f.write_str("begins with `#`, which makes it a comment"),
-            Self::Empty => f.write_str("is empty"),
-            Self::Backslash => f.write_str("ends with a backslash, which escapes nothing"),
-            Self::Bracket => {
-                f.write_str("has a `[` that is empty or not closed before the next slash")
-            }
-            Self::QuestionMark => f.write_str("escapes a `?`, which then matches nothing"),
-            Self::Braces => {
-                write!(f, "has braces that expand to more than {MAX_EXPANSIONS} patterns")
-            }
-            Self::Long(length) => {
-                write!(f, "has {length} bytes; the limit is {LONGEST}")
-            }
-            Self::Many => {
-                write!(f, "follows patterns that together expand to more than {MOST_OF_SKILL}")
-            }
-            Self::Dots => {
-                f.write_str("has a component that is empty, `.` or `..`, which no path has")
-            }
-        }
-    }
-}
-
-impl std::error::Error for PatternError {}

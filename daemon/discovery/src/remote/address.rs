@@ -4,6 +4,7 @@ use core::net::Ipv6Addr;
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use thiserror::Error;
 
 /// Characters that the percent-encoding for all but unreserved characters keeps.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -18,35 +19,20 @@ pub struct Address {
 }
 
 /// Reason why a text is not the URL of a registry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum AddressError {
-    /// Begins with neither `http://` nor `https://`.
+    #[error("begins with neither `https://` nor `http://`")]
     Scheme,
-    /// Has no host, or an invalid one.
+    #[error("has no valid host")]
     Host,
-    /// Contains a user name or password.
+    #[error("contains a user name or password, which would be logged")]
     Credentials,
-    /// Has a query or a fragment, so that no file name can be appended.
+    #[error("has a query or a fragment, so no file name can be appended")]
     Query,
     /// Contains a space, a control character, a quote or another invalid character.
+    #[error("contains the character {0:?}")]
     Character(char),
 }
-
-impl fmt::Display for AddressError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scheme => write!(f, "begins with neither `https://` nor `http://`"),
-            Self::Host => write!(f, "has no valid host"),
-            Self::Credentials => {
-                write!(f, "contains a user name or password, which would be logged")
-            }
-            Self::Query => write!(f, "has a query or a fragment, so no file name can be appended"),
-            Self::Character(it) => write!(f, "contains the character {it:?}"),
-        }
-    }
-}
-
-impl std::error::Error for AddressError {}
 
 /// Returns the text of a refused URL for a message, without its user name, password and query.
 pub fn redact(url: &str) -> String {

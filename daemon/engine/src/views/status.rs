@@ -15,8 +15,6 @@ use crate::sources::source_status::SourceStatus;
 pub struct Status {
     /// Number of status changes before this one.
     pub version: u64,
-    /// Identifies this run of the daemon; part of every clock.
-    pub boot_id: String,
     /// Worktrees with views, by path.
     pub worktrees: Vec<WorktreeStatus>,
     /// Number of watched directories.

@@ -1,8 +1,6 @@
 //! `catalog/budget`: the cost of each skill in an agent's prompt listing, and the skills that
 //! are cut.
 
-use std::sync::Arc;
-
 use skills_discovery::discover::{Candidate, ReasonRule};
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
@@ -21,14 +19,11 @@ use crate::convert::from_wire::format;
 use crate::convert::to_wire;
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::run_fallible_blocking;
 
-pub(crate) async fn budget(
-    parts: Arc<QueryParts>,
-    peer: Arc<ClientPeer>,
-    mut params: BudgetParams,
-) -> Outcome {
+pub(crate) async fn budget(call: MethodCall<QueryParts, BudgetParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let RequestContext { config, view, .. } = parts.resolver.resolve(&peer, context).await?;
     let (word, own) = (params.format.as_deref(), &view.ctx.profile);

@@ -34,14 +34,11 @@ use crate::convert::to_wire;
 use crate::convert::to_wire::rendered;
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::run_fallible_blocking;
 
-pub(crate) async fn render(
-    parts: Arc<QueryParts>,
-    peer: Arc<ClientPeer>,
-    mut params: CatalogParams,
-) -> Outcome {
+pub(crate) async fn render(call: MethodCall<QueryParts, CatalogParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let only_new = params.only_new == Some(true);
     let agent = context.agent.clone().filter(|it| !it.is_empty());
@@ -221,11 +218,8 @@ fn scripts(dir: Option<&Path>) -> Vec<String> {
     scripts.map(|it| it.relative.to_string_lossy().into_owned()).collect()
 }
 
-pub(crate) async fn tool(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: ToolParams,
-) -> Outcome {
+pub(crate) async fn tool(call: MethodCall<SessionCalls, ToolParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     let context = params.take_context();
     let agent = context.agent.clone().filter(|it| !it.is_empty());
     let RequestContext { config, view, .. } = sessions.resolver.resolve(&peer, context).await?;

@@ -21,17 +21,15 @@ use crate::convert::from_wire::absolute;
 use crate::convert::to_wire;
 use crate::request::{ProfileSource, RequestContext, Resolver, detect};
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
 use crate::rpc::peer::ClientPeer;
 use crate::rules_page;
 
-pub(crate) async fn check(
-    parts: Arc<QueryParts>,
-    peer: Arc<ClientPeer>,
-    mut params: CheckParams,
-) -> Outcome {
+pub(crate) async fn check(call: MethodCall<QueryParts, CheckParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let encoding = params.path_encoding;
     let context = params.take_context();
     let paths = params.paths.iter().enumerate().map(|(at, path)| {

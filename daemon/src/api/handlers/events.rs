@@ -11,14 +11,11 @@ use crate::api::session::SessionCalls;
 use crate::convert::to_wire;
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::events::{FollowedSession, Interest, Kinds};
-use crate::rpc::peer::ClientPeer;
 
-pub(crate) async fn subscribe(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: SubscribeParams,
-) -> Outcome {
+pub(crate) async fn subscribe(call: MethodCall<SessionCalls, SubscribeParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     let context = params.take_context();
     let kinds = Kinds::of(&params.kinds);
     let limit = sessions.resolver.settings.limits().subscriptions;
@@ -67,10 +64,7 @@ pub(crate) async fn subscribe(
     })
 }
 
-pub(crate) async fn unsubscribe(
-    _: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    params: UnsubscribeParams,
-) -> Outcome {
+pub(crate) async fn unsubscribe(call: MethodCall<SessionCalls, UnsubscribeParams>) -> Outcome {
+    let MethodCall { peer, params, .. } = call;
     Answer::new(&UnsubscribeResult { ended: peer.unsubscribe(&params.subscription) })
 }

@@ -1,7 +1,5 @@
 //! `skills/explain`: why a skill is available or not, or which skills a directory gives.
 
-use std::sync::Arc;
-
 use skills_discovery::discover::{
     self, Explanation, NearMisses, Query, Resolution, RootOutcome, StepKind,
 };
@@ -18,14 +16,11 @@ use crate::convert::from_wire::{SkillTarget, target};
 use crate::convert::to_wire;
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::run_fallible_blocking;
 
-pub(crate) async fn explain(
-    parts: Arc<QueryParts>,
-    peer: Arc<ClientPeer>,
-    mut params: ExplainParams,
-) -> Outcome {
+pub(crate) async fn explain(call: MethodCall<QueryParts, ExplainParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let other_agents = match context.profile {
         Some(_) => OtherAgents::Omit,

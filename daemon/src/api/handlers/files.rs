@@ -3,7 +3,6 @@
 //! The index holds only SKILL.md files, so both read the disk, on the blocking pool.
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -27,7 +26,7 @@ use crate::api::parts::GuardedParts;
 use crate::convert::from_wire::{format, target};
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::run_fallible_blocking;
 
 /// Maximum number of bytes read per call. Encoded as JSON they may take six times as much, which
@@ -37,11 +36,8 @@ const MAX_READ: u64 = 1024 * 1024;
 /// Default limit of listed files.
 const DEFAULT_FILES: u32 = 1000;
 
-pub(crate) async fn resources(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: ResourcesParams,
-) -> Outcome {
+pub(crate) async fn resources(call: MethodCall<GuardedParts, ResourcesParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let request = parts.resolver.resolve(&peer, context).await?;
@@ -98,11 +94,8 @@ fn resource(dir: &Path, found: &ConfinedFile) -> Resource {
     }
 }
 
-pub(crate) async fn read(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: ReadParams,
-) -> Outcome {
+pub(crate) async fn read(call: MethodCall<GuardedParts, ReadParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let relative = relative(&params.relative, params.path_encoding)?;

@@ -1,7 +1,6 @@
 //! `skills/get`: one skill with its frontmatter. Also resolves a name or path to a skill.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use skills_agents::profile::{OutputFormat, Scope};
 use skills_discovery::discover::{Candidate, Resolution};
@@ -13,17 +12,14 @@ use crate::convert::from_wire::{SkillTarget, target};
 use crate::convert::to_wire;
 use crate::request::{RequestContext, Resolver};
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::{run_blocking, run_fallible_blocking};
 
 /// Maximum number of similar names suggested for an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
 
-pub(crate) async fn get(
-    resolver: Arc<Resolver>,
-    peer: Arc<ClientPeer>,
-    mut params: GetParams,
-) -> Outcome {
+pub(crate) async fn get(call: MethodCall<Resolver, GetParams>) -> Outcome {
+    let MethodCall { parts: resolver, peer, mut params } = call;
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let RequestContext { view, .. } = resolver.resolve(&peer, context).await?;

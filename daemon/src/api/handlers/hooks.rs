@@ -1,7 +1,6 @@
 //! `hooks/*`: hooks of a session's skills that match an event. The agent runs them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde_json::Value;
 use skills_agents::hooks::is_triggered;
@@ -20,13 +19,11 @@ use crate::access::sealed_copy::{Hashes, Unit};
 use crate::api::parts::GuardedParts;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::peer::ClientPeer;
 
-pub(crate) async fn matching(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: HooksMatchParams,
-) -> Outcome {
+pub(crate) async fn matching(call: MethodCall<GuardedParts, HooksMatchParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let mut context = params.take_context();
     let agent = context.agent.clone().unwrap_or_default();
     // The result depends on no file.
@@ -106,11 +103,8 @@ fn matched(it: &RegisteredHook) -> MatchedHook {
     }
 }
 
-pub(crate) async fn done(
-    parts: Arc<GuardedParts>,
-    _: Arc<ClientPeer>,
-    params: HooksDoneParams,
-) -> Outcome {
+pub(crate) async fn done(call: MethodCall<GuardedParts, HooksDoneParams>) -> Outcome {
+    let MethodCall { parts, params, .. } = call;
     let removed = params.ok && parts.resolver.sessions.finish_hook(&params.id).await;
     let health = to_wire::health(&parts.resolver.sessions.store().health());
     Answer::new(&HooksDoneResult { removed, health })

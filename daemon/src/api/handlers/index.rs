@@ -24,21 +24,18 @@ use crate::api::parts::QueryParts;
 use crate::convert::to_wire;
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PageRange};
-use crate::rpc::peer::ClientPeer;
 
 /// Default limits of files per pattern and of references.
 const FILES: u32 = 10;
 const REFERENCES: u32 = 1000;
 
-pub(crate) async fn snapshot(
-    parts: Arc<QueryParts>,
-    peer: Arc<ClientPeer>,
-    mut params: SnapshotParams,
-) -> Outcome {
+pub(crate) async fn snapshot(call: MethodCall<QueryParts, SnapshotParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let active = active(&parts.resolver, &peer, &context, params.profiles).await?;
     let Active { views, others, rows, config, .. } = &active;
@@ -71,11 +68,8 @@ pub(crate) async fn snapshot(
     parts.heavy.run(&peer, make).await
 }
 
-pub(crate) async fn paths_match(
-    parts: Arc<QueryParts>,
-    peer: Arc<ClientPeer>,
-    mut params: PathsMatchParams,
-) -> Outcome {
+pub(crate) async fn paths_match(call: MethodCall<QueryParts, PathsMatchParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let PathsMatchParams { patterns, limit, .. } = params;
     let anew = context.freshness == Some(Freshness::Verified);
@@ -111,11 +105,8 @@ pub(crate) async fn paths_match(
     Answer::new(&PathsMatchResult { clock: view.clock.clone(), health, matches })
 }
 
-pub(crate) async fn references(
-    parts: Arc<QueryParts>,
-    peer: Arc<ClientPeer>,
-    mut params: ReferencesParams,
-) -> Outcome {
+pub(crate) async fn references(call: MethodCall<QueryParts, ReferencesParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let ReferencesParams { name, limit, cursor, .. } = params;
     let limit = limit.unwrap_or(REFERENCES) as usize;

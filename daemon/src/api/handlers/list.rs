@@ -5,7 +5,6 @@
 //! made per call.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 use skills_discovery::discover::{Candidate, address_of};
@@ -19,16 +18,13 @@ use skills_protocol::wire::{
 use crate::convert::to_wire;
 use crate::request::{ProfileSource, RequestContext, Resolver};
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, PAGE, PageRange};
-use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::run_fallible_blocking;
 
-pub(crate) async fn list(
-    resolver: Arc<Resolver>,
-    peer: Arc<ClientPeer>,
-    mut params: ListParams,
-) -> Outcome {
+pub(crate) async fn list(call: MethodCall<Resolver, ListParams>) -> Outcome {
+    let MethodCall { parts: resolver, peer, mut params } = call;
     let RequestContext { view, .. } = resolver.resolve_list(&peer, params.take_context()).await?;
     let is_short = view.resolution.candidates.len() <= SHORT;
     if is_short || view.responses().has_default_list() && params == ListParams::default() {
@@ -69,11 +65,8 @@ fn list_view(view: &View, params: &ListParams) -> Outcome {
     page(view, states, PageRange { start, limit }, entry).answer()
 }
 
-pub(crate) async fn detect(
-    resolver: Arc<Resolver>,
-    peer: Arc<ClientPeer>,
-    mut params: DetectParams,
-) -> Outcome {
+pub(crate) async fn detect(call: MethodCall<Resolver, DetectParams>) -> Outcome {
+    let MethodCall { parts: resolver, peer, mut params } = call;
     let call = resolver.decode(&peer, params.take_context()).await?;
     let profile = &call.request.profile;
     Answer::new(&DetectResult {
@@ -93,11 +86,8 @@ pub(crate) async fn detect(
     })
 }
 
-pub(crate) async fn dirs(
-    resolver: Arc<Resolver>,
-    peer: Arc<ClientPeer>,
-    mut params: DirsParams,
-) -> Outcome {
+pub(crate) async fn dirs(call: MethodCall<Resolver, DirsParams>) -> Outcome {
+    let MethodCall { parts: resolver, peer, mut params } = call;
     let RequestContext { view, .. } = resolver.resolve(&peer, params.take_context()).await?;
     let dirs: Vec<_> = listed(&view, StateSet::DEFAULT)
         .map(|(_, candidate)| candidate.dir())

@@ -30,6 +30,7 @@ use crate::convert::from_wire::format;
 use crate::convert::to_wire;
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::refusal;
 use crate::rpc::tasks::run_fallible_blocking;
@@ -40,11 +41,8 @@ const TRIES: usize = 4;
 /// Maximum length of an answer that is serialised without a thread of its own, in bytes.
 const SHORT_ANSWER: usize = 64 * 1024;
 
-pub(crate) async fn load(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: LoadParams,
-) -> Outcome {
+pub(crate) async fn load(call: MethodCall<GuardedParts, LoadParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let params = Arc::new(params);
     let call = LoadCall { parts: &parts, params: &params, by: format::invoker(params.by) };

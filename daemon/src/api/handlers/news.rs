@@ -13,7 +13,7 @@ use skills_protocol::wire::{Context, Contextual, Entry, SessionNewsParams, Sessi
 use crate::api::session::SessionCalls;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 
 /// Maximum number of skills in each list of the answer.
 const MAX_SKILLS: usize = 50;
@@ -24,11 +24,8 @@ const MAX_NAME: usize = 1024;
 /// Maximum length of a description in the answer, in bytes; the rest is cut off.
 const MAX_DESCRIPTION: usize = 4096;
 
-pub(crate) async fn news(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: SessionNewsParams,
-) -> Outcome {
+pub(crate) async fn news(call: MethodCall<SessionCalls, SessionNewsParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     // The agent may have changed its directory; its list is that of the session's directory.
     let context = Context { cwd: None, ..params.take_context() };
     let mut named = sessions.require_session(&peer, context).await?;

@@ -1,6 +1,5 @@
 //! `permission/*`: permission checks, and the user's approvals.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use skills_discovery::permission::Action;
@@ -20,17 +19,14 @@ use crate::api::parts::GuardedParts;
 use crate::convert::to_wire;
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::refusal;
 
 /// Maximum number of patterns in one call.
 const MAX_PATTERNS: usize = 100;
 
-pub(crate) async fn check(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: PermissionCheckParams,
-) -> Outcome {
+pub(crate) async fn check(call: MethodCall<GuardedParts, PermissionCheckParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let patterns = check_patterns(&params.patterns)?;
     let request = parts.resolver.resolve(&peer, context).await?;
@@ -47,11 +43,8 @@ pub(crate) async fn check(
     })
 }
 
-pub(crate) async fn request(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: PermissionRequestParams,
-) -> Outcome {
+pub(crate) async fn request(call: MethodCall<GuardedParts, PermissionRequestParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let patterns = check_patterns(&params.patterns)?;
     let request = parts.resolver.resolve(&peer, context).await?;
@@ -93,11 +86,8 @@ pub(crate) async fn request(
     })
 }
 
-pub(crate) async fn reply(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    params: PermissionReplyParams,
-) -> Outcome {
+pub(crate) async fn reply(call: MethodCall<GuardedParts, PermissionReplyParams>) -> Outcome {
+    let MethodCall { parts, peer, params } = call;
     let PermissionReplyParams { id, reply, message, always } = params;
     let unknown = || {
         RpcError::invalid_params(format!("no pending request `{}`", shortened(&id)))
@@ -134,11 +124,8 @@ pub(crate) async fn reply(
     Answer::new(&PermissionReplyResult { id, also, health })
 }
 
-pub(crate) async fn pending(
-    parts: Arc<GuardedParts>,
-    _: Arc<ClientPeer>,
-    params: PermissionPendingParams,
-) -> Outcome {
+pub(crate) async fn pending(call: MethodCall<GuardedParts, PermissionPendingParams>) -> Outcome {
+    let MethodCall { parts, params, .. } = call;
     parts.access.end_decided().await?;
     let mut requests = Vec::new();
     parts.access.queue.each(|id, asked| {
@@ -175,11 +162,8 @@ fn one(id: &str, asked: &Pending) -> PendingPermission {
     }
 }
 
-pub(crate) async fn granted(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: PermissionGrantedParams,
-) -> Outcome {
+pub(crate) async fn granted(call: MethodCall<GuardedParts, PermissionGrantedParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let session = context.session.clone();
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
@@ -193,11 +177,8 @@ pub(crate) async fn granted(
     })
 }
 
-pub(crate) async fn revoke(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: PermissionRevokeParams,
-) -> Outcome {
+pub(crate) async fn revoke(call: MethodCall<GuardedParts, PermissionRevokeParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, params.take_context()).await?;
     let PermissionRevokeParams { permission, pattern, .. } = params;
     let grant = Grant { session: None, permission, pattern };

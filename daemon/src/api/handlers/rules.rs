@@ -1,7 +1,5 @@
 //! `rules/describe`: descriptions of lint rules with their consequences and remedies.
 
-use std::sync::Arc;
-
 use skills_discovery::levels;
 use skills_lint::Rule;
 use skills_protocol::error::{RpcError, shortened};
@@ -11,18 +9,15 @@ use skills_syntax::suggest::nearest;
 use crate::api::parts::QueryParts;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::run_fallible_blocking;
 use crate::rules_page;
 
 /// Minimum similarity of a rule id suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.6;
 
-pub(crate) async fn describe(
-    _: Arc<QueryParts>,
-    _: Arc<ClientPeer>,
-    params: RulesDescribeParams,
-) -> Outcome {
+pub(crate) async fn describe(call: MethodCall<QueryParts, RulesDescribeParams>) -> Outcome {
+    let MethodCall { params, .. } = call;
     if let Some(unknown) = params.rules.iter().find(|it| !skills_lint::is_known(it)) {
         return Err(unknown_rule(unknown));
     }

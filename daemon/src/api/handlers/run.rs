@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
@@ -30,7 +29,7 @@ use crate::api::parts::GuardedParts;
 use crate::convert::from_wire::target;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::run_fallible_blocking;
 
 /// The system's `ENOEXEC`: a file without an interpreter line that is no program.
@@ -39,11 +38,8 @@ const NO_FORMAT: i32 = rustix::io::Errno::NOEXEC.raw_os_error();
 /// Hint for arguments that cannot be passed to a program.
 const IN_A_FILE: &str = "Write long or binary data to a file and name that file in `args`.";
 
-pub(crate) async fn run(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: RunParams,
-) -> Outcome {
+pub(crate) async fn run(call: MethodCall<GuardedParts, RunParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let relative = relative(&params.relative, params.path_encoding)?;

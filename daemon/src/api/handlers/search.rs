@@ -3,8 +3,6 @@
 //! Searches the skills that `skills/list` would list, so hidden skills are not found. A view's
 //! search index is built on its first search.
 
-use std::sync::Arc;
-
 use skills_discovery::discover::address_of;
 use skills_engine::View;
 use skills_engine::views::search::{RankedHit, SearchError};
@@ -20,7 +18,7 @@ use crate::api::session::{SessionCalls, UseCounts, score};
 use crate::convert::to_wire;
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::run_fallible_blocking;
 
 const DEFAULT_LIMIT: u32 = 10;
@@ -28,11 +26,8 @@ const DEFAULT_LIMIT: u32 = 10;
 /// Maximum number of results; for more, list.
 const MAX_RESULTS: u32 = 100;
 
-pub(crate) async fn search(
-    parts: Arc<QueryParts>,
-    peer: Arc<ClientPeer>,
-    mut params: SearchParams,
-) -> Outcome {
+pub(crate) async fn search(call: MethodCall<QueryParts, SearchParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
     if !(1..=MAX_RESULTS).contains(&limit) {
@@ -90,11 +85,8 @@ fn hits(
 }
 
 /// `skills/usage`: the listed skills that were loaded, the one with the highest score first.
-pub(crate) async fn usage(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: UsageParams,
-) -> Outcome {
+pub(crate) async fn usage(call: MethodCall<SessionCalls, UsageParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     let RequestContext { view, .. } =
         sessions.resolver.resolve(&peer, params.take_context()).await?;
     let uses = sessions.uses().await;

@@ -2,7 +2,6 @@
 
 mod resident_memory;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -23,7 +22,7 @@ use crate::api::parts::ServerParts;
 use crate::convert::{from_wire, to_wire};
 use crate::request::RequestContext;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::run_fallible_blocking;
 
 const NAME: &str = "skillsd";
@@ -34,11 +33,8 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-pub(crate) async fn initialize(
-    parts: Arc<ServerParts>,
-    peer: Arc<ClientPeer>,
-    params: InitializeParams,
-) -> Outcome {
+pub(crate) async fn initialize(call: MethodCall<ServerParts, InitializeParams>) -> Outcome {
+    let MethodCall { parts, peer, params } = call;
     if let Some(client) = &params.client_info {
         tracing::debug!(name = client.name, version = client.version, "client introduced itself");
     }
@@ -57,11 +53,8 @@ pub(crate) async fn initialize(
     })
 }
 
-pub(crate) async fn status(
-    parts: Arc<ServerParts>,
-    _: Arc<ClientPeer>,
-    _: StatusParams,
-) -> Outcome {
+pub(crate) async fn status(call: MethodCall<ServerParts, StatusParams>) -> Outcome {
+    let MethodCall { parts, .. } = call;
     let now = parts.resolver.refresh_settings().await;
     let status = parts
         .resolver
@@ -132,11 +125,8 @@ fn rebuilds(status: &Status) -> Rebuilds {
     }
 }
 
-pub(crate) async fn sync(
-    parts: Arc<ServerParts>,
-    peer: Arc<ClientPeer>,
-    mut params: SyncParams,
-) -> Outcome {
+pub(crate) async fn sync(call: MethodCall<ServerParts, SyncParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     if context.cwd.is_none() {
         let clock = parts
@@ -153,11 +143,8 @@ pub(crate) async fn sync(
     Answer::new(&SyncResult { clock: view.clock.clone(), health: to_wire::health(&view.health) })
 }
 
-pub(crate) async fn shutdown(
-    parts: Arc<ServerParts>,
-    _: Arc<ClientPeer>,
-    _: ShutdownParams,
-) -> Outcome {
+pub(crate) async fn shutdown(call: MethodCall<ServerParts, ShutdownParams>) -> Outcome {
+    let MethodCall { parts, .. } = call;
     tracing::info!("asked to stop");
     // Calls in flight are still answered. Calls that wait for approval are cancelled first, before
     // this call is answered.

@@ -23,6 +23,7 @@ use crate::api::session::{SessionCalls, SessionContext, TouchScope, Touched};
 use crate::convert::from_wire;
 use crate::convert::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::run_fallible_blocking;
 
@@ -32,21 +33,15 @@ const MAX_PATHS: usize = 10_000;
 /// Maximum length of a refused path in the answer, in characters.
 const SHOWN_PATH: usize = 4096;
 
-pub(crate) async fn open(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: SessionOpenParams,
-) -> Outcome {
+pub(crate) async fn open(call: MethodCall<SessionCalls, SessionOpenParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     let context = params.take_context();
     let named = sessions.open_session(&peer, context, params.auto).await?;
     session_result(&sessions, named).await
 }
 
-pub(crate) async fn get(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: SessionGetParams,
-) -> Outcome {
+pub(crate) async fn get(call: MethodCall<SessionCalls, SessionGetParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     let named = sessions.require_session(&peer, params.take_context()).await?;
     session_result(&sessions, named).await
 }
@@ -58,11 +53,8 @@ async fn session_result(sessions: &SessionCalls, session: SessionContext) -> Out
     Answer::new(&SessionResult { is_new, ..to_wire::session(&session, &view, &health) })
 }
 
-pub(crate) async fn close(
-    sessions: Arc<SessionCalls>,
-    _: Arc<ClientPeer>,
-    params: SessionCloseParams,
-) -> Outcome {
+pub(crate) async fn close(call: MethodCall<SessionCalls, SessionCloseParams>) -> Outcome {
+    let MethodCall { parts: sessions, params, .. } = call;
     let Some(session) = params.session.filter(|it| !it.is_empty()) else {
         return Err(RpcError::invalid_params("`session` is missing")
             .with_param("params.session")
@@ -77,22 +69,16 @@ pub(crate) async fn close(
     Answer::new(&SessionCloseResult { session, closed, health })
 }
 
-pub(crate) async fn list(
-    sessions: Arc<SessionCalls>,
-    _: Arc<ClientPeer>,
-    _: SessionListParams,
-) -> Outcome {
+pub(crate) async fn list(call: MethodCall<SessionCalls, SessionListParams>) -> Outcome {
+    let MethodCall { parts: sessions, .. } = call;
     let known = &sessions.resolver.sessions;
     let sessions = known.list().await.iter().map(to_wire::session_summary).collect();
     let health = to_wire::health(&known.store().health());
     Answer::new(&SessionListResult { sessions, health })
 }
 
-pub(crate) async fn touch(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: SessionTouchParams,
-) -> Outcome {
+pub(crate) async fn touch(call: MethodCall<SessionCalls, SessionTouchParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     let context = params.take_context();
     let (paths, refused) = touched(&params.paths, context.path_encoding)?;
     let named = sessions.get_or_open_session(&peer, context).await?;
@@ -177,11 +163,8 @@ async fn agent(
     Ok((named, agent))
 }
 
-pub(crate) async fn invoked(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: SessionInvokedParams,
-) -> Outcome {
+pub(crate) async fn invoked(call: MethodCall<SessionCalls, SessionInvokedParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
     let id = &named.session.id;
     let loaded = sessions.resolver.sessions.invoked(id, agent.as_deref()).await;
@@ -198,11 +181,8 @@ pub(crate) async fn invoked(
     run_fallible_blocking(move || Answer::new(&result)).await
 }
 
-pub(crate) async fn compacted(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: SessionCompactedParams,
-) -> Outcome {
+pub(crate) async fn compacted(call: MethodCall<SessionCalls, SessionCompactedParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
     let id = &named.session.id;
     let rule = named.call.request.profile.compaction;
@@ -224,11 +204,8 @@ pub(crate) async fn compacted(
     })
 }
 
-pub(crate) async fn agent_end(
-    sessions: Arc<SessionCalls>,
-    peer: Arc<ClientPeer>,
-    mut params: SessionAgentEndParams,
-) -> Outcome {
+pub(crate) async fn agent_end(call: MethodCall<SessionCalls, SessionAgentEndParams>) -> Outcome {
+    let MethodCall { parts: sessions, peer, mut params } = call;
     let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
     let forgotten = sessions.resolver.sessions.agent_end(&named.session.id, agent.as_deref()).await;
     if !forgotten.is_empty() {

@@ -25,15 +25,13 @@ use crate::convert::from_wire;
 use crate::convert::to_wire;
 use crate::request::Resolver;
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::refusal;
 use crate::rpc::tasks::run_fallible_blocking;
 
-pub(crate) async fn get(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: TrustGetParams,
-) -> Outcome {
+pub(crate) async fn get(call: MethodCall<GuardedParts, TrustGetParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     // The digest is for `trust/set`, and its files may be many.
     if params.contents == Some(true) && !peer.may_grant() {
         return Err(refusal::needs_consent("`trust/get` with `contents`"));
@@ -112,11 +110,8 @@ fn one(dir: &AbsPath, trusted: bool) -> TrustedDir {
     TrustedDir { dir: encode(dir, path_encoding), path_encoding, trusted }
 }
 
-pub(crate) async fn set(
-    parts: Arc<GuardedParts>,
-    peer: Arc<ClientPeer>,
-    mut params: TrustSetParams,
-) -> Outcome {
+pub(crate) async fn set(call: MethodCall<GuardedParts, TrustSetParams>) -> Outcome {
+    let MethodCall { parts, peer, mut params } = call;
     let context = params.take_context();
     let dir = trust_dir(&parts.resolver, &peer, params.dir.as_deref(), context).await?;
     let trusted = params.trusted;

@@ -1,7 +1,5 @@
 //! `worktree/*`: open worktrees, and which are pinned.
 
-use std::sync::Arc;
-
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
@@ -14,13 +12,10 @@ use crate::convert::from_wire;
 use crate::convert::to_wire;
 use crate::request::{RequestContext, Resolver};
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::peer::ClientPeer;
+use crate::rpc::dispatch::MethodCall;
 
-pub(crate) async fn open(
-    resolver: Arc<Resolver>,
-    peer: Arc<ClientPeer>,
-    mut params: WorktreeOpenParams,
-) -> Outcome {
+pub(crate) async fn open(call: MethodCall<Resolver, WorktreeOpenParams>) -> Outcome {
+    let MethodCall { parts: resolver, peer, mut params } = call;
     let asked = resolver.decode(&peer, params.take_context()).await?.request;
     let ctx = from_wire::ctx(&asked.key, asked.profile);
     // A missing directory cannot be watched, and would stay pinned forever.
@@ -54,11 +49,8 @@ fn closed(top: &AbsPath) -> Worktree {
     Worktree { path: encode(top, path_encoding), path_encoding, ..Worktree::default() }
 }
 
-pub(crate) async fn close(
-    resolver: Arc<Resolver>,
-    peer: Arc<ClientPeer>,
-    mut params: WorktreeCloseParams,
-) -> Outcome {
+pub(crate) async fn close(call: MethodCall<Resolver, WorktreeCloseParams>) -> Outcome {
+    let MethodCall { parts: resolver, peer, mut params } = call;
     // Only the worktree is needed, so its skills need not be fresh.
     let context = Context { freshness: Some(Freshness::Cached), ..params.take_context() };
     let RequestContext { view, .. } = resolver.resolve(&peer, context).await?;
@@ -76,11 +68,8 @@ pub(crate) async fn close(
     })
 }
 
-pub(crate) async fn list(
-    resolver: Arc<Resolver>,
-    _: Arc<ClientPeer>,
-    _: WorktreeListParams,
-) -> Outcome {
+pub(crate) async fn list(call: MethodCall<Resolver, WorktreeListParams>) -> Outcome {
+    let MethodCall { parts: resolver, .. } = call;
     let status =
         resolver.engine.status().await.map_err(|error| resolver.shutdown.engine_failed(&error))?;
     Answer::new(&WorktreeListResult {

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::dispatch::register;
+use crate::rpc::dispatch::{MethodCall, register};
 
 impl ClientStream for DuplexStream {}
 
@@ -37,27 +37,28 @@ impl Drop for Dropped {
     }
 }
 
-async fn immediate(_: Arc<Bench>, _: Arc<ClientPeer>, _: StatusParams) -> Outcome {
+async fn immediate(_: MethodCall<Bench, StatusParams>) -> Outcome {
     Answer::new(&"status")
 }
 
-async fn gated(bench: Arc<Bench>, _: Arc<ClientPeer>, _: SyncParams) -> Outcome {
+async fn gated(call: MethodCall<Bench, SyncParams>) -> Outcome {
+    let bench = call.parts;
     let _dropped = Dropped(Arc::clone(&bench.dropped));
     bench.begun.fetch_add(1, Ordering::SeqCst);
     bench.gate.notified().await;
     Answer::new(&"sync")
 }
 
-async fn panicking(_: Arc<Bench>, _: Arc<ClientPeer>, _: ShutdownParams) -> Outcome {
+async fn panicking(_: MethodCall<Bench, ShutdownParams>) -> Outcome {
     tokio::task::yield_now().await;
     panic!("on purpose");
 }
 
-async fn sized(_: Arc<Bench>, _: Arc<ClientPeer>, params: ListParams) -> Outcome {
-    Answer::new(&"x".repeat(params.limit.unwrap_or_default() as usize))
+async fn sized(call: MethodCall<Bench, ListParams>) -> Outcome {
+    Answer::new(&"x".repeat(call.params.limit.unwrap_or_default() as usize))
 }
 
-async fn refusing(_: Arc<Bench>, _: Arc<ClientPeer>, _: WorktreeListParams) -> Outcome {
+async fn refusing(_: MethodCall<Bench, WorktreeListParams>) -> Outcome {
     Err(RpcError::skill_not_found("pfd", vec!["pdf".into()], vec![]))
 }
 

@@ -17,14 +17,6 @@ pub enum Syntax {
 impl Syntax {
     /// The number of variants.
     pub const COUNT: usize = Self::Yaml as usize + 1;
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Json | Self::JsonWithComments | Self::JsonLoose => "JSON",
-            Self::Toml => "TOML",
-            Self::Yaml => "YAML",
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

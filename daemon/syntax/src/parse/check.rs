@@ -128,7 +128,7 @@ fn comment_behind(text: &str, end: usize) -> Option<Span> {
 mod tests {
     use expect_test::expect;
 
-    use crate::parse::test_render::check_yaml as check;
+    use crate::parse::tests::render::check_yaml as check;
 
     #[test]
     fn duplicate_keys_are_marked_at_every_level() {

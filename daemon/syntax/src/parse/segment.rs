@@ -158,7 +158,7 @@ fn is_field(key: &str, keys: Keys) -> bool {
 mod tests {
     use super::*;
     use crate::parse::line::lines;
-    use crate::parse::test_keys::TEST_KEYS;
+    use crate::parse::tests::keys::TEST_KEYS;
 
     fn all(text: &str) -> Vec<Line> {
         lines(text, 0).collect()

@@ -1,11 +1,15 @@
 //! Properties of every text: no panic, exact spans, errors affect no other key, and agreement with
 //! another YAML library on valid YAML.
 
+pub(crate) mod keys;
+mod models;
+pub(crate) mod render;
+
 use proptest::prelude::*;
 
 use crate::diagnostic::ProblemCode;
-use crate::parse::test_models::{Model, Writer, frontmatter, sentence};
-use crate::parse::test_render::document;
+use crate::parse::tests::models::{Model, Writer, frontmatter, sentence};
+use crate::parse::tests::render::document;
 use crate::parse::tree::{Entry, Value, ValueKind};
 use crate::parse::{Document, MAX_DIAGNOSTICS, MAX_FRONTMATTER, invariants, parse};
 

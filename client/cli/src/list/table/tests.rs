@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use skills_protocol::wire::{ListedForm, Outcome, Step, StepKind, Verdict};
 
 use super::*;
-use crate::sample::{detected, in_state, list, shop, skill, terminal, uncolored};
+use crate::tests::sample::{detected, in_state, list, shop, skill, terminal, uncolored};
 
 static DETECTED: LazyLock<DetectResult> = LazyLock::new(detected);
 static NO_COSTS: ListingCosts = ListingCosts::new();

@@ -11,7 +11,7 @@ use skills_protocol::wire::{
 use super::super::facts::{self, AgentAnswers, Answers};
 use super::*;
 use crate::listing_costs::ListingCosts;
-use crate::sample::{in_state, list, range, shop, skill, terminal};
+use crate::tests::sample::{in_state, list, range, shop, skill, terminal};
 
 const WORKTREE: &str = "/home/ann/shop";
 

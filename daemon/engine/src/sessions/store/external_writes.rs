@@ -104,6 +104,7 @@ mod tests {
             theirs.set_trust(dir, change).await.expect("kept");
             assert_ne!(elsewhere(&ours).await, before);
         }
-        assert_eq!(ours.trust(dir).await.expect("read"), Some(true));
+        let decisions = ours.trust_decisions().await.expect("read").decisions;
+        assert_eq!(decisions, [(dir.to_owned(), true)]);
     }
 }

@@ -145,13 +145,6 @@ impl Store {
         .await
     }
 
-    /// Returns the decision for exactly this directory, if any.
-    pub async fn trust(&self, dir: &Path) -> Result<Option<bool>, StoreError> {
-        let dir = dir.as_os_str().as_bytes().to_vec();
-        let query = "SELECT trusted FROM trust WHERE dir = ?1";
-        self.read(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
-    }
-
     /// Reads all decisions, by path. Creates no file. A row that cannot be decoded trusts nothing,
     /// and health reports it.
     pub async fn trust_decisions(&self) -> Result<StoredTrust, StoreError> {

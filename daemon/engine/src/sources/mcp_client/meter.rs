@@ -1,6 +1,5 @@
 //! [`Meter`]: enforces the limits on data sent by an MCP server.
 
-use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -16,41 +15,23 @@ use crate::sources::source_limits::{
 };
 
 /// A limit that a server exceeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
 pub(super) enum ExceededLimit {
-    /// The length of one message.
+    #[error("sent a message of more than {MCP_MESSAGE_BYTES} bytes")]
     MessageBytes,
-    /// Bytes on standard output in a period.
+    #[error("sent more than {MCP_BYTES} bytes in {MINUTES} minute")]
     Bytes,
-    /// Messages in a period.
+    #[error("sent more than {MCP_MESSAGES} messages in {MINUTES} minute")]
     Messages,
-    /// Bytes on standard error in a period.
+    #[error("wrote more than {MCP_BYTES} bytes of errors in {MINUTES} minute")]
     ErrorBytes,
-    /// Pages of a list.
+    #[error("lists its prompts on more than {MCP_PAGES} pages")]
     Pages,
-    /// Prompts of a list.
+    #[error("lists more than {MCP_PROMPTS} prompts")]
     Prompts,
 }
 
-impl fmt::Display for ExceededLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let minutes = MCP_PERIOD.as_secs() / 60;
-        match self {
-            Self::MessageBytes => {
-                write!(f, "sent a message of more than {MCP_MESSAGE_BYTES} bytes")
-            }
-            Self::Bytes => write!(f, "sent more than {MCP_BYTES} bytes in {minutes} minute"),
-            Self::Messages => {
-                write!(f, "sent more than {MCP_MESSAGES} messages in {minutes} minute")
-            }
-            Self::ErrorBytes => {
-                write!(f, "wrote more than {MCP_BYTES} bytes of errors in {minutes} minute")
-            }
-            Self::Pages => write!(f, "lists its prompts on more than {MCP_PAGES} pages"),
-            Self::Prompts => write!(f, "lists more than {MCP_PROMPTS} prompts"),
-        }
-    }
-}
+const MINUTES: u64 = MCP_PERIOD.as_secs() / 60;
 
 /// Counts the data that one running server sends on both outputs.
 #[derive(Debug, Default)]

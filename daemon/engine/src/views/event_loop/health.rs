@@ -229,7 +229,6 @@ impl EngineState {
         });
         Status {
             version: self.status_version.load(Ordering::Relaxed),
-            boot_id: self.boot_id.clone(),
             worktrees: worktrees.collect(),
             watches: nodes
                 .filter(|(_, it)| {

@@ -16,6 +16,7 @@ use super::Rig;
 use crate::access::authorize;
 use crate::access::authorize::AuthorizationRequest;
 use crate::access::authorize::Commands;
+use crate::rpc::dispatch::MethodCall;
 use crate::rpc::peer::ClientPeer;
 
 const EXECUTE: &str = "[run]\nshell = true\n";
@@ -229,8 +230,8 @@ async fn script_that_changes_during_approval_is_not_run() {
     let parts = Arc::clone(&rig.daemon.parts.guarded);
     let params = json!({"cwd": rig.path("w"), "name": "p", "relative": "x.sh", "wait": true});
     let params = serde_json::from_value(params).unwrap();
-    let running =
-        tokio::spawn(crate::api::handlers::run::run(parts, Arc::new(ClientPeer::new(7)), params));
+    let call = MethodCall { parts, peer: Arc::new(ClientPeer::new(7)), params };
+    let running = tokio::spawn(crate::api::handlers::run::run(call));
     let id = loop {
         let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
         if let Some(asked) = pending.get(0) {

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::parse::test_render::check;
+use crate::parse::tests::render::check;
 
 #[test]
 fn second_dashes_line_closes() {

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use crate::diagnostic::ProblemCode;
-use crate::parse::test_render::check_yaml as check;
+use crate::parse::tests::render::check_yaml as check;
 
 #[test]
 fn scalars_are_never_coerced() {

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::parse::test_render::check_yaml as check;
+use crate::parse::tests::render::check_yaml as check;
 
 #[test]
 fn unquoted_colon_keeps_the_whole_value() {

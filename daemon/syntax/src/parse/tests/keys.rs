@@ -1,6 +1,6 @@
 //! Known keys for the parser's tests.
 
-use super::{Document, Keys, parse_with};
+use crate::parse::{Document, Keys, parse_with};
 
 /// Fields of the Agent Skills standard and of some agents, including misspellings.
 const FIELDS: [&str; 19] = [
@@ -9,7 +9,7 @@ const FIELDS: [&str; 19] = [
     "context", "agent", "paths", "hooks", "version", "tags",
 ];
 
-pub(super) const TEST_KEYS: Keys = Keys {
+pub(crate) const TEST_KEYS: Keys = Keys {
     is_field: |key| FIELDS.contains(&key),
     is_prose: |key| matches!(key, "description" | "when_to_use"),
 };

@@ -12,10 +12,10 @@ use crate::terminal::Terminal;
 
 /// Buffer that records writes to a stream of a terminal.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Written(Rc<RefCell<Vec<u8>>>);
+pub(crate) struct Written(Rc<RefCell<Vec<u8>>>);
 
 impl Written {
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.borrow().clone()).expect("we write UTF-8")
     }
 }
@@ -32,17 +32,17 @@ impl Write for Written {
 }
 
 /// Returns a terminal of this width that discards output; HOME is `/home/ann`.
-pub(super) fn terminal(width: Option<usize>) -> Terminal {
+pub(crate) fn terminal(width: Option<usize>) -> Terminal {
     Terminal::over(io::sink(), io::sink(), width, "/home/ann")
 }
 
 /// Returns rendered text without colours.
-pub(super) fn uncolored(text: &str) -> String {
+pub(crate) fn uncolored(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }
 
 /// Returns the detected agent of the samples.
-pub(super) fn detected() -> DetectResult {
+pub(crate) fn detected() -> DetectResult {
     DetectResult {
         profile: "claude-code".to_owned(),
         agent: "Claude Code".to_owned(),
@@ -53,7 +53,7 @@ pub(super) fn detected() -> DetectResult {
 }
 
 /// Returns an active skill of the project.
-pub(super) fn skill(name: &str, description: &str) -> Entry {
+pub(crate) fn skill(name: &str, description: &str) -> Entry {
     let root = "/home/ann/shop/.agents/skills";
     Entry {
         name: name.into(),
@@ -78,12 +78,12 @@ pub(super) fn skill(name: &str, description: &str) -> Entry {
 }
 
 /// Returns the skill in another state, with a reason.
-pub(super) fn in_state(skill: Entry, state: State, reason: &str) -> Entry {
+pub(crate) fn in_state(skill: Entry, state: State, reason: &str) -> Entry {
     Entry { state, reason: Some(reason.into()), ..skill }
 }
 
 /// Returns a complete list of these skills.
-pub(super) fn list(skills: Vec<Entry>) -> ListResult {
+pub(crate) fn list(skills: Vec<Entry>) -> ListResult {
     ListResult {
         clock: "b1:w1:7:1".into(),
         health: Vec::new(),
@@ -97,7 +97,7 @@ pub(super) fn list(skills: Vec<Entry>) -> ListResult {
 }
 
 /// Returns the skills of a small shop: active ones, and one in most other states.
-pub(super) fn shop() -> ListResult {
+pub(crate) fn shop() -> ListResult {
     let mut web = skill("accessibility", "Checks a page against WCAG 2.2 and says what to change.");
     web.diagnostics = DiagnosticCounts { error: 0, warning: 1 };
     let mut pdf = skill(
@@ -137,7 +137,7 @@ pub(super) fn shop() -> ListResult {
 }
 
 /// Returns a range within one line.
-pub(super) fn range(line: u32, column: u32, length: u32) -> Range {
+pub(crate) fn range(line: u32, column: u32, length: u32) -> Range {
     let offset = u64::from(line * 100 + column);
     Range {
         start: Position { line, column, offset },

@@ -9,17 +9,17 @@ use crate::text::{LineIndex, Span};
 /// Parses `text` and compares the rendered document, including diagnostics.
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "so that calls read `check(text, expect![…])`")]
-pub(super) fn check(text: &str, expected: expect_test::Expect) {
+pub(crate) fn check(text: &str, expected: expect_test::Expect) {
     expected.assert_eq(&document(text, &parse(text)));
 }
 
 /// Checks the content between the `---` lines.
 #[track_caller]
-pub(super) fn check_yaml(content: &str, expected: expect_test::Expect) {
+pub(crate) fn check_yaml(content: &str, expected: expect_test::Expect) {
     check(&format!("---\n{content}---\nbody\n"), expected);
 }
 
-pub(super) fn document(text: &str, document: &Document) -> String {
+pub(crate) fn document(text: &str, document: &Document) -> String {
     let mut out = String::new();
     let index = LineIndex::new(text);
     let place = |span: Span| {
