@@ -453,20 +453,23 @@ impl ServerConnection {
     }
 
     fn introduce(&mut self) -> Result<(), ClientError> {
-        let done = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
-            Introduction::Sent(sent) => {
-                let result = self.connection.receive::<Initialize>(sent)?;
-                self.note_version(&result.server_info.version);
-                if let Some(socket) = &self.socket {
-                    set_timeout(socket, self.limits.answer)?;
+        self.introduction =
+            match std::mem::replace(&mut self.introduction, Introduction::Failed) {
+                Introduction::Sent(sent) => {
+                    let result = self.connection.receive::<Initialize>(sent)?;
+                    self.note_version(&result.server_info.version);
+                    if let Some(socket) = &self.socket {
+                        set_timeout(socket, self.limits.answer)?;
+                    }
+                    Introduction::Done(Box::new(result))
                 }
-                check_version(&result.protocol_version)?;
-                Introduction::Done(Box::new(result))
-            }
-            done => done,
-        };
-        self.introduction = done;
-        Ok(())
+                other => other,
+            };
+        match &self.introduction {
+            // Callers may have dropped the error of an earlier call.
+            Introduction::Done(result) => check_version(&result.protocol_version),
+            Introduction::Sent(_) | Introduction::Failed => Err(ClientError::Closed),
+        }
     }
 
     // Another version may answer differently, which the answer itself does not show.
@@ -533,6 +536,22 @@ mod tests {
             ServerConnection::daemon(stopping(&top), connect_or_start, Timeouts::default())
                 .expect("accepted");
         assert_eq!(server.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
+    }
+
+    #[test]
+    fn every_call_to_a_daemon_of_another_protocol_is_refused() {
+        let (ours, mut theirs) = UnixStream::pair().expect("made");
+        let introduction = INTRODUCTION.replace("1.0", "9.0");
+        let answers = [introduction, ANSWER.to_owned(), ANSWER.replace(r#""id":2"#, r#""id":3"#)];
+        for answer in answers {
+            let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
+            theirs.write_all(message.as_bytes()).expect("buffered");
+        }
+        let mut server = ServerConnection::over(Box::new(ours)).expect("sent");
+        for _ in 0..2 {
+            let answer = server.call::<ServerSync>(&SyncParams::default());
+            assert!(matches!(answer, Err(ClientError::Version { .. })), "{answer:?}");
+        }
     }
 
     #[test]
