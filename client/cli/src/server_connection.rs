@@ -322,12 +322,23 @@ impl ServerConnection {
         &mut self,
         params: M::Params,
     ) -> Result<M::Result, ClientError> {
-        let mut pages = Pages::<M>::new(params);
+        let pages = Pages::<M>::new(params);
+        let first = self.call::<M>(pages.params())?;
+        self.call_rest(pages, first)
+    }
+
+    /// Calls for the pages after the first and returns the joined pages.
+    pub(super) fn call_rest<M: Paged>(
+        &mut self,
+        mut pages: Pages<M>,
+        first: M::Result,
+    ) -> Result<M::Result, ClientError> {
+        let mut answer = Ok(first);
         loop {
-            let answer = self.call::<M>(pages.params());
             if let Some(whole) = pages.take(answer)? {
                 return Ok(whole);
             }
+            answer = self.call::<M>(pages.params());
         }
     }
 
@@ -453,18 +464,17 @@ impl ServerConnection {
     }
 
     fn introduce(&mut self) -> Result<(), ClientError> {
-        self.introduction =
-            match std::mem::replace(&mut self.introduction, Introduction::Failed) {
-                Introduction::Sent(sent) => {
-                    let result = self.connection.receive::<Initialize>(sent)?;
-                    self.note_version(&result.server_info.version);
-                    if let Some(socket) = &self.socket {
-                        set_timeout(socket, self.limits.answer)?;
-                    }
-                    Introduction::Done(Box::new(result))
+        self.introduction = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
+            Introduction::Sent(sent) => {
+                let result = self.connection.receive::<Initialize>(sent)?;
+                self.note_version(&result.server_info.version);
+                if let Some(socket) = &self.socket {
+                    set_timeout(socket, self.limits.answer)?;
                 }
-                other => other,
-            };
+                Introduction::Done(Box::new(result))
+            }
+            other => other,
+        };
         match &self.introduction {
             // Callers may have dropped the error of an earlier call.
             Introduction::Done(result) => check_version(&result.protocol_version),
