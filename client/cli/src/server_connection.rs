@@ -7,7 +7,6 @@
 
 mod replace;
 
-use std::error::Error as _;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::thread;
@@ -17,7 +16,7 @@ use rustix::process::Pid;
 use serde_json::value::RawValue;
 use skills_client::blocking::{BlockingConnection, Sent, Stream, TIMEOUT, set_timeout};
 use skills_client::directory::DirectoryError;
-use skills_client::error::{check_version, params_json, parse};
+use skills_client::error::{causes, check_version, params_json, parse};
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{
     StartOptions, connect, connect_consent, connect_or_start, connect_reserved, pauses,
@@ -148,14 +147,8 @@ fn prevents_start(error: &ClientError) -> bool {
 }
 
 /// Returns an error with its causes.
-fn causes(error: &ClientError) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text
+fn with_causes(error: &ClientError) -> String {
+    causes(error).fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 impl ServerConnection {
@@ -182,7 +175,7 @@ impl ServerConnection {
     pub(super) fn open_reading(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         match Self::open(cx) {
             Err(error) if prevents_start(&error) => {
-                let why = causes(&error);
+                let why = with_causes(&error);
                 cx.terminal.print_notes(&[format!(
                     "no daemon can be started, so this command runs without one: {why}; see `skillsd doctor`"
                 )]);
@@ -203,7 +196,7 @@ impl ServerConnection {
                 return error.into();
             }
             CommandError::finding(format!("`{command}` needs a daemon, and none can be started"))
-                .because(causes(&error))
+                .because(with_causes(&error))
                 .with_hint("Run `skillsd doctor` to see why.")
         })
     }
