@@ -3,7 +3,9 @@
 //! Each variant says what failed; [`ClientError::hint`] says what to do. Causes are in `source` and
 //! not repeated in the text.
 
+use std::error::Error;
 use std::io;
+use std::iter;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -223,6 +225,13 @@ fn process(pid: Option<i32>) -> String {
 
 fn within(waited: Option<Duration>) -> String {
     waited.map_or_else(|| "in time".to_owned(), |it| format!("within {} s", it.as_secs_f64()))
+}
+
+/// Returns the causes of an error, the nearest first.
+pub fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    iter::successors(error.source(), |it| (*it).source())
 }
 
 /// Parses the result of a call.

@@ -18,6 +18,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use skills_client::environment::state_directory;
+use skills_client::error::causes;
 use skills_client::logs::{PREFIX, SUFFIX, files};
 use skills_config::Config;
 use skills_platform::lock::lock;
@@ -32,7 +33,8 @@ use tracing_subscriber::{EnvFilter, reload};
 /// ourselves.
 const DEFAULT_LEVEL: &str = "info,notify=error";
 
-/// Set by systemd for services whose standard error is the journal.
+/// Set by systemd for services whose output goes to the journal, to `DEVICE:INODE` of the stream;
+/// other processes may inherit it.
 const JOURNAL_STREAM: &str = "JOURNAL_STREAM";
 
 /// Number of daily log files kept.
@@ -80,7 +82,7 @@ pub(crate) fn init(flag: Option<&str>, config: &Config, target: LogTarget) {
     let ansi = is_final && io::stderr().is_terminal();
     let lines = fmt::layer().with_writer(Output).with_ansi(ansi).with_target(false);
     // The journal adds its own timestamps.
-    let in_journal = is_final && env::var_os(JOURNAL_STREAM).is_some();
+    let in_journal = is_final && is_journal();
     let lines = if in_journal { lines.without_time().boxed() } else { lines.boxed() };
     tracing_subscriber::registry().with(filter).with(lines).init();
     panic::set_hook(Box::new(|info| {
@@ -104,9 +106,23 @@ pub(crate) fn configure(config: &Config) {
 /// Returns whether standard error is `/dev/null`, as for a service of launchd.
 pub(crate) fn is_discarded() -> bool {
     let device = |file: io::Result<fs::Metadata>| file.ok().map(|it| it.rdev());
-    let standard_error = io::stderr().as_fd().try_clone_to_owned();
-    let standard_error = device(standard_error.and_then(|it| fs::File::from(it).metadata()));
+    let standard_error = device(standard_error());
     standard_error.is_some() && standard_error == device(fs::metadata("/dev/null"))
+}
+
+/// Returns whether standard error is the journal.
+fn is_journal() -> bool {
+    let stream = env::var(JOURNAL_STREAM);
+    stream.is_ok_and(|stream| standard_error().is_ok_and(|it| is_stream(&it, &stream)))
+}
+
+/// Returns whether a file has these numbers of its device and inode.
+fn is_stream(file: &fs::Metadata, numbers: &str) -> bool {
+    format!("{}:{}", file.dev(), file.ino()) == numbers
+}
+
+fn standard_error() -> io::Result<fs::Metadata> {
+    fs::File::from(io::stderr().as_fd().try_clone_to_owned()?).metadata()
 }
 
 /// Switches the log to files in the state directory. Standard error itself is kept for the messages
@@ -195,19 +211,21 @@ impl Write for Output {
 }
 
 /// Prints an error with its causes and hint to standard error, in the format of all commands.
-pub(crate) fn print_error(error: &dyn Error, hint: Option<&str>) {
+pub(crate) fn print_error(error: &(dyn Error + 'static), hint: Option<&str>) {
+    // A failed write to standard error cannot be reported anywhere.
+    let _ = io::stderr().write_all(error_text(error, hint).as_bytes());
+}
+
+fn error_text(error: &(dyn Error + 'static), hint: Option<&str>) -> String {
     let mut text = format!("error: {error}\n");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  because: {cause}");
-        source = cause.source();
+    // Writing to a string cannot fail.
+    for cause in causes(error) {
+        let _ = writeln!(text, "  cause: {cause}");
     }
     if let Some(hint) = hint {
         let _ = writeln!(text, "hint: {hint}");
     }
-    // A failed write to standard error cannot be reported anywhere.
-    let _ = io::stderr().write_all(text.as_bytes());
+    text
 }
 
 #[cfg(test)]
@@ -224,6 +242,25 @@ mod tests {
         let mut directives: Vec<_> = filter.split(',').collect();
         directives.sort_unstable();
         assert_eq!(directives, ["info", "notify=error"]);
+    }
+
+    #[test]
+    fn journal_is_the_stream_with_the_numbers_of_the_variable() {
+        let file = tempfile::tempfile().unwrap().metadata().unwrap();
+        assert!(is_stream(&file, &format!("{}:{}", file.dev(), file.ino())));
+        for inherited in ["1:1", "", "1"] {
+            assert!(!is_stream(&file, inherited), "{inherited}");
+        }
+    }
+
+    #[test]
+    fn error_has_the_causes_and_the_hint_of_the_command_line() {
+        let source = io::Error::other("the disk is full");
+        let error = skills_client::ClientError::Start { program: "/p".into(), source };
+        let text = error_text(&error, Some("Free disk space."));
+        let expected =
+            "error: failed to run `/p`\n  cause: the disk is full\nhint: Free disk space.\n";
+        assert_eq!(text, expected);
     }
 
     #[test]

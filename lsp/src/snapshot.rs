@@ -11,9 +11,9 @@ use skills_agents::command;
 use skills_agents::profile::ProfileSet;
 use skills_agents::references::{LinkBases, Reference, ReferenceForm, without_plugin};
 use skills_agents::skill::SkillRecord;
-use skills_discovery::discover::{FileId, SkillState, is_built_in, path_of};
+use skills_discovery::discover::{FileId, ListingLimits, SkillState, is_built_in, path_of};
 use skills_discovery::levels::{ConfiguredLevels, Level};
-use skills_discovery::ranking::{Ranked, RankedRoot, Ranking};
+use skills_discovery::ranking::{ListingSize, Ranked, RankedRoot, Ranking};
 use skills_lint::{Neighbour, SkillSet};
 use skills_protocol::path::{PathEncoding, decode_absolute};
 use skills_protocol::wire;
@@ -384,6 +384,7 @@ fn ranking(
             name: it.name.clone(),
             prefix: it.prefix.clone(),
             description: it.description.map(|it| it as usize),
+            name_only: it.name_only,
             state: state(it.state),
             reason: it.reason.clone(),
             claim_position: it.turn as usize,
@@ -400,8 +401,13 @@ fn ranking(
         let path = path(&it.path, it.path_encoding).filter(|_| is_whole)?;
         Some(RankedRoot { path, rule: it.rule as usize, skills, is_held_back: it.untrusted })
     });
+    let usual = ListingSize::of(rules, ListingLimits::default());
+    let limits = ListingSize {
+        budget: profile.listing_budget.map(|it| it as usize).or(usual.budget),
+        longest: profile.longest_description.map_or(usual.longest, |it| it as usize),
+    };
     let (profile, unique) = (Arc::clone(rules), profile.unique);
-    Some(Ranking { profile, unique, skills: skills?, roots: roots.collect() })
+    Some(Ranking { profile, unique, limits, skills: skills?, roots: roots.collect() })
 }
 
 fn state(state: wire::State) -> SkillState {

@@ -2,9 +2,8 @@
 //!
 //! The exit code is derived here from the client's error; commands only add causes and hints.
 
-use std::error::Error;
-
 use skills_client::ClientError;
+use skills_client::error::causes;
 use skills_protocol::error as code;
 
 use crate::exit::Exit;
@@ -105,12 +104,7 @@ impl CommandError {
 
 impl From<ClientError> for CommandError {
     fn from(error: ClientError) -> Self {
-        let mut causes = Vec::new();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            causes.push(cause.to_string());
-            source = cause.source();
-        }
+        let mut causes: Vec<_> = causes(&error).map(ToString::to_string).collect();
         if let ClientError::Failed { log, .. } = &error {
             causes.extend(log.lines().map(str::to_owned));
         }

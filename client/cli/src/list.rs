@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::value::{RawValue, to_raw_value};
 use skills_client::ClientError;
-use skills_client::pages::has_next_page;
+use skills_client::error::parse;
+use skills_client::pages::{Pages, has_next_page};
 use skills_protocol::method::{CatalogBudget, SkillsExplain, SkillsList};
 use skills_protocol::wire::{
     DetectResult, Entry, ExplainParams, ExplainResult, Include, ListParams, Step, StepKind,
@@ -252,7 +253,7 @@ fn list_text(
     if !has_next_page(&text) {
         return Ok(text);
     }
-    let whole = server.call_whole::<SkillsList>(params)?;
+    let whole = server.call_rest(Pages::<SkillsList>::new(params), parse::<SkillsList>(&text)?)?;
     Ok(to_raw_value(&whole).expect("a parsed answer can be serialized"))
 }
 
@@ -284,4 +285,31 @@ fn skipped_candidates(explained: &ExplainResult) -> Vec<Step> {
 
 fn is_checkout(cwd: &Path) -> bool {
     cwd.join("tests/samples/worktree").is_dir() && cwd.join("Cargo.toml").is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn list_as_json_asks_for_each_page_once() {
+        let (ours, mut theirs) = UnixStream::pair().expect("made");
+        let page = |id: u32, cursor: &str| {
+            let result =
+                format!(r#"{{"clock":"{id}","fresh":true,"nextCursor":{cursor},"skills":[]}}"#);
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+        };
+        let introduction = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
+        for answer in [introduction.to_owned(), page(2, "\"c\""), page(3, "null")] {
+            let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
+            theirs.write_all(message.as_bytes()).expect("buffered");
+        }
+        let mut server = ServerConnection::over(Box::new(ours)).expect("sent");
+        let text = list_text(&mut server, ListParams::default()).expect("answered");
+        // The joined answer is the first page with the skills of the others.
+        assert!(text.get().contains(r#""clock":"2""#), "{text}");
+    }
 }

@@ -7,7 +7,6 @@
 
 mod replace;
 
-use std::error::Error as _;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::thread;
@@ -17,7 +16,7 @@ use rustix::process::Pid;
 use serde_json::value::RawValue;
 use skills_client::blocking::{BlockingConnection, Sent, Stream, TIMEOUT, set_timeout};
 use skills_client::directory::DirectoryError;
-use skills_client::error::{check_version, params_json, parse};
+use skills_client::error::{causes, check_version, params_json, parse};
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{
     StartOptions, connect, connect_consent, connect_or_start, connect_reserved, pauses,
@@ -147,14 +146,8 @@ fn prevents_start(error: &ClientError) -> bool {
 }
 
 /// Returns an error with its causes.
-fn causes(error: &ClientError) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text
+fn with_causes(error: &ClientError) -> String {
+    causes(error).fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 impl ServerConnection {
@@ -181,7 +174,7 @@ impl ServerConnection {
     pub(super) fn open_reading(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         match Self::open(cx) {
             Err(error) if prevents_start(&error) => {
-                let why = causes(&error);
+                let why = with_causes(&error);
                 cx.terminal.print_notes(&[format!(
                     "no daemon can be started, so this command runs without one: {why}; see `skillsd doctor`"
                 )]);
@@ -202,7 +195,7 @@ impl ServerConnection {
                 return error.into();
             }
             CommandError::finding(format!("`{command}` needs a daemon, and none can be started"))
-                .because(causes(&error))
+                .because(with_causes(&error))
                 .with_hint("Run `skillsd doctor` to see why.")
         })
     }
@@ -321,12 +314,23 @@ impl ServerConnection {
         &mut self,
         params: M::Params,
     ) -> Result<M::Result, ClientError> {
-        let mut pages = Pages::<M>::new(params);
+        let pages = Pages::<M>::new(params);
+        let first = self.call::<M>(pages.params())?;
+        self.call_rest(pages, first)
+    }
+
+    /// Calls for the pages after the first and returns the joined pages.
+    pub(super) fn call_rest<M: Paged>(
+        &mut self,
+        mut pages: Pages<M>,
+        first: M::Result,
+    ) -> Result<M::Result, ClientError> {
+        let mut answer = Ok(first);
         loop {
-            let answer = self.call::<M>(pages.params());
             if let Some(whole) = pages.take(answer)? {
                 return Ok(whole);
             }
+            answer = self.call::<M>(pages.params());
         }
     }
 
@@ -456,7 +460,7 @@ impl ServerConnection {
     }
 
     fn introduce(&mut self, before_read: &mut dyn FnMut()) -> Result<(), ClientError> {
-        let done = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
+        self.introduction = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
             Introduction::Sent(sent) => {
                 let result = self.connection.receive_text_with(sent, before_read)?;
                 let result = parse::<Initialize>(&result)?;
@@ -464,13 +468,15 @@ impl ServerConnection {
                 if let Some(socket) = &self.socket {
                     set_timeout(socket, self.limits.answer)?;
                 }
-                check_version(&result.protocol_version)?;
                 Introduction::Done(Box::new(result))
             }
-            done => done,
+            other => other,
         };
-        self.introduction = done;
-        Ok(())
+        match &self.introduction {
+            // Callers may have dropped the error of an earlier call.
+            Introduction::Done(result) => check_version(&result.protocol_version),
+            Introduction::Sent(_) | Introduction::Failed => Err(ClientError::Closed),
+        }
     }
 
     // Another version may answer differently, which the answer itself does not show.
@@ -537,6 +543,22 @@ mod tests {
             ServerConnection::daemon(stopping(&top), connect_or_start, Timeouts::default())
                 .expect("accepted");
         assert_eq!(server.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
+    }
+
+    #[test]
+    fn every_call_to_a_daemon_of_another_protocol_is_refused() {
+        let (ours, mut theirs) = UnixStream::pair().expect("made");
+        let introduction = INTRODUCTION.replace("1.0", "9.0");
+        let answers = [introduction, ANSWER.to_owned(), ANSWER.replace(r#""id":2"#, r#""id":3"#)];
+        for answer in answers {
+            let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
+            theirs.write_all(message.as_bytes()).expect("buffered");
+        }
+        let mut server = ServerConnection::over(Box::new(ours)).expect("sent");
+        for _ in 0..2 {
+            let answer = server.call::<ServerSync>(&SyncParams::default());
+            assert!(matches!(answer, Err(ClientError::Version { .. })), "{answer:?}");
+        }
     }
 
     #[test]

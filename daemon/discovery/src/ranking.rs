@@ -13,6 +13,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 use std::sync::Arc;
 
+use skills_agents::field_table::Agent;
 use skills_agents::loaders::load_as;
 use skills_agents::profile::{Profile, RootBase};
 use skills_agents::skill::SkillRecord;
@@ -20,7 +21,8 @@ use skills_syntax::path::AbsPath;
 
 use crate::activate::is_restriction;
 use crate::discover::{
-    Candidate, DiscoveryContext, Resolution, RootOutcome, SearchRoot, SkillState, claim_order,
+    Candidate, DiscoveryContext, ListingLimits, Resolution, RootOutcome, SearchRoot, SkillState,
+    claim_order,
 };
 
 /// The skills that one agent finds.
@@ -30,10 +32,21 @@ pub struct Ranking {
     pub profile: Arc<Profile>,
     /// True if the agent keeps one skill per name.
     pub unique: bool,
+    /// Limits of the agent's skill listing.
+    pub limits: ListingSize,
     /// Every file found, in scan order.
     pub skills: Vec<Ranked>,
     /// The search roots on the disk, in scan order.
     pub roots: Vec<RankedRoot>,
+}
+
+/// Limits of an agent's skill listing in characters, under its settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListingSize {
+    /// Maximum length of the listing; `None` without a limit.
+    pub budget: Option<usize>,
+    /// Maximum length of a description.
+    pub longest: usize,
 }
 
 /// A directory that an agent searches for skills.
@@ -61,6 +74,8 @@ pub struct Ranked {
     /// Number of characters of the description that the agent reads; `None` without a description,
     /// and if settings limit the skill to its name.
     pub description: Option<usize>,
+    /// True if settings limit the skill to its name.
+    pub name_only: bool,
     /// State of the skill.
     pub state: SkillState,
     /// Reason for the state.
@@ -124,12 +139,35 @@ impl Rank {
                 .as_deref()
                 .filter(|_| !candidate.name_only)
                 .map(|it| it.chars().count()),
+            name_only: candidate.name_only,
             state: candidate.state,
             reason: candidate.reason.as_ref().map(|it| it.message.clone()),
             claim_position: self.claim_position as usize,
             winner: self.winner.map(|it| it as usize),
             same_file: self.same_file,
         }
+    }
+}
+
+impl ListingSize {
+    /// Maximum length of a description without a setting, measured with Claude Code.
+    const LONGEST: usize = 1536;
+
+    /// Returns the limits of an agent with these settings.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "the budget is small and the share at most 1"
+    )]
+    pub fn of(profile: &Profile, settings: ListingLimits) -> Self {
+        let usual = profile.reader.and_then(Agent::listing_budget);
+        // The setting replaces 1 % of the context.
+        let budget = |it: usize| match settings.fraction {
+            Some(share) => ((it as f64 * share * 100.0) as usize).max(1),
+            None => it,
+        };
+        Self { budget: usual.map(budget), longest: settings.longest.unwrap_or(Self::LONGEST) }
     }
 }
 
@@ -141,6 +179,7 @@ impl Ranking {
         Self {
             profile: Arc::clone(&ctx.profile),
             unique,
+            limits: ListingSize::of(&ctx.profile, resolution.listing),
             skills: skills.map(|(rank, candidate)| rank.ranked(candidate)).collect(),
             roots: roots(ctx, resolution),
         }
@@ -239,7 +278,8 @@ impl Ranked {
     fn apply_text(&mut self, profile: &Profile, record: &SkillRecord, is_held_back: bool) {
         let reading = load_as(profile, record, &directory(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
-        self.description = reading.description.as_deref().map(|it| it.chars().count());
+        let description = reading.description.as_deref().filter(|_| !self.name_only);
+        self.description = description.map(|it| it.chars().count());
         if self.same_file || matches!(self.state, SkillState::Ignored | SkillState::Refused) {
             return;
         }
@@ -377,6 +417,28 @@ mod tests {
     fn check(profile: &str, path: &str, text: &str, expected: &Expect) {
         let path = AbsPath::new(Path::new(path)).unwrap();
         expected.assert_eq(&shown(&ranking(profile).overlaid([(&path, &record(text))])));
+    }
+
+    #[test]
+    fn skill_limited_to_its_name_has_no_description_in_an_editor_either() {
+        let settings = "//- /home/me/.claude/settings.json\n\
+            {\"skillOverrides\": {\"doc\": \"name-only\"}}\n";
+        let ranking = ranking_of("claude-code", &format!("{WORLD}{settings}"));
+        let doc = |it: &Ranking| it.skills.iter().find(|it| it.name == "doc").unwrap().clone();
+        assert_eq!(doc(&ranking).description, None);
+        let text = record("---\nname: doc\ndescription: Opened.\n---\nb\n");
+        assert_eq!(doc(&ranking.overlaid([(&doc(&ranking).path, &text)])).description, None);
+    }
+
+    #[test]
+    fn settings_change_the_limits_of_the_listing() {
+        let settings = "//- /home/me/.claude/settings.json\n\
+            {\"skillListingMaxDescChars\": 300, \"skillListingBudgetFraction\": 0.5}\n";
+        let limits = ranking_of("claude-code", &format!("{WORLD}{settings}")).limits;
+        assert_eq!(limits, ListingSize { budget: Some(400_000), longest: 300 });
+        let usual = ListingSize { budget: Some(8000), longest: 1536 };
+        assert_eq!(ranking("claude-code").limits, usual);
+        assert_eq!(ranking("opencode").limits.budget, None);
     }
 
     #[test]

@@ -128,7 +128,7 @@ async fn full_disk_is_reported_and_changes_are_saved_later() {
         body: "Body.".to_owned(),
     };
     live.record_invocation("s", None, invocation.clone()).await;
-    assert_eq!(live.invoked("s", None).await.len(), 1, "what waits for the disk is known");
+    assert_eq!(live.invoked("s", None).await.unwrap().len(), 1, "what waits for the disk is known");
     let grant = Grant { session: None, permission: "skill".to_owned(), pattern: "pdf".to_owned() };
     live.store().grant(&disk, vec![grant.clone()]).await;
     assert_eq!(live.store().grants(&disk, None).await.unwrap(), std::slice::from_ref(&grant));
@@ -142,7 +142,7 @@ async fn full_disk_is_reported_and_changes_are_saved_later() {
     let other = sessions(&disk);
     let kept = other.get("s").await.unwrap();
     assert_eq!(kept.discovered, live.get("s").await.unwrap().discovered);
-    assert_eq!(other.invoked("s", None).await[0].invocation, invocation);
+    assert_eq!(other.invoked("s", None).await.unwrap()[0].invocation, invocation);
     assert_eq!(other.store().grants(&disk, None).await.unwrap(), [grant]);
     assert_eq!(other.store().trust_decisions().await.unwrap().decisions, []);
 }

@@ -206,6 +206,7 @@ async fn directory_missing_when_armed_is_found_when_created() {
     let gone = dir.clone();
     when(&world.arming, dir.clone(), move || fs::remove_dir(gone).unwrap());
     assert!(world.synced(&engine, "opencode").await.is_empty());
+    assert!(world.arming.lock().unwrap().is_none(), "the directory is armed");
     world.write(".agents/skills/a", "again");
     assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: again"]);
     engine.stop();

@@ -19,7 +19,7 @@ use super::finding::Finding;
 use super::fs_context::PathKind;
 use super::rule::{Family, Rule};
 use super::rule_id::RuleId;
-use super::skill_set::{MAX_NAMED, length_in_list};
+use super::skill_set::MAX_NAMED;
 use super::subject::Cx;
 
 const SOURCES: &[&Citation] =
@@ -432,7 +432,7 @@ fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
     for place in cx.skill_set().ranked(path) {
         let profile = &*place.ranking.profile;
-        let Some(budget) = profile.reader.and_then(Agent::listing_budget) else { continue };
+        let Some(budget) = place.ranking.limits.budget else { continue };
         let (n_listed, total) = place.list();
         if total <= budget || !place.is_anchor() {
             continue;
@@ -443,11 +443,9 @@ fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             Some(Agent::Codex) => "the descriptions are shortened".to_owned(),
             _ => format!("at least {n_cut} {descriptions} dropped"),
         };
-        let longest = place.longest();
-        let longest = longest.iter().map(|it| {
-            let length = grouped(length_in_list(it) as u64);
-            format!("`{}` ({length})", it.name)
-        });
+        let longest = place
+            .longest()
+            .map(|(skill, length)| format!("`{}` ({})", skill.name, grouped(length as u64)));
         let message = format!(
             "the skill listing of {} has {} characters, over the budget of {}, so {cut}",
             names(&[profile]),

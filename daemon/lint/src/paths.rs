@@ -56,7 +56,7 @@ pub(super) static ABSOLUTE: Rule = FAMILY.rule(
     RuleId::PathsAbsolute,
     "The glob is an absolute path or leaves the worktree.",
     "Agents match globs against paths relative to the session's working directory. This glob matches none of them.",
-    "Write the path relative to the top of the worktree.",
+    "Write the path relative to the directory in which the agent starts.",
     "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ../other/*.rs\n---\nRead the file.\n",
 );
 

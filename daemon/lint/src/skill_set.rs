@@ -12,7 +12,7 @@ use std::sync::{LazyLock, OnceLock};
 use skills_agents::command;
 use skills_agents::profile::{Profile, Scope};
 use skills_discovery::discover::{FileId, SkillState, is_built_in};
-use skills_discovery::ranking::{Ranked, Ranking};
+use skills_discovery::ranking::{ListingSize, Ranked, Ranking};
 use skills_syntax::path::AbsPath;
 
 /// Maximum number of related skills that get a finding of their own; one more finding counts the
@@ -238,10 +238,11 @@ impl RankingIndex {
             }
         }
         let n_listed = ranking.listed().count();
-        let n_characters = ranking.listed().map(length_in_list).sum();
+        let length = |it: &Ranked| length_in_list(it, ranking.limits);
+        let n_characters = ranking.listed().map(length).sum();
         let is_listed = |it: &usize| ranking.skills[*it].state.is_listed();
         let mut longest: Vec<_> = (0..ranking.skills.len()).filter(is_listed).collect();
-        longest.sort_by_key(|it| Reverse(length_in_list(&ranking.skills[*it])));
+        longest.sort_by_key(|it| Reverse(length(&ranking.skills[*it])));
         let is_of_project = |it: &&usize| {
             let mut roots = ranking.roots.iter().filter(|root| root.skills.contains(*it));
             let scope = roots.next().and_then(|it| Some(ranking.profile.roots.get(it.rule)?.scope));
@@ -304,19 +305,21 @@ impl<'a> RankedSkill<'a> {
         let mut excess = self.list().1.saturating_sub(budget);
         let is_needed = |length: &usize| {
             let needed = excess > 0;
-            excess = excess.saturating_sub((*length).min(1536));
+            excess = excess.saturating_sub((*length).min(self.ranking.limits.longest));
             needed
         };
         lengths.into_iter().take_while(is_needed).count()
     }
 
-    /// Returns the skills with the longest entries in the listing, the longest first.
-    pub(super) fn longest(&self) -> Vec<&'a Ranked> {
-        self.index_of_ranking.longest.iter().map(|it| &self.ranking.skills[*it]).collect()
+    /// Returns the skills with the longest entries in the listing, the longest first, with the
+    /// lengths.
+    pub(super) fn longest(&self) -> impl Iterator<Item = (&'a Ranked, usize)> {
+        let skills = self.index_of_ranking.longest.iter().map(|it| &self.ranking.skills[*it]);
+        skills.map(|it| (it, length_in_list(it, self.ranking.limits)))
     }
 }
 
 /// Returns the number of characters that a skill uses in a listing.
-pub(super) fn length_in_list(skill: &Ranked) -> usize {
-    skill.name.chars().count() + skill.description.unwrap_or_default().min(1536) + 5
+fn length_in_list(skill: &Ranked, limits: ListingSize) -> usize {
+    skill.name.chars().count() + skill.description.unwrap_or_default().min(limits.longest) + 5
 }

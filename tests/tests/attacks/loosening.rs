@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use skills_testkit::fixture::{write_marketplace, write_skill};
@@ -236,6 +238,14 @@ fn registry_of_a_repository_is_not_fetched_before_trust() {
     }
     assert_eq!(catalog.take_asked(), [""; 0]);
     assert!(fixture.explain("one").contains("skillsd trust $WORK/repo"));
+    fixture.trust();
+    // The fetch runs in the background.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while catalog.take_asked().is_empty() {
+        assert!(Instant::now() < deadline, "a trusted registry is fetched");
+        fixture.names();
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
@@ -274,17 +284,17 @@ fn gemini_settings_of_a_repository_do_not_trust_it() {
     let folders = json!({fixture.top.to_str().expect("plain"): "TRUST_FOLDER"}).to_string();
     fixture.put(".gemini/trustedFolders.json", &folders);
     fixture.put(".gemini/settings.json", r#"{"security": {"folderTrust": {"enabled": false}}}"#);
-    let state = |fixture: &mut SettingsFixture| {
+    let is_untrusted = |fixture: &mut SettingsFixture| {
         let states = fixture.all().into_iter().filter(|it| it["name"] == "a");
         let states: Vec<_> = states.map(|it| it["state"].clone()).collect();
         assert!(!states.is_empty());
         states.iter().all(|it| it == "untrusted" || it == "shadowed")
     };
-    assert!(state(&mut fixture));
+    assert!(is_untrusted(&mut fixture));
     // The same if a variable makes the worktree the agent's home.
     let top = fixture.top.clone();
     fixture.set("GEMINI_CLI_HOME", &top);
-    assert!(state(&mut fixture));
+    assert!(is_untrusted(&mut fixture));
     fixture.trust();
     assert_eq!(fixture.names(), ["a"]);
 }

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_testkit::fixture::{lay_out, skill_text, write_skill};
@@ -285,7 +285,10 @@ fn worktree_removed_and_recreated_is_followed() {
     // The call fails or returns the skills in HOME, but never the removed ones and never an empty
     // list.
     match live.wire.try_call("skills/list", &json!({"cwd": top})) {
-        Ok(result) => assert!(listed(&result).iter().all(|skill| skill.name == "mine"), "{result}"),
+        Ok(result) => {
+            let names: Vec<_> = listed(&result).into_iter().map(|skill| skill.name).collect();
+            assert_eq!(names, ["mine"], "{result}");
+        }
         Err(error) => assert!(error.message.contains(top.to_str().expect("plain")), "{error}"),
     }
     live.home.worktree("w", GOOD);
@@ -405,12 +408,10 @@ fn root_with_10000_skills_is_listed_in_pages() {
     assert_eq!(paths.len(), MANY);
     assert!(paths.is_sorted(), "the order is that of the directory names");
 
-    // A change is visible at once, and a small query costs less than the full list.
+    // A change is visible at once.
     write_skill(&root.join("added"), "added", "d");
-    let begin = Instant::now();
     let added = live.wire.call("skills/get", &json!({"cwd": top, "name": "added"}));
     assert_eq!(added["name"], "added");
-    assert!(begin.elapsed() < PATIENCE, "{:?}", begin.elapsed());
     assert_eq!(pages(&mut live.wire, &top).len(), MANY + 1);
 }
 

@@ -147,6 +147,16 @@ fn check_reports_the_listing_at_the_longest_skill_of_the_project() {
     let text = out(&home, &top, &["check"]);
     assert_eq!(text.matches("index/budget").count(), 1, "{text}");
     assert!(text.contains("over the budget of 8,000, so at least 4 descriptions are dropped"));
+    for (setting, is_over) in [
+        ("\"skillListingMaxDescChars\": 300", false),
+        ("\"skillListingBudgetFraction\": 0.5", false),
+        ("\"skillListingBudgetFraction\": 0.005", true),
+    ] {
+        home.lay_out(&format!("//- /home/.claude/settings.json\n{{{setting}}}\n"));
+        let text = out(&home, &top, &["check"]);
+        assert_eq!(text.contains("over the budget of"), is_over, "{setting}: {text}");
+        assert_eq!(text.contains("over the budget of 4,000"), is_over, "{setting}: {text}");
+    }
 }
 
 #[test]

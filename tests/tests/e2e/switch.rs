@@ -214,6 +214,47 @@ skills = { config = [{ name = "pdf", enabled = false }] }
 }
 
 #[test]
+fn enable_keeps_an_agent_asking_and_reaches_a_skill_that_is_denied_with_all() {
+    let fixture = SwitchFixture::new("//- /home/.profile\n");
+    trust_at_terminal(&fixture.home, &fixture.top, &[]);
+    for profile in ["opencode", "kilo"] {
+        for (permission, expected) in [
+            (json!({"skill": {"*": "ask", "pdf": "deny"}}), Value::Null),
+            (json!({"skill": "deny"}), json!("allow")),
+            (json!({"*": "deny"}), json!("allow")),
+            (json!("deny"), json!("allow")),
+        ] {
+            let file = fixture.top.join(format!("{profile}.json"));
+            fs::write(&file, json!({"permission": permission}).to_string()).unwrap();
+            assert_eq!(fixture.state(profile, "pdf"), "denied", "{profile} {permission}");
+            let args = ["enable", "pdf", "--profile", profile, "--scope", "project", "--yes"];
+            fixture.run(&args, 0);
+            assert_eq!(fixture.state(profile, "pdf"), "active", "{permission}");
+            let text = fs::read_to_string(&file).unwrap();
+            let written: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(written["permission"]["skill"]["pdf"], expected, "{text}");
+            // Kilo also reads the file of opencode.
+            fs::remove_file(&file).unwrap();
+        }
+    }
+}
+
+#[test]
+fn refused_enable_does_not_advise_the_same_command() {
+    let fixture = SwitchFixture::new(HOME);
+    trust_at_terminal(&fixture.home, &fixture.top, &[]);
+    // The user's file has the key `skill`, so it is before `*` in the merged settings.
+    let file = fixture.top.join("opencode.json");
+    fs::write(&file, r#"{"permission": {"*": "deny"}}"#).unwrap();
+    let before = fixture.all();
+    let args = ["enable", "pdf", "--profile", "opencode", "--scope", "project", "--yes"];
+    let refused = stderr(&fixture.run(&args, 5));
+    assert!(refused.contains("the file was restored"), "{refused}");
+    assert!(!refused.contains("skillsd enable"), "{refused}");
+    assert_eq!(fixture.all(), before);
+}
+
+#[test]
 fn project_scope_changes_the_file_of_the_worktree() {
     let fixture = SwitchFixture::new(HOME);
     let before = fixture.all();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use globset::Glob;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skills_protocol::env::{COPILOT_HOME, QODER_CONFIG_DIR, QWEN_HOME};
@@ -317,21 +318,16 @@ fn edit_permission(
 ) -> Result<(), EditError> {
     let at = ["permission", "skill"];
     let skill = document.value(&path(&at));
-    let is_denied = |key: &str, it: &Value| {
-        key != name && key.contains(['*', '?']) && it.as_str() != Some("allow")
-    };
-    let patterns = skill.as_ref().and_then(Value::as_object);
-    let is_denied = patterns.is_some_and(|it| it.iter().any(|(key, it)| is_denied(key, it)));
+    let permission = document.value(&path(&at[..1]));
     let action = match setting {
         Setting::Off => "deny",
-        Setting::Unset if !is_denied => {
+        Setting::Unset if !permission.as_ref().is_some_and(|it| is_denied_by_others(it, name)) => {
             remove_property(document, &at, name);
             return Ok(());
         }
-        // A pattern may deny it.
         Setting::On | Setting::Unset => "allow",
     };
-    if let Some(Value::String(all)) = document.value(&path(&["permission"])) {
+    if let Some(Value::String(all)) = permission {
         let value = json!({"*": all, "skill": {name: action}});
         document.replace(&[], "permission", &value);
         return Ok(());
@@ -345,6 +341,26 @@ fn edit_permission(
     }
     document.add(&ConfigEntry::property(&at, name, json!(action)))?;
     Ok(())
+}
+
+/// Returns whether `permission` denies a skill that has no entry of its own in it.
+fn is_denied_by_others(permission: &Value, name: &str) -> bool {
+    let skills = |value: &Value| match value.as_object() {
+        Some(patterns) => {
+            let mut others = patterns.iter().filter(|(it, _)| *it != name && matches(it, name));
+            others.next_back().map(|(_, it)| it == "deny")
+        }
+        None => Some(value == "deny"),
+    };
+    let Some(tools) = permission.as_object() else { return permission == "deny" };
+    let mut tools = tools.iter().rev().filter(|(it, _)| matches(it, "skill"));
+    tools.find_map(|(_, it)| skills(it)).unwrap_or(false)
+}
+
+/// Returns whether a pattern with the wildcards `*` and `?` matches a name.
+fn matches(pattern: &str, name: &str) -> bool {
+    let glob = globset::escape(pattern).replace("[*]", "*").replace("[?]", "?");
+    Glob::new(&glob).is_ok_and(|it| it.compile_matcher().is_match(name))
 }
 
 #[cfg(test)]
@@ -458,6 +474,33 @@ mod tests {
                       "pdf": "allow"
                     }}}"#]],
         );
+    }
+
+    #[test]
+    fn skill_that_a_pattern_asks_about_is_enabled_by_removing_its_entry() {
+        for (text, expected) in [
+            (r#"{"*": "ask", "pdf": "deny"}"#, r#"{"*": "ask"}"#),
+            (r#"{"x-*": "deny", "pdf": "deny"}"#, r#"{"x-*": "deny"}"#),
+            (r#"{"*": "deny", "p?f": "ask", "pdf": "deny"}"#, r#"{"*": "deny", "p?f": "ask"}"#),
+        ] {
+            let whole = |it: &str| format!("{{\"permission\": {{\"skill\": {it}}}}}");
+            let edited =
+                SwitchAgent::Opencode.edit(Some(&whole(text)), "pdf", Setting::Unset, &|_| false);
+            assert_eq!(edited.expect("edited"), whole(expected));
+        }
+    }
+
+    #[test]
+    fn skill_is_allowed_beside_a_setting_that_denies_all() {
+        for text in [
+            r#"{"permission": {"skill": "deny"}}"#,
+            r#"{"permission": "deny"}"#,
+            r#"{"permission": {"*": "deny"}}"#,
+        ] {
+            let edited = SwitchAgent::Kilo.edit(Some(text), "pdf", Setting::Unset, &|_| false);
+            let edited: Value = serde_json::from_str(&edited.expect("edited")).expect("JSON");
+            assert_eq!(edited["permission"]["skill"]["pdf"], "allow", "{text}: {edited}");
+        }
     }
 
     #[test]

@@ -177,9 +177,7 @@ fn decided_elsewhere(name: &str, file: &Path, line: Option<u32>) -> CommandError
 /// Returns the error for a skill that another setting than the agent's switch keeps off.
 pub(super) fn other_setting(agent: SwitchAgent, name: &str, found: &ExplainResult) -> CommandError {
     let decisive = decisive(found);
-    // The explanation may name the command that has just failed.
-    let next = decisive.and_then(|it| it.next.as_ref());
-    let next = next.filter(|it| !it.contains("`skillsd enable "));
+    let next = decisive.and_then(next_of);
     let file = decisive.and_then(|it| Some((path_of(it.file.as_ref(), it)?, it.line)));
     if let (None, Some((file, line))) = (next, file) {
         return decided_elsewhere(name, &file, line);
@@ -233,8 +231,13 @@ fn stronger_setting(agent: SwitchAgent, name: &str, now: &ExplainResult) -> Comm
         .because(now.verdict.summary.trim_end_matches('.').to_owned())
 }
 
+/// Returns what a step says to do, unless that is the command that has just failed.
+fn next_of(step: &Step) -> Option<&str> {
+    step.next.as_deref().filter(|it| !it.contains("`skillsd enable "))
+}
+
 fn next_of_stronger(name: &str, now: &ExplainResult) -> String {
-    let step = decisive(now).and_then(|it| it.next.as_deref());
+    let step = decisive(now).and_then(next_of);
     let all = || {
         let command = skill_command("explain", name, "");
         format!("Run `{command}` to see all settings.")

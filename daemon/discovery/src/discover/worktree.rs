@@ -160,7 +160,7 @@ fn read_git_file(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, GitFileEr
             "it names `{git}`, which is not one of `{common}`'s worktrees"
         )));
     }
-    let main = if config(&common, "bare", tree)?.is_some_and(|it| it == "true") {
+    let main = if config(&common, "bare", tree)?.is_some_and(|it| is_true(&it)) {
         None
     } else if let Some(at) = config(&common, "worktree", tree)? {
         Some(common.join_lexically(at))
@@ -216,21 +216,52 @@ fn content(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, GitFileErr
     Ok(text.ok().map(|it| it.as_str().to_owned()))
 }
 
-/// Returns a key of the `core` section in a repository's configuration.
+/// Returns a key of the `core` section in a repository's configuration. `config.worktree` counts
+/// beside it if an extension says so; `git sparse-checkout` moves keys there.
 fn config(git: &AbsPath, key: &str, tree: &dyn Tree) -> Result<Option<String>, GitFileError> {
     let Some(text) = content(&git.child("config"), tree)? else { return Ok(None) };
-    let mut in_core = false;
+    if value(&text, "extensions", "worktreeConfig").is_some_and(|it| is_true(&it))
+        && let Some(own) = content(&git.child("config.worktree"), tree)?
+        && let Some(found) = value(&own, "core", key)
+    {
+        return Ok(Some(found));
+    }
+    Ok(value(&text, "core", key))
+}
+
+/// Returns the last value of a key in a git configuration.
+fn value(text: &str, section: &str, key: &str) -> Option<String> {
+    let mut is_in_section = false;
     let mut found = None;
-    for line in text.lines().map(str::trim) {
-        if let Some(section) = line.strip_prefix('[') {
-            in_core = section.trim_end_matches(']').trim().eq_ignore_ascii_case("core");
-        } else if let Some((name, value)) = line.split_once('=').filter(|_| in_core)
-            && name.trim().eq_ignore_ascii_case(key)
-        {
+    for line in text.lines() {
+        let mut line = without_comment(line).trim();
+        if let Some((name, rest)) = line.strip_prefix('[').and_then(|it| it.split_once(']')) {
+            is_in_section = name.trim().eq_ignore_ascii_case(section);
+            line = rest;
+        }
+        // A key alone is true.
+        let (name, value) = line.split_once('=').unwrap_or((line, "true"));
+        if is_in_section && name.trim().eq_ignore_ascii_case(key) {
             found = Some(value.trim().trim_matches('"').to_owned());
         }
     }
-    Ok(found)
+    found
+}
+
+/// Returns a line of a git configuration up to its comment, which may not begin in quotes.
+fn without_comment(line: &str) -> &str {
+    let mut is_quoted = false;
+    let end = line.find(|it| {
+        is_quoted ^= it == '"';
+        !is_quoted && matches!(it, '#' | ';')
+    });
+    &line[..end.unwrap_or(line.len())]
+}
+
+/// Returns true for git's words for true.
+fn is_true(value: &str) -> bool {
+    ["true", "yes", "on"].iter().any(|it| value.eq_ignore_ascii_case(it))
+        || value.parse::<i64>().is_ok_and(|it| it != 0)
 }
 
 #[cfg(test)]

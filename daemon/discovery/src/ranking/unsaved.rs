@@ -59,6 +59,7 @@ impl Ranking {
             name: String::new(),
             prefix,
             description: None,
+            name_only: false,
             state: if is_held_back { SkillState::Untrusted } else { SkillState::Active },
             reason: None,
             claim_position,

@@ -26,7 +26,7 @@ pub struct RemoteFsGuard {
     late: Arc<Late>,
 }
 
-/// Number of queries that timed out and are still running.
+/// Number of queries that still run without a waiting caller.
 #[derive(Debug, Default)]
 struct Late(AtomicUsize);
 
@@ -38,11 +38,14 @@ struct PendingLookup {
     n_ended: AtomicUsize,
 }
 
-impl PendingLookup {
-    /// Records a timeout on the waiting side.
-    fn give_up(&self) {
-        if self.n_ended.fetch_add(1, Ordering::AcqRel) == 0 {
-            self.late.0.fetch_add(1, Ordering::AcqRel);
+/// Finishes a query on the waiting side: with the answer, at the timeout, or if the caller gives up
+/// earlier.
+struct Waiting(Arc<PendingLookup>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if self.0.n_ended.fetch_add(1, Ordering::AcqRel) == 0 {
+            self.0.late.0.fetch_add(1, Ordering::AcqRel);
         }
     }
 }
@@ -99,6 +102,7 @@ impl RemoteFsGuard {
         let asked =
             Arc::new(PendingLookup { late: Arc::clone(&self.late), n_ended: AtomicUsize::new(0) });
         let answering = Answering(Arc::clone(&asked));
+        let _waiting = Waiting(asked);
         let answer = spawn_blocking(move || {
             let _answering = answering;
             question()
@@ -107,12 +111,11 @@ impl RemoteFsGuard {
             // Fails if the runtime ends or the query panicked.
             return answer.ok();
         }
-        asked.give_up();
         tracing::warn!("a remote file system does not respond; using its last known state");
         None
     }
 
-    /// Returns true if a query that timed out is still running.
+    /// Returns true if a query still runs without a waiting caller.
     pub fn is_late(&self) -> bool {
         self.late.0.load(Ordering::Acquire) > 0
     }
@@ -134,6 +137,20 @@ mod tests {
         assert!(reach.is_late());
         // The query does not start at all.
         assert_eq!(reach.query(|| -> u8 { panic!("it is asked") }).await, None);
+        answer.send(()).unwrap();
+        while reach.is_late() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(reach.query(|| 2).await, Some(2));
+    }
+
+    #[tokio::test]
+    async fn query_whose_caller_gives_up_is_late_until_its_answer() {
+        let reach = RemoteFsGuard::default();
+        let (answer, waiting) = mpsc::channel();
+        let hangs = reach.query(move || waiting.recv().is_ok());
+        assert!(timeout(Duration::from_millis(10), hangs).await.is_err());
+        assert!(reach.is_late());
         answer.send(()).unwrap();
         while reach.is_late() {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -21,8 +21,8 @@ use crate::sessions::session::{
     ForgetScope, HookOwner, Invocation, ListedSkills, Loaded, RegisteredHook, Session,
     SessionOptions, SessionPart, Summary, TouchDelta,
 };
-use crate::sessions::store::Store;
 use crate::sessions::store::clock::{millis, now};
+use crate::sessions::store::{Store, StoreError};
 use crate::sessions::store::{hook, session as rows};
 
 pub use self::compaction::Compacted;
@@ -144,28 +144,47 @@ impl Sessions {
     }
 
     /// Returns the skills that an agent has loaded, the latest last.
-    pub async fn invoked(&self, id: &str, agent: Option<&str>) -> Vec<Loaded> {
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub async fn invoked(&self, id: &str, agent: Option<&str>) -> Result<Vec<Loaded>, StoreError> {
         let (id, agent) = (id.to_owned(), agent.unwrap_or_default().to_owned());
-        let read = self.store.read(move |it| rows::invoked(it, &id, &agent)).await;
-        read.inspect_err(|error| tracing::warn!(%error, "cannot read loaded skills"))
-            .unwrap_or_default()
+        self.store.read(move |it| rows::invoked(it, &id, &agent)).await
     }
 
     /// Applies a profile's rule after an agent's chat was shortened, and returns the outcome.
-    pub async fn compacted(&self, id: &str, agent: Option<&str>, rule: Compaction) -> Compacted {
-        let loaded = self.invoked(id, agent).await;
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read; nothing has changed.
+    pub async fn compacted(
+        &self,
+        id: &str,
+        agent: Option<&str>,
+        rule: Compaction,
+    ) -> Result<Compacted, StoreError> {
+        let loaded = self.invoked(id, agent).await?;
         let (compacted, gone) = compaction::apply(rule, loaded);
         let loaded = gone.into_iter().map(|it| it.invocation.path).collect();
         let what = ForgetScope::Skills { loaded, announced: compacted.list_again };
         self.forget(id, agent, what).await;
-        compacted
+        Ok(compacted)
     }
 
     /// Removes the data of an agent that has ended. Returns the names of the skills it had loaded.
-    pub async fn agent_end(&self, id: &str, agent: Option<&str>) -> Vec<String> {
-        let loaded = self.invoked(id, agent).await;
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read; nothing has changed.
+    pub async fn agent_end(
+        &self,
+        id: &str,
+        agent: Option<&str>,
+    ) -> Result<Vec<String>, StoreError> {
+        let loaded = self.invoked(id, agent).await?;
         self.forget(id, agent, ForgetScope::Everything).await;
-        loaded.into_iter().map(|it| it.invocation.name).collect()
+        Ok(loaded.into_iter().map(|it| it.invocation.name).collect())
     }
 
     /// Closes and deletes a session. Returns whether it existed.
@@ -183,7 +202,7 @@ impl Sessions {
     /// Returns a summary of all sessions, the most recently used first.
     pub async fn list(&self) -> Vec<Summary> {
         let read = self.store.read(rows::summaries).await;
-        let read = read.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
+        let read = read.inspect_err(|error| self.report_failed_read(error));
         let (summaries, unread) = read.unwrap_or_default();
         for (id, why) in unread {
             self.set_aside(&id, &why).await;
@@ -236,7 +255,7 @@ impl Sessions {
         }
         let since = now().saturating_sub(millis(AUTO_TOUCH_IDLE));
         let ids = self.store.read(move |it| rows::automatic(it, since, MOST_AWAKE)).await;
-        let ids = ids.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
+        let ids = ids.inspect_err(|error| self.report_failed_read(error));
         let mut awake = Vec::new();
         // One by one, so that other callers get their turn.
         for id in ids.unwrap_or_default() {
@@ -318,11 +337,31 @@ mod tests {
         for (agent, n_loaded) in
             [(None, 1), (Some("f0"), 1), (Some("f1"), 0), (Some("f2"), 1), (Some("last"), 1)]
         {
-            assert_eq!(sessions.invoked("s", agent).await.len(), n_loaded, "{agent:?}");
+            assert_eq!(sessions.invoked("s", agent).await.unwrap().len(), n_loaded, "{agent:?}");
         }
         assert!(!session.announced.contains_key("f1"));
         let on_disk = sessions.store.read(|it| rows::load(it, "s")).await.unwrap();
         assert_eq!(on_disk.as_ref(), Some(&*session));
+    }
+
+    #[tokio::test]
+    async fn failed_read_is_an_error_or_reported_and_never_nothing() {
+        let top = tempfile::tempdir().unwrap();
+        let path = top.path().join("sessions.db");
+        let sessions = Sessions::new(Store::new(Some(path.clone())));
+        sessions.open(Some("s".to_owned()), opening("/w")).await;
+        let broken = sessions.store.perform(|it| it.execute_batch("DROP TABLE invoked"));
+        broken.await.unwrap();
+        assert!(sessions.invoked("s", None).await.is_err());
+        let rule = Compaction::Forgets { lists_again: true };
+        assert!(sessions.compacted("s", None, rule).await.is_err());
+        assert!(sessions.agent_end("s", None).await.is_err());
+        assert_eq!(sessions.store.health(), []);
+        // Another process has the session on disk only.
+        sessions.live().sessions.clear();
+        assert!(sessions.get("s").await.is_none());
+        let health = sessions.store.health();
+        assert!(health[0].message.contains("failed to read sessions"), "{health:?}");
     }
 
     /// One change of many, chosen by a number.
@@ -374,12 +413,12 @@ mod tests {
             9 | 10 => {
                 sessions.open(Some(id.to_owned()), opening(&format!("/w{number}"))).await;
             }
-            _ => match number % 3 {
+            _ => match number / 12 % 3 {
                 0 => drop(sessions.agent_end(id, Some(agent)).await),
                 1 => drop(sessions.close(id).await),
                 _ => {
                     let rule = Compaction::Forgets { lists_again: true };
-                    sessions.compacted(id, Some(agent), rule).await;
+                    sessions.compacted(id, Some(agent), rule).await.unwrap();
                 }
             },
         }
@@ -398,6 +437,7 @@ mod tests {
                 }
             });
         };
+        let mut n_compared = 0;
         for round in 0..500 {
             std::thread::scope(|scope| {
                 for thread in 0..8 {
@@ -418,7 +458,9 @@ mod tests {
             let in_memory = sessions.live().sessions.get("s").map(|it| timeless((**it).clone()));
             if in_memory.is_some() {
                 assert_eq!(on_disk.map(timeless), in_memory, "round {round}");
+                n_compared += 1;
             }
         }
+        assert!(n_compared > 100, "{n_compared}");
     }
 }

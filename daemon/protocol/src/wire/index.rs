@@ -118,6 +118,14 @@ pub struct SnapshotProfile {
     /// one of them. Empty on a later page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<SnapshotRoot>,
+    /// Budget of the agent's skill listing under its settings, in characters; absent if they do not
+    /// change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listing_budget: Option<u64>,
+    /// Maximum length of a description in that listing, in characters; absent if the settings do
+    /// not change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_description: Option<u64>,
 }
 
 /// A directory that an agent searches for skills.
@@ -152,8 +160,11 @@ pub struct SnapshotPlace {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
     /// Number of characters of the description that the agent reads; null if there is no
-    /// description.
+    /// description, and if settings limit the skill to its name.
     pub description: Option<u32>,
+    /// True if settings limit the skill to its name; absent if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub name_only: bool,
     /// State of the skill.
     pub state: State,
     /// Reason for the state; null if none.

@@ -8,6 +8,7 @@ use skills_agents::profile::Scope;
 use skills_discovery::discover::{Candidate, SkillState, is_denied};
 use skills_engine::View;
 use skills_engine::sessions::session::TouchDelta;
+use skills_engine::sessions::store::StoreError;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::PathEncoding;
 use skills_protocol::wire::{
@@ -163,11 +164,17 @@ async fn agent(
     Ok((named, agent))
 }
 
+/// Returns the error for loaded skills of a session that cannot be read.
+fn unreadable(id: &str, error: &StoreError) -> RpcError {
+    RpcError::internal(format!("failed to read the loaded skills of session `{id}`: {error}"))
+}
+
 pub(crate) async fn invoked(call: MethodCall<SessionCalls, SessionInvokedParams>) -> Outcome {
     let MethodCall { parts: sessions, peer, mut params } = call;
     let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
     let id = &named.session.id;
     let loaded = sessions.resolver.sessions.invoked(id, agent.as_deref()).await;
+    let loaded = loaded.map_err(|it| unreadable(id, &it))?;
     let view = sessions.resolver.view(&mut named.call).await?;
     let health = sessions.resolver.full_health(&view);
     let result = SessionInvokedResult {
@@ -187,6 +194,7 @@ pub(crate) async fn compacted(call: MethodCall<SessionCalls, SessionCompactedPar
     let id = &named.session.id;
     let rule = named.call.request.profile.compaction;
     let compacted = sessions.resolver.sessions.compacted(id, agent.as_deref(), rule).await;
+    let compacted = compacted.map_err(|it| unreadable(id, &it))?;
     let view = sessions.resolver.view(&mut named.call).await?;
     let health = sessions.resolver.full_health(&view);
     if !compacted.forgotten.is_empty() {
@@ -207,16 +215,13 @@ pub(crate) async fn compacted(call: MethodCall<SessionCalls, SessionCompactedPar
 pub(crate) async fn agent_end(call: MethodCall<SessionCalls, SessionAgentEndParams>) -> Outcome {
     let MethodCall { parts: sessions, peer, mut params } = call;
     let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
-    let forgotten = sessions.resolver.sessions.agent_end(&named.session.id, agent.as_deref()).await;
+    let id = &named.session.id;
+    let forgotten = sessions.resolver.sessions.agent_end(id, agent.as_deref()).await;
+    let forgotten = forgotten.map_err(|it| unreadable(id, &it))?;
     if !forgotten.is_empty() {
         let view = sessions.resolver.view(&mut named.call).await?;
         sessions.session_changed(&named.session, &view);
     }
     let health = to_wire::health(&sessions.resolver.sessions.store().health());
-    Answer::new(&SessionAgentEndResult {
-        session: named.session.id.clone(),
-        agent,
-        forgotten,
-        health,
-    })
+    Answer::new(&SessionAgentEndResult { session: id.clone(), agent, forgotten, health })
 }

@@ -256,7 +256,10 @@ impl BackendCalls {
         CallTarget::InProcessServer(match stream {
             Ok(stream) => Connection::new(stream),
             // Calls on it fail with a closed connection.
-            Err(_) => Connection::new(tokio::io::empty()),
+            Err(error) => {
+                tracing::warn!(%error, "cannot connect to the server in this process");
+                Connection::new(tokio::io::empty())
+            }
         })
     }
 }
@@ -321,7 +324,13 @@ pub(super) async fn follow_events(
             }
         }
         CallTarget::InProcessServer(connection) => {
-            let Ok(begun) = connection.call::<EventsSubscribe>(&params).await else { return };
+            let Ok(begun) =
+                connection.call::<EventsSubscribe>(&params).await.inspect_err(|error| {
+                    tracing::warn!(%error, "subscription failed; changes on disk are not followed");
+                })
+            else {
+                return;
+            };
             drop(beginning);
             let name = begun.subscription;
             while connection.next_note_of(EventsEvent::METHOD, &name).await.is_some() {

@@ -42,6 +42,7 @@ fn snapshot(skills: &[Entry]) -> SnapshotResult {
         name: it.name.clone(),
         prefix: String::new(),
         description: None,
+        name_only: false,
         state: it.state,
         reason: it.reason.clone(),
         turn: 0,
@@ -53,6 +54,8 @@ fn snapshot(skills: &[Entry]) -> SnapshotResult {
         unique: true,
         skills: skills.iter().enumerate().map(place).collect(),
         roots: Vec::new(),
+        listing_budget: None,
+        longest_description: None,
     };
     SnapshotResult {
         clock: "c".into(),

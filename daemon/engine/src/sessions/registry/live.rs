@@ -70,10 +70,11 @@ impl Sessions {
             };
             let wanted = id.to_owned();
             let found = self.store.read(move |it| rows::load(it, &wanted)).await;
-            if let Err(StoreError::Damaged(why)) = &found {
-                self.set_aside(id, why).await;
+            match &found {
+                Ok(_) => {}
+                Err(StoreError::Damaged(why)) => self.set_aside(id, why).await,
+                Err(error) => self.report_failed_read(error),
             }
-            let found = found.inspect_err(|error| tracing::warn!(%error, "cannot read a session"));
             let session = Arc::new(found.ok().flatten()?);
             let mut live = self.live();
             // Another caller may have loaded and changed it meanwhile, or even closed it.
@@ -86,6 +87,13 @@ impl Sessions {
                 return Some(live);
             }
         }
+    }
+
+    /// Reports in the store's health that sessions on disk are missing in an answer.
+    pub(super) fn report_failed_read(&self, error: &StoreError) {
+        let message = format!("failed to read sessions: {error}; answers leave them out");
+        let hint = "Check the disk of the state directory, then run `skillsd stop`.";
+        self.store.report_damage(message, hint);
     }
 
     /// Renames a session that cannot be read, and reports it.

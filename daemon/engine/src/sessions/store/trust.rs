@@ -86,6 +86,11 @@ impl Content {
     pub fn skills_below(dir: &Path, cancel: &Cancel) -> Vec<PathBuf> {
         let (mut found, mut n_left) = (Vec::new(), MAX_SEARCHED_ENTRIES);
         let mut level = vec![dir.to_owned()];
+        // The directory itself may be below one of this name.
+        let in_commands = |path: &Path| {
+            let below = path.strip_prefix(dir).unwrap_or(path);
+            below.components().any(|it| it.as_os_str() == "commands")
+        };
         for _ in 0..=WalkBudget::DEFAULT.depth {
             let mut below = Vec::new();
             for dir in level.iter().take_while(|_| !cancel.is_cancelled()) {
@@ -113,10 +118,6 @@ impl Content {
         }
         found
     }
-}
-
-fn in_commands(path: &Path) -> bool {
-    path.components().any(|it| it.as_os_str() == "commands")
 }
 
 impl Store {
@@ -195,4 +196,24 @@ fn insert(connection: &Connection, contents: &[Content]) -> rusqlite::Result<()>
         query.execute(params![path.as_os_str().as_bytes(), hash])?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_found_below_the_directory_and_not_above_it() {
+        let top = tempfile::tempdir().unwrap();
+        let dir = top.path().join("commands/w");
+        let [readme, command, skill] =
+            ["docs/x.md", ".claude/commands/a/b.md", "s/SKILL.md"].map(|it| dir.join(it));
+        for path in [&readme, &command, &skill] {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let mut found = Content::skills_below(&dir, &Cancel::default());
+        found.sort();
+        assert_eq!(found, [command, skill]);
+    }
 }

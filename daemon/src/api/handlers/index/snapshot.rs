@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use skills_agents::profile::ProfileSet;
 use skills_config::LevelRow;
-use skills_discovery::discover::Candidate;
-use skills_discovery::ranking::{self, Ranked, RankedRoot};
+use skills_discovery::discover::{Candidate, ListingLimits};
+use skills_discovery::ranking::{self, ListingSize, Ranked, RankedRoot};
 use skills_engine::View;
 use skills_engine::inspect::ReferencingFile;
 use skills_engine::views::snapshot_index;
@@ -45,7 +45,16 @@ pub(super) fn snapshot(
         let roots = is_first.then(|| ranking::roots(&view.ctx, &view.resolution));
         let roots = roots.iter().flatten().map(root).collect();
         let name = view.ctx.profile.id.to_string();
-        wire::SnapshotProfile { profile: name, unique: profile.ranks.unique, skills, roots }
+        let limits = ListingSize::of(&view.ctx.profile, view.resolution.listing);
+        let usual = ListingSize::of(&view.ctx.profile, ListingLimits::default());
+        wire::SnapshotProfile {
+            profile: name,
+            unique: profile.ranks.unique,
+            skills,
+            roots,
+            listing_budget: limits.budget.filter(|_| limits != usual).map(|it| it as u64),
+            longest_description: (limits != usual).then_some(limits.longest as u64),
+        }
     };
     let profiles = views.iter().zip(snapshot_index.profiles()).map(&mut profile).collect();
     let others = others.iter().filter(|_| is_first).map(|it| it.ctx.profile.id.to_string());
@@ -113,6 +122,7 @@ fn place(ranked: Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
         name: ranked.name,
         prefix: ranked.prefix,
         description: ranked.description.map(|it| it as u32),
+        name_only: ranked.name_only,
         state: state(ranked.state),
         reason: ranked.reason,
         turn: ranked.claim_position as u32,
