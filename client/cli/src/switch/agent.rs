@@ -295,7 +295,7 @@ fn edit_config(
         let text = |key| it.get(key).and_then(Value::as_str);
         text("name").is_some_and(|it| it.trim() == name) || text("path").is_some_and(is_path)
     };
-    // The last entry counts, so one that says the opposite goes.
+    // Codex uses the last matching entry; removes entries with the opposite `enabled`.
     let is_opposite = |it: &Value| it.get("enabled") == Some(&json!(setting == Setting::Off));
     for it in listed.into_iter().filter(|it| is_it(it) && is_opposite(it)) {
         document.remove(&ConfigEntry::element(&at, it, ""));

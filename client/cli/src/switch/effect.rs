@@ -76,12 +76,12 @@ pub(super) fn check_readable(file: &Path, found: &ExplainResult) -> Result<(), C
 }
 
 /// Refuses to enable a skill that is not listed for another reason than a setting.
-pub(super) fn check_listed(found: &ExplainResult) -> Result<(), CommandError> {
+pub(super) fn check_listed(name: &str, found: &ExplainResult) -> Result<(), CommandError> {
     if found.verdict.state.is_some_and(State::is_listed) {
         return Ok(());
     }
     let summary = found.verdict.summary.trim_end_matches('.');
-    Err(CommandError::finding(format!("no setting switches it off: {summary}"))
+    Err(CommandError::finding(format!("no setting switches `{name}` off: {summary}"))
         .with_hint_if(found.verdict.next.as_ref()))
 }
 
@@ -206,8 +206,8 @@ pub(super) fn check_change(
     Err(error.with_hint(next_of_stronger(name, now)))
 }
 
-/// Fails if the skill is not in the expected state after an earlier change was taken back. The file
-/// has its old content again, which may keep the skill for the user.
+/// Fails if the skill is not in the expected state after an earlier change was taken back. The old
+/// content may leave the skill to the user only.
 pub(super) fn check_undo(
     agent: SwitchAgent,
     name: &str,

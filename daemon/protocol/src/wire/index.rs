@@ -160,7 +160,7 @@ pub struct SnapshotPlace {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
     /// Number of characters of the description that the agent reads; null if there is no
-    /// description, and if settings limit the skill to its name.
+    /// description or if settings limit the skill to its name.
     pub description: Option<u32>,
     /// True if settings limit the skill to its name; absent if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -171,7 +171,8 @@ pub struct SnapshotPlace {
     pub reason: Option<String>,
     /// Position in the order in which skills claim names; lower claims first.
     pub turn: u32,
-    /// Index of the skill that wins the name, in this list, from 0; null if this skill wins.
+    /// Index of the skill that wins the name, in this list, from 0; null if no
+    /// other skill wins it.
     pub winner: Option<u32>,
     /// True if the winner is the same file by another path.
     #[serde(default)]
