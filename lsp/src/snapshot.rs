@@ -399,7 +399,7 @@ fn ranking(
         let skills = first..first + it.count as usize;
         let is_whole = skills.end <= profile.skills.len();
         let path = path(&it.path, it.path_encoding).filter(|_| is_whole)?;
-        Some(RankedRoot { path, rule: it.rule as usize, skills, is_held_back: it.untrusted })
+        Some(RankedRoot { path, rule: it.rule as usize, skills, awaits_trust: it.untrusted })
     });
     let usual = ListingSize::of(rules, ListingLimits::default());
     let limits = ListingSize {

@@ -70,12 +70,12 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         .and_then(|it| it.file_name()?.to_str())
         .is_some_and(|it| it.starts_with("CLAUDE") || it.starts_with("GEMINI"));
     for link in cx.links() {
-        let is_told = match link.way {
+        let is_told = match link.form {
             LinkForm::Target => true,
             LinkForm::Import => imports,
             LinkForm::Bare | LinkForm::Word => false,
         };
-        if !is_told || link.start != LinkBase::Text {
+        if !is_told || link.base != LinkBase::Text {
             continue;
         }
         let Some((dir, rest)) = skill_of(&link.path) else { continue };
