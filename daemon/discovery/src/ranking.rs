@@ -59,7 +59,7 @@ pub struct RankedRoot {
     /// The files found in it, as a range of [`Ranking::skills`].
     pub skills: Range<usize>,
     /// True if its skills are held back until the user trusts it.
-    pub is_held_back: bool,
+    pub awaits_trust: bool,
 }
 
 /// One skill that an agent finds.
@@ -213,9 +213,9 @@ impl Ranking {
             let by_another_way = || by_file.get(&self.first_path_of(index)).copied();
             if let Some(record) = own(skill).or_else(by_another_way) {
                 let root = self.roots.iter().find(|it| it.skills.contains(&index));
-                let is_held_back = root.is_some_and(|it| it.is_held_back);
+                let awaits_trust = root.is_some_and(|it| it.awaits_trust);
                 let before = (skill.name.clone(), skill.claims());
-                skill.apply_text(&self.profile, record, is_held_back);
+                skill.apply_text(&self.profile, record, awaits_trust);
                 changed |= before != (skill.name.clone(), skill.claims());
             }
         }
@@ -275,7 +275,7 @@ impl Ranked {
     }
 
     /// Updates name, description and state from the file's new text.
-    fn apply_text(&mut self, profile: &Profile, record: &SkillRecord, is_held_back: bool) {
+    fn apply_text(&mut self, profile: &Profile, record: &SkillRecord, awaits_trust: bool) {
         let reading = load_as(profile, record, &directory(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
         let description = reading.description.as_deref().filter(|_| !self.name_only);
@@ -285,7 +285,7 @@ impl Ranked {
         }
         let state = match self.state {
             _ if reading.dropped.is_some() => SkillState::Invalid,
-            _ if is_held_back => SkillState::Untrusted,
+            _ if awaits_trust => SkillState::Untrusted,
             _ if reading.unlisted.is_some()
                 || (profile.hides_from_model && record.disable_model_invocation) =>
             {
@@ -324,8 +324,8 @@ fn root(profile: &Profile, root: &SearchRoot) -> Option<RankedRoot> {
         return None;
     }
     let (path, skills) = (root.path.clone(), root.candidates.clone());
-    let is_held_back = root.is_held_back || root.untrusted.is_some();
-    Some(RankedRoot { path, rule: root.rule, skills, is_held_back })
+    let awaits_trust = root.awaits_trust || root.trust_reason.is_some();
+    Some(RankedRoot { path, rule: root.rule, skills, awaits_trust })
 }
 
 fn rank(

@@ -175,7 +175,7 @@ pub(crate) fn list_files(
 
 /// Returns whether a skill needs trust before any of it is returned, whatever its state.
 pub(crate) fn is_untrusted(view: &View, candidate: &Candidate) -> bool {
-    candidate.state == SkillState::Untrusted || view.resolution.roots[candidate.root].is_held_back
+    candidate.state == SkillState::Untrusted || view.resolution.roots[candidate.root].awaits_trust
 }
 
 /// Returns the error for a skill whose file is a link that must not be followed.

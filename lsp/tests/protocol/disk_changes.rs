@@ -377,8 +377,8 @@ async fn build_outputs_do_not_repeat_the_search_for_mentions() {
     let uri = "file:///w/.claude/skills/pdf/SKILL.md";
     editor.open_at(uri, 1, TEXT).await;
     tokio::time::sleep(Duration::from_mins(2)).await;
-    let mut searches_after = async |did_change: &str| {
-        let change = json!({"uri": did_change, "type": 1});
+    let mut searches_after = async |created_uri: &str| {
+        let change = json!({"uri": created_uri, "type": 1});
         editor.note("workspace/didChangeWatchedFiles", json!({"changes": [change]})).await;
         tokio::time::sleep(Duration::from_mins(2)).await;
         let params = json!({"textDocument": {"uri": uri}});

@@ -490,17 +490,17 @@ async fn rename_of_the_servers_own_edit_adds_no_edits() {
             Value::Null,
             "the files are unchanged so far"
         );
-        let did_change = REFERENCING_TEXT.replace("pdf-tools", "pdf");
+        let renamed_text = REFERENCING_TEXT.replace("pdf-tools", "pdf");
         if is_opened {
             editor.open_at("file:///w/CLAUDE.md", 1, REFERENCING_TEXT).await;
             let document = json!({"uri": "file:///w/CLAUDE.md", "version": 2});
             let changes =
-                json!({"textDocument": document, "contentChanges": [{"text": did_change}]});
+                json!({"textDocument": document, "contentChanges": [{"text": renamed_text}]});
             editor.note("textDocument/didChange", changes).await;
         } else {
             let mut referencing_files =
                 backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner);
-            referencing_files.insert(REFERENCING_FILE, did_change);
+            referencing_files.insert(REFERENCING_FILE, renamed_text);
         }
         assert_eq!(ask_will_rename(&mut editor).await, Value::Null);
     }
@@ -517,12 +517,12 @@ async fn will_rename_keeps_a_name_that_was_already_changed() {
     let text = TEXT.replace("name: pdf", "name: paper");
     let changes = json!({"textDocument": document, "contentChanges": [{"text": text}]});
     editor.note("textDocument/didChange", changes).await;
-    let did_change = REFERENCING_TEXT.replace("pdf-tools", "paper");
+    let renamed_text = REFERENCING_TEXT.replace("pdf-tools", "paper");
     backend
         .referencing_files
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
-        .insert(REFERENCING_FILE, did_change);
+        .insert(REFERENCING_FILE, renamed_text);
     let (old, new) = ("file:///w/.claude/skills/pdf-tools", "file:///w/.claude/skills/paper");
     let files = json!({"files": [{"oldUri": old, "newUri": new}]});
     assert_eq!(editor.request("workspace/willRenameFiles", files).await, Ok(Value::Null));

@@ -165,7 +165,7 @@ impl SettingsReader<'_> {
             found.reverse();
         }
         let off = switched_off(self.ctx, &rule.switches, "");
-        let off = off.or_else(|| self.untrusted().filter(|_| rule.needs_trust));
+        let off = off.or_else(|| self.trust_reason().filter(|_| rule.needs_trust));
         for base in found {
             for relative in &rule.relative {
                 if let (Ok(base), None, Some(dir)) = (&base, &off, relative.strip_suffix("/*.json"))
@@ -251,7 +251,7 @@ impl SettingsReader<'_> {
         names.iter().map(|it| dir.child(it)).collect()
     }
 
-    fn untrusted(&self) -> Option<String> {
+    fn trust_reason(&self) -> Option<String> {
         let (trusted, source) = self.settings.trusted.as_ref()?;
         let file = source.file.display();
         (!trusted).then(|| format!("`{file}` does not trust the working directory"))

@@ -50,7 +50,7 @@ fn check(settings: &str, expected: &Expect) {
         .collect();
     let mut out = format!("{}\n", names.join(", "));
     for root in &found.roots {
-        if let RootOutcome::NoBase(why) = &root.outcome {
+        if let RootOutcome::NotSearched(why) = &root.outcome {
             let _ = writeln!(out, "off {:?}: {why}", root.path);
         }
     }

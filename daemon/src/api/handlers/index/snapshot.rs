@@ -135,7 +135,7 @@ fn place(ranked: Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
 }
 
 fn root(root: &RankedRoot) -> wire::SnapshotRoot {
-    let RankedRoot { path, rule, skills, is_held_back } = root;
+    let RankedRoot { path, rule, skills, awaits_trust } = root;
     let path_encoding = encoding_of([&**path]);
     wire::SnapshotRoot {
         path: encode(path, path_encoding),
@@ -143,7 +143,7 @@ fn root(root: &RankedRoot) -> wire::SnapshotRoot {
         rule: *rule as u32,
         first: skills.start as u32,
         count: skills.len() as u32,
-        untrusted: *is_held_back,
+        untrusted: *awaits_trust,
     }
 }
 
