@@ -146,8 +146,8 @@ fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
                 || it.state == SkillState::Conditional
                     && !is_denied(&view.ctx, &resolution.permissions, it)
         };
-        let session_result = candidates.iter().filter(is_told);
-        to_wire::discovered(&root.path, session_result.map(|it| to_wire::entry(view, it)).collect())
+        let listed = candidates.iter().filter(is_told);
+        to_wire::discovered(&root.path, listed.map(|it| to_wire::entry(view, it)).collect())
     });
     all.filter(|it| !it.skills.is_empty()).collect()
 }
