@@ -17,7 +17,7 @@ use crate::terminal::{Terminal, render_health};
 use crate::text::{count, duration, hang, pad, plain, size, width};
 
 pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
-    let mut link = ServerConnection::open_without_start(cx)?;
+    let mut link = ServerConnection::open_running_or_local(cx)?;
     if let Some(result) = link.call_or_print::<ServerStatus>(cx, &StatusParams {})? {
         cx.terminal.print(&render(&result, cx.terminal))?;
     }
