@@ -387,7 +387,7 @@ fn ranking(
             name_only: it.name_only,
             state: state(it.state),
             reason: it.reason.clone(),
-            claim_position: it.turn as usize,
+            claim_position: it.claim_position as usize,
             winner: it.winner.map(|it| it as usize),
             same_file: it.same_file,
         })
