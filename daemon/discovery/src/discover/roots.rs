@@ -36,7 +36,7 @@ pub(super) fn search(
         RootSearch { ctx, worktree, owners, settings, walker, tree, roots: Vec::new() };
     let mut plugins: Option<Vec<PluginPath>> = None;
     for (index, rule) in ctx.profile.roots.iter().enumerate() {
-        let mut places: Vec<RootLocation> = match &rule.base {
+        let mut locations: Vec<RootLocation> = match &rule.base {
             RootBase::Provided(provider) => {
                 search.provided(*provider, index, &addresses);
                 continue;
@@ -74,10 +74,10 @@ pub(super) fn search(
             }
         };
         // Popped from the end, so that a plugin is searched right after the root that contains it.
-        places.reverse();
-        while let Some(place) = places.pop() {
-            search.walk(place, index);
-            places.extend(search.plugins_in_last_root().into_iter().rev());
+        locations.reverse();
+        while let Some(location) = locations.pop() {
+            search.walk(location, index);
+            locations.extend(search.plugins_in_last_root().into_iter().rev());
         }
     }
     search.roots
@@ -291,9 +291,9 @@ fn missing_in_linked(
         return Vec::new();
     }
     let mut is_missing = |relative: &str| {
-        let place = tree.look(&worktree.top.child(relative));
-        settings.complete &= place.is_some();
-        matches!(place, Some(PathStatus::Missing))
+        let status = tree.look(&worktree.top.child(relative));
+        settings.complete &= status.is_some();
+        matches!(status, Some(PathStatus::Missing))
     };
     let missing = rule.relative.iter().filter(|it| is_missing(it));
     missing.map(|it| Ok(main.child(&**it))).collect()
