@@ -401,7 +401,7 @@ fn ranking(
         let path = path(&it.path, it.path_encoding).filter(|_| is_whole)?;
         Some(RankedRoot { path, rule: it.rule as usize, skills, awaits_trust: it.untrusted })
     });
-    let usual = ListingSize::of(rules, ListingLimits::default());
+    let usual = ListingSize::from_profile(rules, ListingLimits::default());
     let limits = ListingSize {
         budget: profile.listing_budget.map(|it| it as usize).or(usual.budget),
         longest: profile.longest_description.map_or(usual.longest, |it| it as usize),

@@ -40,7 +40,7 @@ pub enum RulePrecedence {
 impl RulePrecedence {
     /// Returns the method of an agent, which follows from the syntax of its rules. An agent without
     /// rules allows everything.
-    pub fn of(profile: &Profile) -> Self {
+    pub fn from_profile(profile: &Profile) -> Self {
         let lists =
             profile.settings.iter().any(|it| it.reads.contains(&SettingsItem::PermissionLists));
         if lists { Self::DenyFirst } else { Self::LastMatch }

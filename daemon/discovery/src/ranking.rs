@@ -94,7 +94,7 @@ pub struct RankTable {
     /// True if the agent keeps one skill per name.
     pub unique: bool,
     /// One entry per candidate, in the order of the candidates.
-    pub of: Box<[Rank]>,
+    pub ranks: Box<[Rank]>,
 }
 
 /// Ranking data of one candidate.
@@ -112,17 +112,19 @@ pub struct Rank {
 
 impl RankTable {
     /// Computes the table for a resolution.
-    pub fn of(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
+    pub fn compute(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
         let candidates = &resolution.candidates;
         let order = claim_order(ctx, resolution);
         let mut claim_positions = vec![0; candidates.len()];
         for (claim_position, index) in (0..).zip(order.iter().flatten()) {
             claim_positions[*index] = claim_position;
         }
-        let of = candidates.iter().zip(claim_positions);
+        let claims = candidates.iter().zip(claim_positions);
         Self {
             unique: order.is_some(),
-            of: of.map(|(it, claim_position)| rank(ctx, candidates, it, claim_position)).collect(),
+            ranks: claims
+                .map(|(it, claim_position)| rank(ctx, candidates, it, claim_position))
+                .collect(),
         }
     }
 }
@@ -160,7 +162,7 @@ impl ListingSize {
         clippy::cast_sign_loss,
         reason = "the budget is small and the share at most 1"
     )]
-    pub fn of(profile: &Profile, settings: ListingLimits) -> Self {
+    pub fn from_profile(profile: &Profile, settings: ListingLimits) -> Self {
         let usual = profile.reader.and_then(Agent::listing_budget);
         // The setting replaces 1 % of the context.
         let budget = |it: usize| match settings.fraction {
@@ -174,12 +176,12 @@ impl ListingSize {
 impl Ranking {
     /// Computes the ranking of a resolution.
     pub fn of(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
-        let RankTable { unique, of } = RankTable::of(ctx, resolution);
-        let skills = of.iter().zip(&resolution.candidates);
+        let RankTable { unique, ranks } = RankTable::compute(ctx, resolution);
+        let skills = ranks.iter().zip(&resolution.candidates);
         Self {
             profile: Arc::clone(&ctx.profile),
             unique,
-            limits: ListingSize::of(&ctx.profile, resolution.listing),
+            limits: ListingSize::from_profile(&ctx.profile, resolution.listing),
             skills: skills.map(|(rank, candidate)| rank.ranked(candidate)).collect(),
             roots: roots(ctx, resolution),
         }
@@ -276,7 +278,7 @@ impl Ranked {
 
     /// Updates name, description and state from the file's new text.
     fn apply_text(&mut self, profile: &Profile, record: &SkillRecord, awaits_trust: bool) {
-        let reading = load_as(profile, record, &directory(&self.path));
+        let reading = load_as(profile, record, &name_from_path(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
         let description = reading.description.as_deref().filter(|_| !self.name_only);
         self.description = description.map(|it| it.chars().count());
@@ -334,8 +336,9 @@ fn rank(
     candidate: &Candidate,
     claim_position: u32,
 ) -> Rank {
-    let base =
-        candidate.record().map(|it| load_as(&ctx.profile, it, &directory(&candidate.path)).name);
+    let base = candidate
+        .record()
+        .map(|it| load_as(&ctx.profile, it, &name_from_path(&candidate.path)).name);
     let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::len));
     let lost = candidate.reason.as_ref().filter(|_| candidate.state == SkillState::Shadowed);
     let winner = lost.and_then(|it| it.winner);
@@ -351,7 +354,7 @@ fn rank(
 }
 
 /// Returns a skill's name by its path: the directory's name, or the file's stem for a command.
-fn directory(path: &AbsPath) -> String {
+fn name_from_path(path: &AbsPath) -> String {
     let is_command = path.file_name().is_some_and(|it| !it.eq_ignore_ascii_case("SKILL.md"));
     let dir = path.parent();
     let name =

@@ -314,7 +314,11 @@ fn decide<'a>(
 ) -> Decision<'a> {
     let resolution = &view.resolution;
     let request = permission::SkillRequest { name: &candidate.name, agent, properties };
-    permission::decide(RulePrecedence::of(&view.ctx.profile), &resolution.permissions, &request)
+    permission::decide(
+        RulePrecedence::from_profile(&view.ctx.profile),
+        &resolution.permissions,
+        &request,
+    )
 }
 
 /// Returns the error for a denied skill, with the rule that denies it.

@@ -111,7 +111,7 @@ impl SwitchAgent {
     }
 
     /// Returns true if one file is enough to switch a skill off, whatever the others say.
-    pub(super) fn adds_up(self) -> bool {
+    pub(super) fn merges_disabled_lists(self) -> bool {
         matches!(self, Self::GeminiCli | Self::Droid | Self::Qoder | Self::QwenCode)
     }
 

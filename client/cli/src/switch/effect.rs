@@ -133,8 +133,10 @@ pub(super) fn setting_to_enable(
         return Err(elsewhere());
     };
     // Deny rules of Claude Code count in any file.
-    let adds_up = agent.adds_up() || step.rule.as_deref() != Some("settings/off");
-    let is_stronger = theirs > ours || theirs < ours && adds_up && !agent.has_patterns();
+    let merges_disabled_lists =
+        agent.merges_disabled_lists() || step.rule.as_deref() != Some("settings/off");
+    let is_stronger =
+        theirs > ours || theirs < ours && merges_disabled_lists && !agent.has_patterns();
     if is_stronger {
         return Err(elsewhere());
     }

@@ -38,11 +38,11 @@ pub(super) fn search(
     for (index, rule) in ctx.profile.roots.iter().enumerate() {
         let mut locations: Vec<RootLocation> = match &rule.base {
             RootBase::Provided(provider) => {
-                search.provided(*provider, index, &addresses);
+                search.add_provider(*provider, index, &addresses);
                 continue;
             }
             RootBase::BuiltIn(skills) => {
-                search.built_in(skills, index);
+                search.add_built_in(skills, index);
                 continue;
             }
             RootBase::Plugins(of) => {
@@ -95,14 +95,14 @@ struct RootSearch<'a, 'b> {
 
 impl RootSearch<'_, '_> {
     /// Adds the roots that a provider supplies for the row at `index`.
-    fn provided(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
+    fn add_provider(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
         for provided in self.tree.provided(provider, &self.ctx.profile.id, addresses) {
             self.add_provided(provided, index);
         }
     }
 
     /// Adds the skills built into the agent's program.
-    fn built_in(&mut self, skills: &[BuiltInSkill], index: usize) {
+    fn add_built_in(&mut self, skills: &[BuiltInSkill], index: usize) {
         self.add_provided(built_in::provided(&self.ctx.profile, skills), index);
     }
 
@@ -141,9 +141,9 @@ impl RootSearch<'_, '_> {
         // Measured in the source: managed commands are left out too, managed skills are not.
         let is_locked = plugin_path.is_none()
             && (rule.root_content == RootContent::Commands || owner != Owner::Managed);
-        let path = path.and_then(|it| if is_locked { self.not_locked(it) } else { Ok(it) });
-        let path = path.and_then(|it| self.not_foreign(rule, it, &base));
-        let path = path.and_then(|it| self.not_codex_home(rule, it));
+        let path = path.and_then(|it| if is_locked { self.refuse_if_locked(it) } else { Ok(it) });
+        let path = path.and_then(|it| self.refuse_foreign(rule, it, &base));
+        let path = path.and_then(|it| self.refuse_codex_home(rule, it));
         let walker = &mut *self.walker;
         let (path, (outcome, skips)) = match path {
             Err((path, why)) => (path, (RootOutcome::NotSearched(why), Vec::new())),
@@ -183,7 +183,7 @@ impl RootSearch<'_, '_> {
     }
 
     /// Refuses a directory if a setting allows only the skills of plugins.
-    fn not_locked(&self, path: AbsPath) -> RootPath {
+    fn refuse_if_locked(&self, path: AbsPath) -> RootPath {
         match &self.settings.restrictions.plugin_skills {
             Some(it) => Err((path, format!("{} allows only plugins", it.shown()))),
             None => Ok(path),
@@ -191,7 +191,7 @@ impl RootSearch<'_, '_> {
     }
 
     /// Refuses a directory of another user above the worktree.
-    fn not_foreign(&mut self, rule: &RootRule, path: AbsPath, base: &AbsPath) -> RootPath {
+    fn refuse_foreign(&mut self, rule: &RootRule, path: AbsPath, base: &AbsPath) -> RootPath {
         let is_upwards = matches!(rule.base, RootBase::Ancestors { .. });
         if !is_upwards || path.starts_with(&*self.worktree.top) {
             return Ok(path);
@@ -209,7 +209,7 @@ impl RootSearch<'_, '_> {
 
     /// Refuses Codex's own directory as a project's. Measured: it is the user's also if the working
     /// directory contains it.
-    fn not_codex_home(&self, rule: &RootRule, path: AbsPath) -> RootPath {
+    fn refuse_codex_home(&self, rule: &RootRule, path: AbsPath) -> RootPath {
         let is_upwards = matches!(rule.base, RootBase::Ancestors { .. });
         if self.ctx.profile.output != OutputFormat::Codex || !is_upwards {
             return Ok(path);

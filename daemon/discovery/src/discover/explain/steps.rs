@@ -191,7 +191,7 @@ impl Resolution {
 pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<Step> {
     let (agent, top) = (ctx.profile.subject(), resolution.worktree.display());
     let (rule, reason, next) = match &resolution.repository {
-        Repository::None | Repository::Own | Repository::Apart(_) => return None,
+        Repository::None | Repository::Own | Repository::Submodule(_) => return None,
         Repository::Linked { common, main, .. } => {
             let to = match main {
                 Some(main) => format!("`{}`", main.display()),

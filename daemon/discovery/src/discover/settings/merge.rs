@@ -54,7 +54,7 @@ enum PermissionValue {
 
 impl MergedPermissions {
     /// Adds one file.
-    pub(super) fn take(
+    pub(super) fn apply(
         &mut self,
         document: &Node,
         file: &AbsPath,
@@ -65,10 +65,10 @@ impl MergedPermissions {
             self.all = Some(self.counting.clone());
         }
         if may_loosen {
-            self.counting.take(document, PermissionReader { file, settings, notes: true });
+            self.counting.apply(document, PermissionReader { file, settings, notes: true });
         }
         if let Some(all) = &mut self.all {
-            all.take(document, PermissionReader { file, settings, notes: !may_loosen });
+            all.apply(document, PermissionReader { file, settings, notes: !may_loosen });
         }
     }
 
@@ -82,7 +82,7 @@ impl MergedPermissions {
 }
 
 impl PermissionLayer {
-    fn take(&mut self, document: &Node, mut taking: PermissionReader<'_>) {
+    fn apply(&mut self, document: &Node, mut taking: PermissionReader<'_>) {
         taking.tools(document, "tools", &mut self.tools);
         if let Some(entry) = document.entry("permission") {
             taking.permission(entry, "permission", &mut self.permissions);

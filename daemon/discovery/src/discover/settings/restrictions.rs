@@ -15,7 +15,7 @@ use crate::permission::{
 };
 
 /// Adds the restrictions of one file.
-pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
+pub(super) fn apply(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     shell_rules(document, file, settings);
     let is_managed = settings.owner_of(file) == Owner::Managed;
     let switch = |key: &'static str, is_on: fn(&Node) -> bool| {

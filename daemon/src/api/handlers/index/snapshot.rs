@@ -40,13 +40,13 @@ pub(super) fn snapshot(
     let mut profile = |(view, profile): (&Arc<View>, &snapshot_index::Profile)| {
         let candidates = &view.resolution.candidates;
         let skills = page.take(candidates.len(), |it| {
-            entry(profile.ranks.of[it].ranked(&candidates[it]), profile.files[it])
+            entry(profile.ranks.ranks[it].ranked(&candidates[it]), profile.files[it])
         });
         let roots = is_first.then(|| ranking::roots(&view.ctx, &view.resolution));
         let roots = roots.iter().flatten().map(root).collect();
         let name = view.ctx.profile.id.to_string();
-        let limits = ListingSize::of(&view.ctx.profile, view.resolution.listing);
-        let usual = ListingSize::of(&view.ctx.profile, ListingLimits::default());
+        let limits = ListingSize::from_profile(&view.ctx.profile, view.resolution.listing);
+        let usual = ListingSize::from_profile(&view.ctx.profile, ListingLimits::default());
         wire::SnapshotProfile {
             profile: name,
             unique: profile.ranks.unique,
