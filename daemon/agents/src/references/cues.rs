@@ -119,7 +119,7 @@ impl<'a> WordContext<'a> {
     }
 
     /// Returns whether the context says that the word is a package, a program, a branch or a label.
-    pub(super) fn is_other(&self, kind: TextKind) -> bool {
+    pub(super) fn is_other_thing(&self, kind: TextKind) -> bool {
         let (before, after) = self.words();
         let follows = self.after.trim_start_matches(WRAPPERS).starts_with(' ');
         let is_source =
@@ -172,11 +172,11 @@ impl<'a> WordContext<'a> {
             && words
                 .last()
                 .is_some_and(|it| LABELS.iter().any(|name| it.eq_ignore_ascii_case(name)))
-            && (!self.goes_on() || self.is_before_function_word())
+            && (!self.is_followed_by_word() || self.is_before_function_word())
     }
 
     /// Returns whether another word follows in the same part of the sentence.
-    fn goes_on(&self) -> bool {
+    fn is_followed_by_word(&self) -> bool {
         let after = self.after.trim_start_matches(WRAPPERS).trim_start();
         after.starts_with(char::is_alphanumeric) && !self.is_owner()
     }
@@ -210,7 +210,7 @@ impl<'a> WordContext<'a> {
     }
 
     /// Returns whether the context says that the word is a name.
-    pub(super) fn is_named(&self, strict: bool) -> bool {
+    pub(super) fn is_named_in(&self, kind: TextKind) -> bool {
         let (last, _) = self.words();
         let wrapped = matches!(
             (self.before.chars().next_back(), self.after.chars().next()),
@@ -222,7 +222,9 @@ impl<'a> WordContext<'a> {
         let before = self.before.trim_end_matches(WRAPPERS).trim_end();
         let after = self.after.trim_start_matches(WRAPPERS).trim_start();
         let is_called = VERBS.contains(&&*last);
-        if self.goes_on() && (strict && !is_called || !self.is_before_function_word()) {
+        if self.is_followed_by_word()
+            && (kind != TextKind::Prose && !is_called || !self.is_before_function_word())
+        {
             return false;
         }
         let marker = before.trim_start_matches(['>', ' ', '\t']);
