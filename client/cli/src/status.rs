@@ -25,8 +25,8 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
 }
 
 pub(super) fn render(result: &StatusResult, terminal: &Terminal) -> String {
-    let unwell: usize = result.worktrees.iter().map(|worktree| worktree.health.len()).sum();
-    let mark = if result.health.is_empty() && unwell == 0 {
+    let n_problems: usize = result.worktrees.iter().map(|worktree| worktree.health.len()).sum();
+    let mark = if result.health.is_empty() && n_problems == 0 {
         paint(style::GOOD, "●")
     } else {
         paint(style::WAITING, "●")
@@ -115,8 +115,8 @@ fn push_worktrees(worktrees: &[Worktree], terminal: &Terminal, text: &mut String
             facts.push("pinned".to_owned());
         }
         if !worktree.health.is_empty() {
-            let unwell = count(worktree.health.len() as u64, "problem");
-            facts.push(paint(style::WARNING, unwell));
+            let problems = count(worktree.health.len() as u64, "problem");
+            facts.push(paint(style::WARNING, problems));
         }
         let path = paint(style::NAME, pad(&path(worktree), columns));
         let path = terminal.link(&worktree.path, worktree.path_encoding, path);
