@@ -51,7 +51,7 @@ fn visible(text: &str) -> String {
 const MAX_SEARCHED: usize = 256 * 1024;
 
 /// The size that a value counts in addition to its text, in bytes.
-const VALUE: usize = 64;
+const BYTES_PER_VALUE: usize = 64;
 
 /// Maximum depth of the values that are searched. An alias can contain itself.
 const MAX_DEPTH: usize = 64;
@@ -119,7 +119,8 @@ fn find_within(
     depth: usize,
     left: &mut Left,
 ) -> Option<(Forged, Span)> {
-    let Some((depth, bytes)) = depth.checked_sub(1).zip(left.bytes.checked_sub(VALUE)) else {
+    let Some((depth, bytes)) = depth.checked_sub(1).zip(left.bytes.checked_sub(BYTES_PER_VALUE))
+    else {
         left.is_complete = false;
         return None;
     };

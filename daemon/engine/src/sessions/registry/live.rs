@@ -23,7 +23,7 @@ use crate::views::last_used::VIEW_IDLE;
 pub(super) const AUTO_TOUCH_IDLE: Duration = VIEW_IDLE;
 
 /// Maximum number of sessions in memory; beyond it the least recently used are on disk only.
-const MOST_LIVE: usize = 2048;
+const MAX_LIVE_SESSIONS: usize = 2048;
 
 /// Prefix of the id of a session that could not be read.
 const ASIDE: &str = "damaged-";
@@ -222,7 +222,7 @@ impl<T> Changed<T> {
 impl Live {
     /// Drops the least recently used sessions from memory if there are too many. They are on disk.
     fn make_room(&mut self) {
-        if self.sessions.len() < MOST_LIVE {
+        if self.sessions.len() < MAX_LIVE_SESSIONS {
             return;
         }
         let mut used: Vec<_> = self.sessions.values().map(|it| it.used).collect();
