@@ -23,7 +23,9 @@ pub use claude_code::is_canonical;
 pub use decision::{Decision, DecisionReason, SkillRequest};
 pub use properties::Properties;
 pub use restrictions::{Restrictions, Switch};
-pub use rule::{Action, Author, PATTERN_BYTES, RULES, Rule, SkillRule, SkillRules, SourceLocation};
+pub use rule::{
+    Action, Author, MAX_PATTERN_BYTES, MAX_RULES, Rule, SkillRule, SkillRules, SourceLocation,
+};
 pub use shell::{SHELL_TOOL, shell_rule};
 pub(crate) use wildcard::names_tool;
 

@@ -456,7 +456,7 @@ fn is_slip(name: &str, meant: &str) -> bool {
 }
 
 /// Maximum number of bytes on each side of a name that can explain it.
-const EXPLANATION: usize = 128;
+const MAX_EXPLANATION_BYTES: usize = 128;
 
 /// Returns whether a character is part of a word. The parts of a hyphenated name are no words.
 fn is_part(letter: char) -> bool {
@@ -466,8 +466,8 @@ fn is_part(letter: char) -> bool {
 /// Returns the whole words on each side of a name, on its line, that can explain it.
 fn sides<'a>(cx: &Cx<'a>, span: Span) -> [&'a str; 2] {
     let line = cx.line(span.start);
-    let from = cx.text.floor_char_boundary(span.start.saturating_sub(EXPLANATION));
-    let to = cx.text.floor_char_boundary(span.end + EXPLANATION);
+    let from = cx.text.floor_char_boundary(span.start.saturating_sub(MAX_EXPLANATION_BYTES));
+    let to = cx.text.floor_char_boundary(span.end + MAX_EXPLANATION_BYTES);
     let mut before = Span::new(from.max(line.start), span.start).slice(cx.text);
     let mut after = Span::new(span.end, to.min(line.end).max(span.end)).slice(cx.text);
     // A word can be cut in two.

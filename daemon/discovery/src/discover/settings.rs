@@ -282,7 +282,9 @@ impl SettingsReader<'_> {
             let fenced = agent_files::fence(text.as_str());
             n_bytes += text.as_str().len();
             n_frontmatter += fenced.as_ref().map_or(0, |it| it.content.len());
-            if n_bytes > agent_files::BYTES || n_frontmatter > agent_files::FRONTMATTER_BYTES {
+            if n_bytes > agent_files::MAX_BYTES
+                || n_frontmatter > agent_files::MAX_FRONTMATTER_BYTES
+            {
                 found.is_cut = true;
                 break;
             }

@@ -36,7 +36,7 @@ use crate::rpc::refusal;
 use crate::rpc::tasks::run_fallible_blocking;
 
 /// Maximum lookups for a skill that changes between listing and reading.
-const TRIES: usize = 4;
+const MAX_TRIES: usize = 4;
 
 /// Maximum length of an answer that is serialised without a thread of its own, in bytes.
 const SHORT_ANSWER: usize = 64 * 1024;
@@ -128,13 +128,13 @@ impl LoadCall<'_> {
                 move || read(&view, candidate_idx, format, by, read_limit, &permit)
             });
             let material = material.await?;
-            if is_guarded && !material.is_unchanged && tries >= TRIES {
+            if is_guarded && !material.is_unchanged && tries >= MAX_TRIES {
                 return Err(RpcError::internal(
                     "the skill kept changing; the user's approval is for another text",
                 )
                 .with_hint("Retry when no process is writing it."));
             }
-            if material.is_unchanged || tries >= TRIES {
+            if material.is_unchanged || tries >= MAX_TRIES {
                 return Ok(LoadSource::File {
                     request,
                     candidate_idx,

@@ -10,7 +10,7 @@ use skills_syntax::path::AbsPath;
 use super::decisions::SettingsDecisions;
 use super::file::NoteScope;
 use crate::permission::{
-    self, Action, Author, RULES, Rule, RulePrecedence, SourceLocation, wildcard,
+    self, Action, Author, MAX_RULES, Rule, RulePrecedence, SourceLocation, wildcard,
 };
 
 /// Name of the skill permission in the agent's files.
@@ -240,7 +240,7 @@ fn merge(into: &mut Vec<Permission>, name: &str, says: PermissionValue) {
         (PermissionValue::Patterns(old), PermissionValue::Patterns(new)) => {
             for (pattern, action, source) in new {
                 // Rules over the limit are dropped later and need no comparison.
-                let mut few = old.iter_mut().take(RULES);
+                let mut few = old.iter_mut().take(MAX_RULES);
                 match few.find(|it| it.0 == pattern) {
                     Some(it) => *it = (pattern, action, source),
                     None => old.push((pattern, action, source)),

@@ -360,7 +360,7 @@ fn is_word(text: &str) -> bool {
 }
 
 /// Maximum length of a command in messages, in characters.
-const SHOWN: usize = 60;
+const MAX_SHOWN_CHARS: usize = 60;
 
 const BASH: &str = "bash";
 
@@ -386,7 +386,7 @@ fn took_too_long(timeout: u64) -> RpcError {
 /// Returns the error for a command that cannot be passed to the shell.
 fn too_long(command: &str, why: &str) -> RpcError {
     let first = command.lines().next().unwrap_or_default();
-    let shown: String = first.chars().take(SHOWN).collect();
+    let shown: String = first.chars().take(MAX_SHOWN_CHARS).collect();
     RpcError::invalid_params(format!("the command `{shown}` {why}"))
         .with_hint("Send less in `args`; put long or binary data into a file.")
 }
