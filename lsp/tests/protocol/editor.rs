@@ -167,6 +167,15 @@ impl Editor {
         self.notes.drain(..).collect()
     }
 
+    /// Waits until the server has done its pending work, and returns the notifications received so
+    /// far.
+    pub(crate) async fn settle(&mut self) -> Vec<Value> {
+        tokio::time::sleep(Duration::from_mins(2)).await;
+        // A response comes after all earlier notifications.
+        let _ = self.ask("textDocument/foldingRange").await;
+        self.take_messages()
+    }
+
     /// Returns the parameters of the next notification, which must be diagnostics.
     pub(crate) async fn published(&mut self) -> Value {
         let note = self.next_message().await;
