@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 use std::sync::Arc;
 
-use skills_agents::field_table::Agent;
+use skills_agents::field_table::{Agent, CLAUDE_MAX_DESCRIPTION};
 use skills_agents::loaders::load_as;
 use skills_agents::profile::{Profile, RootBase};
 use skills_agents::skill::SkillRecord;
@@ -152,9 +152,6 @@ impl Rank {
 }
 
 impl ListingSize {
-    /// Maximum length of a description without a setting, measured with Claude Code.
-    const LONGEST: usize = 1536;
-
     /// Returns the limits of an agent with these settings.
     #[expect(
         clippy::cast_possible_truncation,
@@ -169,7 +166,10 @@ impl ListingSize {
             Some(share) => ((it as f64 * share * 100.0) as usize).max(1),
             None => it,
         };
-        Self { budget: usual.map(budget), longest: settings.longest.unwrap_or(Self::LONGEST) }
+        Self {
+            budget: usual.map(budget),
+            longest: settings.longest.unwrap_or(CLAUDE_MAX_DESCRIPTION),
+        }
     }
 }
 
