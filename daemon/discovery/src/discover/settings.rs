@@ -335,7 +335,7 @@ impl SettingsReader<'_> {
                 self.apply_paths(document, keys, file);
             }
             SettingsItem::SkillDirectories => {
-                self.apply_paths(document, &["skillDirectories"], file)
+                self.apply_paths(document, &["skillDirectories"], file);
             }
             SettingsItem::SkillUrls => self.apply_urls(document, file),
             SettingsItem::PermissionMap => self.merged.apply(document, file, &mut self.settings),
