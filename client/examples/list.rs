@@ -28,9 +28,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for skill in &listed.skills {
         println!("{}: {}", skill.name, skill.description.as_deref().unwrap_or_default());
     }
-    // Answers come also where something is unwell, and say what.
-    for unwell in &listed.health {
-        println!("! {}", unwell.message);
+    // Answers come also where something is wrong, and say what.
+    for problem in &listed.health {
+        println!("! {}", problem.message);
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ pub(crate) fn skill_linked_at<'a>(
     let links = document.links_at(offset);
     links
         .iter()
-        .find_map(|link| bases.candidates(link.start).iter().find_map(|it| skill_at_base(link, it)))
+        .find_map(|link| bases.candidates(link.base).iter().find_map(|it| skill_at_base(link, it)))
 }
 
 /// Returns whether a path at a span also leads into one of these directories from a directory
@@ -59,7 +59,7 @@ pub(crate) fn leads_there_from_between(
         |it: &AbsPath| bases.top.as_ref().is_some_and(|top| it != top && it.starts_with(top));
     let mut here = document.links().iter().filter(|it| {
         let is_here = it.span.start <= span.start && span.end <= it.span.end;
-        is_here && it.start == LinkBase::Text && it.way != LinkForm::Target
+        is_here && it.base == LinkBase::Text && it.form != LinkForm::Target
     });
     here.any(|link| {
         let mut between = bases.text.ancestors().skip(1).take_while(is_within);
@@ -80,7 +80,7 @@ pub(crate) fn link_labels(
 ) -> Vec<Reference> {
     let text = document.text();
     let is_markup = |it: char| matches!(it, '`' | '*' | '_');
-    let targets = document.links().iter().filter(|it| it.way == LinkForm::Target);
+    let targets = document.links().iter().filter(|it| it.form == LinkForm::Target);
     let label = |link: &Link| {
         let n_before = paths.partition_point(|it| it.span.end <= link.names.end);
         let directory = paths[..n_before].last().filter(|it| link.span.start <= it.span.start)?;

@@ -387,7 +387,7 @@ fn ranking(
             name_only: it.name_only,
             state: state(it.state),
             reason: it.reason.clone(),
-            claim_position: it.turn as usize,
+            claim_position: it.claim_position as usize,
             winner: it.winner.map(|it| it as usize),
             same_file: it.same_file,
         })
@@ -399,9 +399,9 @@ fn ranking(
         let skills = first..first + it.count as usize;
         let is_whole = skills.end <= profile.skills.len();
         let path = path(&it.path, it.path_encoding).filter(|_| is_whole)?;
-        Some(RankedRoot { path, rule: it.rule as usize, skills, is_held_back: it.untrusted })
+        Some(RankedRoot { path, rule: it.rule as usize, skills, awaits_trust: it.untrusted })
     });
-    let usual = ListingSize::of(rules, ListingLimits::default());
+    let usual = ListingSize::from_profile(rules, ListingLimits::default());
     let limits = ListingSize {
         budget: profile.listing_budget.map(|it| it as usize).or(usual.budget),
         longest: profile.longest_description.map_or(usual.longest, |it| it as usize),

@@ -15,7 +15,7 @@ use skills_testkit::{Framing, Home, Wire};
 const WORKTREES: usize = 20;
 
 /// Timeout for an answer, on a machine with other load.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Number of messages that are printed; further ones are only counted.
 const SHOWN: u64 = 20;
@@ -23,7 +23,7 @@ const SHOWN: u64 = 20;
 /// Connects to one of the daemon's sockets.
 pub(crate) fn connect(socket: &Path, framing: Framing) -> Wire {
     let wire = Wire::connect(socket, framing).expect("the daemon listens");
-    wire.set_patience(PATIENCE);
+    wire.set_timeout(TIMEOUT);
     wire
 }
 

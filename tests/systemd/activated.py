@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-PATIENCE = 60
+TIMEOUT = 60
 WATCHDOG_USEC = 400_000
 SKILL = "---\nname: deploy\ndescription: Deploys to staging. Use it before a release.\n---\n\n# Deploy\n"
 
@@ -30,22 +30,22 @@ class Manager:
 
     def hear_until(self, is_enough, what):
         """Receives notifications until `is_enough` returns true."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not is_enough(self.heard):
             self.socket.settimeout(max(deadline - time.monotonic(), 0.001))
             try:
                 self.heard += self.socket.recv(4096).decode().split()
             except TimeoutError:
-                sys.exit(f"{what} was not received within {PATIENCE} s, but {self.heard}")
+                sys.exit(f"{what} was not received within {TIMEOUT} s, but {self.heard}")
         print(f"received: {what}")
 
 
 def connect(path, process):
     """Connects as soon as the socket has a listener."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while True:
         client = socket.socket(socket.AF_UNIX)
-        client.settimeout(PATIENCE)
+        client.settimeout(TIMEOUT)
         try:
             client.connect(str(path))
             return client
@@ -112,7 +112,7 @@ def live(process, manager, listening, worktree):
     inode = listening.stat().st_ino
     process.send_signal(signal.SIGTERM)
     manager.hear_until(lambda heard: "STOPPING=1" in heard, "STOPPING=1")
-    code = process.wait(PATIENCE)
+    code = process.wait(TIMEOUT)
     if code != 0:
         sys.exit(f"the daemon ended with {code}")
     # The daemon must not remove the manager's socket.

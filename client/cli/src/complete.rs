@@ -34,7 +34,7 @@ use position::{ArgumentAt, argument_at};
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Maximum length of a description in characters.
-const DESCRIPTION: usize = 80;
+const MAX_DESCRIPTION_CHARS: usize = 80;
 
 #[derive(Debug, Clone, Args)]
 pub struct CompleteArgs {
@@ -153,7 +153,7 @@ fn candidates(cx: &CommandContext<'_>, args: &CompleteArgs) -> Option<String> {
             let name = name.starts_with(value).then_some(&*name)?;
             return Some(format!("{}\n", word.complete(name, value, breaks)?));
         }
-        let about: String = plain(&about).chars().take(DESCRIPTION).collect();
+        let about: String = plain(&about).chars().take(MAX_DESCRIPTION_CHARS).collect();
         Some(format!("{name}\t{about}\n"))
     });
     Some(lines.collect())

@@ -333,7 +333,7 @@ fn clean_up(change: &PlannedChange, trace: &Trace, record: &Record) {
 
 // A running daemon occupies the socket that systemd has to listen on.
 fn stop_daemon() {
-    if let Ok(mut server) = ServerConnection::open_running(TIMEOUT) {
+    if let Ok(mut server) = ServerConnection::open_running_within(TIMEOUT) {
         let stopped = server.call_text::<ServerShutdown>(&ShutdownParams {});
         // If the daemon does not stop, `enable` fails and reports it.
         let _ = stopped.and_then(|_| server.wait_for_end());

@@ -131,7 +131,7 @@ pub(super) fn link(cx: &CommandContext<'_>, args: &LinkArgs) -> Result<Exit, Com
         file::remove_empty(made.iter().rev());
         return Err(error);
     }
-    report(cx, &source.name, &args.to, &link, true)?;
+    report(cx, &source.name, &args.to, &link, LinkChange::Linked)?;
     cx.terminal.print_notes(&Vec::from_iter(note));
     Ok(Exit::Fine)
 }
@@ -181,7 +181,13 @@ pub(super) fn unlink(cx: &CommandContext<'_>, args: &UnlinkArgs) -> Result<Exit,
         return Err(error);
     }
     file::remove_empty(&made);
-    report(cx, &args.name, &args.from, &link, false)
+    report(cx, &args.name, &args.from, &link, LinkChange::Unlinked)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LinkChange {
+    Linked,
+    Unlinked,
 }
 
 fn report(
@@ -189,17 +195,20 @@ fn report(
     name: &str,
     agent: &str,
     link: &Path,
-    on: bool,
+    change: LinkChange,
 ) -> Result<Exit, CommandError> {
     if cx.global.json {
         let encoding = encoding_of([link]);
         let link = encode(link, encoding);
         let result = json!({
-            "name": name, "profile": agent, "link": link, "pathEncoding": encoding, "linked": on,
+            "name": name, "profile": agent, "link": link, "pathEncoding": encoding, "linked": change == LinkChange::Linked,
         });
         cx.terminal.print(&format!("{result}\n"))?;
     } else {
-        let verb = if on { "linked" } else { "unlinked" };
+        let verb = match change {
+            LinkChange::Linked => "linked",
+            LinkChange::Unlinked => "unlinked",
+        };
         let path = cx.terminal.local_path(link);
         let good = paint(style::GOOD, "✓");
         cx.terminal.print(&format!("{good} {verb} {path}\n"))?;

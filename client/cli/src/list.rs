@@ -302,8 +302,8 @@ mod tests {
                 format!(r#"{{"clock":"{id}","fresh":true,"nextCursor":{cursor},"skills":[]}}"#);
             format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
         };
-        let introduction = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
-        for answer in [introduction.to_owned(), page(2, "\"c\""), page(3, "null")] {
+        let initialized = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
+        for answer in [initialized.to_owned(), page(2, "\"c\""), page(3, "null")] {
             let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
             theirs.write_all(message.as_bytes()).expect("buffered");
         }

@@ -20,7 +20,7 @@ use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::heading;
-use crate::server_connection::{ServerConnection, ask, ask_over};
+use crate::server_connection::{ServerConnection, call_and_print, call_and_print_over};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::plain;
@@ -87,9 +87,11 @@ const SKILL: &str = "skill";
 pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit, CommandError> {
     let context = || CallContext::from_args(cx.global, None)?.single_profile();
     match &args.action {
-        PermissionCommand::Pending => {
-            ask::<PermissionPending>(cx, &PermissionPendingParams::default(), render_pending)
-        }
+        PermissionCommand::Pending => call_and_print::<PermissionPending>(
+            cx,
+            &PermissionPendingParams::default(),
+            render_pending,
+        ),
         PermissionCommand::Reply { id, answer, message, patterns } => {
             let params = PermissionReplyParams {
                 id: id.clone(),
@@ -102,7 +104,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
                 always: patterns.clone(),
             };
             if *answer == ReplyWord::Reject {
-                return ask::<PermissionReply>(cx, &params, render_reply);
+                return call_and_print::<PermissionReply>(cx, &params, render_reply);
             }
             grant(cx, &params)
         }
@@ -117,10 +119,10 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
                 patterns: vec![name.clone()],
                 ..context()?.params()
             };
-            ask_over::<PermissionCheck>(server, cx, &params, render_check)
+            call_and_print_over::<PermissionCheck>(server, cx, &params, render_check)
         }
         PermissionCommand::Granted => {
-            ask::<PermissionGranted>(cx, &context()?.params(), render_granted)
+            call_and_print::<PermissionGranted>(cx, &context()?.params(), render_granted)
         }
         PermissionCommand::Revoke { pattern, permission } => {
             let params = PermissionRevokeParams {
@@ -128,7 +130,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
                 pattern: pattern.clone(),
                 ..context()?.params()
             };
-            ask::<PermissionRevoke>(cx, &params, render_revoked)
+            call_and_print::<PermissionRevoke>(cx, &params, render_revoked)
         }
     }
 }
@@ -147,7 +149,7 @@ fn grant(cx: &CommandContext<'_>, params: &PermissionReplyParams) -> Result<Exit
     if !agree(cx.terminal, &render_question(request, params, cx.terminal))? {
         return Ok(declined(cx.terminal));
     }
-    ask_over::<PermissionReply>(server, cx, params, render_reply)
+    call_and_print_over::<PermissionReply>(server, cx, params, render_reply)
 }
 
 fn render_pending(result: &PermissionPendingResult, terminal: &Terminal) -> (String, Vec<Health>) {

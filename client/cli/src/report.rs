@@ -74,7 +74,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ReportArgs) -> Result<Exit, Co
         cx.terminal.prompt("Nothing was written.\n");
         return Ok(Exit::Denied);
     }
-    let answers = ask(&mut server, &context, profiles, snapshot, worktree)?;
+    let answers = fetch_pages(&mut server, &context, profiles, snapshot, worktree)?;
     let facts = facts::collect(&answers, args.date.as_deref(), cx.terminal);
     let page = page::render(&facts);
     match &target {
@@ -133,7 +133,7 @@ fn snapshot(
 }
 
 /// Makes the other calls for these profiles, and reads what they do not answer.
-fn ask(
+fn fetch_pages(
     server: &mut ServerConnection,
     context: &CallContext,
     profiles: Vec<String>,

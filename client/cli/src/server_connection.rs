@@ -4,6 +4,21 @@
 //! `initialize` is sent together with the first call, so checking the versions costs no round trip.
 //! Only a daemon that runs another file than this program is asked for its version before that.
 //! Callers do not see which of the two servers answers.
+//!
+//! | Constructor | Server | Starts a daemon |
+//! |---|---|---|
+//! | `open` | the daemon | yes, also in place of an older one |
+//! | `open_reserved` | the daemon, on its consent socket if there is one | yes |
+//! | `open_reading` | the daemon, or a local server if none can be started | yes |
+//! | `open_following` | the daemon; explains why none can be started | yes |
+//! | `open_for_the_user` | the daemon, without a time limit for answers | yes |
+//! | `open_consent` | the daemon, on its consent socket | yes |
+//! | `open_if_running` | the running daemon | no |
+//! | `open_running_within` | the running daemon, with a time limit; ignores the flags | no |
+//! | `open_running_or_local` | the running daemon, or a local server | no |
+//!
+//! A local server is within this process. `--no-daemon` makes all of them connect to one, except
+//! `open_for_the_user` and `open_running_within`.
 
 mod replace;
 
@@ -53,7 +68,7 @@ pub(super) fn version_hint(daemon: Option<Pid>) -> &'static str {
 /// Connection that sends `initialize` first.
 pub(super) struct ServerConnection {
     connection: BlockingConnection<Box<dyn Stream>>,
-    introduction: Introduction,
+    handshake: Handshake,
     // Options for reaching the next daemon if this one exits before it answers.
     fallback: Option<(StartOptions, Dial)>,
     // Process of the daemon, if the system reports it.
@@ -71,11 +86,11 @@ pub(super) struct ServerConnection {
 type Dial = fn(&StartOptions) -> Result<UnixStream, ClientError>;
 
 /// Default time limit for `initialize`, which costs the daemon nothing.
-const INTRODUCTION: Duration = Duration::from_secs(10);
+const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Timeouts {
-    introduction: Option<Duration>,
+    initialize: Option<Duration>,
     /// `None` if an answer may wait for the user.
     answer: Option<Duration>,
 }
@@ -83,8 +98,8 @@ struct Timeouts {
 impl Timeouts {
     fn from_args(global: &GlobalArgs) -> Self {
         let timeout = global.timeout.map(|it| Duration::from_secs(it.into()));
-        let introduction = timeout.unwrap_or(INTRODUCTION);
-        Self { introduction: Some(introduction), answer: Some(timeout.unwrap_or(TIMEOUT)) }
+        let initialize = timeout.unwrap_or(INITIALIZE_TIMEOUT);
+        Self { initialize: Some(initialize), answer: Some(timeout.unwrap_or(TIMEOUT)) }
     }
 }
 
@@ -94,7 +109,7 @@ const READING: &str = "reading the skills …";
 /// Progress message while the user is asked.
 const ASKING: &str = "waiting for approval: see `skillsd permission pending`, answer with `skillsd permission reply` …";
 
-enum Introduction {
+enum Handshake {
     Sent(Sent),
     Done(Box<InitializeResult>),
     // Placeholder while the answer is read; stays if reading failed.
@@ -102,7 +117,7 @@ enum Introduction {
 }
 
 /// Makes a command's only call and prints the answer; `render` formats it for a person.
-pub(super) fn ask<M: Request>(
+pub(super) fn call_and_print<M: Request>(
     cx: &CommandContext<'_>,
     params: &M::Params,
     render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
@@ -114,11 +129,11 @@ pub(super) fn ask<M: Request>(
     } else {
         ServerConnection::open(cx)?
     };
-    ask_over::<M>(server, cx, params, render)
+    call_and_print_over::<M>(server, cx, params, render)
 }
 
-/// Makes a call over this connection and prints the answer like [`ask`].
-pub(super) fn ask_over<M: Request>(
+/// Makes a call over this connection and prints the answer like [`call_and_print`].
+pub(super) fn call_and_print_over<M: Request>(
     mut server: ServerConnection,
     cx: &CommandContext<'_>,
     params: &M::Params,
@@ -207,7 +222,7 @@ impl ServerConnection {
 
     /// Connects to the running daemon, by the consent socket if there is one, or if none runs to a
     /// server within this process.
-    pub(super) fn open_without_start(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+    pub(super) fn open_running_or_local(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         let running = |options: &StartOptions| {
             let main = || connect(&options.location, options.connect_timeout);
             connect_reserved(options).map_or_else(main, Ok)
@@ -250,21 +265,21 @@ impl ServerConnection {
 
     fn daemon(options: StartOptions, dial: Dial, limits: Timeouts) -> Result<Self, ClientError> {
         let _progress = Progress::begin("starting the daemon …", None);
-        let timeout = limits.introduction.unwrap_or(INTRODUCTION);
+        let timeout = limits.initialize.unwrap_or(INITIALIZE_TIMEOUT);
         let options = StartOptions { connect_timeout: timeout, ..options };
         let stream = dial(&options)?;
         Ok(Self { fallback: Some((options, dial)), ..Self::over_socket(stream, limits)? })
     }
 
     /// Connects to the running daemon with this time limit for each answer; never starts one.
-    pub(super) fn open_running(timeout: Duration) -> Result<Self, ClientError> {
+    pub(super) fn open_running_within(timeout: Duration) -> Result<Self, ClientError> {
         let stream = connect(&environment::socket_location()?, timeout)?;
-        let limits = Timeouts { introduction: Some(timeout), answer: Some(timeout) };
+        let limits = Timeouts { initialize: Some(timeout), answer: Some(timeout) };
         Self::over_socket(stream, limits)
     }
 
     fn over_socket(stream: UnixStream, limits: Timeouts) -> Result<Self, ClientError> {
-        set_timeout(&stream, limits.introduction)?;
+        set_timeout(&stream, limits.initialize)?;
         let daemon = peer::daemon(&peer::credentials(&stream)?);
         let socket = Some(Rc::new(stream.try_clone()?));
         Ok(Self { daemon, limits, socket, ..Self::over(Box::new(stream))? })
@@ -292,7 +307,7 @@ impl ServerConnection {
         })?;
         Ok(Self {
             connection,
-            introduction: Introduction::Sent(sent),
+            handshake: Handshake::Sent(sent),
             fallback: None,
             daemon: None,
             limits: Timeouts::default(),
@@ -372,10 +387,10 @@ impl ServerConnection {
 
     /// Returns the server's answer to `initialize`.
     pub(super) fn initialize_result(&mut self) -> Result<&InitializeResult, ClientError> {
-        self.attempt(|server| server.introduce(&mut || ()))?;
-        match &self.introduction {
-            Introduction::Done(result) => Ok(result),
-            Introduction::Sent(_) | Introduction::Failed => Err(ClientError::Closed),
+        self.attempt(|server| server.complete_handshake(&mut || ()))?;
+        match &self.handshake {
+            Handshake::Done(result) => Ok(result),
+            Handshake::Sent(_) | Handshake::Failed => Err(ClientError::Closed),
         }
     }
 
@@ -387,7 +402,7 @@ impl ServerConnection {
         let sent = self.send::<M>(params)?;
         let socket = self.socket.clone();
         let mut before_read = || progress.before_read(socket.as_deref());
-        self.introduce(&mut before_read)?;
+        self.complete_handshake(&mut before_read)?;
         self.connection.receive_text_with(sent, &mut before_read)
     }
 
@@ -440,9 +455,9 @@ impl ServerConnection {
 
     /// Returns the time limit of the next answer.
     fn limit(&self) -> Option<Duration> {
-        match self.introduction {
-            Introduction::Done(_) => self.limits.answer,
-            Introduction::Sent(_) | Introduction::Failed => self.limits.introduction,
+        match self.handshake {
+            Handshake::Done(_) => self.limits.answer,
+            Handshake::Sent(_) | Handshake::Failed => self.limits.initialize,
         }
     }
 
@@ -459,23 +474,23 @@ impl ServerConnection {
         ))
     }
 
-    fn introduce(&mut self, before_read: &mut dyn FnMut()) -> Result<(), ClientError> {
-        self.introduction = match std::mem::replace(&mut self.introduction, Introduction::Failed) {
-            Introduction::Sent(sent) => {
+    fn complete_handshake(&mut self, before_read: &mut dyn FnMut()) -> Result<(), ClientError> {
+        self.handshake = match std::mem::replace(&mut self.handshake, Handshake::Failed) {
+            Handshake::Sent(sent) => {
                 let result = self.connection.receive_text_with(sent, before_read)?;
                 let result = parse::<Initialize>(&result)?;
                 self.note_version(&result.server_info.version);
                 if let Some(socket) = &self.socket {
                     set_timeout(socket, self.limits.answer)?;
                 }
-                Introduction::Done(Box::new(result))
+                Handshake::Done(Box::new(result))
             }
             other => other,
         };
-        match &self.introduction {
+        match &self.handshake {
             // Callers may have dropped the error of an earlier call.
-            Introduction::Done(result) => check_version(&result.protocol_version),
-            Introduction::Sent(_) | Introduction::Failed => Err(ClientError::Closed),
+            Handshake::Done(result) => check_version(&result.protocol_version),
+            Handshake::Sent(_) | Handshake::Failed => Err(ClientError::Closed),
         }
     }
 
@@ -513,7 +528,7 @@ mod tests {
 
     use super::*;
 
-    const INTRODUCTION: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
+    const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
     const ANSWER: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"clock":"c"}}"#;
 
     // Accepts connections, closes the first two after their request, and answers on the others.
@@ -527,7 +542,7 @@ mod tests {
                 let mut stream = stream.expect("accepted");
                 let mut request = [0; 4096];
                 let read = stream.read(&mut request).expect("a request");
-                for answer in [INTRODUCTION, ANSWER].iter().filter(|_| nth > 1 && read > 0) {
+                for answer in [INITIALIZED, ANSWER].iter().filter(|_| nth > 1 && read > 0) {
                     let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
                     stream.write_all(message.as_bytes()).expect("the client reads");
                 }
@@ -548,8 +563,8 @@ mod tests {
     #[test]
     fn every_call_to_a_daemon_of_another_protocol_is_refused() {
         let (ours, mut theirs) = UnixStream::pair().expect("made");
-        let introduction = INTRODUCTION.replace("1.0", "9.0");
-        let answers = [introduction, ANSWER.to_owned(), ANSWER.replace(r#""id":2"#, r#""id":3"#)];
+        let initialized = INITIALIZED.replace("1.0", "9.0");
+        let answers = [initialized, ANSWER.to_owned(), ANSWER.replace(r#""id":2"#, r#""id":3"#)];
         for answer in answers {
             let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
             theirs.write_all(message.as_bytes()).expect("buffered");

@@ -14,7 +14,7 @@ use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::heading;
-use crate::server_connection::{ServerConnection, ask, ask_over};
+use crate::server_connection::{ServerConnection, call_and_print, call_and_print_over};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width};
@@ -62,21 +62,23 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, C
             let params = SessionOpenParams { session, auto, ..context.params() };
             let mut server = ServerConnection::open(cx)?;
             heading::print_choice(cx, &mut server, &context);
-            ask_over::<SessionOpen>(server, cx, &params, render_session)
+            call_and_print_over::<SessionOpen>(server, cx, &params, render_session)
         }
         SessionCommand::Get { session } => {
             let mut params = SessionGetParams::default();
             fill_session_context(cx, &mut params, session)?;
-            ask::<SessionGet>(cx, &params, render_session)
+            call_and_print::<SessionGet>(cx, &params, render_session)
         }
         SessionCommand::Close { session } => {
             let params = SessionCloseParams {
                 session: Some(session.clone()),
                 ..SessionCloseParams::default()
             };
-            ask::<SessionClose>(cx, &params, render_closed)
+            call_and_print::<SessionClose>(cx, &params, render_closed)
         }
-        SessionCommand::List => ask::<SessionList>(cx, &SessionListParams {}, render_list),
+        SessionCommand::List => {
+            call_and_print::<SessionList>(cx, &SessionListParams {}, render_list)
+        }
     }
 }
 

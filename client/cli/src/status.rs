@@ -17,7 +17,7 @@ use crate::terminal::{Terminal, render_health};
 use crate::text::{count, duration, hang, pad, plain, size, width};
 
 pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
-    let mut link = ServerConnection::open_without_start(cx)?;
+    let mut link = ServerConnection::open_running_or_local(cx)?;
     if let Some(result) = link.call_or_print::<ServerStatus>(cx, &StatusParams {})? {
         cx.terminal.print(&render(&result, cx.terminal))?;
     }
@@ -25,8 +25,8 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
 }
 
 pub(super) fn render(result: &StatusResult, terminal: &Terminal) -> String {
-    let unwell: usize = result.worktrees.iter().map(|worktree| worktree.health.len()).sum();
-    let mark = if result.health.is_empty() && unwell == 0 {
+    let n_problems: usize = result.worktrees.iter().map(|worktree| worktree.health.len()).sum();
+    let mark = if result.health.is_empty() && n_problems == 0 {
         paint(style::GOOD, "●")
     } else {
         paint(style::WAITING, "●")
@@ -115,8 +115,8 @@ fn push_worktrees(worktrees: &[Worktree], terminal: &Terminal, text: &mut String
             facts.push("pinned".to_owned());
         }
         if !worktree.health.is_empty() {
-            let unwell = count(worktree.health.len() as u64, "problem");
-            facts.push(paint(style::WARNING, unwell));
+            let problems = count(worktree.health.len() as u64, "problem");
+            facts.push(paint(style::WARNING, problems));
         }
         let path = paint(style::NAME, pad(&path(worktree), columns));
         let path = terminal.link(&worktree.path, worktree.path_encoding, path);

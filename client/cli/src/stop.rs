@@ -34,7 +34,7 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
             "`stop` cannot be combined with `--no-daemon`: there is no daemon to stop",
         ));
     }
-    let mut server = ServerConnection::open_running(TIMEOUT)?;
+    let mut server = ServerConnection::open_running_within(TIMEOUT)?;
     let process = server.daemon_process();
     let answer = server.call_text::<ServerShutdown>(&ShutdownParams {});
     let ended = answer.and_then(|text| server.wait_for_end().map(|()| text));
@@ -45,7 +45,7 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
         }
         // The daemon was exiting already. If it is gone now, report that none runs.
         (Err(error), _) if error.is_broken_connection() => {
-            ServerConnection::open_running(TIMEOUT)?;
+            ServerConnection::open_running_within(TIMEOUT)?;
             return Err(error.into());
         }
         (Err(error), _) => return Err(error.into()),

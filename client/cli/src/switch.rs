@@ -216,7 +216,7 @@ fn needed_setting(
         SwitchTo::Enabled if effect::is_kept_from_model(found) => {
             effect::setting_to_enable(agent, name, settings, found).map(Some)
         }
-        SwitchTo::Enabled => effect::check_listed(found).map(|()| None),
+        SwitchTo::Enabled => effect::check_listed(name, found).map(|()| None),
         SwitchTo::Disabled if effect::is_off(found) => Ok(None),
         SwitchTo::Disabled => {
             effect::check_can_disable(agent, name, settings, found).map(|()| Some(Setting::Off))

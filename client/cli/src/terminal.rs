@@ -319,13 +319,13 @@ fn with_short_paths(text: &str, dir: &str, alone: &str, above: &str) -> String {
 
 pub(super) fn render_health(health: &[Health], terminal: &Terminal) -> String {
     let mut text = String::new();
-    for unwell in health {
-        let path = unwell.path.as_deref().map(|path| terminal.path(path, unwell.path_encoding));
+    for entry in health {
+        let path = entry.path.as_deref().map(|path| terminal.path(path, entry.path_encoding));
         let place = path.map(|path| format!(" ({path})")).unwrap_or_default();
-        let message = terminal.prose(&unwell.message);
+        let message = terminal.prose(&entry.message);
         let said = format!("{} {message}{place}", paint(style::WARNING, "warning:"));
         let _ = writeln!(text, "{}", continued(&said, 3, terminal.width));
-        if let Some(hint) = &unwell.hint {
+        if let Some(hint) = &entry.hint {
             let lead = format!("   {} ", paint(style::HINT, "hint:"));
             let _ = writeln!(text, "{}", hang(&lead, &terminal.prose(hint), terminal.width));
         }

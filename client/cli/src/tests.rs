@@ -19,7 +19,7 @@ use crate::terminal::Terminal;
 use crate::tests::sample::{Written, shop};
 
 // Returns the result of `initialize` of a server that speaks this protocol version.
-fn introduction(protocol_version: &str) -> Value {
+fn initialize_result(protocol_version: &str) -> Value {
     json!({
         "serverInfo": {"name": "skillsd", "version": env!("CARGO_PKG_VERSION")},
         "protocolVersion": protocol_version,
@@ -38,7 +38,7 @@ fn ran(arguments: &[&str], script: impl Fn(&Value) -> Value + Send + Clone + 'st
         let (stream, _asked) = serve(move |message| {
             let is_first = message["method"] == "initialize";
             vec![if is_first {
-                answer(message, &introduction(PROTOCOL_VERSION))
+                answer(message, &initialize_result(PROTOCOL_VERSION))
             } else {
                 script(message)
             }]
@@ -253,7 +253,7 @@ fn error_responses_become_messages_hints_and_exit_codes() {
 fn incompatible_protocol_is_an_error() {
     let cli = Cli::try_parse_from(["skillsd", "--no-daemon", "status"]).expect("good");
     let local = || -> io::Result<Box<dyn Stream>> {
-        let (stream, _asked) = serve(|message| vec![answer(message, &introduction("2.0"))]);
+        let (stream, _asked) = serve(|message| vec![answer(message, &initialize_result("2.0"))]);
         Ok(Box::new(stream))
     };
     let terminal = crate::tests::sample::terminal(None);
@@ -268,11 +268,11 @@ fn other_daemon_version_is_a_warning_after_the_answer() {
     let cli = Cli::try_parse_from(["skillsd", "--no-daemon", "sync"]).expect("good");
     let local = || -> io::Result<Box<dyn Stream>> {
         let (stream, _asked) = serve(|message| {
-            let mut introduced = introduction(PROTOCOL_VERSION);
-            introduced["serverInfo"]["version"] = json!("9.9.9");
+            let mut result = initialize_result(PROTOCOL_VERSION);
+            result["serverInfo"]["version"] = json!("9.9.9");
             let synced = json!({"clock": "c", "health": []});
             let is_first = message["method"] == "initialize";
-            vec![answer(message, if is_first { &introduced } else { &synced })]
+            vec![answer(message, if is_first { &result } else { &synced })]
         });
         Ok(Box::new(stream))
     };

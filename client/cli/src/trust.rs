@@ -15,7 +15,9 @@ use crate::confirm::{agree, declined, require_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::server_connection::{ServerConnection, ask, ask_over, version_hint};
+use crate::server_connection::{
+    ServerConnection, call_and_print, call_and_print_over, version_hint,
+};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{continued, count, plain};
@@ -41,13 +43,13 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &TrustArgs) -> Result<Exit, Com
     if args.list {
         let mut params = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
         params.dir = context.fill(&mut params, dir.as_deref());
-        return ask::<TrustGet>(cx, &params, render_list);
+        return call_and_print::<TrustGet>(cx, &params, render_list);
     }
     let trusted = (!args.revoke).then_some(true);
     let mut params = TrustSetParams { trusted, ..TrustSetParams::default() };
     params.dir = context.fill(&mut params, dir.as_deref());
     if args.revoke {
-        return ask::<TrustSet>(cx, &params, render_set);
+        return call_and_print::<TrustSet>(cx, &params, render_set);
     }
     require_person()?;
     let mut server = ServerConnection::open_consent(cx)?;
@@ -69,7 +71,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &TrustArgs) -> Result<Exit, Com
     let TrustGetResult { dir, path_encoding, digest, .. } = found;
     let params =
         TrustSetParams { dir, path_encoding, trusted, digest, ..TrustSetParams::default() };
-    ask_over::<TrustSet>(server, cx, &params, render_set)
+    call_and_print_over::<TrustSet>(server, cx, &params, render_set)
 }
 
 fn render_set(result: &TrustSetResult, terminal: &Terminal) -> (String, Vec<Health>) {

@@ -121,7 +121,7 @@ impl WatchedList<'_> {
             since: self.clock.clone(),
             ..self.context.params()
         };
-        let (result, raw) = self.ask(params).await?;
+        let (result, raw) = self.fetch_pages(params).await?;
         let mut is_read = true;
         let is_news = result.fresh
             || !(result.skills.is_empty() && result.removed.is_empty())
@@ -163,7 +163,10 @@ impl WatchedList<'_> {
     }
 
     /// Fetches a list, parsed and as raw JSON, with its pages joined.
-    async fn ask(&self, params: ListParams) -> Result<(ListResult, Box<RawValue>), ClientError> {
+    async fn fetch_pages(
+        &self,
+        params: ListParams,
+    ) -> Result<(ListResult, Box<RawValue>), ClientError> {
         let form = |source| ClientError::Form { method: SkillsList::METHOD, source };
         let mut pages = Pages::<SkillsList>::new(params);
         loop {

@@ -23,7 +23,7 @@ use tokio::sync::{Mutex, mpsc};
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// Maximum number of lines that are read ahead.
-const AHEAD: usize = 16;
+const MAX_LINES_AHEAD: usize = 16;
 
 type Message = RxJsonRpcMessage<RoleServer>;
 
@@ -44,7 +44,7 @@ pub(crate) struct StdioTransport {
 impl StdioTransport {
     /// Begins to read standard input.
     pub(crate) fn start() -> Self {
-        let (sender, lines) = mpsc::channel(AHEAD);
+        let (sender, lines) = mpsc::channel(MAX_LINES_AHEAD);
         tokio::spawn(async move {
             let mut input = BufReader::new(tokio::io::stdin());
             let mut line = Vec::new();

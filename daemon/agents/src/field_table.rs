@@ -34,7 +34,9 @@ pub use field::{
     Field, FieldReader, FieldStatus, MapKey, NamedValue, OnMissing, OnViolation, Safety, TextLimit,
 };
 pub use rows::{KeyKind, classify_key, fields, find};
-pub use standard::{ALLOWED_TOOLS, COMPATIBILITY, DESCRIPTION, LICENSE, METADATA, NAME};
+pub use standard::{
+    ALLOWED_TOOLS, CLAUDE_MAX_DESCRIPTION, COMPATIBILITY, DESCRIPTION, LICENSE, METADATA, NAME,
+};
 
 #[cfg(test)]
 mod tests;

@@ -51,7 +51,7 @@ fn visible(text: &str) -> String {
 const MAX_SEARCHED: usize = 256 * 1024;
 
 /// The size that a value counts in addition to its text, in bytes.
-const VALUE: usize = 64;
+const BYTES_PER_VALUE: usize = 64;
 
 /// Maximum depth of the values that are searched. An alias can contain itself.
 const MAX_DEPTH: usize = 64;
@@ -69,7 +69,7 @@ pub fn injections(
         let find = |it: &str| find_injection(it, &is_skill);
         let left = &mut Left { bytes: MAX_SEARCHED, is_complete: true };
         let found = find_within(frontmatter, value, "", &find, MAX_DEPTH, left);
-        // Names have no lists.
+        // A name is one line, so a list item in it is always an error.
         let severity = |it: Severity| if key == NAME.key { Severity::Error } else { it };
         let found = found.filter(|(forged, _)| severity(forged.severity) <= Severity::Warning);
         if let Some((forged, at)) = found {
@@ -108,9 +108,9 @@ struct Left {
     is_complete: bool,
 }
 
-/// Returns the most severe part of a listing that a text in a value forges, down to `depth` values
-/// inside each other and as long as `left` lasts, with the span of the text's value. `after`
-/// follows the text in the listing.
+/// Returns the most severe part of a listing that a text in a value forges, with the span of the
+/// text's value. Searches at most `depth` nested values and `left` bytes. `after` is the text that
+/// the listing puts behind the value.
 fn find_within(
     frontmatter: &Frontmatter,
     value: &Value,
@@ -119,7 +119,8 @@ fn find_within(
     depth: usize,
     left: &mut Left,
 ) -> Option<(Forged, Span)> {
-    let Some((depth, bytes)) = depth.checked_sub(1).zip(left.bytes.checked_sub(VALUE)) else {
+    let Some((depth, bytes)) = depth.checked_sub(1).zip(left.bytes.checked_sub(BYTES_PER_VALUE))
+    else {
         left.is_complete = false;
         return None;
     };

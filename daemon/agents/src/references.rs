@@ -106,7 +106,7 @@ pub fn path_references_in<'a>(
             let named: Vec<_> = named.collect();
             (!named.is_empty()).then_some(named)
         };
-        let named = bases.candidates(link.start).iter().find_map(through).unwrap_or_default();
+        let named = bases.candidates(link.base).iter().find_map(through).unwrap_or_default();
         let end = found.last().map_or(0, |it| it.span.end);
         // A command in backticks may be read as one path and as separate words.
         found.extend(named.into_iter().filter(|it| end <= it.span.start));
@@ -286,7 +286,7 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
     word::after_skill(text, prose, found);
 }
 
-/// Returns whether the `*` after a name ends emphasis that starts before it on the line.
+/// Returns whether the `*` after a name ends emphasis that starts earlier on the line.
 fn ends_emphasis(lead: &str, behind: &str) -> bool {
     let line = &lead[lead.ceil_char_boundary(lead.len().saturating_sub(MAX_CALL))..];
     let line = line.rsplit('\n').next().unwrap_or_default();
@@ -298,7 +298,7 @@ fn ends_emphasis(lead: &str, behind: &str) -> bool {
     behind.starts_with("**") || line.rsplit_once('*').is_some_and(starts)
 }
 
-/// Adds a name after `/` or `$`, unless the words around it say that it is something else.
+/// Adds a name after `/` or `$`, unless the words around the name say that it is something else.
 fn called(text: &str, name: &str, start: usize, form: ReferenceForm, found: &mut Vec<Reference>) {
     if meaning(text, Span::new(start, start + name.len())) != Meaning::Other {
         add(name, start, form, found);

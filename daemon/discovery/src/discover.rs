@@ -81,7 +81,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     let cwd = tree.look(&ctx.cwd);
     complete &= cwd.is_some();
     let cwd_exists = matches!(cwd, Some(PathStatus::Directory { .. }));
-    let worktree = WorktreeLocation::of(&ctx.cwd, tree, &mut complete);
+    let worktree = WorktreeLocation::find(&ctx.cwd, tree, &mut complete);
     let owners = Owners::new(ctx, &worktree, tree);
     let mut settings = settings::read(ctx, &worktree, &owners, tree);
     own_rules::add(&worktree, tree, &mut settings);

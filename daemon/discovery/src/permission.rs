@@ -23,7 +23,9 @@ pub use claude_code::is_canonical;
 pub use decision::{Decision, DecisionReason, SkillRequest};
 pub use properties::Properties;
 pub use restrictions::{Restrictions, Switch};
-pub use rule::{Action, Author, PATTERN_BYTES, RULES, Rule, SkillRule, SkillRules, SourceLocation};
+pub use rule::{
+    Action, Author, MAX_PATTERN_BYTES, MAX_RULES, Rule, SkillRule, SkillRules, SourceLocation,
+};
 pub use shell::{SHELL_TOOL, shell_rule};
 pub(crate) use wildcard::names_tool;
 
@@ -40,7 +42,7 @@ pub enum RulePrecedence {
 impl RulePrecedence {
     /// Returns the method of an agent, which follows from the syntax of its rules. An agent without
     /// rules allows everything.
-    pub fn of(profile: &Profile) -> Self {
+    pub fn from_profile(profile: &Profile) -> Self {
         let lists =
             profile.settings.iter().any(|it| it.reads.contains(&SettingsItem::PermissionLists));
         if lists { Self::DenyFirst } else { Self::LastMatch }

@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 use std::sync::Arc;
 
-use skills_agents::field_table::Agent;
+use skills_agents::field_table::{Agent, CLAUDE_MAX_DESCRIPTION};
 use skills_agents::loaders::load_as;
 use skills_agents::profile::{Profile, RootBase};
 use skills_agents::skill::SkillRecord;
@@ -59,7 +59,7 @@ pub struct RankedRoot {
     /// The files found in it, as a range of [`Ranking::skills`].
     pub skills: Range<usize>,
     /// True if its skills are held back until the user trusts it.
-    pub is_held_back: bool,
+    pub awaits_trust: bool,
 }
 
 /// One skill that an agent finds.
@@ -94,7 +94,7 @@ pub struct RankTable {
     /// True if the agent keeps one skill per name.
     pub unique: bool,
     /// One entry per candidate, in the order of the candidates.
-    pub of: Box<[Rank]>,
+    pub ranks: Box<[Rank]>,
 }
 
 /// Ranking data of one candidate.
@@ -112,17 +112,19 @@ pub struct Rank {
 
 impl RankTable {
     /// Computes the table for a resolution.
-    pub fn of(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
+    pub fn compute(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
         let candidates = &resolution.candidates;
         let order = claim_order(ctx, resolution);
         let mut claim_positions = vec![0; candidates.len()];
         for (claim_position, index) in (0..).zip(order.iter().flatten()) {
             claim_positions[*index] = claim_position;
         }
-        let of = candidates.iter().zip(claim_positions);
+        let claims = candidates.iter().zip(claim_positions);
         Self {
             unique: order.is_some(),
-            of: of.map(|(it, claim_position)| rank(ctx, candidates, it, claim_position)).collect(),
+            ranks: claims
+                .map(|(it, claim_position)| rank(ctx, candidates, it, claim_position))
+                .collect(),
         }
     }
 }
@@ -150,9 +152,6 @@ impl Rank {
 }
 
 impl ListingSize {
-    /// Maximum length of a description without a setting, measured with Claude Code.
-    const LONGEST: usize = 1536;
-
     /// Returns the limits of an agent with these settings.
     #[expect(
         clippy::cast_possible_truncation,
@@ -160,26 +159,29 @@ impl ListingSize {
         clippy::cast_sign_loss,
         reason = "the budget is small and the share at most 1"
     )]
-    pub fn of(profile: &Profile, settings: ListingLimits) -> Self {
+    pub fn from_profile(profile: &Profile, settings: ListingLimits) -> Self {
         let usual = profile.reader.and_then(Agent::listing_budget);
         // The setting replaces 1 % of the context.
         let budget = |it: usize| match settings.fraction {
             Some(share) => ((it as f64 * share * 100.0) as usize).max(1),
             None => it,
         };
-        Self { budget: usual.map(budget), longest: settings.longest.unwrap_or(Self::LONGEST) }
+        Self {
+            budget: usual.map(budget),
+            longest: settings.longest.unwrap_or(CLAUDE_MAX_DESCRIPTION),
+        }
     }
 }
 
 impl Ranking {
     /// Computes the ranking of a resolution.
     pub fn of(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
-        let RankTable { unique, of } = RankTable::of(ctx, resolution);
-        let skills = of.iter().zip(&resolution.candidates);
+        let RankTable { unique, ranks } = RankTable::compute(ctx, resolution);
+        let skills = ranks.iter().zip(&resolution.candidates);
         Self {
             profile: Arc::clone(&ctx.profile),
             unique,
-            limits: ListingSize::of(&ctx.profile, resolution.listing),
+            limits: ListingSize::from_profile(&ctx.profile, resolution.listing),
             skills: skills.map(|(rank, candidate)| rank.ranked(candidate)).collect(),
             roots: roots(ctx, resolution),
         }
@@ -213,9 +215,9 @@ impl Ranking {
             let by_another_way = || by_file.get(&self.first_path_of(index)).copied();
             if let Some(record) = own(skill).or_else(by_another_way) {
                 let root = self.roots.iter().find(|it| it.skills.contains(&index));
-                let is_held_back = root.is_some_and(|it| it.is_held_back);
+                let awaits_trust = root.is_some_and(|it| it.awaits_trust);
                 let before = (skill.name.clone(), skill.claims());
-                skill.apply_text(&self.profile, record, is_held_back);
+                skill.apply_text(&self.profile, record, awaits_trust);
                 changed |= before != (skill.name.clone(), skill.claims());
             }
         }
@@ -275,8 +277,8 @@ impl Ranked {
     }
 
     /// Updates name, description and state from the file's new text.
-    fn apply_text(&mut self, profile: &Profile, record: &SkillRecord, is_held_back: bool) {
-        let reading = load_as(profile, record, &directory(&self.path));
+    fn apply_text(&mut self, profile: &Profile, record: &SkillRecord, awaits_trust: bool) {
+        let reading = load_as(profile, record, &name_from_path(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
         let description = reading.description.as_deref().filter(|_| !self.name_only);
         self.description = description.map(|it| it.chars().count());
@@ -285,7 +287,7 @@ impl Ranked {
         }
         let state = match self.state {
             _ if reading.dropped.is_some() => SkillState::Invalid,
-            _ if is_held_back => SkillState::Untrusted,
+            _ if awaits_trust => SkillState::Untrusted,
             _ if reading.unlisted.is_some()
                 || (profile.hides_from_model && record.disable_model_invocation) =>
             {
@@ -324,8 +326,8 @@ fn root(profile: &Profile, root: &SearchRoot) -> Option<RankedRoot> {
         return None;
     }
     let (path, skills) = (root.path.clone(), root.candidates.clone());
-    let is_held_back = root.is_held_back || root.untrusted.is_some();
-    Some(RankedRoot { path, rule: root.rule, skills, is_held_back })
+    let awaits_trust = root.awaits_trust || root.trust_reason.is_some();
+    Some(RankedRoot { path, rule: root.rule, skills, awaits_trust })
 }
 
 fn rank(
@@ -334,8 +336,9 @@ fn rank(
     candidate: &Candidate,
     claim_position: u32,
 ) -> Rank {
-    let base =
-        candidate.record().map(|it| load_as(&ctx.profile, it, &directory(&candidate.path)).name);
+    let base = candidate
+        .record()
+        .map(|it| load_as(&ctx.profile, it, &name_from_path(&candidate.path)).name);
     let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::len));
     let lost = candidate.reason.as_ref().filter(|_| candidate.state == SkillState::Shadowed);
     let winner = lost.and_then(|it| it.winner);
@@ -351,7 +354,7 @@ fn rank(
 }
 
 /// Returns a skill's name by its path: the directory's name, or the file's stem for a command.
-fn directory(path: &AbsPath) -> String {
+fn name_from_path(path: &AbsPath) -> String {
     let is_command = path.file_name().is_some_and(|it| !it.eq_ignore_ascii_case("SKILL.md"));
     let dir = path.parent();
     let name =

@@ -10,7 +10,7 @@ use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 /// Maximum number of terms of a query.
-const TERMS: usize = 32;
+const MAX_TERMS: usize = 32;
 
 /// English words that carry no meaning in a query. Other languages are not included, because their
 /// short words are rare in skills and do little harm.
@@ -89,7 +89,7 @@ pub fn terms(query: &str) -> Vec<String> {
     if terms.iter().any(|it| !is_stop_word(it)) {
         terms.retain(|it| !is_stop_word(it));
     }
-    terms.truncate(TERMS);
+    terms.truncate(MAX_TERMS);
     terms
 }
 
@@ -131,10 +131,10 @@ pub fn indexed(text: &str) -> String {
                 indexed.push(character);
             }
         }
-        if humps(word).nth(1).is_some() {
-            for hump in humps(word) {
+        if camel_parts(word).nth(1).is_some() {
+            for part in camel_parts(word) {
                 indexed.push(' ');
-                indexed.push_str(hump);
+                indexed.push_str(part);
             }
             indexed.push(' ');
         }
@@ -143,18 +143,18 @@ pub fn indexed(text: &str) -> String {
 }
 
 /// Splits a word before each capital that follows a lower-case letter.
-fn humps(word: &str) -> impl Iterator<Item = &str> {
+fn camel_parts(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
-        let mut after_small = false;
+        let mut after_lowercase = false;
         let cut = rest.char_indices().find_map(|(at, it)| {
-            let is_hump = after_small && it.is_uppercase();
-            after_small = it.is_lowercase();
-            is_hump.then_some(at)
+            let is_start = after_lowercase && it.is_uppercase();
+            after_lowercase = it.is_lowercase();
+            is_start.then_some(at)
         });
-        let (hump, behind) = rest.split_at(cut.unwrap_or(rest.len()));
+        let (part, behind) = rest.split_at(cut.unwrap_or(rest.len()));
         rest = behind;
-        (!hump.is_empty()).then_some(hump)
+        (!part.is_empty()).then_some(part)
     })
 }
 
@@ -185,7 +185,7 @@ pub struct NameRating {
 
 impl fmt::Debug for NameRating {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Names").field("wanted", &self.wanted).finish_non_exhaustive()
+        f.debug_struct("NameRating").field("wanted", &self.wanted).finish_non_exhaustive()
     }
 }
 
@@ -223,9 +223,9 @@ impl NameRating {
         if name.match_indices(wanted).any(|(at, _)| at == 0 || name[..at].ends_with('-')) {
             return Some(0.8 + 0.09 * share);
         }
-        let slips = strsim::normalized_damerau_levenshtein(wanted, &name);
-        if slips >= 0.7 {
-            return Some(0.8 * slips);
+        let similarity = strsim::normalized_damerau_levenshtein(wanted, &name);
+        if similarity >= 0.7 {
+            return Some(0.8 * similarity);
         }
         let mut buffer = Vec::new();
         let found = self.fuzzy.score(Utf32Str::new(&name, &mut buffer), &mut self.matcher)?;

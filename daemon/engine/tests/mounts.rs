@@ -99,7 +99,7 @@ fn until(holds: impl Fn() -> bool) {
     }
 }
 
-fn unwell(sessions: &Sessions) -> Vec<&'static str> {
+fn problems(sessions: &Sessions) -> Vec<&'static str> {
     sessions.store().health().iter().map(|it| it.code).collect()
 }
 
@@ -111,16 +111,16 @@ async fn full_disk_is_reported_and_changes_are_saved_later() {
     let (_dir, disk) = small_disk("4m");
     let live = sessions(&disk);
     assert_eq!(find(&live, "/w/a").await.len(), 1);
-    assert_eq!(unwell(&live), [""; 0]);
+    assert_eq!(problems(&live), [""; 0]);
     let filler = disk.join("filler");
     let mut file = File::create(&filler).unwrap();
     while file.write_all(&[0; 4096]).is_ok() {}
     // The write-ahead log may have room in its file for a while.
     let mut known = 1;
-    while unwell(&live).is_empty() && known < 4096 {
+    while problems(&live).is_empty() && known < 4096 {
         known = find(&live, &format!("/w/full{known}")).await.len().max(known) + 1;
     }
-    assert_eq!(unwell(&live), ["store"]);
+    assert_eq!(problems(&live), ["store"]);
     let invocation = Invocation {
         name: "pdf".to_owned(),
         path: AbsPath::new("/w/pdf/SKILL.md".as_ref()).unwrap(),
@@ -132,13 +132,13 @@ async fn full_disk_is_reported_and_changes_are_saved_later() {
     let grant = Grant { session: None, permission: "skill".to_owned(), pattern: "pdf".to_owned() };
     live.store().grant(&disk, vec![grant.clone()]).await;
     assert_eq!(live.store().grants(&disk, None).await.unwrap(), std::slice::from_ref(&grant));
-    assert_eq!(unwell(&live), ["store"]);
+    assert_eq!(problems(&live), ["store"]);
     // A change reported as failed must not be saved later.
     assert!(live.store().set_trust(&disk, TrustChange::Trust(Vec::new())).await.is_err());
     drop(file);
     fs::remove_file(filler).unwrap();
     // Without any further call.
-    until(|| unwell(&live).is_empty());
+    until(|| problems(&live).is_empty());
     let other = sessions(&disk);
     let kept = other.get("s").await.unwrap();
     assert_eq!(kept.discovered, live.get("s").await.unwrap().discovered);
@@ -160,11 +160,11 @@ async fn store_on_a_full_disk_is_written_once_it_has_room() {
     drop(file);
     let live = sessions(&disk);
     find(&live, "/w/b").await;
-    assert_eq!(unwell(&live), ["store"]);
+    assert_eq!(problems(&live), ["store"]);
     // A success reply would not be reliable.
     assert!(live.store().set_trust("/w".as_ref(), TrustChange::Trust(Vec::new())).await.is_err());
     fs::remove_file(filler).unwrap();
-    until(|| unwell(&live).is_empty());
+    until(|| problems(&live).is_empty());
     let kept = sessions(&disk).get("s").await.unwrap();
     let dirs: Vec<_> = kept.discovered.keys().map(|it| it.to_str().unwrap()).collect();
     assert_eq!(dirs, ["/w/a", "/w/b"]);
@@ -188,7 +188,7 @@ async fn read_only_disk_is_reported_and_sessions_continue() {
     let live = sessions(&disk);
     let known = find(&live, "/w/b").await;
     assert!(known.contains(&AbsPath::new("/w/b".as_ref()).unwrap()));
-    assert!(unwell(&live).contains(&"store"), "{:?}", live.store().health());
+    assert!(problems(&live).contains(&"store"), "{:?}", live.store().health());
     assert!(live.store().health().iter().all(|it| !it.hint.is_empty()));
 }
 

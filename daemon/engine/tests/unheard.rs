@@ -20,9 +20,9 @@ use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 
 /// A change made once when the engine reaches a directory.
-type ViewVersion = Arc<Mutex<Option<(PathBuf, Box<dyn FnOnce() + Send>)>>>;
+type ChangeAtDirectory = Arc<Mutex<Option<(PathBuf, Box<dyn FnOnce() + Send>)>>>;
 
-fn pass(moment: &ViewVersion, path: &Path) {
+fn pass(moment: &ChangeAtDirectory, path: &Path) {
     let now = moment.lock().unwrap().take_if(|(at, _)| at == path);
     if let Some((_, act)) = now {
         act();
@@ -35,11 +35,11 @@ type Over = Arc<Mutex<Vec<PathBuf>>>;
 /// The system's watcher with a watch limit for some directories.
 struct Limited {
     over: Over,
-    arming: ViewVersion,
+    arming: ChangeAtDirectory,
     real: Arc<dyn WatchBackend>,
 }
 
-fn limited(over: Over, arming: ViewVersion, real: StartWatch) -> StartWatch {
+fn limited(over: Over, arming: ChangeAtDirectory, real: StartWatch) -> StartWatch {
     Box::new(move |hint_queue| Ok(Arc::new(Limited { over, arming, real: real(hint_queue)? })))
 }
 
@@ -67,7 +67,7 @@ impl WatchBackend for Limited {
 
 /// The real disk with a change just before a directory is listed.
 struct Busy {
-    listing: ViewVersion,
+    listing: ChangeAtDirectory,
 }
 
 impl Disk for Busy {
@@ -104,8 +104,8 @@ struct World {
     home: PathBuf,
     cookies: PathBuf,
     over: Over,
-    arming: ViewVersion,
-    listing: ViewVersion,
+    arming: ChangeAtDirectory,
+    listing: ChangeAtDirectory,
 }
 
 impl World {
@@ -115,7 +115,7 @@ impl World {
         let (top, home) = (root.join("w"), root.join("home"));
         fs::create_dir_all(top.join(".git")).unwrap();
         fs::create_dir_all(&home).unwrap();
-        let (arming, listing) = (ViewVersion::default(), ViewVersion::default());
+        let (arming, listing) = (ChangeAtDirectory::default(), ChangeAtDirectory::default());
         let cookies = root.join("cookies");
         Self { _dir: dir, top, home, cookies, over: Over::default(), arming, listing }
     }
@@ -173,7 +173,7 @@ fn write(dir: &Path, description: &str) {
     fs::write(dir.join("SKILL.md"), text).unwrap();
 }
 
-fn when(moment: &ViewVersion, at: PathBuf, act: impl FnOnce() + Send + 'static) {
+fn when(moment: &ChangeAtDirectory, at: PathBuf, act: impl FnOnce() + Send + 'static) {
     *moment.lock().unwrap() = Some((at, Box::new(act)));
 }
 

@@ -132,12 +132,12 @@ impl BundledTexts {
 
 const SKILL: &str = "SKILL.md";
 
-/// Words in the paths of files that others are made of, or `-s` for several.
+/// Words in the path of a template or example, singular or plural.
 const SAMPLES: [&str; 4] = ["template", "example", "sample", "asset"];
 
-/// Returns whether links of a file are not followed, by its path in the skill: a template, an
-/// example, a sample or an asset links to files that are yet to be written, and a nested skill is
-/// checked itself.
+/// Returns whether a file's links are skipped, by its path in the skill: it is a template or an
+/// example, whose links lead to files that are yet to be written, or belongs to a nested skill,
+/// which is checked itself.
 pub fn is_sample(file: &str) -> bool {
     let lowercase = file.to_lowercase();
     let mut words = lowercase.split(|it: char| !it.is_alphanumeric());

@@ -4,8 +4,8 @@
 mod wording;
 
 use skills_agents::field_table::{
-    Agent, CLAUDE_SKILLS, CODEX, DESCRIPTION, GEMINI, NAME, OPENCODE, OnViolation, PLUGIN,
-    SPECIFICATION, WHEN_TO_USE,
+    Agent, CLAUDE_MAX_DESCRIPTION, CLAUDE_SKILLS, CODEX, DESCRIPTION, GEMINI, NAME, OPENCODE,
+    OnViolation, PLUGIN, SPECIFICATION, WHEN_TO_USE,
 };
 use skills_agents::loaders::LoadRule;
 use skills_agents::profile::DescriptionRule;
@@ -105,7 +105,6 @@ const LISTED: &str = concat!(
 );
 
 const MAX: usize = 1024;
-const MAX_LISTED: usize = 1536;
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(frontmatter) = cx.delimited() else { return };
@@ -216,10 +215,12 @@ fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) 
     }
     let more = cx.fields.and_then(|it| it.text(&WHEN_TO_USE)).unwrap_or_default();
     let more_length = more.trim().chars().count();
-    if length + more_length > MAX_LISTED {
+    if length + more_length > CLAUDE_MAX_DESCRIPTION {
         let (value, text, from) = match cx.entry(WHEN_TO_USE.key) {
-            Some(entry) if length <= MAX_LISTED => (&entry.value, &*more, MAX_LISTED - length),
-            _ => (value, text, MAX_LISTED),
+            Some(entry) if length <= CLAUDE_MAX_DESCRIPTION => {
+                (&entry.value, &*more, CLAUDE_MAX_DESCRIPTION - length)
+            }
+            _ => (value, text, CLAUDE_MAX_DESCRIPTION),
         };
         let total = grouped((length + more_length) as u64);
         let message = format!("Claude Code lists only the first 1,536 of these {total} characters");

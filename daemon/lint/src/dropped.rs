@@ -36,7 +36,7 @@ pub(super) fn check(cx: &Cx<'_>, found: &mut Vec<Finding>) {
     if cx.is_command || cx.is_unlisted() || keeps_mark(cx) {
         return;
     }
-    let is_told = |profile: &Profile| {
+    let is_reported = |profile: &Profile| {
         let errors = found.iter().filter(|it| it.diagnostic.severity == Severity::Error);
         errors.into_iter().any(|it| it.profiles.iter().any(|id| *id == *profile.id))
     };
@@ -46,17 +46,17 @@ pub(super) fn check(cx: &Cx<'_>, found: &mut Vec<Finding>) {
         let Some(fault) = &reading.dropped else { continue };
         // Without a directory of its own, a skill has no name to differ from.
         let is_nameless = fault.rule == LoadRule::NameForm && cx.directory.is_empty();
-        if is_nameless || is_told(profile) {
+        if is_nameless || is_reported(profile) {
             continue;
         }
-        let key = (place(cx, fault), &*fault.message);
+        let key = (span_of(cx, fault), &*fault.message);
         faults.entry(key).or_insert((fault, Vec::new())).1.push(profile);
     }
     let mut drops: BTreeMap<&str, (&str, Vec<&Profile>)> = BTreeMap::new();
     if cx.fs.fault().is_none() {
         for drop in cx.fs.drops() {
             let new = cx.profiles_where(|profile, reading| {
-                *profile.id == *drop.profile && reading.dropped.is_none() && !is_told(profile)
+                *profile.id == *drop.profile && reading.dropped.is_none() && !is_reported(profile)
             });
             let (_, them) = drops.entry(&drop.message).or_insert((&drop.next, Vec::new()));
             // An agent can drop a file twice for the same reason.
@@ -79,7 +79,7 @@ pub(super) fn check(cx: &Cx<'_>, found: &mut Vec<Finding>) {
 }
 
 /// Returns the text from a fault's position to the end of its line.
-fn place(cx: &Cx<'_>, fault: &Remark) -> Span {
+fn span_of(cx: &Cx<'_>, fault: &Remark) -> Span {
     let LineColumn { line, column } = fault.at.unwrap_or(LineColumn { line: 1, column: 1 });
     let start = cx.offset(line, column);
     let end = cx.line(start).end;
@@ -141,11 +141,11 @@ mod tests {
             for profile in builtin() {
                 let outcome = load_as(profile, &record, "pdf");
                 let found = check_as(profile, &text);
-                let is_told = found.iter().any(|it| {
+                let is_reported = found.iter().any(|it| {
                     it.diagnostic.severity == Severity::Error
                         && it.profiles.iter().any(|id| *id == *profile.id)
                 });
-                if outcome.dropped.is_some() && !is_told {
+                if outcome.dropped.is_some() && !is_reported {
                     let why = outcome.dropped.map(|it| it.message);
                     missed.push(format!("{}: {text:?}\n  {why:?} {found:#?}", profile.id));
                 }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn message_and_place_are_those_of_the_loader() {
+    fn message_and_span_are_those_of_the_loader() {
         let profile = skills_agents::profile::find("qwen-code").unwrap();
         let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n--- \nRead.\n";
         let found = check_as(profile, text);

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use skills_agents::field_table::{ARGUMENTS, CLAUDE_SKILLS, COMMON_MARK, commands};
+use skills_agents::fields::SpannedText;
 use skills_agents::references::{
     Link, LinkBase, LinkForm, Reference, ReferenceForm, is_instruction_file, is_name,
 };
@@ -70,12 +71,12 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         .and_then(|it| it.file_name()?.to_str())
         .is_some_and(|it| it.starts_with("CLAUDE") || it.starts_with("GEMINI"));
     for link in cx.links() {
-        let is_told = match link.way {
+        let is_told = match link.form {
             LinkForm::Target => true,
             LinkForm::Import => imports,
             LinkForm::Bare | LinkForm::Word => false,
         };
-        if !is_told || link.start != LinkBase::Text {
+        if !is_told || link.base != LinkBase::Text {
             continue;
         }
         let Some((dir, rest)) = skill_of(&link.path) else { continue };
@@ -137,71 +138,107 @@ pub(super) fn check_names(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if skill_set.neighbours().is_empty() {
         return;
     }
-    let arguments = cx.items(&ARGUMENTS);
-    let is_argument = |name: &str, span: Span| {
-        cx.text[..span.start].ends_with('$') && arguments.iter().any(|it| it.text == name)
-    };
-    // A field of agents: it has no meaning in a skill.
-    let is_agent = cx.path.is_some_and(|it| is_instruction_file(it));
-    let values = |key| cx.entry(key).map(|it| it.value.span);
-    let (skills, permission) = (values("skills"), values("permission"));
-    let unread = [skills, permission].map(|it| it.filter(|_| !is_agent));
+    let filter = CandidateFilter::new(cx);
     let mut compared: HashMap<(String, Certainty), Option<&str>> = HashMap::new();
-    let is_own_plugin = |it: &str| cx.fs.plugin() == Some(it);
-    for Reference { name, span, form } in cx.references() {
-        // A skill or a command follows the name of the text's own plugin.
-        let (name, span, form) = match name.rsplit_once(':') {
-            Some((prefix, last)) if last.contains('-') && is_own_plugin(prefix) => {
-                let span = Span::new(span.end - last.len(), span.end);
-                let is_alone = *form == ReferenceForm::Named;
-                (last, span, if is_alone { ReferenceForm::Spoken } else { *form })
-            }
-            _ => (name.as_str(), *span, *form),
-        };
-        if name.len() < MIN_NAME_LEN
-            || !is_name(name)
-            || name.contains([':', '_'])
-            || form == ReferenceForm::Named && !name.contains('-')
-            || skill_set.is_known_name(name)
-            || is_builtin(cx, name, span, form)
-            || is_argument(name, span)
-            || unread.iter().flatten().any(|it| it.touches(span))
-            || is_in_data(cx, span)
-            || is_in_path(cx.text, span, form)
-        {
+    for reference in cx.references() {
+        let found = effective_reference(cx, reference);
+        if !filter.is_candidate(found) {
             continue;
         }
-        let certainty = match form {
-            _ if is_plain_word(cx.text, name, span, form) => Certainty::Word,
-            ReferenceForm::Spoken if name.contains('-') => Certainty::Slash,
-            ReferenceForm::Spoken | ReferenceForm::Named => Certainty::Unclear,
-            ReferenceForm::Called if !name.contains('-') => Certainty::Command,
-            _ => Certainty::Clear,
-        };
-        let key = (name.to_owned(), certainty);
+        let certainty = found.certainty(cx.text);
+        let key = (found.name.to_owned(), certainty);
         if compared.len() == MAX_COMPARED && !compared.contains_key(&key) {
             continue;
         }
         let find_meant = || find_intended_skill(skill_set, &key.0, certainty);
         let meant = *compared.entry(key.clone()).or_insert_with(find_meant);
         let Some(meant) = meant else { continue };
-        if cx.fs.is_linked_text() && !is_clear_in_linked_text(name, meant, form) {
-            continue;
+        if may_mean(cx, found, meant) {
+            out.push(filter.report(found, certainty, meant));
         }
-        if is_explained(cx, span, meant)
-            || is_illustrated(cx, span)
-            || is_command_of_plugin(cx, name)
-        {
-            continue;
+    }
+}
+
+/// The part of a reference that names a skill.
+#[derive(Clone, Copy)]
+struct NameReference<'a> {
+    name: &'a str,
+    span: Span,
+    form: ReferenceForm,
+}
+
+/// Returns the part of a reference that is compared with names of skills: a skill or a command
+/// follows the name of the text's own plugin.
+fn effective_reference<'a>(cx: &Cx<'_>, reference: &'a Reference) -> NameReference<'a> {
+    let Reference { name, span, form } = reference;
+    match name.rsplit_once(':') {
+        Some((prefix, last)) if last.contains('-') && cx.fs.plugin() == Some(prefix) => {
+            let span = Span::new(span.end - last.len(), span.end);
+            let is_alone = *form == ReferenceForm::Named;
+            let form = if is_alone { ReferenceForm::Spoken } else { *form };
+            NameReference { name: last, span, form }
         }
-        // After a slash, the name is often a path, such as `/components` beside a skill
-        // `Components`, or a command, such as `/skill-create` beside a skill `skill-creator`.
-        let is_other_form = || is_other_derivation(name, meant);
+        _ => NameReference { name, span: *span, form: *form },
+    }
+}
+
+impl NameReference<'_> {
+    /// Returns the certainty that the name is that of a skill, by its form.
+    fn certainty(self, text: &str) -> Certainty {
+        let Self { name, span, form } = self;
         match form {
-            ReferenceForm::Called if meant.eq_ignore_ascii_case(name) => continue,
-            ReferenceForm::Called | ReferenceForm::Spoken if is_other_form() => continue,
-            _ => {}
+            _ if is_plain_word(text, name, span, form) => Certainty::Word,
+            ReferenceForm::Spoken if name.contains('-') => Certainty::Slash,
+            ReferenceForm::Spoken | ReferenceForm::Named => Certainty::Unclear,
+            ReferenceForm::Called if !name.contains('-') => Certainty::Command,
+            _ => Certainty::Clear,
         }
+    }
+}
+
+/// Selects the references of a text that may be misspelled names of skills.
+struct CandidateFilter<'a, 'c> {
+    cx: &'a Cx<'c>,
+    arguments: Vec<SpannedText>,
+    /// Values of fields that have no meaning in this file.
+    unread: [Option<Span>; 2],
+    /// Value of `permission`.
+    permission: Option<Span>,
+}
+
+impl<'a, 'c> CandidateFilter<'a, 'c> {
+    fn new(cx: &'a Cx<'c>) -> Self {
+        // A field of agents: it has no meaning in a skill.
+        let is_agent = cx.path.is_some_and(|it| is_instruction_file(it));
+        let values = |key| cx.entry(key).map(|it| it.value.span);
+        let (skills, permission) = (values("skills"), values("permission"));
+        let unread = [skills, permission].map(|it| it.filter(|_| !is_agent));
+        Self { cx, arguments: cx.items(&ARGUMENTS), unread, permission }
+    }
+
+    fn is_argument(&self, name: &str, span: Span) -> bool {
+        self.cx.text[..span.start].ends_with('$') && self.arguments.iter().any(|it| it.text == name)
+    }
+
+    /// Returns whether a reference has the form of a skill's name, and names no known skill and
+    /// nothing else.
+    fn is_candidate(&self, NameReference { name, span, form }: NameReference<'_>) -> bool {
+        let cx = self.cx;
+        name.len() >= MIN_NAME_LEN
+            && is_name(name)
+            && !name.contains([':', '_'])
+            && (form != ReferenceForm::Named || name.contains('-'))
+            && !cx.skill_set().is_known_name(name)
+            && !is_builtin(cx, name, span, form)
+            && !self.is_argument(name, span)
+            && !self.unread.iter().flatten().any(|it| it.touches(span))
+            && !is_in_data(cx, span)
+            && !is_in_path(cx.text, span, form)
+    }
+
+    /// Returns the finding for a misspelled name.
+    fn report(&self, found: NameReference<'_>, certainty: Certainty, meant: &str) -> Finding {
+        let NameReference { name, span, form } = found;
         let message = format!("unknown skill `{name}`; did you mean `{meant}`?");
         let finding = Finding::new(&UNKNOWN, span, message);
         let title = format!("Change to `{meant}`");
@@ -214,13 +251,32 @@ pub(super) fn check_names(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let finding = if may_be_other { finding.severity(Severity::Information) } else { finding };
         // In a sentence or a permission, the name may be right and mean something else.
         let is_listed = matches!(form, ReferenceForm::Listed | ReferenceForm::Allowed)
-            && span.end <= cx.document.body.start
-            && !permission.is_some_and(|it| it.touches(span));
-        out.push(if is_listed {
-            finding.fix(title, span, meant)
-        } else {
-            finding.draft(title, span, meant)
-        });
+            && span.end <= self.cx.document.body.start
+            && !self.permission.is_some_and(|it| it.touches(span));
+        if is_listed { finding.fix(title, span, meant) } else { finding.draft(title, span, meant) }
+    }
+}
+
+/// Returns whether a reference may mean the skill `meant`, by the text around it and by how the
+/// names differ.
+fn may_mean(
+    cx: &Cx<'_>,
+    NameReference { name, span, form }: NameReference<'_>,
+    meant: &str,
+) -> bool {
+    if cx.fs.is_linked_text() && !is_clear_in_linked_text(name, meant, form)
+        || is_explained(cx, span, meant)
+        || is_illustrated(cx, span)
+        || is_command_of_plugin(cx, name)
+    {
+        return false;
+    }
+    // After a slash, the name is often a path, such as `/components` beside a skill `Components`,
+    // or a command, such as `/skill-create` beside a skill `skill-creator`.
+    match form {
+        ReferenceForm::Called if meant.eq_ignore_ascii_case(name) => false,
+        ReferenceForm::Called | ReferenceForm::Spoken => !is_other_derivation(name, meant),
+        _ => true,
     }
 }
 
@@ -456,7 +512,7 @@ fn is_slip(name: &str, meant: &str) -> bool {
 }
 
 /// Maximum number of bytes on each side of a name that can explain it.
-const EXPLANATION: usize = 128;
+const MAX_EXPLANATION_BYTES: usize = 128;
 
 /// Returns whether a character is part of a word. The parts of a hyphenated name are no words.
 fn is_part(letter: char) -> bool {
@@ -466,8 +522,8 @@ fn is_part(letter: char) -> bool {
 /// Returns the whole words on each side of a name, on its line, that can explain it.
 fn sides<'a>(cx: &Cx<'a>, span: Span) -> [&'a str; 2] {
     let line = cx.line(span.start);
-    let from = cx.text.floor_char_boundary(span.start.saturating_sub(EXPLANATION));
-    let to = cx.text.floor_char_boundary(span.end + EXPLANATION);
+    let from = cx.text.floor_char_boundary(span.start.saturating_sub(MAX_EXPLANATION_BYTES));
+    let to = cx.text.floor_char_boundary(span.end + MAX_EXPLANATION_BYTES);
     let mut before = Span::new(from.max(line.start), span.start).slice(cx.text);
     let mut after = Span::new(span.end, to.min(line.end).max(span.end)).slice(cx.text);
     // A word can be cut in two.

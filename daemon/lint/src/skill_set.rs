@@ -83,7 +83,7 @@ impl SkillSet {
         neighbours.retain(|it| !is_built_in(&it.path) && !command::is_command(&it.path));
         let indexes: Vec<RankingIndex> = rankings.iter().map(RankingIndex::of).collect();
         let mut skill_set = Self { indexes, ..Self::default() };
-        let told = shadowed(&rankings);
+        let shadowed_files = shadowed(&rankings);
         for (index, neighbour) in neighbours.iter().enumerate() {
             let Neighbour { name, path, .. } = neighbour;
             skill_set.at.insert(path.clone(), index);
@@ -92,7 +92,9 @@ impl SkillSet {
                 skill_set.in_directories.entry(dir.to_owned()).or_default().push(index);
             }
             let above = path.parent().and_then(|it| it.parent());
-            if let Some(above) = above.filter(|_| !name.is_empty() && !told.contains(path)) {
+            if let Some(above) =
+                above.filter(|_| !name.is_empty() && !shadowed_files.contains(path))
+            {
                 skill_set.siblings.entry((above, name.clone())).or_default().push(index);
             }
         }

@@ -342,9 +342,9 @@ impl<'a> Cx<'a> {
             if self.is_unlisted {
                 return false;
             }
-            let told = reading.dropped.iter().chain(&reading.notes);
+            let remarks = reading.dropped.iter().chain(&reading.notes);
             reading.verdict == LoadVerdict::Dropped
-                && told.into_iter().any(|it| rules.contains(&it.rule))
+                && remarks.into_iter().any(|it| rules.contains(&it.rule))
         })
     }
 

@@ -309,11 +309,11 @@ impl RpcError {
 }
 
 /// Maximum characters of a client's own text in a message.
-const SHOWN: usize = 64;
+const MAX_SHOWN_CHARS: usize = 64;
 
 /// Returns a client's own text, such as a name, at the length at which messages repeat it.
 pub fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),
     }

@@ -48,7 +48,7 @@ pub use hooks::{
 };
 pub use index::{
     PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams, ReferencesResult, RuleLevel,
-    SkillReference, SnapshotParams, SnapshotPlace, SnapshotProfile, SnapshotResult, SnapshotRoot,
+    SkillReference, SnapshotEntry, SnapshotParams, SnapshotProfile, SnapshotResult, SnapshotRoot,
     SnapshotSkill,
 };
 pub use install::{InstallAction, InstallChange, InstallPart, InstallResult};

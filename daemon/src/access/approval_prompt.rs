@@ -223,7 +223,7 @@ impl Access {
 
     /// Returns whether stored grants cover the action.
     async fn is_granted(&self, about: &ApprovalRequest<'_>) -> bool {
-        let precedence = RulePrecedence::of(&about.view.ctx.profile);
+        let precedence = RulePrecedence::from_profile(&about.view.ctx.profile);
         let worktree = &about.view.resolution.worktree;
         let granted = self.grants(worktree, about.session, about.permission).await;
         about.patterns.iter().all(|it| is_covered(precedence, about.permission, &granted, it))
@@ -290,7 +290,7 @@ impl Access {
         let mut covered = Vec::new();
         self.queue.each(|id, asked| {
             let Question { subject, ctx, .. } = &asked.question;
-            let precedence = RulePrecedence::of(&ctx.profile);
+            let precedence = RulePrecedence::from_profile(&ctx.profile);
             let is_same =
                 (&subject.worktree, &subject.permission) == (&like.worktree, &like.permission);
             let all = |it: &String| is_covered(precedence, &subject.permission, &granted, it);

@@ -175,7 +175,7 @@ pub(crate) fn list_files(
 
 /// Returns whether a skill needs trust before any of it is returned, whatever its state.
 pub(crate) fn is_untrusted(view: &View, candidate: &Candidate) -> bool {
-    candidate.state == SkillState::Untrusted || view.resolution.roots[candidate.root].is_held_back
+    candidate.state == SkillState::Untrusted || view.resolution.roots[candidate.root].awaits_trust
 }
 
 /// Returns the error for a skill whose file is a link that must not be followed.
@@ -188,17 +188,17 @@ pub(crate) fn refused(candidate: &Candidate) -> RpcError {
 
 /// Returns the error for an untrusted skill, with a hint how to trust it.
 pub(crate) fn untrusted(view: &View, candidate: &Candidate, what: &str) -> RpcError {
-    let place = place_of_trust(view, candidate);
-    let quoted = quote_word(&place);
-    RpcError::untrusted(format!("{what}: `{place}` is not trusted"))
+    let trust_dir = trust_dir(view, candidate);
+    let quoted = quote_word(&trust_dir);
+    RpcError::untrusted(format!("{what}: `{trust_dir}` is not trusted"))
         .with_hint(format!("Review its content, and run `skillsd trust {quoted}` to trust it."))
 }
 
 /// Returns the directory that must be trusted for a skill.
-fn place_of_trust(view: &View, candidate: &Candidate) -> String {
+fn trust_dir(view: &View, candidate: &Candidate) -> String {
     let (worktree, root) = (&view.resolution.worktree, &view.resolution.roots[candidate.root]);
-    let place = if root.path.starts_with(&**worktree) { worktree } else { &root.path };
-    place.display().to_string()
+    let dir = if root.path.starts_with(&**worktree) { worktree } else { &root.path };
+    dir.display().to_string()
 }
 
 /// Applies the permission rules of the user and the agents, and asks the user if they require it.
@@ -314,7 +314,11 @@ fn decide<'a>(
 ) -> Decision<'a> {
     let resolution = &view.resolution;
     let request = permission::SkillRequest { name: &candidate.name, agent, properties };
-    permission::decide(RulePrecedence::of(&view.ctx.profile), &resolution.permissions, &request)
+    permission::decide(
+        RulePrecedence::from_profile(&view.ctx.profile),
+        &resolution.permissions,
+        &request,
+    )
 }
 
 /// Returns the error for a denied skill, with the rule that denies it.

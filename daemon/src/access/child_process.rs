@@ -108,13 +108,13 @@ pub(crate) async fn take_slot() -> io::Result<RunSlot> {
     SLOTS.acquire().await.map(Arc::new).map_err(io::Error::other)
 }
 
-pub(crate) async fn run(job: Job, place: RunSlot) -> io::Result<Ran> {
+pub(crate) async fn run(job: Job, slot: RunSlot) -> io::Result<Ran> {
     let group = Arc::new(ProcessGroup::default());
     // Dropped with the call, also when the call is cancelled.
     let _holder = KillOnDrop(Arc::clone(&group));
     let supervise = move || {
         let ran = supervise(&job, &group);
-        drop(place);
+        drop(slot);
         ran
     };
     let ran = run_blocking(supervise).await;

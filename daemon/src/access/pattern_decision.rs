@@ -48,7 +48,7 @@ impl<'a> PermissionSubject<'a> {
     }
 
     fn one(&self, kind: &str, pattern: &str, granted: &[String]) -> PatternDecision {
-        let precedence = RulePrecedence::of(&self.view.ctx.profile);
+        let precedence = RulePrecedence::from_profile(&self.view.ctx.profile);
         let found = if kind == SKILL { self.skill(precedence, pattern) } else { unknown(pattern) };
         if found.action == Action::Ask && is_covered(precedence, kind, granted, pattern) {
             let rule = PermissionRule {

@@ -27,7 +27,8 @@ pub fn quote_unless_text(text: &str) -> String {
     quote_scalar(text)
 }
 
-/// Returns the text in double quotes.
+/// Returns the text in double quotes, with special characters escaped: also the line separators of
+/// YAML 1.1, and byte order marks.
 pub fn double_quote_scalar(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -38,7 +39,7 @@ pub fn double_quote_scalar(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
             '\r' => quoted.push_str("\\r"),
-            it if it.is_control() => {
+            it if it.is_control() || matches!(it, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
                 for unit in it.to_string().encode_utf16() {
                     let _ = write!(quoted, "\\u{unit:04X}");
                 }
@@ -102,5 +103,6 @@ mod tests {
         assert_eq!(quote_scalar("it's \"x\""), "\"it's \\\"x\\\"\"");
         assert_eq!(quote_scalar("a\\b"), "'a\\b'");
         assert_eq!(double_quote_scalar("a\nb\u{1}"), "\"a\\nb\\u0001\"");
+        assert_eq!(double_quote_scalar("\u{2028}\u{feff}"), "\"\\u2028\\uFEFF\"");
     }
 }

@@ -59,18 +59,18 @@ pub fn complete(
     document: &Document,
     body: &Body,
     offset: usize,
-    written: FileKind<'_>,
+    file_kind: FileKind<'_>,
     names: &ToolNames,
 ) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
-    let directory = match written {
+    let directory = match file_kind {
         FileKind::Skill(directory) => directory,
         FileKind::Command => None,
     };
     let (span, items) = match context_at(text, document, offset) {
         CursorContext::Empty => {
             let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
-            let whole = match written {
+            let whole = match file_kind {
                 FileKind::Skill(directory) => skill(directory),
                 FileKind::Command => command(),
             };
@@ -79,12 +79,12 @@ pub fn complete(
         CursorContext::Key { path, word, has_colon, in_flow } => {
             let form = KeyForm { has_colon, in_flow };
             let beside = if in_flow { Vec::new() } else { keys_beside(text, document, word) };
-            let written = |key: &str| {
+            let is_written = |key: &str| {
                 let entries = siblings(document, &path, word, in_flow).iter();
                 entries.filter(|it| !it.key.span.covers(word)).any(|it| it.key.text == key)
                     || beside.contains(&key)
             };
-            let keys = keys(&path, &written, form, directory);
+            let keys = keys(&path, &is_written, form, directory);
             let gap = leading_space(text, word);
             (word, keys.into_iter().map(|it| it.prefixed(gap)).collect())
         }
@@ -169,30 +169,62 @@ fn keys_beside<'t>(text: &'t str, document: &Document, word: Span) -> Vec<&'t st
     let first = all.get(own).map_or(content.end, |it| it.first);
     let column = word.start - first;
     let mut found = Vec::new();
-    let is_item = |line: &Line| line.is_item(text);
-    // Takes the key of a line; returns false at the start of the mapping or past its end.
-    let mut goes_on = |line: &Line, is_before: bool| {
+    if !all.get(own).is_some_and(|it| it.is_item(text)) {
+        for line in all[..own].iter().rev() {
+            let line = MappingLine::read(text, line, column);
+            found.extend(line.key());
+            if matches!(line, MappingLine::First(_) | MappingLine::Outside) {
+                break;
+            }
+        }
+    }
+    for line in all.iter().skip(own + 1) {
+        // The first key of an item after the word belongs to the next mapping.
+        let line = MappingLine::read(text, line, column);
+        if matches!(line, MappingLine::First(_) | MappingLine::Outside) {
+            break;
+        }
+        found.extend(line.key());
+    }
+    found
+}
+
+/// A line beside a key, by its role in the key's block mapping.
+enum MappingLine<'t> {
+    /// A key behind the dash of a list item, which starts a mapping; `None` if it is no valid key.
+    First(Option<&'t str>),
+    /// Another key of a mapping; `None` if it is no valid key.
+    Key(Option<&'t str>),
+    /// A blank line, a comment, or a line within a value.
+    Within,
+    /// A line of a mapping further out.
+    Outside,
+}
+
+impl<'t> MappingLine<'t> {
+    /// Reads a line. `column` is that of the mapping's keys.
+    fn read(text: &'t str, line: &Line, column: usize) -> Self {
         if line.is_blank() || line.is_comment(text) {
-            return true;
+            return Self::Within;
         }
         let mut rest = *line;
-        while is_item(&rest) {
+        while rest.is_item(text) {
             rest = rest_of(text, rest, rest.start + 1);
         }
-        let is_first = rest.start > line.start;
-        if rest.indent == column && (is_before || !is_first) {
+        if rest.indent == column {
             let key = split_key(text, rest).map(|it| it.key.slice(text));
-            found.extend(key.map(|it| it.trim_matches(['"', '\''])));
-            return !is_first;
+            let key = key.map(|it| it.trim_matches(['"', '\'']));
+            return if rest.start > line.start { Self::First(key) } else { Self::Key(key) };
         }
-        line.indent >= column
-    };
-    let starts_item = all.get(own).is_some_and(is_item);
-    if !starts_item {
-        let _ = all[..own].iter().rev().all(|it| goes_on(it, true));
+        if line.indent >= column { Self::Within } else { Self::Outside }
     }
-    let _ = all.iter().skip(own + 1).all(|it| goes_on(it, false));
-    found
+
+    fn key(&self) -> Option<&'t str> {
+        match self {
+            Self::First(key) | Self::Key(key) => *key,
+            Self::Within | Self::Outside => None,
+        }
+    }
 }
 
 /// Returns the Markdown documentation of a suggestion, for clients that resolve items lazily.

@@ -91,7 +91,7 @@ struct PathRewriter<'a> {
 
 impl PathRewriter<'_> {
     fn link_edits(&self, link: &Link, is_there: impl Fn(&AbsPath) -> bool) -> Vec<Edit> {
-        let starts = self.bases.candidates(link.start);
+        let starts = self.bases.candidates(link.base);
         for base in &starts {
             let steps = path_steps(link, self.text, base);
             let Some(first) = steps.iter().find(|it| self.is_old(&it.reached)) else { continue };
@@ -128,11 +128,11 @@ impl PathRewriter<'_> {
     /// bases may be the same directory, and only the text's own and its skill's move.
     fn base_after(&self, link: &Link, base: &AbsPath) -> AbsPath {
         // Agents run commands from the worktree root, wherever the text is.
-        let is_run = matches!(link.way, LinkForm::Bare | LinkForm::Word);
-        match link.start {
+        let is_run = matches!(link.form, LinkForm::Bare | LinkForm::Word);
+        match link.base {
             LinkBase::Text if is_run && self.after.top.as_ref() == Some(base) => base.clone(),
             LinkBase::Text if *base == self.bases.text => self.after.text.clone(),
-            LinkBase::Text if self.becomes_skill && link.way == LinkForm::Target => {
+            LinkBase::Text if self.becomes_skill && link.form == LinkForm::Target => {
                 self.after.text.clone()
             }
             LinkBase::Skill => self.after.skill.as_ref().unwrap_or(&self.after.text).clone(),
@@ -155,7 +155,7 @@ impl PathRewriter<'_> {
     /// Rewrites a path relative to its base directory; `None` if that is impossible.
     fn rewrite(&self, link: &Link, base: &AbsPath, target: &AbsPath) -> Option<Edit> {
         let written = link.names.slice(self.text);
-        let mut path = match link.start {
+        let mut path = match link.base {
             LinkBase::Text | LinkBase::Skill => relative(base, target)?,
             LinkBase::Top | LinkBase::Home | LinkBase::Root => {
                 target.strip_prefix(&**base).ok()?.to_str()?.to_owned()
@@ -176,7 +176,7 @@ impl PathRewriter<'_> {
 
     /// Percent-encodes a path as the syntax around the link requires.
     fn encode(&self, link: &Link, path: &str) -> String {
-        if link.way != LinkForm::Target {
+        if link.form != LinkForm::Target {
             return path.to_owned();
         }
         let is_pointed = self.text[..link.span.start].ends_with('<');

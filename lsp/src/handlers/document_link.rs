@@ -41,7 +41,7 @@ pub(crate) fn document_link(
         if end <= file.span.start
             && let Some(bases) = &bases
             && let Some(target) = targets
-                .entry((file.path.clone(), file.start, file.way))
+                .entry((file.path.clone(), file.base, file.form))
                 .or_insert_with(|| target_uri(document, &file, bases, analysis))
         {
             end = file.span.end;
@@ -78,7 +78,7 @@ fn target_uri(
             let passed = path_steps(link, document.text(), base);
             passed.iter().any(|it| analysis.snapshot.at(&it.reached.child("SKILL.md")).is_some())
         };
-        if link.way == LinkForm::Word && !is_named() {
+        if link.form == LinkForm::Word && !is_named() {
             return None;
         }
         match analysis.look(&relative(&dir, &target)?)? {
@@ -90,10 +90,10 @@ fn target_uri(
             PathKind::Missing => None,
         }
     };
-    let starts = bases.candidates(link.start);
+    let starts = bases.candidates(link.base);
     let found = starts.iter().find_map(leads);
     // A Markdown link is shown even if its target is missing.
-    let is_link = link.way == LinkForm::Target && link.start == LinkBase::Text;
+    let is_link = link.form == LinkForm::Target && link.base == LinkBase::Text;
     let shown = || starts.first().filter(|_| is_link).map(|it| it.join_lexically(&link.path));
     Uri::from_file_path(&*found.or_else(shown)?)
 }

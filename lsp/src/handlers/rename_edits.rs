@@ -372,7 +372,7 @@ pub(super) fn is_sure_path(
     copies: &[AbsPath],
 ) -> bool {
     let is_target = |it: &Link| {
-        it.way == LinkForm::Target
+        it.form == LinkForm::Target
             && it.span.start <= edit.span.start
             && edit.span.end <= it.span.end
     };

@@ -27,10 +27,7 @@ fn backend() -> Arc<MockBackend> {
 
 /// Returns the codes of the last published diagnostics, after everything has settled.
 async fn codes(editor: &mut Editor) -> Vec<String> {
-    tokio::time::sleep(Duration::from_mins(2)).await;
-    // A response comes after all earlier notifications.
-    let _ = editor.ask("textDocument/foldingRange").await;
-    let notes = editor.take_messages();
+    let notes = editor.settle().await;
     let mut published = notes.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics");
     let last = published.next_back().expect("diagnostics were published");
     let found = last["params"]["diagnostics"].as_array().expect("a list");
@@ -42,9 +39,7 @@ async fn each_version_is_published_once() {
     let backend = backend();
     let mut editor = start(&backend, json!({})).await;
     let published = async |editor: &mut Editor| {
-        tokio::time::sleep(Duration::from_mins(2)).await;
-        let _ = editor.ask("textDocument/foldingRange").await;
-        let notes = editor.take_messages();
+        let notes = editor.settle().await;
         let of = |it: &Value| {
             let found = it["params"]["diagnostics"].as_array().expect("a list").len();
             (it["params"]["version"].as_i64().expect("a version"), found)
@@ -67,8 +62,7 @@ async fn files_opened_together_are_touched_and_watched_together() {
         let uri = format!("file:///w/skills/s{n}/SKILL.md");
         editor.open_at(&uri, 1, &format!("---\nname: s{n}\n---\n")).await;
     }
-    tokio::time::sleep(Duration::from_mins(2)).await;
-    let _ = editor.ask("textDocument/foldingRange").await;
+    editor.settle().await;
     let n_touches = *backend.touch_count.lock().unwrap();
     assert!((1..20).contains(&n_touches), "{n_touches}");
     let n_watches = *backend.watch_count.lock().unwrap();
@@ -377,8 +371,8 @@ async fn build_outputs_do_not_repeat_the_search_for_mentions() {
     let uri = "file:///w/.claude/skills/pdf/SKILL.md";
     editor.open_at(uri, 1, TEXT).await;
     tokio::time::sleep(Duration::from_mins(2)).await;
-    let mut searches_after = async |did_change: &str| {
-        let change = json!({"uri": did_change, "type": 1});
+    let mut searches_after = async |created_uri: &str| {
+        let change = json!({"uri": created_uri, "type": 1});
         editor.note("workspace/didChangeWatchedFiles", json!({"changes": [change]})).await;
         tokio::time::sleep(Duration::from_mins(2)).await;
         let params = json!({"textDocument": {"uri": uri}});
@@ -424,9 +418,7 @@ async fn nested_worktree_has_its_own_root() {
         editor.open_at(&uri, 1, &text("Beta")).await;
         editor.open_at("file:///w/.claude/skills/beta/SKILL.md", 1, &text("beta")).await;
         let is_rival = async |editor: &mut Editor| {
-            tokio::time::sleep(Duration::from_mins(2)).await;
-            let _ = editor.ask("textDocument/foldingRange").await;
-            let notes = editor.take_messages();
+            let notes = editor.settle().await;
             let own = |it: &&Value| it["params"]["uri"] == "file:///w/.claude/skills/beta/SKILL.md";
             let last = notes.iter().rfind(own).expect("diagnostics were published");
             last.to_string().contains("name/case")

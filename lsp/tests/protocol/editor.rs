@@ -18,7 +18,7 @@ use tokio::time::timeout;
 /// The URI of the document under test.
 pub(crate) const URI: &str = "file:///w/skills/pdf/SKILL.md";
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// An editor connected to its own server.
 pub(crate) struct Editor {
@@ -111,7 +111,7 @@ impl Editor {
     /// Sends raw bytes.
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
         let stream = self.to_server.as_mut().expect("it has not hung up");
-        timeout(PATIENCE, stream.write_all(bytes)).await.expect("it reads").expect("it is there");
+        timeout(TIMEOUT, stream.write_all(bytes)).await.expect("it reads").expect("it is there");
     }
 
     /// Sends a notification.
@@ -167,6 +167,15 @@ impl Editor {
         self.notes.drain(..).collect()
     }
 
+    /// Waits until the server has done its pending work, and returns the notifications received so
+    /// far.
+    pub(crate) async fn settle(&mut self) -> Vec<Value> {
+        tokio::time::sleep(Duration::from_mins(2)).await;
+        // A response comes after all earlier notifications.
+        let _ = self.ask("textDocument/foldingRange").await;
+        self.take_messages()
+    }
+
     /// Returns the parameters of the next notification, which must be diagnostics.
     pub(crate) async fn published(&mut self) -> Value {
         let note = self.next_message().await;
@@ -213,12 +222,12 @@ impl Editor {
 
     /// Waits for the server to end while the stream is still open.
     pub(crate) async fn ended(self) -> Ending {
-        timeout(PATIENCE, self.server).await.expect("it ends").expect("it does not panic")
+        timeout(TIMEOUT, self.server).await.expect("it ends").expect("it does not panic")
     }
 
     /// Reads one message; `None` if the server has disconnected.
     pub(crate) async fn receive(&mut self) -> Option<Value> {
-        timeout(PATIENCE, self.read()).await.expect("a message comes, or the end")
+        timeout(TIMEOUT, self.read()).await.expect("a message comes, or the end")
     }
 
     async fn read(&mut self) -> Option<Value> {

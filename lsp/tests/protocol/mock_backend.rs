@@ -94,6 +94,11 @@ impl MockBackend {
         *lock(&self.files) = Some(files.iter().copied().collect());
     }
 
+    /// Sets the text of an unopened file.
+    pub(crate) fn set_text(&self, file: &'static str, text: &str) {
+        lock(&self.referencing_files).insert(file, text.to_owned());
+    }
+
     /// Returns the number of walks.
     pub(crate) fn walk_count(&self) -> usize {
         *lock(&self.walk_count)

@@ -1,6 +1,6 @@
 //! Renaming of skills and the search for mentions: results, and the number of searches.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -110,11 +110,7 @@ async fn renaming_a_skill_to_its_directory_updates_mentions() {
     let simple = json!({"textDocument": {"codeAction": action_literals()}});
     for capabilities in [capabilities(false), simple.clone()] {
         let (mut editor, backend) = start(capabilities.clone()).await;
-        let mut referencing_files =
-            backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        referencing_files.insert(REFERENCING_FILE, referencing_text.to_owned());
-        *backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner) =
-            referencing_files;
+        backend.set_text(REFERENCING_FILE, referencing_text);
         let title = "Rename the skill to `pdf-tools`";
         let [action] = &actions_titled(&mut editor, json!(1), title).await[..] else {
             panic!("offered")
@@ -144,10 +140,9 @@ async fn each_hard_link_is_listed_and_one_is_edited() {
     const LINKS: &[&str] = &["/w/AGENTS.md", REFERENCING_FILE];
     let backend = MockBackend { hard_links: LINKS, ..MockBackend::default() };
     let (mut editor, backend) = start_with(capabilities(false), backend).await;
-    *backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner) = LINKS
-        .iter()
-        .map(|it| (*it, "Use the `pdf` skill, .claude/skills/pdf-tools/SKILL.md.\n".to_owned()))
-        .collect();
+    for link in LINKS {
+        backend.set_text(link, "Use the `pdf` skill, .claude/skills/pdf-tools/SKILL.md.\n");
+    }
     let is_link =
         |it: &&Value| LINKS.iter().any(|link| it.as_str().is_some_and(|uri| uri.ends_with(link)));
     let mut params = json!({"textDocument": {"uri": SKILL}, "position": {"line": 1, "character": 7},
@@ -171,8 +166,7 @@ async fn renaming_a_directory_updates_imports_and_paths() {
     let (mut editor, backend) = start(capabilities(false)).await;
     let referencing_text =
         "Read @.claude/skills/pdf-tools/SKILL.md and .claude/skills/pdf-tools/x/a.py.\n";
-    let referencing_text = [(REFERENCING_FILE, referencing_text.to_owned())].into();
-    *backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner) = referencing_text;
+    backend.set_text(REFERENCING_FILE, referencing_text);
     let edit = ask_will_rename(&mut editor).await;
     let edits = edit["documentChanges"][0]["edits"].as_array().expect("edits");
     let starts: Vec<_> = edits.iter().map(|it| it["range"]["start"]["character"].clone()).collect();
@@ -187,11 +181,7 @@ async fn rename_asks_about_names_that_may_mean_something_else() {
         let (mut editor, backend) = start(capabilities).await;
         let text =
             "Use the pdf-tools skill, then `pdf-tools`; not pdf-tools-old or src/pdf-tools.\n";
-        backend
-            .referencing_files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(REFERENCING_FILE, text.to_owned());
+        backend.set_text(REFERENCING_FILE, text);
         let at = json!({"line": 1, "character": 7});
         let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
         let edit = editor.request("textDocument/rename", params).await.expect("possible");
@@ -227,8 +217,9 @@ async fn rename_lines(texts: &[(&'static str, &str)]) -> String {
     let mut confirming = capabilities(false);
     confirming["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
     let (mut editor, backend) = start(confirming).await;
-    let files = texts.iter().map(|(file, text)| (*file, (*text).to_owned()));
-    backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
+    for (file, text) in texts {
+        backend.set_text(file, text);
+    }
     let at = json!({"line": 1, "character": 7});
     let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
     let edit = editor.request("textDocument/rename", params).await.expect("possible");
@@ -287,11 +278,7 @@ async fn rename_of_a_one_word_name_asks_about_words_and_edits_no_routes() {
     for (capabilities, is_asked) in [(confirming, true), (capabilities(false), false)] {
         let (mut editor, backend) = start(capabilities).await;
         let text = "Use the pdf skill.\nGET /pdf returns it.\nFirst /pdf.\nA `pdf` file.\n";
-        backend
-            .referencing_files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(REFERENCING_FILE, text.to_owned());
+        backend.set_text(REFERENCING_FILE, text);
         let at = json!({"line": 1, "character": 7});
         let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper",
             "context": {"includeDeclaration": false}});
@@ -337,10 +324,7 @@ async fn rename_edits_permissions_documents_and_rules() {
     const SETTINGS: &str = "/w/.claude/settings.json";
     const GEMINI: &str = "/w/.gemini/settings.json";
     let (mut editor, backend) = start(capabilities(false)).await;
-    let set = |file: &'static str, text: &str| {
-        let mut files = backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.insert(file, text.to_owned());
-    };
+    let set = |file, text: &str| backend.set_text(file, text);
     set(SETTINGS, "{\"permissions\": {\"deny\": [\"Skill(pdf)\", \"Skill(pdf-tools *)\"]}}\n");
     set(GEMINI, "{\"skills\": {\"disabled\": [\"pdf-tools\"]}}\n");
     set("/w/README.md", "The pdf-tools skill; not GET /pdf or `pdf`.\n");
@@ -385,11 +369,7 @@ async fn reserved_name_is_refused_and_own_name_has_a_hover() {
 
 /// Returns the messages that were shown to the user.
 async fn shown_messages(editor: &mut Editor) -> Vec<String> {
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    // A response comes after all earlier notifications.
-    let params = json!({"textDocument": {"uri": SKILL}});
-    editor.request("textDocument/foldingRange", params).await.expect("answered");
-    let shown = editor.take_messages();
+    let shown = editor.settle().await;
     let shown = shown.iter().filter(|it| it["method"] == "window/showMessage");
     let shown = shown.map(|it| it["params"]["message"].as_str().expect("a text").to_owned());
     // The backend has every file below the skill, and none of their texts.
@@ -400,11 +380,7 @@ async fn shown_messages(editor: &mut Editor) -> Vec<String> {
 async fn places_that_keep_the_old_name_are_shown_after_each_kind_of_rename() {
     let (mut editor, backend) = start(capabilities(false)).await;
     let text = "Run /pdf-tools.\n\nThen `pdf-tools`.\n";
-    backend
-        .referencing_files
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(REFERENCING_FILE, text.to_owned());
+    backend.set_text(REFERENCING_FILE, text);
     let place = "`/w/CLAUDE.md:3`";
     let at = json!({"line": 1, "character": 7});
     let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
@@ -424,11 +400,7 @@ async fn places_that_keep_the_old_name_are_shown_after_each_kind_of_rename() {
 async fn pattern_of_a_permission_that_a_renamed_skill_leaves_is_shown() {
     let (mut editor, backend) = start(capabilities(false)).await;
     let settings = "{\"permission\": {\"skill\": {\"pd*\": \"deny\"}}}\n";
-    backend
-        .referencing_files
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert("/w/opencode.json", settings.to_owned());
+    backend.set_text("/w/opencode.json", settings);
     let at = json!({"line": 1, "character": 7});
     let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
     editor.request("textDocument/rename", params).await.expect("possible");
@@ -490,17 +462,15 @@ async fn rename_of_the_servers_own_edit_adds_no_edits() {
             Value::Null,
             "the files are unchanged so far"
         );
-        let did_change = REFERENCING_TEXT.replace("pdf-tools", "pdf");
+        let renamed_text = REFERENCING_TEXT.replace("pdf-tools", "pdf");
         if is_opened {
             editor.open_at("file:///w/CLAUDE.md", 1, REFERENCING_TEXT).await;
             let document = json!({"uri": "file:///w/CLAUDE.md", "version": 2});
             let changes =
-                json!({"textDocument": document, "contentChanges": [{"text": did_change}]});
+                json!({"textDocument": document, "contentChanges": [{"text": renamed_text}]});
             editor.note("textDocument/didChange", changes).await;
         } else {
-            let mut referencing_files =
-                backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner);
-            referencing_files.insert(REFERENCING_FILE, did_change);
+            backend.set_text(REFERENCING_FILE, &renamed_text);
         }
         assert_eq!(ask_will_rename(&mut editor).await, Value::Null);
     }
@@ -517,12 +487,8 @@ async fn will_rename_keeps_a_name_that_was_already_changed() {
     let text = TEXT.replace("name: pdf", "name: paper");
     let changes = json!({"textDocument": document, "contentChanges": [{"text": text}]});
     editor.note("textDocument/didChange", changes).await;
-    let did_change = REFERENCING_TEXT.replace("pdf-tools", "paper");
-    backend
-        .referencing_files
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(REFERENCING_FILE, did_change);
+    let renamed_text = REFERENCING_TEXT.replace("pdf-tools", "paper");
+    backend.set_text(REFERENCING_FILE, &renamed_text);
     let (old, new) = ("file:///w/.claude/skills/pdf-tools", "file:///w/.claude/skills/paper");
     let files = json!({"files": [{"oldUri": old, "newUri": new}]});
     assert_eq!(editor.request("workspace/willRenameFiles", files).await, Ok(Value::Null));

@@ -58,7 +58,7 @@ pub(crate) fn measure(table: &mut Table) {
         let (slowest, first) = thread::scope(|scope| {
             let scan = scope.spawn(|| {
                 let mut wire = daemon.connect(Framing::Header);
-                wire.set_patience(Duration::from_mins(2));
+                wire.set_timeout(Duration::from_mins(2));
                 list(&mut wire, &hostile, "opencode");
             });
             thread::sleep(Duration::from_millis(2));

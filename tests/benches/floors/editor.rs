@@ -40,7 +40,7 @@ const MOST_ROUNDS: u32 = 300;
 /// Time for which a client waits without anything to do.
 const IDLE: Duration = Duration::from_secs(10);
 
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(crate) fn measure(table: &mut Table) {
     let ms = |amount: u32| Bar::Limit(f64::from(amount) / 1e3);
@@ -439,7 +439,7 @@ impl Editor {
 
     /// Reads the next message, answers it if it is a request, and notes published diagnostics.
     fn receive(&mut self) -> Value {
-        let message = self.messages.recv_timeout(PATIENCE).expect("a message arrives");
+        let message = self.messages.recv_timeout(TIMEOUT).expect("a message arrives");
         if message.get("method").is_some() && message.get("id").is_some() {
             self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "result": null}));
         }

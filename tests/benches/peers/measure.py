@@ -20,7 +20,7 @@ from queue import Empty, Queue
 INCREMENTAL = 2
 
 ROUNDS = 200
-PATIENCE = 60.0
+TIMEOUT = 60.0
 QUIET = 3.0
 
 
@@ -87,7 +87,7 @@ class Server:
         return self.wait(lambda it: it.get("id") == wanted and "method" not in it).get("result")
 
     def wait(self, is_wanted):
-        deadline = time.perf_counter() + PATIENCE
+        deadline = time.perf_counter() + TIMEOUT
         while True:
             message = self.messages.get(timeout=max(0.0, deadline - time.perf_counter()))
             if "method" in message and "id" in message:

@@ -44,7 +44,7 @@ pub fn check(input: &[u8]) {
             assert!(!is_victims(common), "{git:?} reaches {}", common.display());
             assert!(!gitdir.trim().is_empty() && !commondir.trim().is_empty(), "{git:?}");
         }
-        Repository::Apart(dir) => {
+        Repository::Submodule(dir) => {
             assert!(!is_victims(dir), "{git:?} reaches {}", dir.display());
         }
         Repository::Unproven(why) | Repository::Broken(why) => assert!(!why.is_empty()),

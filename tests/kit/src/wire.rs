@@ -62,7 +62,7 @@ impl Wire {
 
     /// Sets the read timeout.
     #[track_caller]
-    pub fn set_patience(&self, limit: Duration) {
+    pub fn set_timeout(&self, limit: Duration) {
         self.reader.get_ref().set_read_timeout(Some(limit)).expect("a socket takes a timeout");
     }
 

@@ -13,7 +13,7 @@ use skills_testkit::{Home, Model, Turn};
 use crate::listing_agents::{CLINE, COPILOT_CLI, DROID, KILO, ListingAgent, QWEN_CODE, droid};
 
 /// Timeout for one run of an agent; generous, because it is only spent on failure.
-const PATIENCE: Duration = Duration::from_secs(100);
+const TIMEOUT: Duration = Duration::from_secs(100);
 
 /// Directory of the programs in Codex's package.
 const CODEX: &str = "codex-linux-x64/vendor/x86_64-unknown-linux-musl";
@@ -361,7 +361,7 @@ pub(crate) fn finish(command: &mut Command) -> Output {
     };
     let stdout = drain(Box::new(child.stdout.take().unwrap()));
     let stderr = drain(Box::new(child.stderr.take().unwrap()));
-    if within(PATIENCE, || child.try_wait().unwrap()).is_none() {
+    if within(TIMEOUT, || child.try_wait().unwrap()).is_none() {
         child.kill().unwrap();
     }
     let status = child.wait().unwrap();

@@ -18,7 +18,7 @@ use crate::agent_fixture::{Agent, AgentFixture, CLAUDE_ENVIRONMENT, claude_code}
 const PROMPTS: usize = 40;
 
 /// Time limit for one answer.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 fn lists_changes(id: &str) -> bool {
     profile::find(id).unwrap().lists_changes
@@ -103,7 +103,7 @@ impl RunningAgent {
         for _ in 0..PROMPTS {
             let n_turns = model.turns().len();
             self.write(prompt);
-            let answered = within(PATIENCE, || model.turns().get(n_turns).map(ModelRequest::text));
+            let answered = within(TIMEOUT, || model.turns().get(n_turns).map(ModelRequest::text));
             if answered.expect("the agent takes the prompt").contains(text) {
                 return;
             }

@@ -27,7 +27,7 @@ const DELAY: Duration = Duration::from_secs(3);
 const FIRST: Duration = Duration::from_secs(20);
 
 /// The time that the hostile worktree itself may take on a slow machine.
-const PATIENCE: Duration = Duration::from_mins(3);
+const TIMEOUT: Duration = Duration::from_mins(3);
 
 /// Directories that Claude Code and opencode read at any depth.
 const COMMANDS: &str = ".claude/commands";
@@ -65,7 +65,7 @@ impl BudgetAttack {
     #[track_caller]
     fn list(&mut self, profile: &str) -> Value {
         let mut wire = self.live.daemon.connect(Framing::Lines);
-        wire.set_patience(PATIENCE);
+        wire.set_timeout(TIMEOUT);
         let params = json!({"cwd": self.hostile, "profile": profile});
         let scan = thread::spawn(move || wire.call("skills/list", &params));
         thread::sleep(Duration::from_millis(5));

@@ -50,7 +50,7 @@ fn wait_for_queue(wire: &mut Wire, length: u64) {
 fn trust_of_the_user_does_not_wait_for_heavy_calls_of_agents() {
     let mut live = start_with_timeout();
     let mut user = live.daemon.connect_consent(Framing::Lines);
-    user.set_patience(Duration::from_mins(2));
+    user.set_timeout(Duration::from_mins(2));
     let (greedy, top) = send_checks(&mut live, 40, 10);
     let before = begun(&mut live.wire);
     let shown = user.call("trust/get", &json!({"cwd": top, "waiting": true, "contents": true}));
@@ -81,14 +81,14 @@ fn match_of_hooks_does_not_wait_for_other_heavy_calls() {
     let home = configured("");
     let hooked = home.worktree("w", HOOK);
     let mut live = Live::start_in(home);
-    live.wire.set_patience(Duration::from_mins(2));
+    live.wire.set_timeout(Duration::from_mins(2));
     live.wire.grant("trust/set", &json!({"dir": hooked, "trusted": true}));
     let load = skill_params(&hooked, "guard", &json!({"session": "t"}));
     live.wire.call("skills/load", &load);
     let (greedy, top) = send_checks(&mut live, 40, 10);
     // The agent's own calls before the match do not delay it either.
     let mut agent = live.daemon.connect(Framing::Lines);
-    agent.set_patience(Duration::from_mins(2));
+    agent.set_timeout(Duration::from_mins(2));
     let own: Vec<_> = (0..10).map(|_| agent.start("skills/check", &json!({"cwd": top}))).collect();
     wait_for_queue(&mut live.wire, 200);
     let before = begun(&mut live.wire);

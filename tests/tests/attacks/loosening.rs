@@ -229,19 +229,19 @@ fn ignored_skill_paths_of_a_repository_do_not_replace_the_users() {
 #[test]
 fn registry_of_a_repository_is_not_fetched_before_trust() {
     let mut fixture = SettingsFixture::new("opencode");
-    let catalog = RegistryServer::start();
-    catalog.text("index.json", r#"{"skills": [{"name": "one", "files": ["SKILL.md"]}]}"#);
-    catalog.skill("one", "First.");
-    fixture.put("opencode.json", &json!({"skills": {"urls": [catalog.url()]}}).to_string());
+    let registry = RegistryServer::start();
+    registry.text("index.json", r#"{"skills": [{"name": "one", "files": ["SKILL.md"]}]}"#);
+    registry.skill("one", "First.");
+    fixture.put("opencode.json", &json!({"skills": {"urls": [registry.url()]}}).to_string());
     for _ in 0..3 {
         assert!(fixture.names().is_empty());
     }
-    assert_eq!(catalog.take_asked(), [""; 0]);
+    assert_eq!(registry.take_asked(), [""; 0]);
     assert!(fixture.explain("one").contains("skillsd trust $WORK/repo"));
     fixture.trust();
     // The fetch runs in the background.
     let deadline = Instant::now() + Duration::from_secs(30);
-    while catalog.take_asked().is_empty() {
+    while registry.take_asked().is_empty() {
         assert!(Instant::now() < deadline, "a trusted registry is fetched");
         fixture.names();
         thread::sleep(Duration::from_millis(20));

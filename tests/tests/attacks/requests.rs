@@ -13,7 +13,7 @@ use skills_testkit::{Framing, Wire};
 use crate::support::{Live, run, run_json, stderr};
 
 /// Timeout for a refused request; detects stalls.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// One skill.
 const SKILL: &str = "//- /.agents/skills/tidy/SKILL.md
@@ -27,7 +27,7 @@ Tidy.
 /// Starts a daemon with a read timeout.
 pub(super) fn start_with_timeout() -> Live {
     let live = Live::start();
-    live.wire.set_patience(PATIENCE);
+    live.wire.set_timeout(TIMEOUT);
     live
 }
 
@@ -129,7 +129,7 @@ fn ids_beyond_256_bytes_are_refused() {
 fn request_id_beyond_its_limit_is_refused_and_not_echoed() {
     let live = start_with_timeout();
     let mut wire = live.daemon.connect(Framing::Lines);
-    wire.set_patience(PATIENCE);
+    wire.set_timeout(TIMEOUT);
     let id = "i".repeat(500_000);
     for _ in 0..20 {
         wire.send(&json!({"jsonrpc": "2.0", "id": id, "method": "server/status"}));
@@ -260,7 +260,7 @@ fn percent_encoded_paths_are_measured_decoded() {
 fn nesting_does_not_hide_a_long_parameter() {
     let live = start_with_timeout();
     let mut wire = live.daemon.connect(Framing::Lines);
-    wire.set_patience(PATIENCE);
+    wire.set_timeout(TIMEOUT);
     let cwd = format!("/{}", "a/".repeat(10_000));
     let nested = format!("{}{}", "[".repeat(500), "]".repeat(500));
     for before in [format!(r#""unknown":{nested}"#), r#""pathEncoding":7"#.to_owned()] {
@@ -343,7 +343,7 @@ pub(super) fn send_many(
 ) -> Vec<Wire> {
     let connect = |_| {
         let mut wire = live.daemon.connect(Framing::Lines);
-        wire.set_patience(Duration::from_mins(2));
+        wire.set_timeout(Duration::from_mins(2));
         for _ in 0..calls {
             wire.start(method, params);
         }
@@ -387,7 +387,7 @@ fn connection_with_many_checks_delays_others_by_few_checks() {
     wait_for("the checks to be waiting", || {
         (heavy_call_counts(&mut live.wire)["waiting"].as_u64() > Some(5)).then_some(())
     });
-    live.wire.set_patience(Duration::from_mins(2));
+    live.wire.set_timeout(Duration::from_mins(2));
     live.wire.call("skills/check", &params);
     let heavy = heavy_call_counts(&mut live.wire);
     assert!(heavy["begun"].as_u64() < Some(25), "its turn came before the others': {heavy}");
@@ -401,7 +401,7 @@ fn cancelled_checks_are_answered_and_queued_ones_never_start() {
     let params = json!({"cwd": top});
     live.wire.call("skills/list", &params);
     let mut wire = live.daemon.connect(Framing::Lines);
-    wire.set_patience(Duration::from_mins(2));
+    wire.set_timeout(Duration::from_mins(2));
     let ids: Vec<_> = (0..20).map(|_| wire.start("skills/check", &params)).collect();
     for id in &ids {
         wire.send(&json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": id}}));

@@ -20,7 +20,7 @@ const GOOD: &str = "//- /.agents/skills/good/SKILL.md\n---\nname: good\ndescript
      //- /.claude/skills/good/SKILL.md\n---\nname: good\ndescription: d\n---\n";
 
 /// Upper bound for any answer; detects stalls, not slowness.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Lays out `text` next to a valid skill. Asserts that `.agents/skills/bad` is not listed, that
 /// `explain` gives its path and a reason containing one of `words`, and that the valid skill is
@@ -30,7 +30,7 @@ fn check(text: &str, words: &[&str]) {
     let mut live = Live::start();
     let top = live.home.worktree("w", GOOD);
     lay_out(&top, text);
-    live.wire.set_patience(PATIENCE);
+    live.wire.set_timeout(TIMEOUT);
     let mut ask = |method: &str, params: Value| live.wire.call(method, &params);
     let answers = Answers {
         default: ask("skills/list", json!({"cwd": top})),
@@ -114,7 +114,7 @@ fn link_to_itself_as_skill_file_is_invalid() {
 fn endless_ignore_file_does_not_stall_calls() {
     let mut live = Live::start();
     let top = live.home.worktree("w", GOOD);
-    live.wire.set_patience(PATIENCE);
+    live.wire.set_timeout(TIMEOUT);
     for name in [".gitignore", ".ignore", ".rgignore"] {
         for what in ["fifo", "link=/dev/zero", "size=1099511627776"] {
             let places = ["", ".agents/skills/good/"].map(|it| format!("{it}{name}"));
@@ -145,7 +145,7 @@ fn skill_file_of_100_mb_is_listed_with_a_finding() {
     let mut live = Live::start();
     let top = live.home.worktree("w", GOOD);
     lay_out(&top, &format!("//- /{BAD} size=104857600\n---\nname: bad\ndescription: d\n---\n"));
-    live.wire.set_patience(PATIENCE);
+    live.wire.set_timeout(TIMEOUT);
     // The frontmatter is readable, so the skill may be listed, but with a finding.
     let all = live.list_all(&top, "agentskills");
     let bad = entry(&all, BAD);
@@ -248,7 +248,7 @@ fn growing_skill_file_does_not_hide_other_skills() {
                 }
             }
         });
-        live.wire.set_patience(PATIENCE);
+        live.wire.set_timeout(TIMEOUT);
         for _ in 0..50 {
             let result = live.wire.call("skills/list", &json!({"cwd": top}));
             assert!(listed(&result).iter().any(|skill| skill.name == "good"), "{result}");
@@ -281,7 +281,7 @@ fn worktree_removed_and_recreated_is_followed() {
     write_skill(&live.home.path().join(".agents/skills/mine"), "mine", "d");
     assert_eq!(live.check(&top, "agentskills"), 2);
     fs::remove_dir_all(&top).expect("it was there");
-    live.wire.set_patience(PATIENCE);
+    live.wire.set_timeout(TIMEOUT);
     // The call fails or returns the skills in HOME, but never the removed ones and never an empty
     // list.
     match live.wire.try_call("skills/list", &json!({"cwd": top})) {
@@ -357,7 +357,7 @@ fn link_loop_ends() {
         "//- /.agents/skills/g/loop link=..\n//- /.agents/skills/g/self link=self\n\
          //- /.agents/skills/g/deep/a/SKILL.md\n---\nname: a\ndescription: d\n---\n",
     );
-    live.wire.set_patience(PATIENCE);
+    live.wire.set_timeout(TIMEOUT);
     assert_eq!(live.check(&top, "agentskills"), 1);
 }
 
@@ -383,7 +383,7 @@ fn hostile_yaml_does_not_stall_or_hide_other_skills() {
         fs::create_dir_all(&dir).expect("a directory can be made");
         fs::write(dir.join("SKILL.md"), text).expect("a file can be written");
     }
-    live.wire.set_patience(PATIENCE);
+    live.wire.set_timeout(TIMEOUT);
     let all = live.list_all(&top, "agentskills");
     assert_eq!(all.len(), 8, "{all:#?}");
     assert!(
@@ -403,7 +403,7 @@ fn root_with_10000_skills_is_listed_in_pages() {
         let name = format!("skill-{index:05}");
         write_skill(&root.join(&name), &name, "one of very many");
     }
-    live.wire.set_patience(Duration::from_mins(1));
+    live.wire.set_timeout(Duration::from_mins(1));
     let paths = pages(&mut live.wire, &top);
     assert_eq!(paths.len(), MANY);
     assert!(paths.is_sorted(), "the order is that of the directory names");

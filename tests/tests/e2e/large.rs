@@ -19,7 +19,7 @@ const MANY: usize = 10_000;
 const LIMIT: usize = 8 * 1024 * 1024;
 
 /// Timeout for a first index of all skills on a slow machine.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 fn lay_out_many_skills(home: &Home) -> PathBuf {
     let top = home
@@ -67,7 +67,7 @@ fn files(snapshot: &Value) -> Vec<&str> {
 #[test]
 fn snapshot_of_10000_skills_is_paged() {
     let mut live = Live::start();
-    live.wire.set_patience(PATIENCE);
+    live.wire.set_timeout(TIMEOUT);
     let top = lay_out_many_skills(&live.home);
     let params = json!({"cwd": top});
     let (whole, n_pages) = read_all_pages(&mut live.wire, &params);
@@ -147,7 +147,7 @@ fn lay_out_many_findings(home: &Home) -> PathBuf {
 #[test]
 fn findings_and_references_are_paged() {
     let mut live = Live::start();
-    live.wire.set_patience(PATIENCE);
+    live.wire.set_timeout(TIMEOUT);
     let top = lay_out_many_findings(&live.home);
     // The command receives everything as one answer.
     let check = run(&live.home, &top, &["check", "--json"]);
@@ -177,7 +177,7 @@ fn editor_diagnoses_across_10000_skills() {
     let home = Home::new();
     let top = lay_out_many_skills(&home);
     let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
-    editor.set_patience(PATIENCE);
+    editor.set_timeout(TIMEOUT);
     let (doc, other) = (top.join("CLAUDE.md"), top.join(".claude/skills/other/SKILL.md"));
     editor.open(&doc);
     editor.open(&other);

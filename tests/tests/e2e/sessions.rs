@@ -23,7 +23,7 @@ const KILLS: u64 = 12;
 const ANSWERS: u64 = 7;
 
 /// Number of concurrent connections.
-const HANDS: usize = 4;
+const CONNECTIONS: usize = 4;
 
 /// Number of packages, each with its own skill and a conditional one.
 const PACKAGES: usize = 60;
@@ -63,7 +63,7 @@ fn record_answer(acknowledged: &mut Acknowledged, session: &str, answer: &Value)
 fn touch_until_killed(
     socket: &Path,
     top: &Path,
-    hand: usize,
+    connection: usize,
     round: u64,
     answered: &AtomicU64,
 ) -> Acknowledged {
@@ -72,8 +72,8 @@ fn touch_until_killed(
     let mut answers = BufReader::new(stream.try_clone().expect("a descriptor is to be had"));
     for step in 0..PACKAGES {
         // Two connections share each session.
-        let session = format!("s{}-{}", round % 3, hand / 2);
-        let package = (step * 7 + hand * 13 + round as usize) % PACKAGES;
+        let session = format!("s{}-{}", round % 3, connection / 2);
+        let package = (step * 7 + connection * 13 + round as usize) % PACKAGES;
         let params = touch(top, &session, package);
         let call =
             json!({"jsonrpc": "2.0", "id": step, "method": "session/touch", "params": params});
@@ -100,11 +100,13 @@ fn acknowledged_touches_survive_a_kill_at_any_moment() {
         let running = Daemon::start(&home, exe());
         let pid = running.pid();
         let answered = Arc::<AtomicU64>::default();
-        let hands: Vec<_> = (0..HANDS)
-            .map(|hand| {
+        let connections: Vec<_> = (0..CONNECTIONS)
+            .map(|connection| {
                 let (socket, top) = (home.socket(), top.clone());
                 let answered = Arc::clone(&answered);
-                thread::spawn(move || touch_until_killed(&socket, &top, hand, round, &answered))
+                thread::spawn(move || {
+                    touch_until_killed(&socket, &top, connection, round, &answered)
+                })
             })
             .collect();
         // Kills at a different moment each time, while other connections are in the middle of a
@@ -112,8 +114,9 @@ fn acknowledged_touches_survive_a_kill_at_any_moment() {
         let are_enough = || answered.load(Ordering::Acquire) >= ANSWERS * round;
         wait_for("answers", || are_enough().then_some(()));
         daemon::kill(pid);
-        for hand in hands {
-            for (session, (activated, discovered)) in hand.join().expect("it ends with the daemon")
+        for connection in connections {
+            for (session, (activated, discovered)) in
+                connection.join().expect("it ends with the daemon")
             {
                 let entry = acknowledged.entry(session).or_default();
                 entry.0.extend(activated);

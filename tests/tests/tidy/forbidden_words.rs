@@ -157,7 +157,7 @@ fn used_elsewhere(word: &str, home: &str, sources: &[Source]) -> Vec<String> {
         .collect();
     match files.as_slice() {
         [only] if only.starts_with(home) => Vec::new(),
-        [] => vec![format!("`{word}` stands in no file: has the crate gone?")],
+        [] => vec![format!("`{word}` stands in no file: remove its row from KEPT_IN_ONE_FILE")],
         files => vec![format!("`{word}` belongs in one file of {home} and stands in {files:?}")],
     }
 }

@@ -126,7 +126,11 @@ fn types(source: &str) -> Vec<Type> {
     let mut types = Vec::new();
     let mut open: Option<Type> = None;
     let (mut doc, mut in_attribute, mut has_place) = (String::new(), false, false);
+    let mut renamed = None;
     for line in source.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("#[serde(rename = \"") {
+            renamed = name.strip_suffix("\")]").map(str::to_owned);
+        }
         if in_attribute || line.starts_with("#[") {
             in_attribute = !line.ends_with(']');
             continue;
@@ -147,7 +151,12 @@ fn types(source: &str) -> Vec<Type> {
                 found.members.retain(|(name, ..)| !name.is_empty());
                 types.extend(open.take());
             }
-            Some(found) => found.members.extend(member(line, docs)),
+            Some(found) => {
+                let renamed = renamed.take();
+                found.members.extend(
+                    member(line, docs).map(|(name, ty, doc)| (renamed.unwrap_or(name), ty, doc)),
+                );
+            }
             None => {
                 has_place = line.starts_with("skills_params!") || (has_place && line != "}");
                 let head = line.trim_start_matches("pub struct ").trim_start_matches("pub enum ");

@@ -215,11 +215,11 @@ fn check_views(
     context: &CallContext,
     findings: &mut Vec<DoctorProblem>,
 ) -> Result<(), ClientError> {
-    let mut unwell: Vec<Health> = Vec::new();
+    let mut problems: Vec<Health> = Vec::new();
     let mut add = |more: Vec<Health>| {
         for health in more {
-            if !unwell.contains(&health) {
-                unwell.push(health);
+            if !problems.contains(&health) {
+                problems.push(health);
             }
         }
     };
@@ -258,7 +258,7 @@ fn check_views(
     for worktree in status.worktrees {
         add(worktree.health.into_iter().filter(is_here).collect());
     }
-    findings.extend(unwell.iter().map(DoctorProblem::from_health));
+    findings.extend(problems.iter().map(DoctorProblem::from_health));
     Ok(())
 }
 

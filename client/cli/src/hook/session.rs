@@ -89,22 +89,22 @@ impl AgentSession {
     pub(super) fn start(&mut self) -> Result<(), CommandError> {
         self.open()?;
         let params = SessionNewsParams { restart: true, ..self.news_params() };
-        self.ask::<SessionNews>(&params).map(drop)
+        self.call::<SessionNews>(&params).map(drop)
     }
 
     fn open(&mut self) -> Result<(), CommandError> {
-        self.ask::<SessionOpen>(&self.start.params()).map(drop)
+        self.call::<SessionOpen>(&self.start.params()).map(drop)
     }
 
     pub(super) fn close(&mut self) -> Result<(), CommandError> {
-        self.ask::<SessionClose>(&self.start.params()).map(drop)
+        self.call::<SessionClose>(&self.start.params()).map(drop)
     }
 
     /// Reports that the subagent of this event has ended.
     pub(super) fn agent_end(&mut self) -> Result<(), CommandError> {
         let agent = self.agent.clone();
         let params = SessionAgentEndParams { agent, ..self.start.params() };
-        self.ask::<SessionAgentEnd>(&params).map(drop)
+        self.call::<SessionAgentEnd>(&params).map(drop)
     }
 
     /// Reports that the context was compacted, and returns the text to repeat.
@@ -113,8 +113,8 @@ impl AgentSession {
         self.open()?;
         let agent = self.agent.clone();
         let params = SessionCompactedParams { agent, ..self.start.params() };
-        let compacted = self.ask::<SessionCompacted>(&params)?;
-        let current = self.ask::<SessionGet>(&self.start.params())?;
+        let compacted = self.call::<SessionCompacted>(&params)?;
+        let current = self.call::<SessionGet>(&self.start.params())?;
         Ok(skill_text::after_compaction(self.id(), &compacted.skills, &current.activated))
     }
 
@@ -133,10 +133,10 @@ impl AgentSession {
         let n_calls = files.len().div_ceil(LIST_ITEMS).max(1);
         for paths in files.chunks(LIST_ITEMS).chain([&[][..]]).take(n_calls) {
             params.paths = paths.iter().map(|path| encode(path, encoding)).collect();
-            all.push(self.ask::<SessionTouch>(&params)?);
+            all.push(self.call::<SessionTouch>(&params)?);
         }
         let news =
-            self.takes_news.then(|| self.ask::<SessionNews>(&self.news_params())).transpose();
+            self.takes_news.then(|| self.call::<SessionNews>(&self.news_params())).transpose();
         // The touched skills are recorded as told: a failure of the news does not withhold them.
         let known_news = news.as_ref().ok().and_then(Option::as_ref);
         match (skill_text::new_skills(self.id(), &all, known_news), news) {
@@ -159,15 +159,15 @@ impl AgentSession {
         connect(&self.options.location, TIMEOUT).is_ok()
     }
 
-    fn ask<M: Request>(&self, params: &M::Params) -> Result<M::Result, CommandError> {
-        Ok(match self.try_ask::<M>(params) {
+    fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, CommandError> {
+        Ok(match self.try_call::<M>(params) {
             // A daemon that is shutting down closes the connection; the next daemon answers.
-            Err(error) if error.is_broken_connection() => self.try_ask::<M>(params)?,
+            Err(error) if error.is_broken_connection() => self.try_call::<M>(params)?,
             answer => answer?,
         })
     }
 
-    fn try_ask<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
+    fn try_call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
         let stream = connect_or_start(&self.options)?;
         set_timeout(&stream, Some(TIMEOUT))?;
         BlockingConnection::new(stream).call::<M>(params)

@@ -11,7 +11,7 @@ use skills_protocol::wire::{
 };
 
 /// Maximum length of a description in characters.
-const DESCRIPTION: usize = 500;
+const MAX_DESCRIPTION_CHARS: usize = 500;
 
 /// Maximum length of the text in bytes, which agents accept without cutting it.
 const LONGEST: usize = 9_000;
@@ -81,7 +81,7 @@ fn list_changes(
 
 fn entry(skill: &Entry, why: &str) -> String {
     let name = line(&skill.name, 100);
-    let description = line(skill.description.as_deref().unwrap_or_default(), DESCRIPTION);
+    let description = line(skill.description.as_deref().unwrap_or_default(), MAX_DESCRIPTION_CHARS);
     format!("- {name}: {description} ({why}; file: {})", line(&skill.path, 4096))
 }
 

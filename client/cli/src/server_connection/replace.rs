@@ -17,7 +17,7 @@ impl ServerConnection {
     /// Returns a report if it was replaced, or has another version. Starts none where none runs.
     pub(crate) fn replace_running(options: &StartOptions) -> Vec<Health> {
         let timeout = Some(options.connect_timeout);
-        let limits = Timeouts { introduction: timeout, answer: timeout };
+        let limits = Timeouts { initialize: timeout, answer: timeout };
         let running = connect(&options.location, options.connect_timeout);
         let Ok(server) = running.and_then(|it| Self::over_socket(it, limits)) else {
             return Vec::new();

@@ -111,7 +111,7 @@ impl SwitchAgent {
     }
 
     /// Returns true if one file is enough to switch a skill off, whatever the others say.
-    pub(super) fn adds_up(self) -> bool {
+    pub(super) fn merges_disabled_lists(self) -> bool {
         matches!(self, Self::GeminiCli | Self::Droid | Self::Qoder | Self::QwenCode)
     }
 
@@ -295,7 +295,7 @@ fn edit_config(
         let text = |key| it.get(key).and_then(Value::as_str);
         text("name").is_some_and(|it| it.trim() == name) || text("path").is_some_and(is_path)
     };
-    // The last entry counts, so one that says the opposite goes.
+    // Codex uses the last matching entry; removes entries with the opposite `enabled`.
     let is_opposite = |it: &Value| it.get("enabled") == Some(&json!(setting == Setting::Off));
     for it in listed.into_iter().filter(|it| is_it(it) && is_opposite(it)) {
         document.remove(&ConfigEntry::element(&at, it, ""));

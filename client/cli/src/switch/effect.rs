@@ -76,12 +76,12 @@ pub(super) fn check_readable(file: &Path, found: &ExplainResult) -> Result<(), C
 }
 
 /// Refuses to enable a skill that is not listed for another reason than a setting.
-pub(super) fn check_listed(found: &ExplainResult) -> Result<(), CommandError> {
+pub(super) fn check_listed(name: &str, found: &ExplainResult) -> Result<(), CommandError> {
     if found.verdict.state.is_some_and(State::is_listed) {
         return Ok(());
     }
     let summary = found.verdict.summary.trim_end_matches('.');
-    Err(CommandError::finding(format!("no setting switches it off: {summary}"))
+    Err(CommandError::finding(format!("no setting switches `{name}` off: {summary}"))
         .with_hint_if(found.verdict.next.as_ref()))
 }
 
@@ -133,8 +133,10 @@ pub(super) fn setting_to_enable(
         return Err(elsewhere());
     };
     // Deny rules of Claude Code count in any file.
-    let adds_up = agent.adds_up() || step.rule.as_deref() != Some("settings/off");
-    let is_stronger = theirs > ours || theirs < ours && adds_up && !agent.has_patterns();
+    let merges_disabled_lists =
+        agent.merges_disabled_lists() || step.rule.as_deref() != Some("settings/off");
+    let is_stronger =
+        theirs > ours || theirs < ours && merges_disabled_lists && !agent.has_patterns();
     if is_stronger {
         return Err(elsewhere());
     }
@@ -206,8 +208,8 @@ pub(super) fn check_change(
     Err(error.with_hint(next_of_stronger(name, now)))
 }
 
-/// Fails if the skill is not in the expected state after an earlier change was taken back. The file
-/// has its old content again, which may keep the skill for the user.
+/// Fails if the skill is not in the expected state after an earlier change was taken back. The old
+/// content may leave the skill to the user only.
 pub(super) fn check_undo(
     agent: SwitchAgent,
     name: &str,

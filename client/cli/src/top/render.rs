@@ -74,12 +74,12 @@ impl Renderer<'_> {
     }
 
     fn heading(&self, status: &StatusResult, state: &TopState, columns: usize) -> Vec<String> {
-        let unwell = status.worktrees.iter().map(|it| it.health.len()).sum::<usize>();
-        let unwell = (unwell + status.health.len()) as u64;
-        let (mark, word) = if unwell == 0 {
+        let n_problems = status.worktrees.iter().map(|it| it.health.len()).sum::<usize>();
+        let n_problems = (n_problems + status.health.len()) as u64;
+        let (mark, word) = if n_problems == 0 {
             (GOOD, "healthy".to_owned())
         } else {
-            (WAITING, count(unwell, "problem"))
+            (WAITING, count(n_problems, "problem"))
         };
         let up = duration(status.uptime + state.updated.elapsed().as_secs());
         let name = format!("skillsd {}", plain(&status.version));

@@ -4,8 +4,8 @@ use super::citations::{
     CLAUDE_CHANGES, CLAUDE_HOOKS, CLAUDE_SKILLS, COPILOT, CORPUS, QWEN, VS_CODE,
 };
 use super::{
-    Agent, Coercion, Field, FieldReader, NamedValue, OnViolation, Safety, Separators, Shape,
-    TextLimit,
+    Agent, CLAUDE_MAX_DESCRIPTION, Coercion, Field, FieldReader, NamedValue, OnViolation, Safety,
+    Separators, Shape, TextLimit,
 };
 use crate::yaml_library::YamlLibrary;
 
@@ -24,7 +24,7 @@ pub static WHEN_TO_USE: Field = Field {
     readers: &[
         FieldReader::new(Agent::ClaudeCode, Coercion::Text).limit(TextLimit {
             min: 0,
-            max: Some(1536),
+            max: Some(CLAUDE_MAX_DESCRIPTION),
             pattern: None,
             breach: OnViolation::Cut,
         }),

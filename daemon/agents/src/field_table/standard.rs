@@ -101,6 +101,10 @@ pub static NAME: Field = Field {
     ..Field::USUAL
 };
 
+/// Maximum length of a description and `when_to_use` together in Claude Code's listing. Longer ones
+/// are cut.
+pub const CLAUDE_MAX_DESCRIPTION: usize = 1536;
+
 /// `description`.
 pub static DESCRIPTION: Field = Field {
     key: "description",
@@ -116,7 +120,12 @@ pub static DESCRIPTION: Field = Field {
         FieldReader::new(Agent::ClaudeCode, Coercion::Text)
             .since("2.0.20")
             .absent(OnMissing::Else("the first line of the body that is not blank"))
-            .limit(TextLimit { min: 0, max: Some(1536), pattern: None, breach: OnViolation::Cut })
+            .limit(TextLimit {
+                min: 0,
+                max: Some(CLAUDE_MAX_DESCRIPTION),
+                pattern: None,
+                breach: OnViolation::Cut,
+            })
             .note(
                 "The listing shows 1,536 characters of it and `when_to_use` together (250 from \
                  2.1.86 to 2.1.104).",

@@ -12,7 +12,7 @@ pub const MAX_MATCHER_BYTES: usize = 1024;
 pub const MAX_EXPRESSIONS: usize = 64;
 
 /// Maximum number of characters in an expression after expanding repetitions.
-const EXPANDED: u64 = 1000;
+const MAX_EXPANDED_CHARS: u64 = 1000;
 
 /// The weight of a class such as `[a-z]`.
 const SMALL_CLASS: u64 = 4;
@@ -21,10 +21,10 @@ const SMALL_CLASS: u64 = 4;
 const LARGE_CLASS: u64 = 60;
 
 /// Maximum size of a compiled expression and of its cache, in bytes.
-const COMPILED_BYTES: usize = 1024 * 1024;
+const MAX_COMPILED_BYTES: usize = 1024 * 1024;
 
 /// Maximum number of backtracking steps on one subject. Names of tools are short.
-const BACKTRACKS: usize = 10_000;
+const MAX_BACKTRACKS: usize = 10_000;
 
 /// An expression that is compiled at its first use. Clones share it.
 #[derive(Clone, Default)]
@@ -137,8 +137,8 @@ pub fn check(pattern: &str) -> Result<(), MatcherError> {
     let invalid = |error: &Error| Invalid(describe_regex_error(error, pattern));
     let tree = Expr::parse_tree(pattern).map_err(|error| invalid(&error))?;
     let expanded = expanded(&tree.expr);
-    if expanded > EXPANDED {
-        let why = format!("it expands to {expanded} characters; the limit is {EXPANDED}");
+    if expanded > MAX_EXPANDED_CHARS {
+        let why = format!("it expands to {expanded} characters; the limit is {MAX_EXPANDED_CHARS}");
         return Err(TooLarge(why));
     }
     // The size limit of zero stops the build after the syntax check.
@@ -153,9 +153,9 @@ pub fn check(pattern: &str) -> Result<(), MatcherError> {
 fn compile(pattern: &str) -> Result<Regex, MatcherError> {
     check(pattern)?;
     RegexBuilder::new(pattern)
-        .backtrack_limit(BACKTRACKS)
-        .delegate_size_limit(COMPILED_BYTES)
-        .delegate_dfa_size_limit(COMPILED_BYTES)
+        .backtrack_limit(MAX_BACKTRACKS)
+        .delegate_size_limit(MAX_COMPILED_BYTES)
+        .delegate_dfa_size_limit(MAX_COMPILED_BYTES)
         .build()
         .map_err(|error| match describe_regex_error(&error, pattern) {
             why if is_size(&error) => MatcherError::TooLarge(why),

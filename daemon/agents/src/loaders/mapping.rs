@@ -11,7 +11,7 @@ use crate::scalar::{YamlType, plain_scalar_type};
 use crate::yaml_library::YamlLibrary;
 
 /// Maximum length of a list or a map as JSON, in bytes; aliases can repeat a value without end.
-const MOST_JSON_BYTES: usize = 64 * 1024;
+const MAX_JSON_BYTES: usize = 64 * 1024;
 
 /// Line separators of Unicode, which end a line for libyaml.
 pub(super) const LINE_SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
@@ -168,7 +168,7 @@ impl Mapping {
     /// and after the maximum length are `null`.
     fn push_json(&self, value: &Value, depth: usize, json: &mut String) {
         let value = self.frontmatter().map_or(value, |it| it.resolve(value));
-        let is_too_much = depth == 0 || json.len() > MOST_JSON_BYTES;
+        let is_too_much = depth == 0 || json.len() > MAX_JSON_BYTES;
         match &value.kind {
             _ if is_too_much => json.push_str("null"),
             ValueKind::Sequence { items, .. } => {

@@ -33,7 +33,7 @@ pub fn bare_names<'n>(
                 has_argument && code.is_some_and(|it| span.end < it.end)
                     || context.is_command() && fence.is_some()
             };
-            if is_whole(text, span) && !context.is_other(TextKind::Prose) && !is_program() {
+            if is_whole(text, span) && !context.is_other_thing(TextKind::Prose) && !is_program() {
                 found.push(Reference { name: name.to_owned(), span, form: ReferenceForm::Named });
             }
         }

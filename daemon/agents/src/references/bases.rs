@@ -16,7 +16,7 @@ use super::link::{Link, LinkBase, PathStep};
 pub struct LinkBases {
     /// The directory of the text.
     pub text: AbsPath,
-    /// The directory of the text without symbolic links, if it is another one.
+    /// The text's directory without symbolic links, if that is another path.
     pub real: Option<AbsPath>,
     /// The directory of the skill that the text belongs to, if any.
     pub skill: Option<AbsPath>,
@@ -27,7 +27,7 @@ pub struct LinkBases {
 }
 
 impl LinkBases {
-    /// Returns a path from the top of the worktree; a path outside of it as it is.
+    /// Returns a path from the top of the worktree; a path outside of the worktree is unchanged.
     pub fn below_top<'p>(&self, path: &'p Path) -> &'p Path {
         self.top.as_ref().and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path)
     }
@@ -53,9 +53,9 @@ impl LinkBases {
     }
 
     /// Returns the candidate base directories, the likeliest first.
-    pub fn candidates(&self, start: LinkBase) -> Vec<AbsPath> {
+    pub fn candidates(&self, base: LinkBase) -> Vec<AbsPath> {
         let text = Some(self.text.clone());
-        let starts = match start {
+        let found = match base {
             LinkBase::Text if self.top.as_ref() == Some(&self.text) => {
                 [text, self.real.clone(), None]
             }
@@ -65,16 +65,16 @@ impl LinkBases {
             LinkBase::Home => [self.home.clone(), None, None],
             LinkBase::Root => [Some(self.text.join_lexically("/")), self.top.clone(), None],
         };
-        starts.into_iter().flatten().collect()
+        found.into_iter().flatten().collect()
     }
 
     /// Returns the link's candidate targets, one for each base.
     pub fn targets(&self, link: &Link) -> Vec<AbsPath> {
-        self.candidates(link.start).iter().map(|it| it.join_lexically(&link.path)).collect()
+        self.candidates(link.base).iter().map(|it| it.join_lexically(&link.path)).collect()
     }
 }
 
-/// Returns the components of a link's path from `base`, each with the path that it reaches.
+/// Returns the components of a link's path from `base`, each with the path up to and including the component.
 pub fn path_steps(link: &Link, text: &str, base: &AbsPath) -> Vec<PathStep> {
     let mut at = link.names.start;
     let mut reached = base.clone();

@@ -103,7 +103,7 @@ impl<'a> WordContext<'a> {
         is_last && word.is_some_and(|it| it == "skill" || it == "skills")
     }
 
-    /// Returns whether it is the first of two names before "skills": "the name and other skills".
+    /// Returns whether the word is the first of two names before "skills": "the name and other skills".
     fn is_one_of_skills(&self) -> bool {
         let after = self.after.trim_start_matches(WRAPPERS);
         let mut words = after.split_whitespace();
@@ -118,8 +118,8 @@ impl<'a> WordContext<'a> {
         self.is_whole && ["# ", "// "].iter().any(|it| self.before.trim_start().starts_with(it))
     }
 
-    /// Returns whether the words around say that it is a package, a program, a branch or a label.
-    pub(super) fn is_other(&self, kind: TextKind) -> bool {
+    /// Returns whether the context says that the word is a package, a program, a branch or a label.
+    pub(super) fn is_other_thing(&self, kind: TextKind) -> bool {
         let (before, after) = self.words();
         let follows = self.after.trim_start_matches(WRAPPERS).starts_with(' ');
         let is_source =
@@ -127,13 +127,13 @@ impl<'a> WordContext<'a> {
         is_source || OTHERS_BEFORE.contains(&&*before) || follows && OTHERS_AFTER.contains(&&*after)
     }
 
-    /// Returns whether one of the words is before it, in any case.
+    /// Returns whether one of `words` precedes the name, in any case.
     fn is_after(&self, words: &[&str]) -> bool {
         let mut before = self.before.split(|it: char| !it.is_alphanumeric());
         before.any(|word| words.iter().any(|it| it.eq_ignore_ascii_case(word)))
     }
 
-    /// Returns whether it is the first word of a line with a further word or option.
+    /// Returns whether the word is the first of a line with a further word or option.
     pub(super) fn is_command(&self) -> bool {
         let lead = self.before.trim_start();
         let argument = self.after.strip_prefix(' ').unwrap_or_default();
@@ -143,21 +143,21 @@ impl<'a> WordContext<'a> {
         self.is_whole && (lead.is_empty() || lead == "$ ") && is_argument
     }
 
-    /// Returns whether a line of a program calls it: `/name` or `@name` at its start.
+    /// Returns whether a line of a program calls the skill: `/name` or `@name` at its start.
     pub(super) fn is_called(&self) -> bool {
         let lead = self.before.strip_suffix(['/', '@']);
         self.is_whole && lead.is_some_and(|it| it.trim().is_empty() || ends_with_arrow(it))
     }
 
-    /// Returns whether it is an item of a field of skills, in data.
+    /// Returns whether the word is an item of a `skills:` field in YAML or JSON.
     pub(super) fn is_listed(&self) -> bool {
         let Some(at) = self.before.rfind("skill") else { return false };
         let field = self.before[at + 5..].trim_start_matches(['s', '"', '\'']);
         field.trim_start().starts_with(':')
     }
 
-    /// Returns whether it follows a label such as "Related skills:" at the start of a line, a list
-    /// item or a table cell, and is no adjective.
+    /// Returns whether the word follows a label such as "Related skills:" at the start of a line, a
+    /// list item or a table cell, and is no adjective.
     pub(super) fn is_labelled(&self) -> bool {
         let before = self.before.trim_end().trim_end_matches(WRAPPERS).trim_end();
         let Some(label) = before.strip_suffix(':') else { return false };
@@ -172,16 +172,16 @@ impl<'a> WordContext<'a> {
             && words
                 .last()
                 .is_some_and(|it| LABELS.iter().any(|name| it.eq_ignore_ascii_case(name)))
-            && (!self.goes_on() || self.is_before_function_word())
+            && (!self.is_followed_by_word() || self.is_before_function_word())
     }
 
     /// Returns whether another word follows in the same part of the sentence.
-    fn goes_on(&self) -> bool {
+    fn is_followed_by_word(&self) -> bool {
         let after = self.after.trim_start_matches(WRAPPERS).trim_start();
         after.starts_with(char::is_alphanumeric) && !self.is_owner()
     }
 
-    /// Returns whether something of it follows: "name's results".
+    /// Returns whether the word is a possessive: "name's results".
     fn is_owner(&self) -> bool {
         self.after.starts_with("'s ") || self.after.starts_with("’s ")
     }
@@ -190,8 +190,8 @@ impl<'a> WordContext<'a> {
         FUNCTION_WORDS.contains(&&*self.words().1)
     }
 
-    /// Returns whether it is in emphasis or quotes of its own, owns something, ends a clause, or is
-    /// the end of a heading such as "Step 1: name".
+    /// Returns whether the word is alone in emphasis or quotes, is a possessive, ends a clause, or
+    /// ends a heading such as "Step 1: name".
     pub(super) fn is_marked(&self) -> bool {
         let is_within = |it: &str| self.before.ends_with(it) && self.after.starts_with(it);
         // Not the value of an attribute.
@@ -203,14 +203,14 @@ impl<'a> WordContext<'a> {
         is_within("*") || is_within("_") || is_quoted || self.is_owner() || ends_clause || is_title
     }
 
-    /// Returns whether its SKILL.md follows, in a path that starts with it.
+    /// Returns whether the word starts the path of a SKILL.md: `name/SKILL.md`.
     pub(super) fn is_directory_of_skill(&self) -> bool {
         let opens = |it: char| it.is_whitespace() || OPENERS.contains(it);
         self.before.chars().next_back().is_none_or(opens) && self.after.starts_with("/SKILL.md")
     }
 
-    /// Returns whether something around it says that it is a name.
-    pub(super) fn is_named(&self, strict: bool) -> bool {
+    /// Returns whether the context says that the word is a name.
+    pub(super) fn is_named_in(&self, kind: TextKind) -> bool {
         let (last, _) = self.words();
         let wrapped = matches!(
             (self.before.chars().next_back(), self.after.chars().next()),
@@ -222,7 +222,9 @@ impl<'a> WordContext<'a> {
         let before = self.before.trim_end_matches(WRAPPERS).trim_end();
         let after = self.after.trim_start_matches(WRAPPERS).trim_start();
         let is_called = VERBS.contains(&&*last);
-        if self.goes_on() && (strict && !is_called || !self.is_before_function_word()) {
+        if self.is_followed_by_word()
+            && (kind != TextKind::Prose && !is_called || !self.is_before_function_word())
+        {
             return false;
         }
         let marker = before.trim_start_matches(['>', ' ', '\t']);
@@ -271,7 +273,7 @@ const TAGS: [(&str, &str); 6] = [
     ("<kbd>", "</kbd>"),
 ];
 
-/// Returns the texts on both sides of a name without the element of HTML that marks it. A `/` or
+/// Returns the texts on both sides of a name without the HTML element around the name. A `/` or
 /// `$` may precede the name in the element.
 pub(super) fn without_tags<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str) {
     if !after.starts_with("</") {
@@ -291,7 +293,7 @@ fn without_escaped_quotes<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a 
     quoted.unwrap_or((before, after))
 }
 
-/// Returns where a text has its last words if an element of HTML that marks them ends it.
+/// Returns the range of the last words of a text if they are in an HTML element that ends the text.
 pub(super) fn in_tags(text: &str) -> Option<Range<usize>> {
     let (open, inner) =
         TAGS.iter().find_map(|(open, close)| Some((open, text.strip_suffix(close)?)))?;

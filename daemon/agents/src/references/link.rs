@@ -20,8 +20,8 @@ pub struct Link {
     /// The decoded path, relative to its base.
     pub path: String,
     /// The directory that the path is relative to.
-    pub start: LinkBase,
-    pub way: LinkForm,
+    pub base: LinkBase,
+    pub form: LinkForm,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,10 +30,10 @@ pub enum LinkForm {
     Target,
     /// An import: a path after `@` in instructions.
     Import,
-    /// A bare path, in backticks or prose; it may be no path at all.
+    /// A bare path, in backticks or prose; the words may be no path at all.
     Bare,
-    /// A word in a command, in the frontmatter, or without a file extension; it counts as a path
-    /// only if a known file exists there.
+    /// A word in a command, in the frontmatter, or without a file extension; the word
+    /// counts as a path only if a known file exists there.
     Word,
 }
 
@@ -98,8 +98,8 @@ pub(crate) fn links_near(text: &str, document: &Document, body: &Body, near: Spa
             let before = links.len();
             words(text, *code, LinkForm::Bare, &mut links);
             // `@` in code is not an import.
-            for link in links[before..].iter_mut().filter(|it| it.way == LinkForm::Import) {
-                link.way = LinkForm::Word;
+            for link in links[before..].iter_mut().filter(|it| it.form == LinkForm::Import) {
+                link.form = LinkForm::Word;
             }
         }
     }
@@ -134,8 +134,8 @@ pub fn links_at(links: &[Link], offset: usize) -> Vec<Link> {
 impl Link {
     /// Returns whether the step may be the first of two words separated by a slash.
     pub fn is_ambiguous(&self, step: &PathStep) -> bool {
-        self.way == LinkForm::Word
-            && self.start == LinkBase::Text
+        self.form == LinkForm::Word
+            && self.base == LinkBase::Text
             && step.span.start == self.names.start
             && !self.path.ends_with('/')
             && !is_file(&self.path)
@@ -143,12 +143,12 @@ impl Link {
 
     /// Returns whether the link is more than a single word.
     fn is_path(&self) -> bool {
-        self.path.contains(['/', '.']) || self.start != LinkBase::Text
+        self.path.contains(['/', '.']) || self.base != LinkBase::Text
     }
 }
 
 /// Finds words that look like paths, with or without `@` before them.
-fn words(text: &str, span: Span, way: LinkForm, links: &mut Vec<Link>) {
+fn words(text: &str, span: Span, form: LinkForm, links: &mut Vec<Link>) {
     // Delimiters around a path, which a path does not contain.
     const AROUND: &[char] = &[
         '(', ')', '[', ']', '<', '>', '"', '\'', '“', '”', '‘', '’', ',', ';', '*', '`', '|', '=',
@@ -163,20 +163,20 @@ fn words(text: &str, span: Span, way: LinkForm, links: &mut Vec<Link>) {
         at = written[slash..].find(is_delimiter).map_or(written.len(), |it| slash + it);
         let word = &written[start..at];
         let start = span.start + start;
-        let is_import = way == LinkForm::Bare && word.starts_with('@');
+        let is_import = form == LinkForm::Bare && word.starts_with('@');
         let path = word.strip_prefix('@').unwrap_or(word);
         let start = start + (word.len() - path.len());
         let path = without_line(path.trim_end_matches(['.', ':', '!', '?']));
         let span = Span::new(start, start + path.len());
-        let Some(mut link) = read(text, span, if is_import { LinkForm::Import } else { way })
+        let Some(mut link) = read(text, span, if is_import { LinkForm::Import } else { form })
         else {
             continue;
         };
         if link.path.starts_with('@') {
             continue;
         }
-        if !is_file(&link.path) || link.start != LinkBase::Text {
-            link.way = LinkForm::Word;
+        if !is_file(&link.path) || link.base != LinkBase::Text {
+            link.form = LinkForm::Word;
         }
         links.push(link);
     }
@@ -199,12 +199,12 @@ fn without_line(path: &str) -> &str {
 }
 
 /// Parses the path at `span`. Returns `None` for other words.
-fn read(text: &str, span: Span, way: LinkForm) -> Option<Link> {
+fn read(text: &str, span: Span, form: LinkForm) -> Option<Link> {
     if span.len() > MAX_PATH {
         return None;
     }
     let written = span.slice(text);
-    let (before, start) = LINK_BASES
+    let (before, base) = LINK_BASES
         .iter()
         .find(|it| written.starts_with(it.0))
         .copied()
@@ -213,7 +213,7 @@ fn read(text: &str, span: Span, way: LinkForm) -> Option<Link> {
     let path = link_path(rest)?;
     let names = rest.split(['#', '?']).next().unwrap_or_default();
     let at = span.start + before.len();
-    Some(Link { span, names: Span::new(at, at + names.len()), path, start, way })
+    Some(Link { span, names: Span::new(at, at + names.len()), path, base, form })
 }
 
 #[cfg(test)]
@@ -224,7 +224,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[(&str, LinkForm)]) {
         let links = links(text, &parse(text));
-        let shown: Vec<_> = links.iter().map(|it| (it.span.slice(text), it.way)).collect();
+        let shown: Vec<_> = links.iter().map(|it| (it.span.slice(text), it.form)).collect();
         assert_eq!(shown, expected);
     }
 

@@ -172,7 +172,7 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     }
     in_words(text, code, found);
     let is_plausible = is_hyphenated(name) || name.contains(':') && is_name(name);
-    if is_plausible && !WordContext::around(text, code).is_other(TextKind::Prose) {
+    if is_plausible && !WordContext::around(text, code).is_other_thing(TextKind::Prose) {
         add(name, start, ReferenceForm::Named, found);
     }
 }
@@ -298,17 +298,20 @@ fn classify_word(text: &str, word: Span, kind: TextKind) -> Option<(Span, Refere
             prefixed > 0
                 || context.is_called()
                 || context.is_listed()
-                || context.is_named(true)
+                || context.is_named_in(kind)
                 || [" /", "`/", "\"/", "'/", "(/"].iter().any(|it| context.before.ends_with(it))
         }
         TextKind::Prose => {
-            prefixed > 0 || context.is_labelled() || context.is_marked() || context.is_named(false)
+            prefixed > 0
+                || context.is_labelled()
+                || context.is_marked()
+                || context.is_named_in(kind)
         }
     };
     let parts = word.slice(text).split('-').count();
     let is_command = kind == TextKind::Unlabelled && context.is_command();
     let is_long = parts >= 3 && kind != TextKind::Program && !is_command;
-    ((is_meant || is_long) && !context.is_other(kind)).then_some((span, ReferenceForm::Named))
+    ((is_meant || is_long) && !context.is_other_thing(kind)).then_some((span, ReferenceForm::Named))
 }
 
 /// Returns whether a command line starts an agent with the name as its prompt: `claude "/name"`.

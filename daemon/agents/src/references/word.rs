@@ -54,7 +54,7 @@ fn is_placeholder(text: &str, name: Span) -> bool {
 }
 
 /// Returns whether a code span is `/name`, and no word in its line is one of routes and paths. In a
-/// table it may be a route, because the words are in the head.
+/// table the name may be a route, because the words are in the head.
 fn is_command_in_code(text: &str, name: Span) -> bool {
     let (before, after) = line_around(text, name);
     let is_other = |it: &str| {

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use skills_agents::profile::{BuiltInSkill, Profile};
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_syntax::path::AbsPath;
+use skills_syntax::quote::double_quote_scalar;
 
 use super::Candidate;
 use super::address::{built_in_path, is_built_in};
-use super::provided::{ProvidedContents, ProvidedRoot, ProvidedSkill, quoted};
+use super::provided::{ProvidedContents, ProvidedRoot, ProvidedSkill};
 
 /// Returns the root that lists an agent's built-in skills.
 pub(super) fn provided(profile: &Profile, skills: &[BuiltInSkill]) -> ProvidedRoot {
@@ -32,8 +33,8 @@ fn ready(root: &AbsPath, skill: &BuiltInSkill) -> ProvidedSkill {
     let BuiltInSkill { name, description } = skill;
     let mut text = String::new();
     // Writing to a `String` cannot fail.
-    let _ = writeln!(text, "---\nname: {}", quoted(name));
-    let _ = writeln!(text, "description: {}\n---", quoted(description));
+    let _ = writeln!(text, "---\nname: {}", double_quote_scalar(name));
+    let _ = writeln!(text, "description: {}\n---", double_quote_scalar(description));
     // There is no file to hash.
     let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
     ProvidedSkill {

@@ -14,7 +14,7 @@ pub(super) fn apply(ctx: &DiscoveryContext, rules: &[Rule], candidates: &mut [Ca
     if !rules.iter().any(|it| it.action == Action::Deny) {
         return;
     }
-    let precedence = RulePrecedence::of(&ctx.profile);
+    let precedence = RulePrecedence::from_profile(&ctx.profile);
     for candidate in candidates {
         if candidate.state.is_out() || candidate.state == SkillState::Shadowed {
             continue;
@@ -35,7 +35,7 @@ pub(super) fn apply(ctx: &DiscoveryContext, rules: &[Rule], candidates: &mut [Ca
 
 /// Returns true if the permission rules deny a candidate, whatever its state.
 pub fn is_denied(ctx: &DiscoveryContext, rules: &[Rule], candidate: &Candidate) -> bool {
-    let precedence = RulePrecedence::of(&ctx.profile);
+    let precedence = RulePrecedence::from_profile(&ctx.profile);
     decide(ctx, precedence, rules, candidate).action == Action::Deny
 }
 

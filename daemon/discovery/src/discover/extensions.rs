@@ -56,7 +56,7 @@ pub(super) fn find(
                 None => Ok(path),
                 Some(why) => Err((path, why.clone())),
             };
-            RootLocation { path, declared: owner, held: None, origin: origin.clone() }
+            RootLocation { path, declared: owner, plugin_path: None, origin: origin.clone() }
         }));
     }
     found

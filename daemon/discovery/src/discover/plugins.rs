@@ -89,7 +89,7 @@ pub(super) fn in_skill_directory(
 
 /// Returns the reason if Claude Code does not trust the working directory's folder, as a sentence
 /// fragment.
-pub(super) fn untrusted(
+pub(super) fn trust_reason(
     ctx: &DiscoveryContext,
     rule: &PluginRule,
     worktree: &WorktreeLocation,
@@ -224,7 +224,7 @@ impl PluginFinder<'_> {
             root_content,
             form,
             off: None,
-            untrusted: None,
+            trust_reason: None,
             plugin,
             owner,
             trust_path: None,

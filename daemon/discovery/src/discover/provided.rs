@@ -12,6 +12,7 @@ use std::sync::Arc;
 use skills_agents::profile::{OutputFormat, Profile};
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_syntax::path::AbsPath;
+use skills_syntax::quote::double_quote_scalar;
 
 use super::address::{prompt_of, prompt_path};
 use super::disk::{Fault, FaultKind, FileId, SkillFile};
@@ -141,14 +142,14 @@ impl Prompt {
 
     /// Returns a SKILL.md with the server's description of the prompt.
     fn as_file(&self, name: &str) -> String {
-        let mut text = format!("---\nname: {}\n", quoted(name));
+        let mut text = format!("---\nname: {}\n", double_quote_scalar(name));
         let described = self.description.as_deref().map(str::trim).filter(|it| !it.is_empty());
         let by_name = || format!("The prompt `{}` of the MCP server `{}`.", self.name, self.server);
         let description = described.map_or_else(by_name, str::to_owned);
         // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "description: {}", quoted(&description));
+        let _ = writeln!(text, "description: {}", double_quote_scalar(&description));
         if !self.arguments.is_empty() {
-            let names = self.arguments.iter().map(|it| quoted(&it.name));
+            let names = self.arguments.iter().map(|it| double_quote_scalar(&it.name));
             let names = names.collect::<Vec<_>>().join(", ");
             let _ = writeln!(text, "arguments: [{names}]");
             let hint = self.arguments.iter().map(|it| {
@@ -156,38 +157,24 @@ impl Prompt {
                 if it.required { format!("<{name}>") } else { format!("[{name}]") }
             });
             let hint = hint.collect::<Vec<_>>().join(" ");
-            let _ = writeln!(text, "argument-hint: {}", quoted(&hint));
+            let _ = writeln!(text, "argument-hint: {}", double_quote_scalar(&hint));
         }
-        let _ = writeln!(text, "metadata:\n  mcp-server: {}", quoted(&self.server));
-        let _ = writeln!(text, "  mcp-prompt: {}", quoted(&self.name));
+        let _ = writeln!(text, "metadata:\n  mcp-server: {}", double_quote_scalar(&self.server));
+        let _ = writeln!(text, "  mcp-prompt: {}", double_quote_scalar(&self.name));
         for argument in &self.arguments {
             let described = argument.description.as_deref().unwrap_or_default();
             let required = if argument.required { PROMPT_REQUIRED } else { "optional" };
             let value = format!("{required}: {described}");
-            let key = quoted(&format!("{PROMPT_ARGUMENT}{}", argument.name));
-            let _ = writeln!(text, "  {key}: {}", quoted(value.trim_end_matches([':', ' '])));
+            let key = double_quote_scalar(&format!("{PROMPT_ARGUMENT}{}", argument.name));
+            let _ = writeln!(
+                text,
+                "  {key}: {}",
+                double_quote_scalar(value.trim_end_matches([':', ' ']))
+            );
         }
         text.push_str("---\n");
         text
     }
-}
-
-/// Returns the text as a YAML double-quoted scalar with special characters escaped.
-pub(super) fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for it in text.chars() {
-        match it {
-            '"' | '\\' => quoted.extend(['\\', it]),
-            '\n' => quoted.push_str("\\n"),
-            it if it.is_control() || matches!(it, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                // Writing to a `String` cannot fail.
-                let _ = write!(quoted, "\\u{:04x}", u32::from(it));
-            }
-            it => quoted.push(it),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 #[cfg(test)]

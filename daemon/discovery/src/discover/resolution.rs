@@ -173,11 +173,11 @@ pub struct SearchRoot {
     /// The user's trust decision for that path; `None` if there is no decision.
     pub trust_decision: Option<bool>,
     /// The reason if the agent reads the plugin only in a trusted folder, and does not trust it.
-    pub untrusted: Option<String>,
+    pub trust_reason: Option<String>,
     /// True if the agent or the user requires trust and the root is not trusted, so that none of
     /// its content is returned.
-    pub is_held_back: bool,
-    /// True if it is held back because the user requires trust, so that not even descriptions of
+    pub awaits_trust: bool,
+    /// True if the root awaits trust because the user requires it, so that not even descriptions of
     /// its skills are returned.
     pub withholds_text: bool,
 }
@@ -198,8 +198,8 @@ impl SearchRoot {
             origin: String::new(),
             trust_path: None,
             trust_decision: None,
-            untrusted: None,
-            is_held_back: false,
+            trust_reason: None,
+            awaits_trust: false,
             withholds_text: false,
         }
     }
@@ -240,7 +240,7 @@ pub enum RootOutcome {
     Fault(Fault),
     /// The root is not searched, for example because `HOME` is not set or a variable switches it
     /// off. Holds the reason.
-    NoBase(String),
+    NotSearched(String),
     /// The path leads to a directory that is never searched. Holds the reason.
     OutOfBounds(String),
     /// The tree could not answer yet.

@@ -22,22 +22,22 @@ pub(super) struct RootLocation {
     /// Owner of the file that declares the path; `None` if the profile's row declares it.
     pub(super) declared: Option<Owner>,
     /// The plugin path, if the root belongs to a plugin.
-    pub(super) held: Option<PluginPath>,
+    pub(super) plugin_path: Option<PluginPath>,
     /// Description of its source if that is not the row; otherwise empty.
     pub(super) origin: String,
 }
 
 impl RootLocation {
     pub(super) fn at(path: RootPath, declared: Option<Owner>) -> Self {
-        Self { path, declared, held: None, origin: String::new() }
+        Self { path, declared, plugin_path: None, origin: String::new() }
     }
 
-    pub(super) fn held(held: &PluginPath) -> Self {
-        let path = match &held.off {
-            None => Ok(held.path.clone()),
-            Some(why) => Err((held.path.clone(), why.clone())),
+    pub(super) fn of_plugin(plugin_path: &PluginPath) -> Self {
+        let path = match &plugin_path.off {
+            None => Ok(plugin_path.path.clone()),
+            Some(why) => Err((plugin_path.path.clone(), why.clone())),
         };
-        Self { path, declared: None, held: Some(held.clone()), origin: String::new() }
+        Self { path, declared: None, plugin_path: Some(plugin_path.clone()), origin: String::new() }
     }
 }
 
@@ -138,15 +138,15 @@ pub(super) fn switched_off(
     switches: &[DisableSwitch],
     relative: &str,
 ) -> Option<String> {
-    // Measured: opencode's flags are words of its library.
+    // Measured: opencode also accepts `yes`, `on` and `y`.
     let says_yes = |it: &DisableSwitch| {
         let value = ctx.environment.get(&*it.variable);
         it.takes_yes && value.is_some_and(|it| it == "yes" || it == "on" || it == "y")
     };
     let is_on = |it: &&DisableSwitch| is_on(ctx, &it.variable) || says_yes(it);
-    let matches_wildcard =
+    let applies_to_path =
         |it: &&DisableSwitch| it.relative.as_ref().is_none_or(|it| it == relative);
-    let switch = switches.iter().filter(matches_wildcard).find(is_on)?;
+    let switch = switches.iter().filter(applies_to_path).find(is_on)?;
     Some(format!("`{}` switches it off", switch.variable))
 }
 

@@ -36,20 +36,20 @@ pub(super) fn search(
         RootSearch { ctx, worktree, owners, settings, walker, tree, roots: Vec::new() };
     let mut plugins: Option<Vec<PluginPath>> = None;
     for (index, rule) in ctx.profile.roots.iter().enumerate() {
-        let mut places: Vec<RootLocation> = match &rule.base {
+        let mut locations: Vec<RootLocation> = match &rule.base {
             RootBase::Provided(provider) => {
-                search.provided(*provider, index, &addresses);
+                search.add_provider(*provider, index, &addresses);
                 continue;
             }
             RootBase::BuiltIn(skills) => {
-                search.built_in(skills, index);
+                search.add_built_in(skills, index);
                 continue;
             }
             RootBase::Plugins(of) => {
                 let find = || plugins::find(ctx, of, owners, tree, search.settings);
                 let all = plugins.get_or_insert_with(find).iter();
                 all.filter(|it| it.root_content == rule.root_content)
-                    .map(RootLocation::held)
+                    .map(RootLocation::of_plugin)
                     .collect()
             }
             RootBase::Extensions(of) => {
@@ -74,10 +74,10 @@ pub(super) fn search(
             }
         };
         // Popped from the end, so that a plugin is searched right after the root that contains it.
-        places.reverse();
-        while let Some(place) = places.pop() {
-            search.walk(place, index);
-            places.extend(search.plugins_in_last_root().into_iter().rev());
+        locations.reverse();
+        while let Some(location) = locations.pop() {
+            search.walk(location, index);
+            locations.extend(search.plugins_in_last_root().into_iter().rev());
         }
     }
     search.roots
@@ -95,14 +95,14 @@ struct RootSearch<'a, 'b> {
 
 impl RootSearch<'_, '_> {
     /// Adds the roots that a provider supplies for the row at `index`.
-    fn provided(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
+    fn add_provider(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
         for provided in self.tree.provided(provider, &self.ctx.profile.id, addresses) {
             self.add_provided(provided, index);
         }
     }
 
     /// Adds the skills built into the agent's program.
-    fn built_in(&mut self, skills: &[BuiltInSkill], index: usize) {
+    fn add_built_in(&mut self, skills: &[BuiltInSkill], index: usize) {
         self.add_provided(built_in::provided(&self.ctx.profile, skills), index);
     }
 
@@ -119,36 +119,40 @@ impl RootSearch<'_, '_> {
     }
 
     /// Walks one root of the row at `index`.
-    fn walk(&mut self, RootLocation { path, declared, held, origin }: RootLocation, index: usize) {
+    fn walk(
+        &mut self,
+        RootLocation { path, declared, plugin_path, origin }: RootLocation,
+        index: usize,
+    ) {
         let rule = &self.ctx.profile.roots[index];
         let (start, root) = (self.walker.candidates.len(), self.roots.len());
         let named = path.as_ref().unwrap_or_else(|it| &it.0);
-        let owner = match (&held, declared) {
-            (Some(held), _) => held.owner,
+        let owner = match (&plugin_path, declared) {
+            (Some(plugin_path), _) => plugin_path.owner,
             (None, Some(declared)) => declared,
             // A root without a path has nothing to trust.
             (None, None) if path.is_err() => Owner::Repository,
             (None, None) => self.owners.base_owner(&rule.base, named),
         };
-        let base = match &held {
-            Some(held) => held.plugin.root.clone(),
+        let base = match &plugin_path {
+            Some(plugin_path) => plugin_path.plugin.root.clone(),
             None => base_of(rule, named),
         };
         // Measured in the source: managed commands are left out too, managed skills are not.
-        let is_locked = held.is_none()
+        let is_locked = plugin_path.is_none()
             && (rule.root_content == RootContent::Commands || owner != Owner::Managed);
-        let path = path.and_then(|it| if is_locked { self.not_locked(it) } else { Ok(it) });
-        let path = path.and_then(|it| self.not_foreign(rule, it, &base));
-        let path = path.and_then(|it| self.not_codex_home(rule, it));
+        let path = path.and_then(|it| if is_locked { self.refuse_if_locked(it) } else { Ok(it) });
+        let path = path.and_then(|it| self.refuse_foreign(rule, it, &base));
+        let path = path.and_then(|it| self.refuse_codex_home(rule, it));
         let walker = &mut *self.walker;
         let (path, (outcome, skips)) = match path {
-            Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
+            Err((path, why)) => (path, (RootOutcome::NotSearched(why), Vec::new())),
             Ok(path) => {
                 walker.set_link_targets(&path, owner.is_own(), &base);
-                walker.set_plugin_top(held.as_ref().map(|it| &it.plugin.root));
-                let found = match (&held, rule.root_content) {
-                    (Some(held), _) => {
-                        walker.plugin(&path, held.form, held.root_content, rule, root)
+                walker.set_plugin_top(plugin_path.as_ref().map(|it| &it.plugin.root));
+                let found = match (&plugin_path, rule.root_content) {
+                    (Some(plugin_path), _) => {
+                        walker.plugin(&path, plugin_path.form, plugin_path.root_content, rule, root)
                     }
                     (None, RootContent::Skills) => walker.root(&path, &rule.walk, root),
                     (None, RootContent::Commands) => walker.commands(&path, &rule.walk, root),
@@ -157,17 +161,19 @@ impl RootSearch<'_, '_> {
             }
         };
         let candidates = start..walker.candidates.len();
-        let scope = match &held {
-            Some(held) if held.root_content == RootContent::Commands => Scope::Command,
+        let scope = match &plugin_path {
+            Some(plugin_path) if plugin_path.root_content == RootContent::Commands => {
+                Scope::Command
+            }
             Some(_) => Scope::Plugin,
             None => rule.scope,
         };
         self.roots.push(SearchRoot {
             rule: index,
             label: rule.label.clone(),
-            trust_path: held.as_ref().and_then(|it| it.trust_path.clone()),
-            untrusted: held.as_ref().and_then(|it| it.untrusted.clone()),
-            plugin: held.map(|it| it.plugin),
+            trust_path: plugin_path.as_ref().and_then(|it| it.trust_path.clone()),
+            trust_reason: plugin_path.as_ref().and_then(|it| it.trust_reason.clone()),
+            plugin: plugin_path.map(|it| it.plugin),
             outcome,
             candidates,
             skips,
@@ -177,7 +183,7 @@ impl RootSearch<'_, '_> {
     }
 
     /// Refuses a directory if a setting allows only the skills of plugins.
-    fn not_locked(&self, path: AbsPath) -> RootPath {
+    fn refuse_if_locked(&self, path: AbsPath) -> RootPath {
         match &self.settings.restrictions.plugin_skills {
             Some(it) => Err((path, format!("{} allows only plugins", it.shown()))),
             None => Ok(path),
@@ -185,7 +191,7 @@ impl RootSearch<'_, '_> {
     }
 
     /// Refuses a directory of another user above the worktree.
-    fn not_foreign(&mut self, rule: &RootRule, path: AbsPath, base: &AbsPath) -> RootPath {
+    fn refuse_foreign(&mut self, rule: &RootRule, path: AbsPath, base: &AbsPath) -> RootPath {
         let is_upwards = matches!(rule.base, RootBase::Ancestors { .. });
         if !is_upwards || path.starts_with(&*self.worktree.top) {
             return Ok(path);
@@ -203,7 +209,7 @@ impl RootSearch<'_, '_> {
 
     /// Refuses Codex's own directory as a project's. Measured: it is the user's also if the working
     /// directory contains it.
-    fn not_codex_home(&self, rule: &RootRule, path: AbsPath) -> RootPath {
+    fn refuse_codex_home(&self, rule: &RootRule, path: AbsPath) -> RootPath {
         let is_upwards = matches!(rule.base, RootBase::Ancestors { .. });
         if self.ctx.profile.output != OutputFormat::Codex || !is_upwards {
             return Ok(path);
@@ -226,23 +232,24 @@ impl RootSearch<'_, '_> {
         let settings = &mut *self.settings;
         let is_project = last.scope.is_from_worktree();
         let is_elsewhere = is_project && last.path != ctx.cwd.child(".claude/skills");
-        let untrusted = if is_elsewhere {
+        let trust_reason = if is_elsewhere {
             let agent = ctx.profile.subject();
             Some(format!(
                 "{agent} reads a project's plugins only in the working directory's `.claude/skills`"
             ))
         } else if is_project {
-            plugins::untrusted(ctx, rule, self.worktree, owners, tree, settings)
+            plugins::trust_reason(ctx, rule, self.worktree, owners, tree, settings)
         } else {
             None
         };
-        let holder = last.owner;
+        let parent_owner = last.owner;
         let mut found = Vec::new();
         // Measured: hidden directories are plugins in projects only.
         let is_hidden =
             |it: &AbsPath| it.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b"."));
         for dir in dirs.into_iter().filter(|it| is_project || !is_hidden(it)) {
-            let more = plugins::in_skill_directory(ctx, rule, &dir, holder, owners, tree, settings);
+            let more =
+                plugins::in_skill_directory(ctx, rule, &dir, parent_owner, owners, tree, settings);
             // Measured: of plugins with one name, the first counts.
             let key = more.first().map(|it| it.plugin.key.clone());
             let is_first =
@@ -250,21 +257,21 @@ impl RootSearch<'_, '_> {
             let is_taken = |it: &SearchRoot| {
                 let plugin = it.plugin.as_ref();
                 plugin.is_some_and(|it| Some(&it.key) == key.as_ref())
-                    && !matches!(it.outcome, RootOutcome::NoBase(_))
+                    && !matches!(it.outcome, RootOutcome::NotSearched(_))
             };
             if !found.iter().any(is_first) && !self.roots.iter().any(is_taken) {
                 found.extend(more);
             }
         }
         for it in &mut found {
-            it.untrusted.clone_from(&untrusted);
+            it.trust_reason.clone_from(&trust_reason);
         }
         if let Some(it) = &self.settings.restrictions.no_local_plugins {
             for plugin in &mut found {
                 plugin.off = Some(format!("{} switches it off", it.shown()));
             }
         }
-        found.iter().map(RootLocation::held).collect()
+        found.iter().map(RootLocation::of_plugin).collect()
     }
 }
 
@@ -284,9 +291,9 @@ fn missing_in_linked(
         return Vec::new();
     }
     let mut is_missing = |relative: &str| {
-        let place = tree.look(&worktree.top.child(relative));
-        settings.complete &= place.is_some();
-        matches!(place, Some(PathStatus::Missing))
+        let status = tree.look(&worktree.top.child(relative));
+        settings.complete &= status.is_some();
+        matches!(status, Some(PathStatus::Missing))
     };
     let missing = rule.relative.iter().filter(|it| is_missing(it));
     missing.map(|it| Ok(main.child(&**it))).collect()

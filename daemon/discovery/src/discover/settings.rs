@@ -58,7 +58,7 @@ pub(super) fn read(
     let mut reader =
         SettingsReader { ctx, owners, tree, settings, merged: merge::MergedPermissions::default() };
     for rule in &ctx.profile.settings {
-        reader.rule(rule, worktree);
+        reader.apply_rule(rule, worktree);
     }
     reader.merged.finish(&mut reader.settings);
     restrictions::finish(&mut reader.settings);
@@ -76,7 +76,7 @@ struct SettingsReader<'a> {
 
 impl SettingsReader<'_> {
     /// Reads settings from the variable that the rule names.
-    fn text(&mut self, rule: &SettingsRule) {
+    fn read_variable(&mut self, rule: &SettingsRule) {
         let RootBase::IfSet { name } = &rule.base else { return };
         let Some(text) = self.ctx.environment.get(&**name).filter(|it| !it.is_empty()) else {
             return;
@@ -93,11 +93,17 @@ impl SettingsReader<'_> {
             outcome: SettingsOutcome::Read,
             notes: Vec::new(),
         });
-        self.document(&text, &path, &self.ctx.cwd, rule);
+        self.apply_document(&text, &path, &self.ctx.cwd, rule);
     }
 
     /// Takes the settings of a text. Paths in its references start at `dir`.
-    fn document(&mut self, text: &TextFile, path: &AbsPath, dir: &AbsPath, rule: &SettingsRule) {
+    fn apply_document(
+        &mut self,
+        text: &TextFile,
+        path: &AbsPath,
+        dir: &AbsPath,
+        rule: &SettingsRule,
+    ) {
         let written = text.as_str();
         let replaced = rule.has_references && references::has_references(written);
         let references = References {
@@ -144,7 +150,7 @@ impl SettingsReader<'_> {
             let only_restricts =
                 matches!(reads, SettingsItem::PermissionLists | SettingsItem::Restrictions);
             if is_valid || only_restricts {
-                self.take(*reads, &document, path);
+                self.apply_item(*reads, &document, path);
             }
         }
         // Managed files are read value by value.
@@ -154,9 +160,9 @@ impl SettingsReader<'_> {
         }
     }
 
-    fn rule(&mut self, rule: &SettingsRule, worktree: &WorktreeLocation) {
+    fn apply_rule(&mut self, rule: &SettingsRule, worktree: &WorktreeLocation) {
         if rule.source != SettingsSource::File {
-            self.text(rule);
+            self.read_variable(rule);
             return;
         }
         let mut found = bases(self.ctx, &rule.base, worktree);
@@ -165,19 +171,19 @@ impl SettingsReader<'_> {
             found.reverse();
         }
         let off = switched_off(self.ctx, &rule.switches, "");
-        let off = off.or_else(|| self.untrusted().filter(|_| rule.needs_trust));
+        let off = off.or_else(|| self.trust_reason().filter(|_| rule.needs_trust));
         for base in found {
             for relative in &rule.relative {
                 if let (Ok(base), None, Some(dir)) = (&base, &off, relative.strip_suffix("/*.json"))
                 {
                     for path in self.json_files(&base.child(dir), rule.broken) {
-                        self.file(&path, rule);
+                        self.read_file(&path, rule);
                     }
                     continue;
                 }
                 if let Some((dir, is_deep)) = agent_files::pattern_directory(relative) {
                     if let (Ok(base), None) = (&base, &off) {
-                        self.agents(&base.child(dir), is_deep, rule);
+                        self.read_agents(&base.child(dir), is_deep, rule);
                     }
                     continue;
                 }
@@ -194,7 +200,7 @@ impl SettingsReader<'_> {
                         outcome: SettingsOutcome::Off(why),
                         notes: Vec::new(),
                     }),
-                    None => self.file(&path, rule),
+                    None => self.read_file(&path, rule),
                 }
             }
             if is_upwards && rule.ancestors == AncestorFiles::Nearest && self.last_exists() {
@@ -251,14 +257,14 @@ impl SettingsReader<'_> {
         names.iter().map(|it| dir.child(it)).collect()
     }
 
-    fn untrusted(&self) -> Option<String> {
+    fn trust_reason(&self) -> Option<String> {
         let (trusted, source) = self.settings.trusted.as_ref()?;
         let file = source.file.display();
         (!trusted).then(|| format!("`{file}` does not trust the working directory"))
     }
 
     /// Reads the agents in Markdown files below `top`.
-    fn agents(&mut self, top: &AbsPath, is_deep: bool, rule: &SettingsRule) {
+    fn read_agents(&mut self, top: &AbsPath, is_deep: bool, rule: &SettingsRule) {
         let Some(mut found) = MarkdownFiles::find(self.tree, &self.settings.tops, top, is_deep)
         else {
             self.settings.complete = false;
@@ -276,7 +282,9 @@ impl SettingsReader<'_> {
             let fenced = agent_files::fence(text.as_str());
             n_bytes += text.as_str().len();
             n_frontmatter += fenced.as_ref().map_or(0, |it| it.content.len());
-            if n_bytes > agent_files::BYTES || n_frontmatter > agent_files::FRONTMATTER_BYTES {
+            if n_bytes > agent_files::MAX_BYTES
+                || n_frontmatter > agent_files::MAX_FRONTMATTER_BYTES
+            {
                 found.is_cut = true;
                 break;
             }
@@ -289,7 +297,7 @@ impl SettingsReader<'_> {
             };
             self.settings.record_trust(path, &rule.base, self.ctx.profile.subject(), self.owners);
             for reads in &rule.reads {
-                self.take(*reads, &document, path);
+                self.apply_item(*reads, &document, path);
             }
         }
         if found.is_cut {
@@ -299,7 +307,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    fn file(&mut self, path: &AbsPath, rule: &SettingsRule) {
+    fn read_file(&mut self, path: &AbsPath, rule: &SettingsRule) {
         // A variable may name a file that is read anyway; the later read counts.
         self.settings.consulted.retain(|it| it.path != *path);
         // References may make a text valid.
@@ -311,11 +319,11 @@ impl SettingsReader<'_> {
         if let Some(text) = text {
             self.settings.record_trust(path, &rule.base, self.ctx.profile.subject(), self.owners);
             let dir = path.parent().unwrap_or_else(|| path.clone());
-            self.document(&text, path, &dir, rule);
+            self.apply_document(&text, path, &dir, rule);
         }
     }
 
-    fn take(&mut self, reads: SettingsItem, document: &Node, file: &AbsPath) {
+    fn apply_item(&mut self, reads: SettingsItem, document: &Node, file: &AbsPath) {
         match reads {
             SettingsItem::SkillPaths => {
                 // Measured: a list in place of the table is the list of paths.
@@ -324,16 +332,18 @@ impl SettingsReader<'_> {
                     Some(_) => &["skills"],
                     None => &["skills", "paths"],
                 };
-                self.paths(document, keys, file);
+                self.apply_paths(document, keys, file);
             }
-            SettingsItem::SkillDirectories => self.paths(document, &["skillDirectories"], file),
-            SettingsItem::SkillUrls => self.urls(document, file),
-            SettingsItem::PermissionMap => self.merged.take(document, file, &mut self.settings),
-            SettingsItem::PermissionLists => rules::take(document, file, &mut self.settings),
-            SettingsItem::Restrictions => restrictions::take(document, file, &mut self.settings),
+            SettingsItem::SkillDirectories => {
+                self.apply_paths(document, &["skillDirectories"], file);
+            }
+            SettingsItem::SkillUrls => self.apply_urls(document, file),
+            SettingsItem::PermissionMap => self.merged.apply(document, file, &mut self.settings),
+            SettingsItem::PermissionLists => rules::apply(document, file, &mut self.settings),
+            SettingsItem::Restrictions => restrictions::apply(document, file, &mut self.settings),
             SettingsItem::SkillOverrides => {
                 switch::overrides(document, file, &mut self.settings);
-                self.listing_limits(document, file);
+                self.apply_listing_limits(document, file);
             }
             SettingsItem::DisabledNames => {
                 switch::disabled_names(document, file, &mut self.settings);
@@ -348,7 +358,7 @@ impl SettingsReader<'_> {
             SettingsItem::DisabledExactly => {
                 switch::disabled_exactly(document, file, &mut self.settings);
             }
-            SettingsItem::SkillPatterns => patterns::take(document, file, &mut self.settings),
+            SettingsItem::SkillPatterns => patterns::apply(document, file, &mut self.settings),
             SettingsItem::SkillsConfig => {
                 let home = self.ctx.environment.get("HOME");
                 switch::config(document, file, home, self.tree, &mut self.settings);
@@ -371,8 +381,8 @@ impl SettingsReader<'_> {
                     }
                 }
             }
-            SettingsItem::EnabledPlugins => self.plugins(document, file),
-            SettingsItem::PluginConfigs => self.plugin_configs(document, file),
+            SettingsItem::EnabledPlugins => self.apply_plugins(document, file),
+            SettingsItem::PluginConfigs => self.apply_plugin_configs(document, file),
             SettingsItem::FolderTrust => {
                 trust::read_folder_trust_switch(document, file, &mut self.settings);
             }
@@ -384,7 +394,7 @@ impl SettingsReader<'_> {
 
     /// Applies a file's list of directories, which replaces earlier ones. A repository's list may
     /// name directories of the worktree; other directories need trust.
-    fn paths(&mut self, document: &Node, keys: &[&str], file: &AbsPath) {
+    fn apply_paths(&mut self, document: &Node, keys: &[&str], file: &AbsPath) {
         let Some(mut list) = self.texts(document, keys, file) else { return };
         let key = keys.join(".");
         let until = self.settings.until_trusted(file);
@@ -405,7 +415,7 @@ impl SettingsReader<'_> {
 
     /// Applies a file's list of registries, which replaces earlier ones. A repository's list needs
     /// trust.
-    fn urls(&mut self, document: &Node, file: &AbsPath) {
+    fn apply_urls(&mut self, document: &Node, file: &AbsPath) {
         let Some(list) = self.texts(document, &["skills", "urls"], file) else { return };
         let until = self.settings.until_trusted(file);
         for it in &list {
@@ -449,7 +459,7 @@ impl SettingsReader<'_> {
 
     /// Applies the limits of the prompt listing. A repository's need trust, because a larger list
     /// takes the model's context.
-    fn listing_limits(&mut self, document: &Node, file: &AbsPath) {
+    fn apply_listing_limits(&mut self, document: &Node, file: &AbsPath) {
         for key in ["skillListingMaxDescChars", "skillListingBudgetFraction"] {
             let Some(node) = document.get(key) else { continue };
             let Value::Other(text) = &node.value else { continue };
@@ -470,7 +480,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    fn plugins(&mut self, document: &Node, file: &AbsPath) {
+    fn apply_plugins(&mut self, document: &Node, file: &AbsPath) {
         for entry in document.get("enabledPlugins").map(Node::entries).unwrap_or_default() {
             let source = SourceLocation { file: file.clone(), at: entry.at };
             // Measured: a list of versions does not enable the plugin.
@@ -488,7 +498,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    fn plugin_configs(&mut self, document: &Node, file: &AbsPath) {
+    fn apply_plugin_configs(&mut self, document: &Node, file: &AbsPath) {
         for entry in document.get("pluginConfigs").map(Node::entries).unwrap_or_default() {
             let options = entry.node.get("options").map(Node::entries).unwrap_or_default();
             let names: Vec<_> = options.iter().map(|it| format!("`{}`", it.key)).collect();

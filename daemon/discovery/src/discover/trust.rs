@@ -30,7 +30,7 @@ pub(super) fn mark(owners: &Owners<'_>, roots: &mut [SearchRoot]) {
 /// Marks skills of plugins that the agent reads only in a trusted folder as untrusted.
 pub(super) fn hold_back_plugins(roots: &[SearchRoot], candidates: &mut [Candidate]) {
     for candidate in candidates {
-        let Some(why) = &roots[candidate.root].untrusted else { continue };
+        let Some(why) = &roots[candidate.root].trust_reason else { continue };
         if can_wait(candidate) {
             candidate.state = SkillState::Untrusted;
             candidate.reason = Some(Box::new(Reason {
@@ -77,11 +77,11 @@ pub(super) fn hold_back(
         None => "To trust the worktree, run `skillsd trust` in it.".to_owned(),
     };
     for root in roots.iter_mut().filter(|it| !it.is_own()) {
-        root.is_held_back = !root.trust_decision.unwrap_or(is_given);
-        root.withholds_text = policy.requires_trust && root.is_held_back;
+        root.awaits_trust = !root.trust_decision.unwrap_or(is_given);
+        root.withholds_text = policy.requires_trust && root.awaits_trust;
     }
-    let held_back = |it: &&mut Candidate| roots[it.root].is_held_back && can_wait(it);
-    for candidate in candidates.iter_mut().filter(held_back) {
+    let awaits_trust = |it: &&mut Candidate| roots[it.root].awaits_trust && can_wait(it);
+    for candidate in candidates.iter_mut().filter(awaits_trust) {
         let is_decided = roots[candidate.root].trust_decision.is_some();
         let message = match &settings.trust_file {
             _ if is_decided => "you have decided not to trust its directory".to_owned(),

@@ -111,7 +111,7 @@ impl Walker<'_> {
                 let beyond = self.out_of_bounds(path).map(RootOutcome::OutOfBounds);
                 beyond.or_else(|| {
                     let fault = self.links.directory(self.link_targets.as_ref(), path)?;
-                    Some(RootOutcome::NoBase(format!("it {fault}")))
+                    Some(RootOutcome::NotSearched(format!("it {fault}")))
                 })
             }
             Some(PathStatus::File) => Some(not_directory("")),
@@ -329,7 +329,7 @@ impl Walker<'_> {
         let (start, profile) = (self.candidates.len(), self.profile);
         let (outcome, skips) = match contents {
             ProvidedContents::Directory => self.root(&path, &rule.walk, root),
-            ProvidedContents::NotReady(why) => (RootOutcome::NoBase(why), Vec::new()),
+            ProvidedContents::NotReady(why) => (RootOutcome::NotSearched(why), Vec::new()),
             ProvidedContents::Failed(why) => {
                 (RootOutcome::Fault(ProvidedContents::fault(&why)), Vec::new())
             }

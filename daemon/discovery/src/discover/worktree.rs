@@ -13,6 +13,7 @@ use super::tree::Tree;
 pub(super) struct WorktreeLocation {
     pub(super) top: AbsPath,
     pub(super) in_git: bool,
+    /// The ancestor of another user at which the search for the worktree stopped.
     pub(super) foreign: Option<AbsPath>,
     pub(super) repository: Repository,
 }
@@ -34,7 +35,7 @@ pub enum Repository {
         main: Option<AbsPath>,
     },
     /// A directory elsewhere, used by this worktree only: a submodule.
-    Apart(AbsPath),
+    Submodule(AbsPath),
     /// `.git` is a file that does not name this worktree's repository. Holds the reason, as a
     /// sentence fragment with `.git` as its subject.
     Unproven(String),
@@ -49,7 +50,7 @@ impl Repository {
             Self::None | Self::Unproven(_) | Self::Broken(_) => None,
             Self::Own => Some(top.child(".git")),
             Self::Linked { common, .. } => Some(common.clone()),
-            Self::Apart(git) => Some(git.clone()),
+            Self::Submodule(git) => Some(git.clone()),
         }
     }
 
@@ -66,7 +67,9 @@ impl Repository {
     pub fn main(&self) -> Option<&AbsPath> {
         match self {
             Self::Linked { main, .. } => main.as_ref(),
-            Self::None | Self::Own | Self::Apart(_) | Self::Unproven(_) | Self::Broken(_) => None,
+            Self::None | Self::Own | Self::Submodule(_) | Self::Unproven(_) | Self::Broken(_) => {
+                None
+            }
         }
     }
 }
@@ -75,8 +78,9 @@ impl WorktreeLocation {
     /// Finds the top of the git worktree that contains `cwd`; outside git that is `cwd` itself.
     ///
     /// The search stops at an ancestor that belongs to neither the user nor root, as git's own does
-    /// (`safe.directory`), so that another user's directory above has no effect.
-    pub(super) fn of(cwd: &AbsPath, tree: &dyn Tree, complete: &mut bool) -> Self {
+    /// (`safe.directory`), so that another user's directory above has no effect. Sets
+    /// `complete` to false if the tree could not answer yet.
+    pub(super) fn find(cwd: &AbsPath, tree: &dyn Tree, complete: &mut bool) -> Self {
         let repository = Repository::None;
         let outside = |foreign| Self { top: cwd.clone(), in_git: false, foreign, repository };
         for dir in cwd.ancestors() {
@@ -99,7 +103,7 @@ impl WorktreeLocation {
                         *complete = false;
                         Repository::None
                     }
-                    Err(GitFileError::Why(why)) => Repository::Unproven(why),
+                    Err(GitFileError::Unproven(why)) => Repository::Unproven(why),
                     Err(GitFileError::Broken(why)) => Repository::Broken(why),
                 },
                 Some(_) => continue,
@@ -119,7 +123,8 @@ impl WorktreeLocation {
 enum GitFileError {
     /// The tree could not answer yet.
     Unknown,
-    Why(String),
+    /// git may accept the file, but the directory that it names is not proven to be the repository.
+    Unproven(String),
     /// git refuses the file too.
     Broken(String),
 }
@@ -128,41 +133,42 @@ enum GitFileError {
 /// return.
 fn read_git_file(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, GitFileError> {
     let file = top.child(".git");
-    let text = line(&file, tree)?.ok_or_else(|| git_file_error("it cannot be read"))?;
+    let text = trimmed_text(&file, tree)?.ok_or_else(|| git_file_error("it cannot be read"))?;
     let path = text.strip_prefix("gitdir:").map(str::trim).filter(|it| !it.is_empty());
     let path =
         path.ok_or_else(|| GitFileError::Broken("it does not say `gitdir: PATH`".to_owned()))?;
     let git = top.join_lexically(path);
     own_directory(&git, tree)?;
-    let Some(back) = line(&git.child("gitdir"), tree)? else {
+    let Some(back) = trimmed_text(&git.child("gitdir"), tree)? else {
         // A submodule's repository names its worktree in its configuration.
-        let at = config(&git, "worktree", tree)?.map(|it| git.join_lexically(it));
+        let at = core_value(&git, "worktree", tree)?.map(|it| git.join_lexically(it));
         return match at {
-            Some(at) if same(&at, top, tree)? => Ok(Repository::Apart(git)),
-            _ => Err(git_file_error(&unanswered(&git))),
+            Some(at) if same(&at, top, tree)? => Ok(Repository::Submodule(git)),
+            _ => Err(git_file_error(&not_linked_back(&git))),
         };
     };
     let back = git.join_lexically(back);
     let holder = back.parent().filter(|_| back.file_name().is_some_and(|it| it == ".git"));
     match holder {
         Some(holder) if same(&holder, top, tree)? => {}
-        _ => return Err(git_file_error(&unanswered(&git))),
+        _ => return Err(git_file_error(&not_linked_back(&git))),
     }
-    let shared = line(&git.child("commondir"), tree)?;
-    let common =
-        shared.map(|it| git.join_lexically(it)).ok_or_else(|| git_file_error(&unanswered(&git)))?;
+    let shared = trimmed_text(&git.child("commondir"), tree)?;
+    let common = shared
+        .map(|it| git.join_lexically(it))
+        .ok_or_else(|| git_file_error(&not_linked_back(&git)))?;
     own_directory(&common, tree)?;
     // git puts it there; accepting another place would let a directory claim any repository.
-    let place = git.parent().ok_or_else(|| git_file_error(&unanswered(&git)))?;
+    let place = git.parent().ok_or_else(|| git_file_error(&not_linked_back(&git)))?;
     if !same(&place, &common.child("worktrees"), tree)? {
         let (git, common) = (git.display(), common.display());
         return Err(git_file_error(&format!(
             "it names `{git}`, which is not one of `{common}`'s worktrees"
         )));
     }
-    let main = if config(&common, "bare", tree)?.is_some_and(|it| is_true(&it)) {
+    let main = if core_value(&common, "bare", tree)?.is_some_and(|it| is_true(&it)) {
         None
-    } else if let Some(at) = config(&common, "worktree", tree)? {
+    } else if let Some(at) = core_value(&common, "worktree", tree)? {
         Some(common.join_lexically(at))
     } else {
         common.parent().filter(|_| common.file_name().is_some_and(|it| it == ".git"))
@@ -171,10 +177,10 @@ fn read_git_file(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, GitFileEr
 }
 
 fn git_file_error(why: &str) -> GitFileError {
-    GitFileError::Why(why.to_owned())
+    GitFileError::Unproven(why.to_owned())
 }
 
-fn unanswered(git: &AbsPath) -> String {
+fn not_linked_back(git: &AbsPath) -> String {
     format!("it names `{}`, which does not name this worktree in return", git.display())
 }
 
@@ -205,7 +211,7 @@ fn same(one: &AbsPath, other: &AbsPath, tree: &dyn Tree) -> Result<bool, GitFile
 }
 
 /// Returns the trimmed text of a small file; `None` if there is no such file.
-fn line(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, GitFileError> {
+fn trimmed_text(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, GitFileError> {
     let text = content(path, tree)?;
     Ok(text.map(|it| it.trim().to_owned()))
 }
@@ -218,7 +224,7 @@ fn content(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, GitFileErr
 
 /// Returns a key of the `core` section in a repository's configuration. `config.worktree` counts
 /// beside it if an extension says so; `git sparse-checkout` moves keys there.
-fn config(git: &AbsPath, key: &str, tree: &dyn Tree) -> Result<Option<String>, GitFileError> {
+fn core_value(git: &AbsPath, key: &str, tree: &dyn Tree) -> Result<Option<String>, GitFileError> {
     let Some(text) = content(&git.child("config"), tree)? else { return Ok(None) };
     if value(&text, "extensions", "worktreeConfig").is_some_and(|it| is_true(&it))
         && let Some(own) = content(&git.child("config.worktree"), tree)?

@@ -4,10 +4,10 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
 /// Maximum number of rules about skills per file.
-pub const RULES: usize = 1000;
+pub const MAX_RULES: usize = 1000;
 
 /// Maximum length of a rule's pattern, in bytes.
-pub const PATTERN_BYTES: usize = 1024;
+pub const MAX_PATTERN_BYTES: usize = 1024;
 
 /// One rule about skills.
 #[derive(Clone, Debug, PartialEq, Eq)]

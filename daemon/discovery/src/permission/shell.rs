@@ -4,13 +4,13 @@
 //! every operator, even within quotes, and compared without assignments, wrappers and quotes before
 //! them, so that a rule that denies rather matches too much.
 
-use super::{Action, PATTERN_BYTES, Rule, wildcard};
+use super::{Action, MAX_PATTERN_BYTES, Rule, wildcard};
 
 /// Name of the agent's shell tool in its rules.
 pub const SHELL_TOOL: &str = "Bash";
 
 /// Maximum length of a command that is compared, in bytes; every rule matches a longer one.
-const COMMAND_BYTES: usize = 16 * 1024;
+const MAX_COMMAND_BYTES: usize = 16 * 1024;
 
 /// Maximum words before a program, such as `sudo` and `A=1`; every rule matches a command with
 /// more.
@@ -42,7 +42,7 @@ pub fn shell_rule<'a>(rules: &'a [Rule], commands: &[String]) -> Option<&'a Rule
 
 /// Returns the texts that rules are compared with; `None` if the command exceeds a limit.
 fn parts(command: &str) -> Option<Vec<String>> {
-    if command.len() > COMMAND_BYTES {
+    if command.len() > MAX_COMMAND_BYTES {
         return None;
     }
     let whole = command.trim();
@@ -104,7 +104,7 @@ fn matches(rule: &str, command: &str) -> bool {
         return true;
     };
     let pattern = pattern.trim();
-    if pattern.is_empty() || pattern == "*" || pattern.len() > PATTERN_BYTES {
+    if pattern.is_empty() || pattern == "*" || pattern.len() > MAX_PATTERN_BYTES {
         return true;
     }
     if let Some(prefix) = pattern.strip_suffix(":*") {

@@ -121,8 +121,9 @@ fn pattern_with_many_stars_matches_in_polynomial_time() {
 
 #[test]
 fn only_claude_code_profiles_deny_first() {
-    let first =
-        profile::builtin().iter().filter(|it| RulePrecedence::of(it) == RulePrecedence::DenyFirst);
+    let first = profile::builtin()
+        .iter()
+        .filter(|it| RulePrecedence::from_profile(it) == RulePrecedence::DenyFirst);
     let ids: Vec<_> = first.map(|it| &*it.id).collect();
     assert_eq!(ids, ["claude-code", "claude-code@founding"]);
 }

@@ -37,8 +37,8 @@ impl Ranking {
             if self.profile.duplicates.last_wins() { finding.next_back() } else { finding.next() };
         let Some(root) = root else { return };
         let Some(prefix) = self.prefix(root, file) else { return };
-        let RankedRoot { path, skills, rule, is_held_back } = &self.roots[root];
-        let is_held_back = *is_held_back;
+        let RankedRoot { path, skills, rule, awaits_trust } = &self.roots[root];
+        let awaits_trust = *awaits_trust;
         let walk = self.profile.roots.get(*rule).map(|it| &it.walk);
         let steps = steps_below(path, file);
         let is_behind =
@@ -60,7 +60,7 @@ impl Ranking {
             prefix,
             description: None,
             name_only: false,
-            state: if is_held_back { SkillState::Untrusted } else { SkillState::Active },
+            state: if awaits_trust { SkillState::Untrusted } else { SkillState::Active },
             reason: None,
             claim_position,
             winner: None,

@@ -165,6 +165,6 @@ mod tests {
         let dir = top.join("build/x");
         let unproven = Repository::Unproven("it names another repository".to_owned());
         assert!(Git::new(&top, &unproven).ignores(&dir));
-        assert!(!Git::new(&top, &Repository::Apart(git)).ignores(&dir));
+        assert!(!Git::new(&top, &Repository::Submodule(git)).ignores(&dir));
     }
 }

@@ -18,7 +18,7 @@ use crate::disk::is_remote;
 /// Timeout of a query. Reachable servers answer in milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Location of a file, local or remote; cheap to clone.
+/// Runs queries of one file; with a timeout if the file is on a remote file system. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct RemoteFsGuard {
     /// True if the file is remote or its location has not been checked.

@@ -22,7 +22,7 @@ pub(super) fn linked_texts(
 ) -> impl Iterator<Item = AbsPath> + use<> {
     let dir = skill.parent().unwrap_or_else(|| skill.clone());
     let found = links(text, document).into_iter();
-    let found = found.filter(|it| matches!(it.start, LinkBase::Text | LinkBase::Skill));
+    let found = found.filter(|it| matches!(it.base, LinkBase::Text | LinkBase::Skill));
     let targets: BTreeSet<AbsPath> = found.map(|it| dir.join_lexically(&it.path)).collect();
     let is_linked = move |it: &AbsPath| {
         let Ok(below) = it.strip_prefix(&*dir) else { return false };

@@ -58,7 +58,7 @@ impl SnapshotIndex {
         }
         let profile = |(ctx, resolution): &ViewParts| {
             (!cancel.is_cancelled()).then(|| Profile {
-                ranks: RankTable::of(ctx, resolution),
+                ranks: RankTable::compute(ctx, resolution),
                 files: resolution
                     .candidates
                     .iter()

@@ -54,7 +54,7 @@ pub struct View {
     responses: ResponseCache,
     activation: OnceLock<Activation>,
     /// Copy of this view with further problems, as last requested.
-    unwell: Mutex<Option<Arc<View>>>,
+    with_problems: Mutex<Option<Arc<View>>>,
 }
 
 impl View {
@@ -67,7 +67,7 @@ impl View {
         uses: SourceDependencies,
         ViewVersion { clock, tick, journal, last_used }: ViewVersion,
     ) -> Self {
-        let (activation, unwell) = (OnceLock::new(), Mutex::default());
+        let (activation, with_problems) = (OnceLock::new(), Mutex::default());
         let resolution = Arc::new(resolution);
         Self {
             key,
@@ -81,7 +81,7 @@ impl View {
             last_used,
             responses: ResponseCache::default(),
             activation,
-            unwell,
+            with_problems,
         }
     }
 
@@ -93,8 +93,8 @@ impl View {
             return Arc::clone(self);
         }
         // The value is replaced in one step, so a panic leaves it consistent.
-        let mut unwell = lock(&self.unwell);
-        match &*unwell {
+        let mut with_problems = lock(&self.with_problems);
+        match &*with_problems {
             Some(kept) if kept.health[self.health.len()..] == *more => Arc::clone(kept),
             Some(_) | None => {
                 let view = Arc::new(Self {
@@ -109,9 +109,9 @@ impl View {
                     last_used: Arc::clone(&self.last_used),
                     responses: ResponseCache::default(),
                     activation: OnceLock::new(),
-                    unwell: Mutex::default(),
+                    with_problems: Mutex::default(),
                 });
-                *unwell = Some(Arc::clone(&view));
+                *with_problems = Some(Arc::clone(&view));
                 view
             }
         }

@@ -73,7 +73,7 @@ const REPLACING: EventMask = EventMask::CREATE
 const BUFFER: usize = 16 * 1024;
 
 /// Minimum size of an event, in bytes.
-const EVENT: u64 = 16;
+const MIN_EVENT_BYTES: u64 = 16;
 
 /// Maximum number of buffers that a call reads on its own thread.
 const MOST_BUFFERS: usize = 4;
@@ -350,7 +350,7 @@ impl EventReader {
     fn read_pending(&self, events: &mut Events, most: usize) -> io::Result<bool> {
         let Events { inotify, buffer, .. } = events;
         // Upper bound on the pending events; events arriving meanwhile may have no end.
-        let mut left = ioctl_fionread(inotify.as_fd())? / EVENT;
+        let mut left = ioctl_fionread(inotify.as_fd())? / MIN_EVENT_BYTES;
         let mut n_read = 0;
         while left > 0 {
             if n_read == most {

@@ -113,7 +113,7 @@ pub struct SnapshotProfile {
     /// True if the agent keeps one skill per name.
     pub unique: bool,
     /// The files found, in scan order.
-    pub skills: Vec<SnapshotPlace>,
+    pub skills: Vec<SnapshotEntry>,
     /// The search roots on the disk, in scan order; a file that is not saved yet would be found in
     /// one of them. Empty on a later page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -151,7 +151,7 @@ pub struct SnapshotRoot {
 /// One skill of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SnapshotPlace {
+pub struct SnapshotEntry {
     /// Index of the file in the snapshot's `skills`, from 0.
     pub skill: u32,
     /// Name as the agent reads it, including the prefix.
@@ -160,7 +160,7 @@ pub struct SnapshotPlace {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
     /// Number of characters of the description that the agent reads; null if there is no
-    /// description, and if settings limit the skill to its name.
+    /// description or if settings limit the skill to its name.
     pub description: Option<u32>,
     /// True if settings limit the skill to its name; absent if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -170,8 +170,10 @@ pub struct SnapshotPlace {
     /// Reason for the state; null if none.
     pub reason: Option<String>,
     /// Position in the order in which skills claim names; lower claims first.
-    pub turn: u32,
-    /// Index of the skill that wins the name, in this list, from 0; null if this skill wins.
+    #[serde(rename = "turn")]
+    pub claim_position: u32,
+    /// Index of the skill that wins the name, in this list, from 0; null if no
+    /// other skill wins it.
     pub winner: Option<u32>,
     /// True if the winner is the same file by another path.
     #[serde(default)]

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use skills_agents::claude_text;
+use skills_agents::field_table::CLAUDE_MAX_DESCRIPTION;
 use unicode_width::UnicodeWidthStr;
 
 use super::budget::{ListingBudget, PromptListing};
 use super::cost::{EntryCost, ListingCost, ListingForm, ListingUnit, ListingUse};
 use super::listed_skill::ListedSkill;
 
-/// The maximum length of a description, including `when_to_use`; in UTF-16 units today.
-const LONGEST: usize = 1536;
+/// The maximum length of a description in the founding version.
 const LONGEST_FOUNDING: usize = 250;
 
 /// The budget in characters if the context size is unknown: that of 200,000 tokens.
@@ -214,7 +214,7 @@ pub(super) fn current<'a>(
     let limit = room.characters.map_or_else(of_context, |it| it as usize);
     let lines = skills.iter().map(ListingLine::current).collect();
     let mut listing = ClaudeListing::new(lines, COLUMNS, limit);
-    let longest = room.longest.filter(|it| *it > 0).unwrap_or(LONGEST);
+    let longest = room.longest.filter(|it| *it > 0).unwrap_or(CLAUDE_MAX_DESCRIPTION);
     listing.lines.iter_mut().for_each(|it| it.cut_units(longest));
     let mut by_use: Vec<_> = (0..skills.len()).filter(|it| !skills[*it].is_bundled).collect();
     by_use.sort_by(|a, b| skills[*b].use_score.total_cmp(&skills[*a].use_score));

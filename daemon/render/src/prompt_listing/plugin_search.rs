@@ -5,10 +5,10 @@ use fancy_regex::{Regex, RegexBuilder};
 use skills_agents::hooks::describe_regex_error;
 
 /// Maximum number of backtracking steps on one text; there may be thousands of texts.
-const BACKTRACKS: usize = 10_000;
+const MAX_BACKTRACKS: usize = 10_000;
 
 /// Maximum size of a compiled query, in bytes.
-const COMPILED_BYTES: usize = 1024 * 1024;
+const MAX_COMPILED_BYTES: usize = 1024 * 1024;
 
 /// A search query: a case-insensitive expression in which `*` matches anything.
 #[derive(Clone, Debug)]
@@ -33,9 +33,9 @@ impl SkillQuery {
         let pattern = text.replace('*', ".*");
         let read = RegexBuilder::new(&pattern)
             .case_insensitive(true)
-            .backtrack_limit(BACKTRACKS)
-            .delegate_size_limit(COMPILED_BYTES)
-            .delegate_dfa_size_limit(COMPILED_BYTES)
+            .backtrack_limit(MAX_BACKTRACKS)
+            .delegate_size_limit(MAX_COMPILED_BYTES)
+            .delegate_dfa_size_limit(MAX_COMPILED_BYTES)
             .build()
             .map_err(|error| describe_regex_error(&error, &pattern))?;
         Ok(Self { text: text.to_owned(), pattern: read })

@@ -16,7 +16,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::quote::quote_word;
 
 use super::action::{Commands, Script, SkillAction};
-use super::{AuthorizationRequest, Permit, permission, place_of_trust, untrusted};
+use super::{AuthorizationRequest, Permit, permission, trust_dir, untrusted};
 use crate::access::Access;
 use crate::access::programs::UntrustedDirs;
 use crate::access::sealed_copy;
@@ -25,7 +25,7 @@ use crate::convert::to_wire;
 use crate::rpc::tasks::run_fallible_blocking;
 
 /// Checks that the configuration allows a kind of execution.
-fn is_on(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {
+fn require_enabled(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {
     if is_on {
         return Ok(());
     }
@@ -36,23 +36,23 @@ fn is_on(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {
 }
 
 /// Checks that configuration and trust allow the skill's scripts to run at all.
-pub(crate) fn is_possible(
+pub(crate) fn require_runnable(
     access: &Access,
     view: &View,
     candidate: &Candidate,
 ) -> Result<(), RpcError> {
-    is_on(access.settings.user().run_scripts, "run.scripts", "scripts of skills")?;
-    has_run(access, view, candidate)
+    require_enabled(access.settings.user().run_scripts, "run.scripts", "scripts of skills")?;
+    require_trust_to_run(access, view, candidate)
 }
 
 /// Checks that configuration and trust allow the skill's commands to run at all.
-pub(crate) fn is_shell_possible(
+pub(crate) fn require_shell_runnable(
     access: &Access,
     view: &View,
     candidate: &Candidate,
 ) -> Result<(), RpcError> {
-    is_on(access.settings.user().run_shell, "run.shell", "the commands of skills")?;
-    has_run(access, view, candidate)
+    require_enabled(access.settings.user().run_shell, "run.shell", "the commands of skills")?;
+    require_trust_to_run(access, view, candidate)
 }
 
 /// Checks again the trust and the agent's settings about its shell, which may have changed while
@@ -97,8 +97,15 @@ fn is_from_elsewhere(access: &Access, view: &View, candidate: &Candidate) -> boo
 
 /// Returns whether a skill's path, or the directory that is trusted for it, is in a registry's
 /// copy.
-pub(crate) fn is_from_registry(access: &Access, path: &AbsPath, place: Option<&AbsPath>) -> bool {
-    [Some(path), place].into_iter().flatten().any(|it| access.resolver.engine.is_from_registry(it))
+pub(crate) fn is_from_registry(
+    access: &Access,
+    path: &AbsPath,
+    trust_dir: Option<&AbsPath>,
+) -> bool {
+    [Some(path), trust_dir]
+        .into_iter()
+        .flatten()
+        .any(|it| access.resolver.engine.is_from_registry(it))
 }
 
 /// Returns the directory that must be trusted for a root; none if it is the user's own.
@@ -107,7 +114,11 @@ pub(crate) fn trust_path(root: &SearchRoot) -> Option<&AbsPath> {
 }
 
 /// Checks that parts of a skill may run, by its source and trust.
-fn has_run(access: &Access, view: &View, candidate: &Candidate) -> Result<(), RpcError> {
+fn require_trust_to_run(
+    access: &Access,
+    view: &View,
+    candidate: &Candidate,
+) -> Result<(), RpcError> {
     let name = &candidate.name;
     let root = &view.resolution.roots[candidate.root];
     if is_from_elsewhere(access, view, candidate) {
@@ -137,7 +148,7 @@ pub(crate) async fn shell(
     let restrictions = &view.resolution.restrictions;
     let name = &candidate.name;
     let asks = shell_restriction(restrictions, root, name, commands.all.clone()).await?;
-    is_shell_possible(access, view, candidate)?;
+    require_shell_runnable(access, view, candidate)?;
     let mut contents = Vec::new();
     if !root.is_own() {
         contents.push(content(candidate, commands.text).await?);
@@ -163,7 +174,7 @@ pub(crate) async fn script(
     let restrictions = &view.resolution.restrictions;
     let name = &candidate.name;
     let asks = shell_restriction(restrictions, root, name, script.spellings.clone()).await?;
-    is_possible(access, view, candidate)?;
+    require_runnable(access, view, candidate)?;
     let mut contents: Vec<_> = script.files.iter().cloned().collect();
     if asks.is_some() {
         let (path, hash) = (candidate.path.clone(), script.hash());
@@ -263,9 +274,9 @@ pub(crate) async fn copy(
     snapshot: Snapshot,
     name: &str,
 ) -> Result<SealedCopy, RpcError> {
-    let (place, name) = (access.copies(), name.to_owned());
+    let (copies, name) = (access.copies(), name.to_owned());
     run_fallible_blocking(move || {
-        let copied = place.and_then(|it| snapshot.copy(&it));
+        let copied = copies.and_then(|it| snapshot.copy(&it));
         copied.map_err(|error| sealed_copy::refused(&SealError::Copy(error), &name))
     })
     .await
@@ -328,17 +339,17 @@ pub(crate) async fn withheld_hooks(
     if root.is_own() {
         return Ok(None);
     }
-    let place = place_of_trust(view, candidate);
-    let quoted = quote_word(&place);
+    let trust_dir = trust_dir(view, candidate);
+    let quoted = quote_word(&trust_dir);
     if !root.is_trusted() {
         access.counters.count(|it| it.untrusted += 1);
         return Ok(Some(format!(
-            "Its hooks are left out, because `{place}` is not trusted; run `skillsd trust {quoted}` to use them."
+            "Its hooks are left out, because `{trust_dir}` is not trusted; run `skillsd trust {quoted}` to use them."
         )));
     }
     let changed = || {
         format!(
-            "Its hooks are left out, because it has changed since `{place}` was trusted; run `skillsd trust {quoted}` again to use them."
+            "Its hooks are left out, because it has changed since `{trust_dir}` was trusted; run `skillsd trust {quoted}` again to use them."
         )
     };
     let mut contents = vec![content(candidate, loaded).await?];

@@ -294,7 +294,7 @@ pub(super) fn in_registry_order(view: &View, skills: &mut [&Candidate]) {
 /// Returns whether the agent's rules disable its skill tool, so that it tells its model nothing
 /// about skills.
 fn is_tool_disabled(view: &View, agent: Option<&str>) -> bool {
-    let precedence = RulePrecedence::of(&view.ctx.profile);
+    let precedence = RulePrecedence::from_profile(&view.ctx.profile);
     let rules = &view.resolution.permissions;
     let denies = |author| tool_denial(precedence, author, rules, agent).is_some();
     view.ctx.profile.output.is_opencode()

@@ -36,7 +36,7 @@ use crate::rpc::refusal;
 use crate::rpc::tasks::run_fallible_blocking;
 
 /// Maximum lookups for a skill that changes between listing and reading.
-const TRIES: usize = 4;
+const MAX_TRIES: usize = 4;
 
 /// Maximum length of an answer that is serialised without a thread of its own, in bytes.
 const SHORT_ANSWER: usize = 64 * 1024;
@@ -128,13 +128,13 @@ impl LoadCall<'_> {
                 move || read(&view, candidate_idx, format, by, read_limit, &permit)
             });
             let material = material.await?;
-            if is_guarded && !material.is_unchanged && tries >= TRIES {
+            if is_guarded && !material.is_unchanged && tries >= MAX_TRIES {
                 return Err(RpcError::internal(
                     "the skill kept changing; the user's approval is for another text",
                 )
                 .with_hint("Retry when no process is writing it."));
             }
-            if material.is_unchanged || tries >= TRIES {
+            if material.is_unchanged || tries >= MAX_TRIES {
                 return Ok(LoadSource::File {
                     request,
                     candidate_idx,
@@ -164,24 +164,24 @@ impl LoadCall<'_> {
     /// Applies what the format and the agent's settings forbid, with a warning for each.
     fn apply_restrictions(
         &self,
-        asked: &PreparedLoad,
+        prepared: &PreparedLoad,
         candidate: &Candidate,
         loaded: &mut LoadedSkill,
     ) -> Result<(), RpcError> {
-        if self.wants_run() && !self.by.runs_commands(asked.material.format) {
+        if self.wants_run() && !self.by.runs_commands(prepared.material.format) {
             loaded.warnings.push(
                 "No commands were run: this format has no commands. Use `format: \"claude\"` to run the skill's commands."
                     .to_owned(),
             );
         }
-        if let Some(switch) = asked.shell_switch().filter(|_| loaded.has_disabled_commands) {
+        if let Some(switch) = prepared.shell_switch().filter(|_| loaded.has_disabled_commands) {
             if self.wants_run() {
                 return Err(authorize::run::shell_is_off(switch, &candidate.name));
             }
             let warning = format!("Its commands are left out: {} forbids them.", switch.shown());
             loaded.warnings.push(warning);
         }
-        if let Some(switch) = authorize::ignores_allowed_tools(&asked.view, candidate)
+        if let Some(switch) = authorize::ignores_allowed_tools(&prepared.view, candidate)
             && !loaded.metadata.allowed_tools.is_empty()
         {
             loaded.metadata.allowed_tools.clear();
@@ -220,7 +220,7 @@ impl LoadCall<'_> {
     ) -> Outcome {
         let Self { parts, params, .. } = *self;
         let (agent, session) = (request.agent.as_deref(), request.session_id.as_deref());
-        let asked = PreparedLoad {
+        let prepared = PreparedLoad {
             parts: Arc::clone(parts),
             view: Arc::clone(&request.view),
             params: Arc::clone(params),
@@ -232,12 +232,12 @@ impl LoadCall<'_> {
         let candidate = &view.resolution.candidates[candidate_idx];
         let mut results: ShellResults =
             params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
-        let mut loaded = asked.render(&results, SubstitutedInput::All).await?;
-        self.apply_restrictions(&asked, candidate, &mut loaded)?;
+        let mut loaded = prepared.render(&results, SubstitutedInput::All).await?;
+        self.apply_restrictions(&prepared, candidate, &mut loaded)?;
         if self.wants_run() && !loaded.commands.is_empty() {
             let authorization = self.authorization(&request, candidate);
-            let warnings = asked.execute(authorization, &loaded, &mut results).await?;
-            loaded = asked.render(&results, SubstitutedInput::All).await?;
+            let warnings = prepared.execute(authorization, &loaded, &mut results).await?;
+            loaded = prepared.render(&results, SubstitutedInput::All).await?;
             loaded.warnings.extend(warnings);
         }
         // Refused before it is recorded.
@@ -252,18 +252,18 @@ impl LoadCall<'_> {
         register::count(parts, params, &loaded, agent);
         // A fork has its skill and hooks to itself, until `session/agentEnd` with its id.
         let is_forked = loaded.metadata.status == Some(ExecutionContext::Forked);
-        let fork = is_forked.then(|| asked.next_agent_id());
+        let fork = is_forked.then(|| prepared.next_agent_id());
         let agent = fork.as_deref().or(agent);
         let invocation = invocation(candidate, params, loaded.output.clone());
         parts.sessions.record_load(session, agent, view, invocation).await;
         if let Some(session) = session {
             register::hooks(parts, session, agent, view, candidate, hooks).await;
         }
-        let result = asked.result(loaded, fork);
+        let result = prepared.result(loaded, fork);
         // Prompt messages repeat the text.
         let n_texts = 1 + result.metadata.prompt_messages.len();
         let capacity = n_texts * (result.output.len() + 1024);
-        if capacity <= SHORT_ANSWER && asked.is_short() {
+        if capacity <= SHORT_ANSWER && prepared.is_short() {
             return Answer::with_capacity(&result, capacity);
         }
         run_fallible_blocking(move || Answer::with_capacity(&result, capacity)).await

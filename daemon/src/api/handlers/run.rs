@@ -108,7 +108,7 @@ impl ScriptCall<'_> {
         authorization: AuthorizationRequest<'_>,
     ) -> Result<(RunSlot, Content, Option<Snapshot>), RpcError> {
         let Self { parts, params, view, candidate, .. } = *self;
-        authorize::run::is_possible(&parts.access, view, candidate)?;
+        authorize::run::require_runnable(&parts.access, view, candidate)?;
         let (content, line, snapshot) = self.look().await?;
         let files = snapshot.map(|it| it.content().clone());
         let (relative, args) = (params.relative.clone(), params.args.clone());
@@ -118,7 +118,7 @@ impl ScriptCall<'_> {
         let place = take_slot().await.map_err(|error| failed(&params.relative, &error))?;
         let commands = script.spellings.clone();
         authorize::run::recheck(&parts.access, view, candidate, &permit, commands).await?;
-        authorize::run::is_possible(&parts.access, view, candidate)?;
+        authorize::run::require_runnable(&parts.access, view, candidate)?;
         let (content, _, snapshot) = self.look().await?;
         let files = snapshot.as_ref().map(Snapshot::content);
         if content == script.content && files == script.files.as_ref() {

@@ -32,7 +32,7 @@ use crate::rpc::tasks::run_fallible_blocking;
 const MAX_PATHS: usize = 10_000;
 
 /// Maximum length of a refused path in the answer, in characters.
-const SHOWN_PATH: usize = 4096;
+const MAX_SHOWN_PATH: usize = 4096;
 
 pub(crate) async fn open(call: MethodCall<SessionCalls, SessionOpenParams>) -> Outcome {
     let MethodCall { parts: sessions, peer, mut params } = call;
@@ -111,7 +111,7 @@ fn touched(
         match from_wire::absolute_lexically(path, encoding) {
             Ok(path) => usable.push(path),
             Err(error) => {
-                let path = path.chars().take(SHOWN_PATH).collect();
+                let path = path.chars().take(MAX_SHOWN_PATH).collect();
                 refused.push(RefusedPath { path, message: error.message.clone() });
                 first.get_or_insert(error.with_param(format!("params.paths[{at}]")));
             }
@@ -146,8 +146,8 @@ fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
                 || it.state == SkillState::Conditional
                     && !is_denied(&view.ctx, &resolution.permissions, it)
         };
-        let session_result = candidates.iter().filter(is_told);
-        to_wire::discovered(&root.path, session_result.map(|it| to_wire::entry(view, it)).collect())
+        let listed = candidates.iter().filter(is_told);
+        to_wire::discovered(&root.path, listed.map(|it| to_wire::entry(view, it)).collect())
     });
     all.filter(|it| !it.skills.is_empty()).collect()
 }

@@ -77,7 +77,7 @@ fn on_blocking_thread<T: Send + 'static>(
 impl Backend for LspBackend {
     fn subscribe(
         &self,
-        place: &AbsPath,
+        dir: &AbsPath,
         profiles: &[String],
         on_change: OnChange,
     ) -> Answer<WatchHandle> {
@@ -85,7 +85,7 @@ impl Backend for LspBackend {
             [] => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
             named => named.to_vec(),
         };
-        let context = self.0.context(place, self.0.session(place), &[]);
+        let context = self.0.context(dir, self.0.session(dir), &[]);
         let params = move |profile: String| {
             let kinds = vec![
                 EventKind::SkillsChanged,
@@ -101,11 +101,11 @@ impl Backend for LspBackend {
         let task = spawn(async move {
             let mut following = tokio::task::JoinSet::new();
             for profiles in profiles.chunks(Limits::default().subscriptions as usize) {
-                let caller = calls.connect().await;
+                let target = calls.connect().await;
                 for profile in profiles {
-                    let (caller, on_change) = (caller.clone(), Arc::clone(&on_change));
+                    let (target, on_change) = (target.clone(), Arc::clone(&on_change));
                     let (params, beginning) = (params(profile.clone()), beginning.clone());
-                    following.spawn(follow_events(caller, params, beginning, on_change).boxed());
+                    following.spawn(follow_events(target, params, beginning, on_change).boxed());
                 }
             }
             drop(beginning);
@@ -131,13 +131,13 @@ impl Backend for LspBackend {
         })
     }
 
-    fn watch_texts(&self, place: AbsPath, on_change: OnChange) -> Answer<WatchHandle> {
+    fn watch_texts(&self, dir: AbsPath, on_change: OnChange) -> Answer<WatchHandle> {
         let service = self.0.watch_service();
         Box::pin(async move {
             let mut watch = service.subscribe()?;
             let arm = move || {
                 let home = std::env::var_os("HOME").and_then(|it| AbsPath::new(it.as_ref()).ok());
-                let top = inspect::worktree_top(&place).unwrap_or(place);
+                let top = inspect::worktree_top(&dir).unwrap_or(dir);
                 inspect::watch_texts(&mut watch, &top, home.as_ref()).then_some(watch)
             };
             let mut watch = run_blocking(arm).await.ok()??;
@@ -151,32 +151,32 @@ impl Backend for LspBackend {
 
     fn snapshot(
         &self,
-        place: AbsPath,
+        dir: AbsPath,
         profiles: Vec<String>,
         since: Option<String>,
     ) -> Answer<SnapshotResult> {
-        let context = self.0.context(&place, self.0.session(&place), &[]);
+        let context = self.0.context(&dir, self.0.session(&dir), &[]);
         let params = SnapshotParams { profiles, since, ..SnapshotParams::default() };
         self.0.ask_whole::<IndexSnapshot>(with_context(params, context))
     }
 
     fn match_globs(
         &self,
-        place: AbsPath,
+        dir: AbsPath,
         patterns: Vec<String>,
         WalkOptions { max_files, fresh }: WalkOptions,
     ) -> Answer<Vec<PathMatches>> {
         let freshness = fresh.then_some(Freshness::Verified);
-        let context = Context { freshness, ..self.0.context(&place, None, &[]) };
+        let context = Context { freshness, ..self.0.context(&dir, None, &[]) };
         let limit = Some(max_files);
         let params = PathsMatchParams { patterns, limit, ..PathsMatchParams::default() };
         let answer = self.0.ask::<PathsMatch>(with_context(params, context));
         Box::pin(async move { Some(answer.await?.matches) })
     }
 
-    fn most_used_skills(&self, place: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
+    fn most_used_skills(&self, dir: AbsPath, profile: String) -> Answer<Vec<AbsPath>> {
         let profile = Some(profile);
-        let context = Context { profile, ..self.0.context(&place, None, &[]) };
+        let context = Context { profile, ..self.0.context(&dir, None, &[]) };
         let params = UsageParams { include: Include::ALL.to_vec(), ..UsageParams::default() };
         let answer = self.0.ask::<SkillsUsage>(with_context(params, context));
         let path =
@@ -184,24 +184,24 @@ impl Backend for LspBackend {
         Box::pin(async move { Some(answer.await?.skills.into_iter().filter_map(path).collect()) })
     }
 
-    fn tool_names(&self, place: AbsPath) -> Answer<ToolNames> {
-        let dir = |variable| AbsPath::new(std::env::var_os(variable)?.as_ref()).ok();
+    fn tool_names(&self, dir: AbsPath) -> Answer<ToolNames> {
+        let dir_in = |variable| AbsPath::new(std::env::var_os(variable)?.as_ref()).ok();
         let read = move || {
-            let own = dir(CLAUDE_CONFIG_DIR);
-            let state = own.clone().or_else(|| dir("HOME")).map(|it| it.child(".claude.json"));
-            let own = own.or_else(|| Some(dir("HOME")?.child(".claude")));
-            inspect::tool_names(&place, own.as_ref(), state.as_ref())
+            let own = dir_in(CLAUDE_CONFIG_DIR);
+            let state = own.clone().or_else(|| dir_in("HOME")).map(|it| it.child(".claude.json"));
+            let own = own.or_else(|| Some(dir_in("HOME")?.child(".claude")));
+            inspect::tool_names(&dir, own.as_ref(), state.as_ref())
         };
         on_blocking_thread(move || Some(read()))
     }
 
     fn check(
         &self,
-        place: AbsPath,
+        dir: AbsPath,
         profiles: Vec<String>,
         levels: Vec<RuleLevel>,
     ) -> Answer<CheckResult> {
-        let context = self.0.context(&place, None, &[]);
+        let context = self.0.context(&dir, None, &[]);
         let params = CheckParams { profiles, levels, ..CheckParams::default() };
         self.0.ask_whole::<SkillsCheck>(with_context(params, context))
     }
@@ -285,7 +285,7 @@ impl Backend for LspBackend {
         let _ = self.0.client_sessions.set(name);
     }
 
-    fn touch(&self, place: AbsPath, paths: Vec<AbsPath>) -> Answer<()> {
+    fn touch(&self, dir: AbsPath, paths: Vec<AbsPath>) -> Answer<()> {
         if self.0.client_sessions.get().is_some() {
             return Box::pin(std::future::ready(None));
         }
@@ -293,9 +293,9 @@ impl Backend for LspBackend {
             let mut sessions = lock(&self.0.sessions);
             let number = sessions.len();
             let name = || format!("{}-{number}", self.0.name);
-            sessions.entry(place.clone()).or_insert_with(name).clone()
+            sessions.entry(dir.clone()).or_insert_with(name).clone()
         };
-        let mut context = self.0.context(&place, Some(session), &paths);
+        let mut context = self.0.context(&dir, Some(session), &paths);
         // Without an agent, the session activates the skills of every agent.
         if let Some(environment) = &mut context.environment {
             environment.retain(|name, _| name != PATH && !RUN_VARIABLES.contains(&name.as_str()));

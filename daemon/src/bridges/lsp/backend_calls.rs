@@ -66,7 +66,7 @@ pub(crate) enum BackendMode {
 /// Connections and state of the backend.
 pub(super) struct BackendCalls {
     backend_mode: BackendMode,
-    caller: OnceCell<CallTarget>,
+    target: OnceCell<CallTarget>,
     /// Variables that discovery and the choice of agents depend on, sent with each call.
     environment: Vec<(String, OsString)>,
     /// The processes that started this one. Empty in the daemon: a socket is closed with the
@@ -75,13 +75,13 @@ pub(super) struct BackendCalls {
     pub(super) bundled_texts: BundledTextsCache,
     /// Texts of unopened files, which a search for mentions asks for after each save.
     pub(super) texts: TextIndex,
-    own: Arc<FallbackServer>,
+    in_process: Arc<FallbackServer>,
     /// Watches of a process that is not the daemon; started by the first document.
     watch: OnceLock<WatchService>,
     /// Answers while the daemon hangs.
     fallback: Arc<Fallback>,
     /// True once the daemon could not be reached or started.
-    is_alone: AtomicBool,
+    has_given_up_on_daemon: AtomicBool,
     /// Prefix of the session ids; a number follows.
     pub(super) name: String,
     /// Prefix of the editor's own session ids, if it manages sessions itself.
@@ -107,24 +107,24 @@ impl CallTarget {
 
 impl BackendCalls {
     pub(super) fn new(backend_mode: BackendMode) -> Self {
-        let own = Arc::<FallbackServer>::default();
-        let in_process = Arc::clone(&own);
+        let in_process = Arc::<FallbackServer>::default();
+        let fallback_server = Arc::clone(&in_process);
         let fallback = Fallback::new(move || {
             tracing::warn!("the daemon does not answer; indexing skills in this process");
-            in_process.connect()
+            fallback_server.connect()
         });
         let is_socket = matches!(backend_mode, BackendMode::Served(..));
         Self {
             ancestors: if is_socket { Vec::new() } else { ancestors() },
             environment: sent_environment(is_socket),
             backend_mode,
-            caller: OnceCell::new(),
+            target: OnceCell::new(),
             fallback,
             bundled_texts: BundledTextsCache::default(),
             texts: TextIndex::new(MAX_CACHED_BYTES),
-            own,
+            in_process,
             watch: OnceLock::new(),
-            is_alone: AtomicBool::new(false),
+            has_given_up_on_daemon: AtomicBool::new(false),
             name: format!("editor-{}", boot_id()),
             client_sessions: OnceLock::new(),
             sessions: Mutex::default(),
@@ -138,8 +138,8 @@ impl BackendCalls {
     {
         let calls = Arc::clone(self);
         Box::pin(async move {
-            let caller = calls.caller.get_or_init(|| calls.connect()).await;
-            log_failure(M::METHOD, caller.call::<M>(&params).await)
+            let target = calls.target.get_or_init(|| calls.connect()).await;
+            log_failure(M::METHOD, target.call::<M>(&params).await)
         })
     }
 
@@ -151,10 +151,10 @@ impl BackendCalls {
     {
         let calls = Arc::clone(self);
         Box::pin(async move {
-            let caller = calls.caller.get_or_init(|| calls.connect()).await;
+            let target = calls.target.get_or_init(|| calls.connect()).await;
             let mut pages = Pages::<M>::new(params);
             loop {
-                let answer = caller.call::<M>(pages.params()).await;
+                let answer = target.call::<M>(pages.params()).await;
                 if let Some(whole) = log_failure(M::METHOD, pages.take(answer))? {
                     return Some(whole);
                 }
@@ -165,35 +165,35 @@ impl BackendCalls {
     /// Closes the editor's sessions and stops the server in this process.
     pub(super) async fn close(&self) {
         let sessions = std::mem::take(&mut *lock(&self.sessions));
-        if let Some(caller) = self.caller.get() {
+        if let Some(target) = self.target.get() {
             let closing = async {
                 for session in sessions.into_values() {
                     let params =
                         SessionCloseParams { session: Some(session), ..Default::default() };
                     // A session that stays open expires when it is unused for long.
-                    let _ = caller.call::<SessionClose>(&params).await;
+                    let _ = target.call::<SessionClose>(&params).await;
                 }
             };
             let _ = timeout(CLOSE_TIMEOUT, closing).await;
         }
-        let own = Arc::clone(&self.own);
+        let in_process = Arc::clone(&self.in_process);
         // Stopping joins the server's thread.
-        let _ = run_blocking(move || own.stop()).await;
+        let _ = run_blocking(move || in_process.stop()).await;
     }
 
     /// Returns the context of a call about a directory, in an encoding for `paths` too.
     pub(super) fn context(
         &self,
-        place: &AbsPath,
+        dir: &AbsPath,
         session: Option<String>,
         paths: &[AbsPath],
     ) -> Context {
         let values = self.environment.iter().map(|(_, value)| Path::new(value));
-        let path_encoding = encoding_of(paths.iter().chain([place]).map(|it| &**it).chain(values));
+        let path_encoding = encoding_of(paths.iter().chain([dir]).map(|it| &**it).chain(values));
         let value =
             |(name, value): &(String, OsString)| (name.clone(), encode_os(value, path_encoding));
         Context {
-            cwd: Some(encode(place, path_encoding)),
+            cwd: Some(encode(dir, path_encoding)),
             session,
             environment: Some(self.environment.iter().map(value).collect()),
             path_encoding,
@@ -202,10 +202,10 @@ impl BackendCalls {
     }
 
     /// Returns the session for a directory; none before a file was touched there.
-    pub(super) fn session(&self, place: &AbsPath) -> Option<String> {
+    pub(super) fn session(&self, dir: &AbsPath) -> Option<String> {
         match self.client_sessions.get() {
-            Some(name) => Some(format!("{name}:{}", place.display())),
-            None => lock(&self.sessions).get(place).cloned(),
+            Some(name) => Some(format!("{name}:{}", dir.display())),
+            None => lock(&self.sessions).get(dir).cloned(),
         }
     }
 
@@ -230,22 +230,22 @@ impl BackendCalls {
     /// directory takes its own.
     pub(super) async fn connect(&self) -> CallTarget {
         if let BackendMode::Daemon(options) = &self.backend_mode
-            && !self.is_alone.load(Ordering::Relaxed)
+            && !self.has_given_up_on_daemon.load(Ordering::Relaxed)
         {
             let client = Client::new(options.clone()).with_fallback(Arc::clone(&self.fallback));
             match client.connection().await {
                 Ok(_) => return CallTarget::Daemon(client),
                 Err(error) => {
                     tracing::info!(%error, "cannot reach or start a daemon; indexing skills in this process");
-                    self.is_alone.store(true, Ordering::Relaxed);
+                    self.has_given_up_on_daemon.store(true, Ordering::Relaxed);
                 }
             }
         }
         let stream = match &self.backend_mode {
-            BackendMode::Served(server, daemon, _) => pair(server, daemon),
+            BackendMode::Served(server, daemon, _) => connect_to_own_server(server, daemon),
             BackendMode::Daemon(_) | BackendMode::InProcessServer => {
-                let own = Arc::clone(&self.own);
-                let connected = run_blocking(move || own.connect()).await;
+                let in_process = Arc::clone(&self.in_process);
+                let connected = run_blocking(move || in_process.connect()).await;
                 connected.map_err(io::Error::from).and_then(|it| it)
             }
         };
@@ -280,7 +280,7 @@ fn sent_environment(is_socket: bool) -> Vec<(String, OsString)> {
 }
 
 /// Connects to the server in this process, which answers on the daemon's workers.
-fn pair(server: &Arc<Server>, daemon: &Handle) -> io::Result<StdStream> {
+fn connect_to_own_server(server: &Arc<Server>, daemon: &Handle) -> io::Result<StdStream> {
     let (ours, theirs) = StdStream::pair()?;
     theirs.set_nonblocking(true)?;
     // The stream must be registered with the runtime that polls it.
@@ -300,12 +300,12 @@ fn log_failure<T>(method: &str, answer: Result<T, ClientError>) -> Option<T> {
 /// Calls `on_change` for each event of a subscription, across daemon restarts. Drops `beginning`
 /// once the subscription has begun or failed.
 pub(super) async fn follow_events(
-    caller: CallTarget,
+    target: CallTarget,
     params: SubscribeParams,
     beginning: mpsc::Sender<()>,
     on_change: OnChange,
 ) {
-    match caller {
+    match target {
         CallTarget::Daemon(client) => {
             let mut subscription = Subscription::new(client, params);
             let mut beginning = Some(beginning);

@@ -75,8 +75,8 @@ fn arm(
     }
     for it in targets {
         match it {
-            WatchTarget::Configuration(place) => {
-                let top = top(place);
+            WatchTarget::Configuration(dir) => {
+                let top = top(dir);
                 file(&mut watch, &top.join(REPOSITORY_FILE));
                 file(&mut watch, &top.join(".gitignore"));
             }
@@ -96,9 +96,9 @@ fn arm(
     watch
 }
 
-/// Returns the top of the worktree that contains `place`, or `place` itself.
-fn top(place: &AbsPath) -> AbsPath {
-    inspect::worktree_top(place).unwrap_or_else(|| place.clone())
+/// Returns the top of the worktree that contains `dir`, or `dir` itself.
+fn top(dir: &AbsPath) -> AbsPath {
+    inspect::worktree_top(dir).unwrap_or_else(|| dir.clone())
 }
 
 #[cfg(test)]

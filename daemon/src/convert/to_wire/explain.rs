@@ -145,7 +145,7 @@ fn root_step(resolution: &Resolution, root_idx: usize) -> wire::Step {
         }
         RootOutcome::Missing => (wire::Outcome::Missing, None),
         RootOutcome::Fault(fault) => (wire::Outcome::Unreadable, Some(fault.to_string())),
-        RootOutcome::NoBase(why) | RootOutcome::OutOfBounds(why) => {
+        RootOutcome::NotSearched(why) | RootOutcome::OutOfBounds(why) => {
             (wire::Outcome::Skipped, Some(why.clone()))
         }
         RootOutcome::Pending => (wire::Outcome::Skipped, Some("is not known yet".to_owned())),

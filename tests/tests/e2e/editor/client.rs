@@ -15,7 +15,7 @@ use skills_testkit::Home;
 
 use crate::support::skillsd;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An LSP client with its own server.
 pub(crate) struct Editor {
@@ -31,7 +31,7 @@ pub(crate) struct Editor {
     /// Methods of the server's requests and notifications, in order of arrival.
     pub(crate) received_methods: Vec<String>,
     /// Timeout for an answer or for expected diagnostics.
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// Returns the URI of a file.
@@ -109,13 +109,13 @@ impl Editor {
             published: BTreeMap::new(),
             configured: Value::Null,
             received_methods: Vec::new(),
-            patience: PATIENCE,
+            timeout: TIMEOUT,
         }
     }
 
     /// Sets the timeout.
-    pub(crate) fn set_patience(&mut self, patience: Duration) {
-        self.patience = patience;
+    pub(crate) fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
     }
 
     #[track_caller]
@@ -161,7 +161,7 @@ impl Editor {
     /// Waits for the response to this request: its result, or its error.
     #[track_caller]
     pub(crate) fn answer(&mut self, id: u64) -> Result<Value, Value> {
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + self.timeout;
         loop {
             let message = self.receive(deadline).unwrap_or_else(|| panic!("no answer to {id}"));
             if message.get("method").is_none() && message["id"] == id {
@@ -248,7 +248,7 @@ impl Editor {
     /// diagnostic is its code, followed by the directory of each related file.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, path: &Path, families: &[&str], expected: &[&str]) {
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + self.timeout;
         loop {
             let found = self.findings(path, families);
             if found == expected {
@@ -268,7 +268,7 @@ impl Editor {
     /// Waits until the server has sent this method `times` times.
     #[track_caller]
     pub(crate) fn wait_for_method_times(&mut self, method: &str, times: usize) {
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + self.timeout;
         while self.received_methods.iter().filter(|it| *it == method).count() < times {
             assert!(self.receive(deadline).is_some(), "no {method}: {:?}", self.received_methods);
         }

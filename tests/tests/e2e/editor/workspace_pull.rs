@@ -19,7 +19,7 @@ const SKILLS: usize = 8;
 const CHANGES: usize = 12;
 
 /// The most time from a change to its report. A loaded machine needs a part of it.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Changes a skill in one of the ways of editors and agents, so that it has one more finding.
 /// Returns its file.
@@ -89,7 +89,7 @@ fn each_change_is_reported_while_a_workspace_pull_is_held() {
                 pull = editor.begin(PULL, params.clone());
             }
             let taken = begun.elapsed();
-            assert!(taken < PATIENCE, "{file} with {args:?} after {taken:?}");
+            assert!(taken < TIMEOUT, "{file} with {args:?} after {taken:?}");
         }
         if args.is_empty() {
             run(&home, &top, &["stop"]);

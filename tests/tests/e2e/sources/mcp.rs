@@ -199,9 +199,9 @@ fn mcp_server_that_exits_is_reported_and_does_not_block() {
     let (mut live, top, _) =
         McpFixture::new(&["--complain", "no database", "--die", "3"], "").start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    let unwell = health_entries(&mut live, &top);
-    assert_eq!(unwell[0].0, "mcp");
-    assert!(unwell[0].1.contains("`notes` ended with exit status: 3"), "{unwell:?}");
+    let problems = health_entries(&mut live, &top);
+    assert_eq!(problems[0].0, "mcp");
+    assert!(problems[0].1.contains("`notes` ended with exit status: 3"), "{problems:?}");
     assert_eq!(only_source(&mut live)["state"], "failed");
 }
 
@@ -212,16 +212,16 @@ fn missing_mcp_server_program_is_reported() {
     let top = home.worktree("w", ONE_SKILL);
     let mut live = Live::start_in(home);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    let unwell = health_entries(&mut live, &top);
-    assert!(unwell[0].1.contains("could not be started: No such file"), "{unwell:?}");
+    let problems = health_entries(&mut live, &top);
+    assert!(problems[0].1.contains("could not be started: No such file"), "{problems:?}");
 }
 
 #[test]
 fn silent_mcp_server_times_out() {
     let (mut live, top, _) = McpFixture::new(&["--mute"], "mcp.timeout = 1").start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    let unwell = health_entries(&mut live, &top);
-    assert!(unwell[0].1.contains("did not answer in time"), "{unwell:?}");
+    let problems = health_entries(&mut live, &top);
+    assert!(problems[0].1.contains("did not answer in time"), "{problems:?}");
 }
 
 #[test]
@@ -240,8 +240,11 @@ fn garbage_from_an_mcp_server_is_tolerated() {
     // Either the prompts are listed, or the server is reported; other skills are listed in both
     // cases.
     let names = names(&mut live, &top, "agentskills");
-    let unwell = health_entries(&mut live, &top);
-    assert!(names == LISTED || (names == ["own"] && unwell[0].0 == "mcp"), "{names:?} {unwell:?}");
+    let problems = health_entries(&mut live, &top);
+    assert!(
+        names == LISTED || (names == ["own"] && problems[0].0 == "mcp"),
+        "{names:?} {problems:?}"
+    );
 }
 
 #[test]
@@ -283,8 +286,8 @@ fn repository_cannot_configure_mcp_servers() {
     fs::write(fixture.top.join(".skillsd.toml"), text).expect("it can be written");
     let (mut live, top, _) = fixture.start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    let unwell = health_entries(&mut live, &top);
-    assert!(unwell[0].1.contains("a repository cannot set"), "{unwell:?}");
+    let problems = health_entries(&mut live, &top);
+    assert!(problems[0].1.contains("a repository cannot set"), "{problems:?}");
     assert!(!marker.exists());
     assert_eq!(live.wire.call("server/status", &json!({}))["sources"], Value::Array(Vec::new()));
 }

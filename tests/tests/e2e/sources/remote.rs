@@ -98,9 +98,9 @@ fn check_skill(page: Page, expected: &str) {
     registry.put("one/SKILL.md", page);
     let (mut live, top) = start_with(&config(&registry));
     wait_for_names(&mut live, &top, &["own", "two"]);
-    let unwell = wait_for_health(&mut live, &top);
-    assert_eq!(unwell.len(), 1, "{unwell:?}");
-    let message = unwell[0].1.replace(&registry.url(), "$URL");
+    let problems = wait_for_health(&mut live, &top);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    let message = problems[0].1.replace(&registry.url(), "$URL");
     assert!(message.contains("`one` is left out"), "{message}");
     assert!(message.contains(expected), "{message}");
     // No part of the skill is on disk.
@@ -113,10 +113,10 @@ fn check_index(page: Page, expected: &str) {
     let registry = registry_with_two_skills();
     registry.put("index.json", page);
     let (mut live, top) = start_with(&config(&registry));
-    let unwell = wait_for_health(&mut live, &top);
+    let problems = wait_for_health(&mut live, &top);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    assert_eq!(unwell.len(), 1, "{unwell:?}");
-    let message = unwell[0].1.replace(&registry.url(), "$URL");
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    let message = problems[0].1.replace(&registry.url(), "$URL");
     assert!(message.contains(expected), "{message}");
     assert_eq!(only_source(&mut live)["state"], "failed");
 }
@@ -201,9 +201,9 @@ fn unreachable_registry_uses_the_cache_and_reports_it() {
     drop(registry);
     let mut live = restart_daemon(live);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
-    let unwell = wait_for_health(&mut live, &top);
-    assert_eq!(unwell[0].0, "remote");
-    assert!(unwell[0].1.ends_with("; the copy in the cache is used"), "{unwell:?}");
+    let problems = wait_for_health(&mut live, &top);
+    assert_eq!(problems[0].0, "remote");
+    assert!(problems[0].1.ends_with("; the copy in the cache is used"), "{problems:?}");
     assert_eq!(only_source(&mut live)["state"], "stale");
     assert!(read_skill(&mut live, &top, "one").contains("First."));
 }
@@ -215,8 +215,8 @@ fn broken_registry_index_keeps_the_cached_skills() {
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     registry.text("index.json", "{\n \"skills\": [}");
     let mut live = restart_daemon(live);
-    let unwell = wait_for_health(&mut live, &top);
-    assert!(unwell[0].1.contains("line 2, column 13: not JSON"), "{unwell:?}");
+    let problems = wait_for_health(&mut live, &top);
+    assert!(problems[0].1.contains("line 2, column 13: not JSON"), "{problems:?}");
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
 }
 
@@ -233,8 +233,8 @@ fn partly_fetched_registry_skill_keeps_its_old_version() {
     registry.put("two/more.md", Page::Lies(1000, b"half".to_vec()));
     registry.text("index.json", &next.to_string());
     let mut live = restart_daemon(live);
-    let unwell = wait_for_health(&mut live, &top);
-    assert!(unwell[0].1.contains("`two` keeps its previous version"), "{unwell:?}");
+    let problems = wait_for_health(&mut live, &top);
+    assert!(problems[0].1.contains("`two` keeps its previous version"), "{problems:?}");
     assert!(read_skill(&mut live, &top, "two").contains("First."));
     assert!(!registry_cache(&live.home).join("current/two/more.md").exists());
     // The update is fetched later, although the index is unchanged.
@@ -350,8 +350,8 @@ fn slow_registry_does_not_delay_the_first_list() {
 #[test]
 fn unencrypted_remote_registry_is_refused() {
     let (mut live, top) = start_with("remote.urls = [\"http://catalog.invalid/skills\"]\n");
-    let unwell = wait_for_health(&mut live, &top);
-    assert!(unwell[0].1.contains("it is not encrypted"), "{unwell:?}");
+    let problems = wait_for_health(&mut live, &top);
+    assert!(problems[0].1.contains("it is not encrypted"), "{problems:?}");
 }
 
 #[test]

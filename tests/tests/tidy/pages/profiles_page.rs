@@ -176,9 +176,10 @@ pub(crate) fn agent_sections(
 /// Describes the texts that the agent's model gets.
 fn shown(profile: &Profile) -> String {
     let OutputFormat::Template(PromptTemplate { listing, load, tool, .. }) = profile.output else {
-        return match profile.knows_listing() {
-            true => "the list and loaded skills in its own form, recorded",
-            false => "the list and loaded skills; their form is not measured",
+        return if profile.knows_listing() {
+            "the list and loaded skills in its own form, recorded"
+        } else {
+            "the list and loaded skills; their form is not measured"
         }
         .to_owned();
     };

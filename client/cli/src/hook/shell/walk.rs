@@ -19,7 +19,7 @@ use super::word::Word;
 const DEEPEST: usize = 150;
 
 /// Maximum number of visited nodes, which bounds variables that are run as commands.
-const NODES: usize = 200_000;
+const MAX_NODES: usize = 200_000;
 
 /// Working directory and variables at one point of the command.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ impl<'a> Walk<'a> {
             expansion: Expansion::default(),
             budget: Budget::new(),
             depth: 0,
-            nodes_left: NODES,
+            nodes_left: MAX_NODES,
             input: None,
             is_piped: false,
         }

@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::word::Word;
 
 /// Maximum number of directories and directory entries that are read for one command.
-const ENTRIES: usize = 4096;
+const MAX_ENTRIES: usize = 4096;
 
 /// Maximum length of a pattern, in bytes: the system's limit on paths.
 const MAX_PATH: usize = 4096;
@@ -22,7 +22,7 @@ pub(super) struct Expansion {
 
 impl Default for Expansion {
     fn default() -> Self {
-        Self { entries_left: ENTRIES }
+        Self { entries_left: MAX_ENTRIES }
     }
 }
 

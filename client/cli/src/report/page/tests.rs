@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::expect;
 use skills_protocol::wire::{
-    CheckFinding, CheckResult, CheckedFile, Entry, ProfileName, SkillReference, SnapshotPlace,
+    CheckFinding, CheckResult, CheckedFile, Entry, ProfileName, SkillReference, SnapshotEntry,
     SnapshotProfile, SnapshotResult, SnapshotSkill,
 };
 
@@ -37,7 +37,7 @@ fn snapshot(skills: &[Entry]) -> SnapshotResult {
         paths: Vec::new(),
         hash: None,
     };
-    let place = |(nth, it): (usize, &Entry)| SnapshotPlace {
+    let place = |(nth, it): (usize, &Entry)| SnapshotEntry {
         skill: u32::try_from(nth).expect("few"),
         name: it.name.clone(),
         prefix: String::new(),
@@ -45,7 +45,7 @@ fn snapshot(skills: &[Entry]) -> SnapshotResult {
         name_only: false,
         state: it.state,
         reason: it.reason.clone(),
-        turn: 0,
+        claim_position: 0,
         winner: (it.state == State::Shadowed).then_some(0),
         same_file: false,
     };

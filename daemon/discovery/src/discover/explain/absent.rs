@@ -147,7 +147,7 @@ impl<'a> Inquiry<'a> {
         let covers = |it: &&SearchRoot| path.starts_with(&*it.path);
         let covering = || self.resolution.roots.iter().filter(covers);
         let off = covering().find_map(|it| match &it.outcome {
-            RootOutcome::NoBase(why) => Some((it, why)),
+            RootOutcome::NotSearched(why) => Some((it, why)),
             _ => None,
         });
         if let Some(root) =
@@ -426,8 +426,8 @@ impl<'a> Inquiry<'a> {
             if candidate.state == SkillState::Denied {
                 enabling = candidate.reason.map(|it| it.next);
             }
-            let is_held_back = self.resolution.roots[root].is_held_back;
-            if is_held_back && dir.starts_with(&*self.resolution.worktree) {
+            let awaits_trust = self.resolution.roots[root].awaits_trust;
+            if awaits_trust && dir.starts_with(&*self.resolution.worktree) {
                 let top = quote_word(&self.resolution.worktree.display().to_string());
                 steps.push(format!("Run `skillsd trust {top}`."));
             }

@@ -186,7 +186,7 @@ impl<'a> HeadText<'a> {
         let write = |line| LineEdit::Write(line, "---".to_owned());
         let is_padded = self.line(before).is_some_and(|it| it.trim() == "---");
         let opening = is_padded.then(|| write(before));
-        // Behind its dashes, a line may have text.
+        // A glued closing line has text after the dashes, which a replacement would lose.
         let closing = block.close.filter(|_| block.closing != Closing::Glued);
         let closing = closing.map(|it| write(line(it.start)));
         let blank = self.record.head[..block.open.start].trim().is_empty() && before > 1;

@@ -191,7 +191,7 @@ impl Resolution {
 pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<Step> {
     let (agent, top) = (ctx.profile.subject(), resolution.worktree.display());
     let (rule, reason, next) = match &resolution.repository {
-        Repository::None | Repository::Own | Repository::Apart(_) => return None,
+        Repository::None | Repository::Own | Repository::Submodule(_) => return None,
         Repository::Linked { common, main, .. } => {
             let to = match main {
                 Some(main) => format!("`{}`", main.display()),
@@ -285,7 +285,7 @@ fn root_step(ctx: &DiscoveryContext, index: usize, root: &SearchRoot) -> Step {
         RootOutcome::Fault(fault) => {
             (Some(fault.to_string()), Some(fault.next_for_directory(&root.path)))
         }
-        RootOutcome::NoBase(why) => (Some(why.clone()), None),
+        RootOutcome::NotSearched(why) => (Some(why.clone()), None),
         RootOutcome::OutOfBounds(why) => (Some(why.clone()), Some(OUT_OF_BOUNDS.to_owned())),
     };
     Step { kind: StepKind::Root(index), reason, at: None, file: None, next }

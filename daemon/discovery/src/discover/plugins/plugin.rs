@@ -33,7 +33,7 @@ pub(in crate::discover) struct PluginPath {
     /// The reason if it is not searched.
     pub(in crate::discover) off: Option<String>,
     /// The reason if the agent does not trust its folder.
-    pub(in crate::discover) untrusted: Option<String>,
+    pub(in crate::discover) trust_reason: Option<String>,
     pub(in crate::discover) plugin: Arc<Plugin>,
     pub(in crate::discover) owner: Owner,
     /// The path that trust is recorded for, if it is not the plugin's own: the worktree that

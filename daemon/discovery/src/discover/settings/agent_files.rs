@@ -17,20 +17,20 @@ use crate::discover::owner::real;
 use crate::discover::tree::Tree;
 
 /// Limit on the directories below one directory of agents, itself included.
-const DIRECTORIES: usize = 256;
+const MAX_DIRECTORIES: usize = 256;
 
 /// Limit on the files below one directory of agents.
-const FILES: usize = 256;
+const MAX_FILES: usize = 256;
 
 /// Limit on the entries of these directories that are looked at: files, links and directories.
-const ENTRIES: usize = 4096;
+const MAX_ENTRIES: usize = 4096;
 
 /// Limit on the length of all files below one directory of agents, in bytes.
-pub(super) const BYTES: usize = 4 * 1024 * 1024;
+pub(super) const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Limit on the length of their frontmatter, in bytes. Parsing it stops all views for some ten
 /// milliseconds.
-pub(super) const FRONTMATTER_BYTES: usize = 512 * 1024;
+pub(super) const MAX_FRONTMATTER_BYTES: usize = 512 * 1024;
 
 const START: LineColumn = LineColumn { line: 1, column: 1 };
 
@@ -71,7 +71,7 @@ impl MarkdownFiles {
             if seen.contains(&target) || leads_out(tree, tops, &dir, &target)? {
                 continue;
             }
-            if seen.len() == DIRECTORIES {
+            if seen.len() == MAX_DIRECTORIES {
                 found.is_cut = true;
                 break;
             }
@@ -80,7 +80,7 @@ impl MarkdownFiles {
             found.is_cut |= listing.is_too_large();
             for item in &listing.items {
                 n_entries += 1;
-                if n_entries > ENTRIES {
+                if n_entries > MAX_ENTRIES {
                     found.is_cut = true;
                     todo.clear();
                     break;
@@ -96,8 +96,8 @@ impl MarkdownFiles {
             }
         }
         found.files.sort();
-        found.is_cut |= found.files.len() > FILES;
-        found.files.truncate(FILES);
+        found.is_cut |= found.files.len() > MAX_FILES;
+        found.files.truncate(MAX_FILES);
         Some(found)
     }
 }
@@ -123,7 +123,7 @@ fn leads_out(
 /// Returns the note about files that are left out.
 pub(super) fn cut_note() -> SettingsNote {
     let message = format!(
-        "skillsd reads {FILES} agent files in {DIRECTORIES} directories, at most 4 MiB of text and 512 KiB of frontmatter; the rules of the others have no effect"
+        "skillsd reads {MAX_FILES} agent files in {MAX_DIRECTORIES} directories, at most 4 MiB of text and 512 KiB of frontmatter; the rules of the others have no effect"
     );
     let next = Some("Remove files from the directory.".to_owned());
     SettingsNote { at: START, message, next, about: NoteScope::Any }

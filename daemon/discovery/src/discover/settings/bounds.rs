@@ -6,10 +6,10 @@ use skills_syntax::path::AbsPath;
 
 use super::decisions::SettingsDecisions;
 use super::file::SettingsNote;
-use crate::permission::{Action, Author, PATTERN_BYTES, RULES, Rule};
+use crate::permission::{Action, Author, MAX_PATTERN_BYTES, MAX_RULES, Rule};
 
 /// Maximum number of notes per file.
-const NOTES: usize = 1000;
+const MAX_NOTES: usize = 1000;
 
 impl SettingsDecisions {
     /// Enforces the limits for rules and notes after all files are read.
@@ -21,8 +21,8 @@ impl SettingsDecisions {
         self.drop_rules();
         for file in &mut self.consulted {
             file.notes.sort_by_key(|it| it.at);
-            let more = file.notes.len().saturating_sub(NOTES);
-            file.notes.truncate(NOTES);
+            let more = file.notes.len().saturating_sub(MAX_NOTES);
+            file.notes.truncate(MAX_NOTES);
             if more > 0
                 && let Some(last) = file.notes.last().cloned()
             {
@@ -33,7 +33,7 @@ impl SettingsDecisions {
     }
 
     fn shorten_patterns(&mut self) {
-        let is_long = |it: &Rule| it.pattern.len() > PATTERN_BYTES;
+        let is_long = |it: &Rule| it.pattern.len() > MAX_PATTERN_BYTES;
         if !self.rules.iter().any(is_long) {
             return;
         }
@@ -47,7 +47,7 @@ impl SettingsDecisions {
                 Action::Ask | Action::Deny => "applies to every skill",
             };
             let message = format!(
-                "a pattern of `{}` has {} bytes; the limit is {PATTERN_BYTES}, so it {effect}",
+                "a pattern of `{}` has {} bytes; the limit is {MAX_PATTERN_BYTES}, so it {effect}",
                 rule.action.name(),
                 rule.pattern.len()
             );
@@ -62,7 +62,7 @@ impl SettingsDecisions {
 
     /// Keeps the first rules of each file. The strictest of the others applies to every skill.
     fn drop_rules(&mut self) {
-        if self.rules.len() <= RULES {
+        if self.rules.len() <= MAX_RULES {
             return;
         }
         let mut counts: BTreeMap<AbsPath, usize> = BTreeMap::new();
@@ -71,7 +71,7 @@ impl SettingsDecisions {
             let file = &rule.source.file;
             let count = counts.entry(file.clone()).or_default();
             *count += 1;
-            if *count <= RULES {
+            if *count <= MAX_RULES {
                 return true;
             }
             let strictest = dropped.entry(file.clone()).or_insert_with(|| rule.clone());
@@ -82,7 +82,7 @@ impl SettingsDecisions {
         });
         for (file, rule) in dropped {
             let message = format!(
-                "the file has {} rules about skills; the limit is {RULES}, so `{}` applies to every skill",
+                "the file has {} rules about skills; the limit is {MAX_RULES}, so `{}` applies to every skill",
                 counts.get(&file).copied().unwrap_or_default(),
                 rule.action.name()
             );

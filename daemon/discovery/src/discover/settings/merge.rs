@@ -10,7 +10,7 @@ use skills_syntax::path::AbsPath;
 use super::decisions::SettingsDecisions;
 use super::file::NoteScope;
 use crate::permission::{
-    self, Action, Author, RULES, Rule, RulePrecedence, SourceLocation, wildcard,
+    self, Action, Author, MAX_RULES, Rule, RulePrecedence, SourceLocation, wildcard,
 };
 
 /// Name of the skill permission in the agent's files.
@@ -54,7 +54,7 @@ enum PermissionValue {
 
 impl MergedPermissions {
     /// Adds one file.
-    pub(super) fn take(
+    pub(super) fn apply(
         &mut self,
         document: &Node,
         file: &AbsPath,
@@ -65,10 +65,10 @@ impl MergedPermissions {
             self.all = Some(self.counting.clone());
         }
         if may_loosen {
-            self.counting.take(document, PermissionReader { file, settings, notes: true });
+            self.counting.apply(document, PermissionReader { file, settings, notes: true });
         }
         if let Some(all) = &mut self.all {
-            all.take(document, PermissionReader { file, settings, notes: !may_loosen });
+            all.apply(document, PermissionReader { file, settings, notes: !may_loosen });
         }
     }
 
@@ -82,7 +82,7 @@ impl MergedPermissions {
 }
 
 impl PermissionLayer {
-    fn take(&mut self, document: &Node, mut taking: PermissionReader<'_>) {
+    fn apply(&mut self, document: &Node, mut taking: PermissionReader<'_>) {
         taking.tools(document, "tools", &mut self.tools);
         if let Some(entry) = document.entry("permission") {
             taking.permission(entry, "permission", &mut self.permissions);
@@ -240,7 +240,7 @@ fn merge(into: &mut Vec<Permission>, name: &str, says: PermissionValue) {
         (PermissionValue::Patterns(old), PermissionValue::Patterns(new)) => {
             for (pattern, action, source) in new {
                 // Rules over the limit are dropped later and need no comparison.
-                let mut few = old.iter_mut().take(RULES);
+                let mut few = old.iter_mut().take(MAX_RULES);
                 match few.find(|it| it.0 == pattern) {
                     Some(it) => *it = (pattern, action, source),
                     None => old.push((pattern, action, source)),

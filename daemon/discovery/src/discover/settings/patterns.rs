@@ -19,7 +19,7 @@ const MAX_PATTERNS: usize = 200;
 const MAX_SHOWN: usize = 80;
 
 /// Reads both lists of a file.
-pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
+pub(super) fn apply(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     for key in [ENABLED, DISABLED] {
         let Some(node) = document.get(key) else { continue };
         let source = |at| SourceLocation { file: file.clone(), at };

@@ -11,11 +11,11 @@ use super::decisions::SettingsDecisions;
 use super::marketplaces::MarketplaceSource;
 use crate::discover::owner::Owner;
 use crate::permission::{
-    Action, Author, RULES, Restrictions, Rule, SHELL_TOOL, SourceLocation, Switch, names_tool,
+    Action, Author, MAX_RULES, Restrictions, Rule, SHELL_TOOL, SourceLocation, Switch, names_tool,
 };
 
 /// Adds the restrictions of one file.
-pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
+pub(super) fn apply(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     shell_rules(document, file, settings);
     let is_managed = settings.owner_of(file) == Owner::Managed;
     let switch = |key: &'static str, is_on: fn(&Node) -> bool| {
@@ -99,7 +99,7 @@ fn shell_rules(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions
             // A rule over the limit applies to every command.
             // Counted for each file: no file takes the place of another's rules.
             let of_file = all.iter().filter(|it| it.source.file == *file).count();
-            let (is_over, author) = (of_file >= RULES, Author::Agent);
+            let (is_over, author) = (of_file >= MAX_RULES, Author::Agent);
             let pattern = if is_over { SHELL_TOOL } else { text };
             let rule = Rule { author, agent: None, pattern: pattern.into(), action, source };
             let is_known = |it: &Rule| {

@@ -12,7 +12,7 @@ const SKILL_TOOL: &str = "Skill";
 
 /// Adds the rules of one file. The rules of all files apply; precedence depends on the action, not
 /// on the order.
-pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
+pub(super) fn apply(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     for action in [Action::Deny, Action::Ask, Action::Allow] {
         let list = document.at_path(&["permissions", action.name()]).map(Node::items);
         for item in list.unwrap_or_default() {

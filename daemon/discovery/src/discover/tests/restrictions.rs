@@ -50,7 +50,7 @@ fn check(settings: &str, expected: &Expect) {
         .collect();
     let mut out = format!("{}\n", names.join(", "));
     for root in &found.roots {
-        if let RootOutcome::NoBase(why) = &root.outcome {
+        if let RootOutcome::NotSearched(why) = &root.outcome {
             let _ = writeln!(out, "off {:?}: {why}", root.path);
         }
     }
@@ -340,7 +340,7 @@ fn managed_settings_cannot_be_outvoted() {
 #[test]
 fn many_shell_rules_of_a_repository_do_not_displace_managed_ones() {
     let many: Vec<_> =
-        (0..=crate::permission::RULES).map(|it| format!("\"Bash(x{it})\"")).collect();
+        (0..=crate::permission::MAX_RULES).map(|it| format!("\"Bash(x{it})\"")).collect();
     let managed =
         r#"{"allowManagedPermissionRulesOnly": true, "permissions": {"deny": ["Bash(rm:*)"]}}"#;
     let found = resolution(&format!(

@@ -27,7 +27,7 @@ fn check(cwd: &str, fixture: &str, expected: &Expect) {
     let tree = MemoryTree::new(fixture);
     let cwd = AbsPath::new(cwd.as_ref()).unwrap();
     let mut complete = true;
-    let worktree = WorktreeLocation::of(&cwd, &tree, &mut complete);
+    let worktree = WorktreeLocation::find(&cwd, &tree, &mut complete);
     assert!(complete);
     let mut out = format!("{:?}\n", worktree.top);
     match &worktree.repository {
@@ -36,7 +36,7 @@ fn check(cwd: &str, fixture: &str, expected: &Expect) {
         Repository::Linked { git, common, main } => {
             let _ = writeln!(out, "linked to {common:?} by {git:?}, main {main:?}");
         }
-        Repository::Apart(git) => {
+        Repository::Submodule(git) => {
             let _ = writeln!(out, "apart in {git:?}");
         }
         Repository::Unproven(why) => {
@@ -263,7 +263,7 @@ fn malformed_git_file_is_unproven_but_marks_a_worktree() {
         let tree = MemoryTree::new(&format!("//- /w/.git\n{text}\n{more}"));
         let mut complete = true;
         let top = AbsPath::new("/w".as_ref()).unwrap();
-        let worktree = WorktreeLocation::of(&top, &tree, &mut complete);
+        let worktree = WorktreeLocation::find(&top, &tree, &mut complete);
         assert!(complete && worktree.in_git && worktree.top == top);
         let accepted = if worktree.is_accepted_by_git() { "" } else { ", and git refuses it" };
         let (Repository::Unproven(why) | Repository::Broken(why)) = worktree.repository else {
@@ -287,6 +287,6 @@ fn malformed_git_file_is_unproven_but_marks_a_worktree() {
     .assert_eq(&out);
     let denied = MemoryTree::new("//- /w/.git denied\n");
     let top = AbsPath::new("/w".as_ref()).unwrap();
-    let worktree = WorktreeLocation::of(&top, &denied, &mut true);
+    let worktree = WorktreeLocation::find(&top, &denied, &mut true);
     assert_eq!(worktree.repository, Repository::Unproven("it cannot be read".to_owned()));
 }

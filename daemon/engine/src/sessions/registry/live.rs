@@ -23,7 +23,7 @@ use crate::views::last_used::VIEW_IDLE;
 pub(super) const AUTO_TOUCH_IDLE: Duration = VIEW_IDLE;
 
 /// Maximum number of sessions in memory; beyond it the least recently used are on disk only.
-const MOST_LIVE: usize = 2048;
+const MAX_LIVE_SESSIONS: usize = 2048;
 
 /// Prefix of the id of a session that could not be read.
 const ASIDE: &str = "damaged-";
@@ -49,7 +49,7 @@ pub(super) struct Live {
     pub(super) sessions: HashMap<String, Arc<Session>>,
     /// Counts sessions that left memory or were changed on disk only. A read during which it
     /// changes may be outdated.
-    pub(super) n_left: u64,
+    pub(super) n_departures: u64,
 }
 
 impl Sessions {
@@ -61,12 +61,12 @@ impl Sessions {
     /// Locks the sessions in memory with this session loaded; none if it does not exist.
     async fn having(&self, id: &str) -> Option<MutexGuard<'_, Live>> {
         loop {
-            let n_left = {
+            let n_departures = {
                 let live = self.live();
                 if live.sessions.contains_key(id) {
                     return Some(live);
                 }
-                live.n_left
+                live.n_departures
             };
             let wanted = id.to_owned();
             let found = self.store.read(move |it| rows::load(it, &wanted)).await;
@@ -81,7 +81,7 @@ impl Sessions {
             if live.sessions.contains_key(id) {
                 return Some(live);
             }
-            if live.n_left == n_left {
+            if live.n_departures == n_departures {
                 live.make_room();
                 live.sessions.insert(id.to_owned(), session);
                 return Some(live);
@@ -123,7 +123,7 @@ impl Sessions {
             let mut live = self.live();
             match live.sessions.get_mut(id) {
                 Some(it) => Arc::make_mut(it).forget(&agent, &what),
-                None => live.n_left += 1,
+                None => live.n_departures += 1,
             }
             self.store.queue(move |it| rows::drop_agent(it, &wanted, &agent, &what))
         };
@@ -151,11 +151,11 @@ impl Sessions {
         change: impl FnOnce(&mut Session, bool) -> (Vec<SessionPart>, T),
     ) -> (Arc<Session>, T) {
         let changed = loop {
-            let n_left = self.live().n_left;
+            let n_departures = self.live().n_departures;
             let is_known = self.get(id).await.is_some();
             let mut live = self.live();
             let is_live = live.sessions.contains_key(id);
-            if !is_live && (is_known || live.n_left != n_left) {
+            if !is_live && (is_known || live.n_departures != n_departures) {
                 // The session was evicted or closed meanwhile: tries again.
                 continue;
             }
@@ -222,14 +222,14 @@ impl<T> Changed<T> {
 impl Live {
     /// Drops the least recently used sessions from memory if there are too many. They are on disk.
     fn make_room(&mut self) {
-        if self.sessions.len() < MOST_LIVE {
+        if self.sessions.len() < MAX_LIVE_SESSIONS {
             return;
         }
         let mut used: Vec<_> = self.sessions.values().map(|it| it.used).collect();
         used.sort_unstable();
         let oldest = used[used.len() / 4];
         let at = now();
-        self.n_left += 1;
+        self.n_departures += 1;
         self.sessions.retain(|_, it| it.used > oldest || counts_writes(it, at));
     }
 }

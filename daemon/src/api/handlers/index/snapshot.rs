@@ -17,7 +17,7 @@ use skills_syntax::text::LineIndex;
 use crate::convert::to_wire::{PositionConverter, hash, health, path, state};
 use crate::rpc::paging::{Cursor, PageBuilder, PageRange, json_length};
 
-/// Upper bound of the size of a file or place as JSON without its texts.
+/// Upper bound of the size of a file or entry as JSON without its texts.
 const AROUND: usize = 160;
 
 /// Returns a page of a snapshot of the checked views, with the skills of the others;
@@ -40,13 +40,13 @@ pub(super) fn snapshot(
     let mut profile = |(view, profile): (&Arc<View>, &snapshot_index::Profile)| {
         let candidates = &view.resolution.candidates;
         let skills = page.take(candidates.len(), |it| {
-            place(profile.ranks.of[it].ranked(&candidates[it]), profile.files[it])
+            entry(profile.ranks.ranks[it].ranked(&candidates[it]), profile.files[it])
         });
         let roots = is_first.then(|| ranking::roots(&view.ctx, &view.resolution));
         let roots = roots.iter().flatten().map(root).collect();
         let name = view.ctx.profile.id.to_string();
-        let limits = ListingSize::of(&view.ctx.profile, view.resolution.listing);
-        let usual = ListingSize::of(&view.ctx.profile, ListingLimits::default());
+        let limits = ListingSize::from_profile(&view.ctx.profile, view.resolution.listing);
+        let usual = ListingSize::from_profile(&view.ctx.profile, ListingLimits::default());
         wire::SnapshotProfile {
             profile: name,
             unique: profile.ranks.unique,
@@ -116,8 +116,8 @@ fn skill(view: &View, candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
 }
 
 /// Returns a candidate of a profile and its size as JSON.
-fn place(ranked: Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
-    let place = wire::SnapshotPlace {
+fn entry(ranked: Ranked, skill: u32) -> (wire::SnapshotEntry, usize) {
+    let entry = wire::SnapshotEntry {
         skill,
         name: ranked.name,
         prefix: ranked.prefix,
@@ -125,17 +125,17 @@ fn place(ranked: Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
         name_only: ranked.name_only,
         state: state(ranked.state),
         reason: ranked.reason,
-        turn: ranked.claim_position as u32,
+        claim_position: ranked.claim_position as u32,
         winner: ranked.winner.map(|it| it as u32),
         same_file: ranked.same_file,
     };
-    let texts = [&place.name, &place.prefix].into_iter().chain(&place.reason);
+    let texts = [&entry.name, &entry.prefix].into_iter().chain(&entry.reason);
     let size = texts.map(|it| json_length(it)).sum::<usize>() + AROUND;
-    (place, size)
+    (entry, size)
 }
 
 fn root(root: &RankedRoot) -> wire::SnapshotRoot {
-    let RankedRoot { path, rule, skills, is_held_back } = root;
+    let RankedRoot { path, rule, skills, awaits_trust } = root;
     let path_encoding = encoding_of([&**path]);
     wire::SnapshotRoot {
         path: encode(path, path_encoding),
@@ -143,7 +143,7 @@ fn root(root: &RankedRoot) -> wire::SnapshotRoot {
         rule: *rule as u32,
         first: skills.start as u32,
         count: skills.len() as u32,
-        untrusted: *is_held_back,
+        untrusted: *awaits_trust,
     }
 }
 

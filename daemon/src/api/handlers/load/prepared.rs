@@ -186,7 +186,7 @@ impl PreparedLoad {
             all(&self.render(results, SubstitutedInput::Words).await?) != all_here;
         let candidate = authorization.candidate;
         // Checked first, so that no file is read if the commands may not run.
-        authorize::run::is_shell_possible(&self.parts.access, &self.view, candidate)?;
+        authorize::run::require_shell_runnable(&self.parts.access, &self.view, candidate)?;
         let unit = authorize::run::unit(&self.view, candidate);
         let files = match unit.clone() {
             Some(unit) => Some(authorize::run::files(unit, &candidate.name).await?),
@@ -199,7 +199,7 @@ impl PreparedLoad {
         let place = take_slot().await.map_err(|error| cannot_run(&error))?;
         let all = commands.all.clone();
         authorize::run::recheck(access, &self.view, candidate, &permit, all).await?;
-        authorize::run::is_shell_possible(access, &self.view, candidate)?;
+        authorize::run::require_shell_runnable(access, &self.view, candidate)?;
         let copy = match unit {
             Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
             None => None,
@@ -360,7 +360,7 @@ fn is_word(text: &str) -> bool {
 }
 
 /// Maximum length of a command in messages, in characters.
-const SHOWN: usize = 60;
+const MAX_SHOWN_CHARS: usize = 60;
 
 const BASH: &str = "bash";
 
@@ -386,7 +386,7 @@ fn took_too_long(timeout: u64) -> RpcError {
 /// Returns the error for a command that cannot be passed to the shell.
 fn too_long(command: &str, why: &str) -> RpcError {
     let first = command.lines().next().unwrap_or_default();
-    let shown: String = first.chars().take(SHOWN).collect();
+    let shown: String = first.chars().take(MAX_SHOWN_CHARS).collect();
     RpcError::invalid_params(format!("the command `{shown}` {why}"))
         .with_hint("Send less in `args`; put long or binary data into a file.")
 }
