@@ -83,6 +83,9 @@ fn state(
             } else if is_ours && rest != split_program(wanted).1 {
                 // Another version of skillsd wrote it.
                 Incomplete
+            } else if !text.contains("skillsd") {
+                // Another program's file of the same name.
+                Absent
             } else {
                 Changed
             };

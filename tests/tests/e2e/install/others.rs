@@ -26,6 +26,17 @@ fn hook_of_another_program_with_our_words_is_not_ours() {
 }
 
 #[test]
+fn plugin_file_of_another_program_is_not_ours() {
+    const FILE: &str = ".config/opencode/plugins/skillsd.js";
+    let fixture = InstallFixture::new(&format!("//- /home/{FILE}\n// mine\n"));
+    let shown = stdout(&fixture.run(&["doctor"], 0));
+    assert!(shown.contains("not registered: opencode hooks"), "{shown}");
+    let shown = stdout(&fixture.run(&["uninstall", "--yes"], 0));
+    assert!(!shown.contains("still starts skillsd"), "{shown}");
+    assert_eq!(fixture.read(FILE), "// mine\n");
+}
+
+#[test]
 fn server_of_another_program_under_our_name_is_named_and_not_ours() {
     let text =
         "[mcp_servers.skills]\ncommand = \"npx\"\nargs = [\"-y\", \"someones-skills-mcp\"]\n";
