@@ -99,7 +99,7 @@ fn fix_leaves_hints_to_the_user() {
     run(&home, &top, &["check", "--fix"]);
     let text = fs::read_to_string(top.join(".agents/skills/a/SKILL.md")).expect("there");
     assert!(text.contains("version: \"1.10\"\n"), "{text}");
-    // So is a byte order mark, as long as no agent drops the file for it.
+    // A byte order mark stays too, as long as no agent drops the file for it.
     let marked = "\u{FEFF}---\nname: a\ndescription: Use when asked.\n---\nRead.\n";
     fs::write(top.join(".agents/skills/a/SKILL.md"), marked).expect("written");
     for (profile, expected) in [("agentskills", marked), ("codex", &marked[3..])] {

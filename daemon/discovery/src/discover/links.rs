@@ -77,7 +77,7 @@ impl<'a> LinkRule<'a> {
         let tops = tops(self.worktree);
         let is_inside = tops.iter().any(|it| root.starts_with(&***it));
         let leads_inside = self.owners.is_inside(root);
-        // Of a root that is inside and no link out of it, the answer would change nothing.
+        // The answer would change nothing for a root that is inside and does not lead out.
         let is_users = !(is_inside && leads_inside) && self.is_users(root);
         if is_users && !leads_inside {
             return None;
