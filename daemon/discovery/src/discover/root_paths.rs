@@ -32,7 +32,7 @@ impl RootLocation {
         Self { path, declared, plugin_path: None, origin: String::new() }
     }
 
-    pub(super) fn of_plugin(plugin_path: &PluginPath) -> Self {
+    pub(super) fn from_plugin(plugin_path: &PluginPath) -> Self {
         let path = match &plugin_path.off {
             None => Ok(plugin_path.path.clone()),
             Some(why) => Err((plugin_path.path.clone(), why.clone())),

@@ -49,7 +49,7 @@ pub(super) fn search(
                 let find = || plugins::find(ctx, of, owners, tree, search.settings);
                 let all = plugins.get_or_insert_with(find).iter();
                 all.filter(|it| it.root_content == rule.root_content)
-                    .map(RootLocation::of_plugin)
+                    .map(RootLocation::from_plugin)
                     .collect()
             }
             RootBase::Extensions(of) => {
@@ -271,7 +271,7 @@ impl RootSearch<'_, '_> {
                 plugin.off = Some(format!("{} switches it off", it.shown()));
             }
         }
-        found.iter().map(RootLocation::of_plugin).collect()
+        found.iter().map(RootLocation::from_plugin).collect()
     }
 }
 
