@@ -19,6 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use skills_client::directory::shell_word;
 use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::{RulesDescribe, SkillsCheck};
 use skills_protocol::wire::{
@@ -93,7 +94,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
     let mut context = CallContext::from_args(cx.global, None)?;
     let cwd = &context.cwd;
     let anyway = match cx.global.cwd {
-        Some(_) => format!("check {}", cx.terminal.local_path(cwd)),
+        Some(_) => format!("check {}", shell_word(&cwd.display().to_string())),
         None => "check .".to_owned(),
     };
     if args.paths.is_empty() && !confirm_wide(cx, cwd, "check", &anyway)? {

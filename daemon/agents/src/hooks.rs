@@ -51,9 +51,14 @@ pub fn read_hooks(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
                 Ok(compiled) => compiled,
                 Err(why) => {
                     let matcher = shorten_matcher(matcher);
-                    bad.push(format!(
-                        "The matcher `{matcher}` of `{event}` matches nothing: {why}."
-                    ));
+                    bad.push(match why {
+                        MatcherError::Invalid(why) => {
+                            format!("The matcher `{matcher}` of `{event}` matches nothing: {why}.")
+                        }
+                        MatcherError::TooLarge(why) => format!(
+                            "skillsd matches nothing by the matcher `{matcher}` of `{event}`: {why}."
+                        ),
+                    });
                     continue;
                 }
             };

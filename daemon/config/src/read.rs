@@ -50,6 +50,9 @@ pub fn read_with_names(bytes: &[u8], source: ConfigSource, names: KnownNames<'_>
         reader.own = own.keys().map(|it| it.get_ref().to_string()).collect();
     }
     read_table(&mut reader, "", table.get_ref());
+    if source == ConfigSource::Repository {
+        hide_misplaced_rules(&mut reader, "", table.get_ref());
+    }
     if n_syntax > 0 {
         // In invalid TOML, other problems would only be consequences of the first.
         reader.parsed.problems.truncate(n_syntax);
@@ -67,6 +70,25 @@ fn syntax_message(message: &str) -> String {
 
 /// Table of the permission rules.
 const PERMISSION: &str = "permission";
+
+/// Records rules in other tables than that of the permission rules: keys that name it, and values
+/// that are actions.
+fn hide_misplaced_rules(reader: &mut ConfigReader<'_>, prefix: &str, table: &DeTable<'_>) {
+    let names_rules = |key: &str| nearest(&key.to_ascii_lowercase(), &[PERMISSION]).is_some();
+    let is_action = |it: &str| ["deny", "ask"].iter().any(|action| it.eq_ignore_ascii_case(action));
+    for (key, value) in table {
+        let name = format!("{prefix}{}", key.get_ref());
+        if name == PERMISSION {
+            continue;
+        }
+        if names_rules(key.get_ref()) || value.get_ref().as_str().is_some_and(is_action) {
+            reader.hide_rule(key.span().start);
+        }
+        if let DeValue::Table(inner) = value.get_ref() {
+            hide_misplaced_rules(reader, &format!("{name}."), inner);
+        }
+    }
+}
 
 fn read_table(reader: &mut ConfigReader<'_>, prefix: &str, table: &DeTable<'_>) {
     for (key, value) in table {
@@ -331,6 +353,11 @@ mod tests {
             ("permission.skill = \"deny\"\n", Some((1, 20))),
             ("[permission.skills]\na = \"deny\"\n", Some((1, 13))),
             ("[permision.skill]\na = \"deny\"\n", Some((1, 2))),
+            ("[PERMISSION.skill]\na = \"deny\"\n", Some((1, 2))),
+            ("[check]\npermission.skill.a = \"deny\"\n", Some((2, 1))),
+            ("[check.rules]\npermission.skill.a = \"deny\"\n", Some((2, 1))),
+            ("[skills]\na = \"Deny\"\n", Some((1, 2))),
+            ("[others]\na = \"Deny\"\n", Some((2, 1))),
             ("profile = \"codexx\"\n", None),
             ("[permission.skill]\na = \"allow\"\n", None),
             ("[check.rulez]\nx = 1\n", None),

@@ -69,10 +69,12 @@ pub fn decide<'a>(
     {
         decision = Decision::by(rule.action, DecisionReason::Rule(rule));
     }
-    if let Some(rule) = last_of(Author::Repository, rules, request.name)
-        && rule.action > decision.action
-    {
-        decision = Decision::by(rule.action, DecisionReason::Rule(rule));
+    for author in [Author::Repository, Author::BrokenRepositoryFile] {
+        if let Some(rule) = last_of(author, rules, request.name)
+            && rule.action > decision.action
+        {
+            decision = Decision::by(rule.action, DecisionReason::Rule(rule));
+        }
     }
     // A name with wildcard characters would be a pattern that allows other skills too.
     let is_plain = !request.name.trim().is_empty() && !request.name.contains(['*', '?']);

@@ -192,12 +192,14 @@ fn is_space_of_formula(text: &str, run: &Run) -> bool {
 /// code: at the start of a line, or after `!` or another backtick.
 fn separates_backticks(text: &str, run: &Run) -> bool {
     let (before, after) = (&text[..run.bytes.start], &text[run.bytes.end..]);
-    let begins =
-        before.rsplit('\n').next().is_some_and(|it| it.trim_start_matches([' ', '>']).is_empty());
+    let begins = || {
+        let lead = before.trim_end_matches([' ', '>']);
+        lead.is_empty() || lead.ends_with(['\n', '\r'])
+    };
     run.count == 1
         && matches!(run.first, '\u{200B}' | '\u{2060}' | '\u{FEFF}')
         && after.starts_with('`')
-        && (begins || before.ends_with(['!', '`']))
+        && (before.ends_with(['!', '`']) || begins())
 }
 
 /// Returns the finding for a run of invisible characters.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use skills_discovery::discover::{Candidate, DiscoveryContext};
-use skills_discovery::permission::{self, Action, RulePrecedence};
+use skills_discovery::permission::{self, Action, Author, RulePrecedence};
 use skills_engine::View;
 use skills_engine::sessions::store::grant::Grant;
 use skills_engine::sessions::store::trust::Content;
@@ -223,6 +223,11 @@ impl Access {
 
     /// Returns whether stored grants cover the action.
     async fn is_granted(&self, about: &ApprovalRequest<'_>) -> bool {
+        // A rule that a mistake hides may deny what the user once allowed.
+        let rules = &about.view.resolution.permissions;
+        if rules.iter().any(|it| it.author == Author::BrokenRepositoryFile) {
+            return false;
+        }
         let precedence = RulePrecedence::from_profile(&about.view.ctx.profile);
         let worktree = &about.view.resolution.worktree;
         let granted = self.grants(worktree, about.session, about.permission).await;

@@ -295,6 +295,9 @@ pub(crate) fn why(decision: &Decision<'_>) -> String {
 }
 
 fn rule_says(rule: &permission::Rule) -> String {
+    if rule.author == permission::Author::BrokenRepositoryFile {
+        return format!("a mistake in {} may hide a rule", location(rule));
+    }
     format!("the rule `{}` in {} says `{}`", rule.pattern, location(rule), rule.action.name())
 }
 

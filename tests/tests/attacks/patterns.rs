@@ -138,7 +138,7 @@ fn matcher_over_a_limit_matches_nothing() {
     let text = with_matchers(["Bash", "(?:\\w{500}){900}", "mcp__.*"]);
     let (_, warnings) = load_own(&mut live, &text);
     let told = Value::from(warnings).to_string();
-    assert!(told.contains("matches nothing: it expands to 27000901 characters"), "{told}");
+    assert!(told.contains("it expands to 27000901 characters"), "{told}");
     assert_eq!(
         [count_matching_hooks(&mut live, "Bash"), count_matching_hooks(&mut live, "mcp__a")],
         [1, 1]

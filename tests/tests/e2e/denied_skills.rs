@@ -274,6 +274,18 @@ fn mistake_in_a_repository_file_keeps_its_denied_skill_from_being_loaded() {
         assert_ne!(code, Some(0), "{text}: {said}");
         assert!(!said.contains("Push."), "{text}: {said}");
     }
+    // An earlier approval does not cover what a hidden rule may deny.
+    let pending = stdout(&run(&live.home, &top, &["permission", "pending", "--json"]));
+    let pending: Value = serde_json::from_str(&pending).expect("JSON");
+    let id = pending["requests"][0]["id"].as_str().expect("an id").to_owned();
+    live.wire.grant("permission/reply", &json!({"id": id, "reply": "always"}));
+    // The reply counts once, for the call that it answers.
+    load();
+    let (code, said) = load();
+    assert_ne!(code, Some(0), "{said}");
+    fs::write(&file, b"[permission.skill]\n\"depl\xF6y\" = \"deny\"\n").expect("written");
+    let (code, said) = load();
+    assert_ne!(code, Some(0), "{said}");
     fs::write(&file, "[check.rulez]\nx = 1\n").expect("written");
     let (code, said) = load();
     assert_eq!(code, Some(0), "a mistake in another key hides no rule: {said}");

@@ -16,31 +16,29 @@ use super::settings::decisions::SettingsDecisions;
 use super::settings::file::{NoteScope, SettingsFile, SettingsOutcome};
 use super::tree::Tree;
 use super::worktree::WorktreeLocation;
-use crate::permission::{Action, Author, Rule, SkillRule, SkillRules, SourceLocation};
+use crate::permission::{Action, Author, Rule, SkillRule, SkillRules};
 
 /// Name of a repository's own configuration file, at the top of its worktree.
 pub const REPOSITORY_FILE: &str = ".skillsd.toml";
-
-/// Pattern of every skill.
-const ALL: &str = "*";
 
 /// Adds the rules of skillsd's own configuration to the agent's settings.
 pub(super) fn add(worktree: &WorktreeLocation, tree: &dyn Tree, settings: &mut SettingsDecisions) {
     let mut rules = tree.policy().rules.clone();
     let file = worktree.top.child(REPOSITORY_FILE);
-    let (repository_rules, hidden) = repository_rules(&file, tree, settings);
-    rules.extend(repository_rules);
+    rules.extend(repository_rules(&file, tree, settings));
     for rule in rules {
         let file = &rule.source.file;
         if !settings.consulted.iter().any(|it| it.path == *file) {
             let (path, outcome) = (file.clone(), SettingsOutcome::Read);
             settings.consulted.push(SettingsFile { path, outcome, notes: Vec::new() });
         }
-        let message = match &*rule.pattern {
-            ALL if rule.author == Author::Repository && hidden.as_ref() == Some(&rule.source) => {
+        let message = match rule.author {
+            Author::BrokenRepositoryFile => {
                 "a mistake may hide a rule, so every skill needs approval".to_owned()
             }
-            pattern => format!("`permission.skill` says `{}` for `{pattern}`", rule.action.name()),
+            _ => {
+                format!("`permission.skill` says `{}` for `{}`", rule.action.name(), rule.pattern)
+            }
         };
         settings.note_about(&rule.source, NoteScope::Names(rule.pattern.clone()), message);
         settings.rules.push(rule);
@@ -54,7 +52,7 @@ fn repository_rules(
     path: &AbsPath,
     tree: &dyn Tree,
     settings: &mut SettingsDecisions,
-) -> (Vec<Rule>, Option<SourceLocation>) {
+) -> Vec<Rule> {
     let unreadable = || {
         let hidden_rule = Some(LineColumn { line: 1, column: 1 });
         SkillRules { rules: Vec::new(), hidden_rule }
@@ -82,11 +80,9 @@ fn repository_rules(
         Some(_) => unreadable(),
     };
     let hidden = hidden_rule.map(|at| {
-        let action = Action::Ask;
-        rule(&SkillRule { pattern: ALL.to_owned(), action, at }, Author::Repository, path)
+        let all = SkillRule { pattern: "*".to_owned(), action: Action::Ask, at };
+        rule(&all, Author::BrokenRepositoryFile, path)
     });
-    let source = hidden.as_ref().map(|it| it.source.clone());
-    // The last rule that matches a skill counts.
     let rules = rules.iter().map(|it| rule(it, Author::Repository, path));
-    (hidden.into_iter().chain(rules).collect(), source)
+    hidden.into_iter().chain(rules).collect()
 }

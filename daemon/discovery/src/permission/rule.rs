@@ -36,6 +36,9 @@ pub enum Author {
     User,
     /// A worktree's `.skillsd.toml`.
     Repository,
+    /// skillsd, because a mistake in a worktree's `.skillsd.toml` may hide a rule. Such a rule only
+    /// makes the outcome stricter, and earlier approvals do not cover it.
+    BrokenRepositoryFile,
 }
 
 /// Action of a rule, from the mildest.

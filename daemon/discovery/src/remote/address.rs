@@ -36,16 +36,20 @@ pub enum AddressError {
 
 /// Returns the text of a refused URL for a message, without its user name, password and query.
 pub fn redact(url: &str) -> String {
-    let (url, query) = match url.find(['?', '#']) {
-        Some(at) => (&url[..at], "?…"),
-        None => (url, ""),
+    let scheme = url.find("//").map_or(0, |it| it + 2);
+    // A password may contain any character, so everything before the last `@` is left out.
+    let (start, rest) = match url.rfind('@') {
+        Some(at) if url[..at].contains(':') && !url[..at].ends_with('/') => {
+            (if scheme <= at { &url[..scheme] } else { "" }, &url[at..])
+        }
+        _ => ("", url),
     };
-    let start = url.find("//").map_or(0, |it| it + 2);
-    let end = url[start..].find('/').map_or(url.len(), |it| start + it);
-    match url[..end].rfind('@') {
-        Some(at) if at >= start => format!("{}…{}{query}", &url[..start], &url[at..]),
-        _ => format!("{url}{query}"),
-    }
+    let hidden = if rest.len() < url.len() { "…" } else { "" };
+    let (rest, query) = match rest.find(['?', '#']) {
+        Some(at) => (&rest[..at], "?…"),
+        None => (rest, ""),
+    };
+    format!("{start}{hidden}{rest}{query}")
 }
 
 impl Address {
@@ -191,6 +195,10 @@ mod tests {
             ("https://me:p@w@e.org", "https://…@e.org"),
             ("https://e.org/x?token=t#f", "https://e.org/x?…"),
             ("me:pw@e.org", "…@e.org"),
+            ("https://me:p/w@e.org", "https://…@e.org"),
+            ("https://me:p?w@e.org", "https://…@e.org"),
+            ("https:/me:pw@e.org", "…@e.org"),
+            ("me:pw@e.org//x", "…@e.org//x"),
             ("https://e.org/@scope/x", "https://e.org/@scope/x"),
         ] {
             assert_eq!(redact(url), shown, "{url}");

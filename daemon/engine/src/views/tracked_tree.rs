@@ -12,6 +12,7 @@ use skills_discovery::discover::{
 use skills_discovery::permission::SkillRules;
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
+use skills_syntax::text::{LineColumn, LineIndex};
 
 use crate::files::dir_index::{DirIndex, Need, NodeId, parent};
 use crate::sources::source_set::ProvidedSources;
@@ -155,7 +156,13 @@ impl Tree for TrackedTree<'_> {
 
     fn skill_rules(&self, text: &str) -> SkillRules {
         let parsed = skills_config::read(text.as_bytes(), skills_config::ConfigSource::Repository);
-        let (rules, hidden_rule) = (parsed.config.permission_skill, parsed.hidden_rule);
+        // A pattern that is not valid UTF-8 was decoded with replacement characters.
+        let replaced = text.find('\u{FFFD}').map(|at| {
+            let (line, column) = LineIndex::new(text).display(text, at);
+            LineColumn { line, column }
+        });
+        let rules = parsed.config.permission_skill;
+        let hidden_rule = parsed.hidden_rule.or(replaced);
         SkillRules { rules, hidden_rule }
     }
 

@@ -6,7 +6,7 @@ use regex::Regex;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::markdown::link_path;
 use skills_syntax::suggest;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, occurrences};
 
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
@@ -296,7 +296,11 @@ fn check_path(
                 let message = format!("the skill has no file `{normal}`, but `{beside}` exists");
                 // A body that names the neighbour may mean its file.
                 let name = beside.trim_start_matches("../").split('/').next().unwrap_or_default();
-                let is_named = cx.document.body.slice(cx.text).contains(name);
+                let body = cx.document.body.slice(cx.text);
+                let is_part = |it: char| it.is_alphanumeric() || "-_/.".contains(it);
+                let is_named = occurrences(body, name).any(|at| {
+                    !body[..at].ends_with(is_part) && !body[at + name.len()..].starts_with(is_part)
+                });
                 let finding = Finding::new(&BROKEN_PATH, span, message);
                 let finding = if is_named { finding.severity(Severity::Hint) } else { finding };
                 finding.draft(format!("Change to `{beside}`"), span, beside)

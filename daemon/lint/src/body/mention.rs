@@ -187,7 +187,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
             trees
         });
         let name = path.rsplit('/').next().unwrap_or(path);
-        trees.contains(&format!(" {name}"))
+        trees.split_whitespace().any(|it| it == name)
     }
 
     /// Returns the sentence above a code block that ends with a colon.

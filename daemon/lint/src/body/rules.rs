@@ -81,7 +81,7 @@ pub(crate) static BROKEN_ANCHOR: Rule = FAMILY.rule(
 pub(crate) static BROKEN_PATH: Rule = FAMILY.rule(
     RuleId::BodyBrokenPath,
     "A path in backticks, in prose or after `@` names a missing file of the skill.",
-    "The model tries to read or run it, and fails. The finding is a hint where the text neither tells to use the file nor lists it, and where the skill does not have the directory either, unless the text tells to read a file that one neighbouring skill has.",
+    "The model tries to read or run it, and fails. The finding is a hint where the text neither tells to use the file nor lists it, where a body that names SKILL.md three times only lists it, and where the skill does not have the directory either, unless the text tells to read a file that one neighbouring skill has.",
     "Correct the path, or add the file.",
     "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun `scripts/raed.py`.\n//- /w/pdf/scripts/read.py\nprint()\n",
 )

@@ -74,6 +74,8 @@ fn check_unbraced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if found.peek().is_none() || is_assigned(written, NAME) {
         return;
     }
+    // Such a body may explain the variable.
+    let is_explained = is_about_skills(cx);
     let braced = format!("${{{NAME}}}");
     let line_start = |at: usize| cx.line(body.start + at).start;
     let explained: HashSet<usize> = occurrences(written, &braced).map(line_start).collect();
@@ -83,8 +85,6 @@ fn check_unbraced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let message = format!("Claude Code does not replace `${NAME}` without braces");
         let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
         let finding = finding.draft(format!("Change to `{braced}`"), span, &*braced);
-        // Such a body may explain the variable.
-        let is_explained = is_about_skills(cx);
         out.push(if is_explained { finding.severity(Severity::Hint) } else { finding });
     }
 }
