@@ -60,13 +60,13 @@ fn repository_rules(
     let SkillRules { rules, hidden_rule } = match tree.look(path) {
         None => {
             settings.complete = false;
-            return Default::default();
+            return Vec::new();
         }
-        Some(PathStatus::Missing) => return Default::default(),
+        Some(PathStatus::Missing) => return Vec::new(),
         Some(PathStatus::File) => match links::text(tree, &settings.tops, path) {
             None => {
                 settings.complete = false;
-                return Default::default();
+                return Vec::new();
             }
             // The reader of the file's other keys reports the fault.
             Some(Err(_)) => unreadable(),
