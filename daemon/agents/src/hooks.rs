@@ -56,7 +56,7 @@ pub fn read_hooks(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
                             format!("The matcher `{matcher}` of `{event}` matches nothing: {why}.")
                         }
                         MatcherError::TooLarge(why) => format!(
-                            "skillsd matches nothing by the matcher `{matcher}` of `{event}`: {why}."
+                            "skillsd does not run hooks of the matcher `{matcher}` of `{event}`: {why}."
                         ),
                     });
                     continue;

@@ -296,7 +296,7 @@ pub(crate) fn why(decision: &Decision<'_>) -> String {
 
 fn rule_says(rule: &permission::Rule) -> String {
     if rule.author == permission::Author::BrokenRepositoryFile {
-        return format!("a mistake in {} may hide a rule", location(rule));
+        return format!("{} has a mistake that may hide a rule, or cannot be read", location(rule));
     }
     format!("the rule `{}` in {} says `{}`", rule.pattern, location(rule), rule.action.name())
 }

@@ -34,7 +34,7 @@ pub(super) fn add(worktree: &WorktreeLocation, tree: &dyn Tree, settings: &mut S
         }
         let message = match rule.author {
             Author::BrokenRepositoryFile => {
-                "a mistake may hide a rule, so every skill needs approval".to_owned()
+                "the file has a mistake that may hide a rule, or cannot be read, so every skill needs approval".to_owned()
             }
             _ => {
                 format!("`permission.skill` says `{}` for `{}`", rule.action.name(), rule.pattern)

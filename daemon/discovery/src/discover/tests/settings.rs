@@ -747,7 +747,7 @@ fn broken_repository_file_makes_every_skill_need_approval() {
             resolution.permissions.iter().map(|it| (&*it.pattern, it.action)).collect();
         assert_eq!(rules, [("*", crate::permission::Action::Ask)], "{file}");
         let notes: Vec<_> = resolution.settings.iter().flat_map(|it| &it.notes).collect();
-        let message = "a mistake may hide a rule, so every skill needs approval";
+        let message = "the file has a mistake that may hide a rule, or cannot be read, so every skill needs approval";
         assert!(notes.iter().any(|it| it.message == message), "{notes:?}");
     }
 }
