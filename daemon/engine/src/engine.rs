@@ -324,6 +324,7 @@ impl Engine {
         }
         let start = Instant::now();
         let mut notifier = self.notifier.subscribe();
+        let mut last_known = None;
         loop {
             notifier.borrow_and_update();
             let uses = view.uses.clone();
@@ -332,9 +333,10 @@ impl Engine {
             // The scan of another worktree may delay the reply.
             let longest = limits.servers.max(limits.registries).saturating_sub(start.elapsed());
             let Ok(fetching) = tokio::time::timeout(longest, asked).await else {
-                return Ok((self.cached(&view.key).unwrap_or(view), Vec::new()));
+                let view = self.cached(&view.key).unwrap_or(view);
+                return Ok((view, last_known.unwrap_or_else(|| vec![Fetching::unknown()])));
             };
-            let Fetching { mut registries, servers } = fetching?;
+            let Fetching { registries, servers } = fetching?;
             // A source that finished after the question is in the views only at the next one.
             let is_current = !notifier.has_changed().map_err(|_| EngineError::Stopped)?;
             let limit = match (servers.is_empty(), registries.is_empty()) {
@@ -342,12 +344,12 @@ impl Engine {
                 (true, false) => limits.registries,
                 (false, _) | (true, true) => limits.servers,
             };
+            let health = [registries, servers].concat();
             let left = limit.saturating_sub(start.elapsed());
             if left.is_zero() {
-                let view = self.cached(&view.key).unwrap_or(view);
-                registries.extend(servers);
-                return Ok((view, registries));
+                return Ok((self.cached(&view.key).unwrap_or(view), health));
             }
+            last_known = Some(health);
             // At the limit, asks for the state as of then.
             if let Ok(changed) = tokio::time::timeout(left, notifier.changed()).await {
                 changed.map_err(|_| EngineError::Stopped)?;

@@ -14,6 +14,18 @@ pub(crate) struct Fetching {
     pub(crate) servers: Vec<Health>,
 }
 
+impl Fetching {
+    /// Returns the entry for an event loop that did not say in time which sources are missing.
+    pub(crate) fn unknown() -> Health {
+        Health {
+            code: "fetching",
+            message: "skillsd is busy; skills of registries and MCP servers may be missing".into(),
+            hint: "List the skills again; `skillsd status` shows the state.",
+            path: None,
+        }
+    }
+}
+
 /// Limits on the wait for sources that are fetched or started for the first time.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceTimeouts {

@@ -1,13 +1,18 @@
 //! MCP server processes, well and badly behaved, and their prompts in lists.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use skills_agents::profile;
 use skills_config::McpServer;
-use skills_discovery::discover::prompt_path;
-use skills_engine::{Engine, McpOptions, Options, SourceConfig};
+use skills_discovery::discover::{DiscoveryContext, prompt_path};
+use skills_engine::{
+    Engine, Freshness, McpOptions, Options, SourceConfig, SourceTimeouts, ViewKey,
+};
 use skills_syntax::path::AbsPath;
 use skills_testkit::{Home, wait_for};
 use tokio::runtime::Builder;
@@ -52,6 +57,24 @@ impl McpFixture {
             &self.home,
             &format!("{more}\n[mcp.servers.notes]\ncommand = \"{exe}\"\nargs = {args}\n"),
         );
+    }
+
+    /// Starts an engine without a daemon, with the MCP server `notes`.
+    fn engine(&self, more: &[&str], timeout: u64) -> Engine {
+        let mut args = vec!["--prompts".to_owned(), self.file.to_str().expect("plain").to_owned()];
+        args.extend(more.iter().map(|it| (*it).to_owned()));
+        let command = env!("CARGO_BIN_EXE_test-mcp").to_owned();
+        let server = McpServer { command, args, ..McpServer::default() };
+        let mcp = McpOptions {
+            servers: [("notes".to_owned(), server)].into(),
+            profiles: vec!["agentskills".to_owned()],
+            timeout: Duration::from_secs(timeout),
+            ..SourceConfig::default().mcp
+        };
+        let engine =
+            Engine::start(Options::new("boot".to_owned())).expect("a thread can be started");
+        engine.set_sources(SourceConfig { mcp, ..SourceConfig::default() });
+        engine
     }
 
     fn start(self) -> (Live, PathBuf, PathBuf) {
@@ -300,17 +323,7 @@ fn engine_prompt(
     path: &AbsPath,
     topic: Option<&str>,
 ) -> String {
-    let mut args = vec!["--prompts".to_owned(), fixture.file.to_str().expect("plain").to_owned()];
-    args.extend(more.iter().map(|it| (*it).to_owned()));
-    let command = env!("CARGO_BIN_EXE_test-mcp").to_owned();
-    let server = McpServer { command, args, ..McpServer::default() };
-    let mcp = McpOptions {
-        servers: [("notes".to_owned(), server)].into(),
-        timeout: Duration::from_secs(timeout),
-        ..SourceConfig::default().mcp
-    };
-    let engine = Engine::start(Options::new("boot".to_owned())).expect("a thread can be started");
-    engine.set_sources(SourceConfig { mcp, ..SourceConfig::default() });
+    let engine = fixture.engine(more, timeout);
     let runtime = Builder::new_current_thread().build().expect("a runtime can be made");
     let arguments = topic.map(|it| ("topic".to_owned(), it.to_owned())).into_iter().collect();
     let answer = runtime.block_on(engine.prompt(path, arguments));
@@ -343,6 +356,33 @@ fn engine_prompt_returns_the_text_or_the_error() {
     assert_eq!(engine_prompt(&fixture, &["--slow", "60000"], 3, &daily, Some("x")), late);
     let gone = engine_prompt(&fixture, &["--die", "4"], 20, &daily, Some("x"));
     assert_eq!(gone, "the MCP server `notes` is not available: ended with exit status: 4");
+}
+
+#[test]
+fn answer_without_time_for_sources_says_that_some_may_be_missing() {
+    let fixture = McpFixture::new(&[], "");
+    let engine = fixture.engine(&["--mute"], 60);
+    let cwd = AbsPath::new(&fixture.top).expect("an absolute path");
+    let profile = Arc::clone(profile::find("agentskills").expect("a profile"));
+    let key = ViewKey {
+        cwd: cwd.clone(),
+        profile: profile.key(),
+        environment: BTreeMap::new(),
+        additional: Vec::new(),
+        overlay: Arc::default(),
+        agent: None,
+    };
+    let ViewKey { environment, additional, overlay, .. } = key.clone();
+    let ctx = DiscoveryContext { profile, cwd, additional, environment, overlay, agent: None };
+    let runtime = Builder::new_current_thread().enable_time().build().expect("it can be made");
+    let view = runtime.block_on(engine.view(key, || ctx, Freshness::Synced)).expect("a view");
+    let limits = SourceTimeouts { registries: Duration::ZERO, servers: Duration::ZERO };
+    for _ in 0..200 {
+        let waited = engine.wait_for_sources(Arc::clone(&view), limits);
+        let (_, health) = runtime.block_on(waited).expect("an answer");
+        assert_eq!(health.iter().map(|it| it.code).collect::<Vec<_>>(), ["fetching"]);
+    }
+    engine.stop();
 }
 
 /// Returns the process ids that a server has written to `ids`: its own and its child's.
