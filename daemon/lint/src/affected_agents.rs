@@ -4,10 +4,13 @@
 //! directory. A file outside every agent's directories affects all active profiles: it will be
 //! copied into one of them.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
 use skills_syntax::text::join_and;
+
+use super::source_tree::dot_name;
 
 /// Returns the profiles of `active` that search the location of `path`. If none does, returns the
 /// specification's profile and that of the agent whose own directory it is.
@@ -18,13 +21,18 @@ pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&
         return all();
     }
     let dirs = directories(path);
-    let there: Vec<_> = active.iter().copied().filter(|it| looks_at(it, &dirs)).collect();
+    let mut there: Vec<_> = active.iter().copied().filter(|it| looks_at(it, &dirs)).collect();
+    // The source of an agent's own directory is installed for this agent.
+    let is_own = |it: &&Profile| below(&dirs, None, &it.own).is_some();
+    if dirs.iter().any(|it| matches!(it, Cow::Owned(_))) && there.iter().any(is_own) {
+        there.retain(is_own);
+    }
     if there.is_empty() { owners(&dirs) } else { there }
 }
 
 /// Returns the specification's profile and the first built-in one that searches these directories
 /// as its own. Later ones with the same directory are of plugins, or in addition.
-fn owners<'a>(dirs: &[&str]) -> Vec<&'a Profile> {
+fn owners<'a>(dirs: &[Cow<'_, str>]) -> Vec<&'a Profile> {
     let builtin = || profile::builtin().iter().map(|it| &**it).filter(|it| it.base.is_none());
     let standard = builtin().find(|it| is_standard(it));
     // No agent owns the directory of the specification.
@@ -53,36 +61,50 @@ pub(super) fn is_searched(path: &Path) -> bool {
     profile::builtin().iter().any(|it| looks_at(it, &dirs))
 }
 
-fn looks_at(profile: &Profile, dirs: &[&str]) -> bool {
-    profile.roots.iter().any(|rule| root_of(rule, dirs).is_some())
+fn looks_at(profile: &Profile, dirs: &[Cow<'_, str>]) -> bool {
+    profile.roots.iter().any(|rule| depth_in(rule, dirs).is_some())
 }
 
-/// Returns the number of directories between the nearest root of `profile` and the file, the root's
-/// rule and the root's path.
+/// Returns the number of directories between the nearest root of `profile` and the file, and the
+/// root's rule.
 pub(super) fn depth_below_root<'p>(
     profile: &'p Profile,
     path: &Path,
-) -> Option<(usize, &'p RootRule, String)> {
+) -> Option<(usize, &'p RootRule)> {
     let dirs = directories(path);
-    let mut nearest: Option<(usize, &RootRule, String)> = None;
-    for rule in &profile.roots {
-        if let Some((depth, root)) = root_of(rule, &dirs)
-            && nearest.as_ref().is_none_or(|it| depth < it.0)
-        {
-            nearest = Some((depth, rule, root));
-        }
-    }
-    nearest
+    let roots = profile.roots.iter().filter_map(|rule| Some((depth_in(rule, &dirs)?, rule)));
+    roots.min_by_key(|(depth, _)| *depth)
 }
 
-/// Returns the names of the directories in the path of a file.
-fn directories(path: &Path) -> Vec<&str> {
+/// Returns the names of the directories in the path of a file once it is installed: `.claude` for
+/// `claude` above `skills`, and for `dot_claude` of chezmoi.
+fn directories(path: &Path) -> Vec<Cow<'_, str>> {
     let dirs = path.parent().into_iter().flat_map(Path::components);
-    dirs.filter_map(|it| it.as_os_str().to_str()).collect()
+    let names: Vec<&str> = dirs.filter_map(|it| it.as_os_str().to_str()).collect();
+    let installed = names.iter().enumerate().map(|(at, name)| {
+        let is_of_agent = names.get(at + 1) == Some(&"skills") && is_home_of_agent(name);
+        // A user can be called `claude`.
+        let is_user = at.checked_sub(1).is_some_and(|it| ["home", "Users"].contains(&names[it]));
+        match dot_name(name) {
+            Some(dotted) => Cow::Owned(dotted),
+            None if is_of_agent && !is_user => Cow::Owned(format!(".{name}")),
+            None => Cow::Borrowed(*name),
+        }
+    });
+    installed.collect()
 }
 
-/// Returns the number of directories below the root of a rule, and the root's path.
-fn root_of(rule: &RootRule, dirs: &[&str]) -> Option<(usize, String)> {
+/// Returns whether an agent's own skills directory is `.NAME/skills`.
+fn is_home_of_agent(name: &str) -> bool {
+    let mut own = profile::builtin().iter().map(|it| &it.own);
+    // A repository's `agents` can be agents of its own.
+    name != "agents"
+        && own
+            .any(|it| it.strip_prefix('.').and_then(|it| it.strip_suffix("/skills")) == Some(name))
+}
+
+/// Returns the number of directories below the root of a rule.
+fn depth_in(rule: &RootRule, dirs: &[Cow<'_, str>]) -> Option<usize> {
     let prefix = match &rule.base {
         RootBase::Variable { below_home, .. } => Some(&**below_home),
         RootBase::Home | RootBase::Ancestors { .. } | RootBase::Additional => None,
@@ -96,19 +118,19 @@ fn root_of(rule: &RootRule, dirs: &[&str]) -> Option<(usize, String)> {
         | RootBase::Extensions(_)
         | RootBase::BuiltIn(_) => return None,
     };
-    rule.relative.iter().filter_map(|relative| below(dirs, prefix, relative)).min_by_key(|it| it.0)
+    rule.relative.iter().filter_map(|relative| below(dirs, prefix, relative)).min()
 }
 
-fn below(dirs: &[&str], prefix: Option<&str>, relative: &str) -> Option<(usize, String)> {
+fn below(dirs: &[Cow<'_, str>], prefix: Option<&str>, relative: &str) -> Option<usize> {
     let root = || prefix.into_iter().chain([relative]).flat_map(|it| it.split('/'));
     let first = root().next()?;
     // A root named just `skills` could be anywhere.
-    if !first.starts_with('.') || !dirs.contains(&first) {
+    if !first.starts_with('.') || !dirs.iter().any(|it| it == first) {
         return None;
     }
     let length = root().count();
-    let at = dirs.windows(length).rposition(|it| root().eq(it.iter().copied()))?;
-    Some((dirs.len() - at - length, root().collect::<Vec<_>>().join("/")))
+    let at = dirs.windows(length).rposition(|it| root().eq(it.iter().map(|it| &**it)))?;
+    Some(dirs.len() - at - length)
 }
 
 /// Agents that a sentence names at most.

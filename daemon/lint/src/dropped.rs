@@ -43,7 +43,8 @@ pub(super) fn check(cx: &Cx<'_>, found: &mut Vec<Finding>) {
     // A fault makes one finding, whichever agents it affects.
     let mut faults: BTreeMap<(Span, &str), (&Remark, Vec<&Profile>)> = BTreeMap::new();
     for (profile, reading) in cx.readings() {
-        let Some(fault) = &reading.dropped else { continue };
+        let fault = reading.dropped.as_ref().filter(|_| cx.may_be_dropped_by(profile));
+        let Some(fault) = fault else { continue };
         // Without a directory of its own, a skill has no name to differ from.
         let is_nameless = fault.rule == LoadRule::NameForm && cx.directory.is_empty();
         if is_nameless || is_reported(profile) {

@@ -64,7 +64,7 @@ pub(super) static DUPLICATE: Rule = FAMILY.rule(
 pub(super) static TOO_DEEP: Rule = FAMILY.rule(
     RuleId::IndexTooDeep,
     "The skill is nested deeper than an agent searches.",
-    "Each agent searches a limited number of directory levels. A deeper skill does not exist for it, which is an error. Most agents do not search inside a skill. A skill inside another one can be intended as part of it, and is a warning.",
+    "Each agent searches a limited number of directory levels. A deeper skill does not exist for it, which is an error. Most agents do not search inside a skill. A skill inside another one can be intended as part of it, and is information.",
     "Move the skill's directory up.",
     "//- /w/.claude/skills/group/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
 );
@@ -160,9 +160,9 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let mut inner: Vec<(&Profile, AbsPath)> = Vec::new();
     // A plugin or a setting can point an agent to this skill.
     for profile in cx.profiles().into_iter().filter(|it| !cx.skill_set().is_found_by(it, path)) {
-        let Some((depth, rule, at)) = depth_below_root(profile, path) else { continue };
+        let Some((depth, rule)) = depth_below_root(profile, path) else { continue };
         let walk = &rule.walk;
-        let below = dirs_below(path, &at);
+        let below = dirs_below(path, depth);
         let first = below.first().map(String::as_str).unwrap_or_default();
         // Codex writes its own skills there.
         if first == ".system" {
@@ -189,7 +189,7 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         inner.clear();
     }
     let is_intended = !deep.is_empty() && is_within_skill(cx, path);
-    let dropped = if is_intended { Severity::Warning } else { Severity::Error };
+    let dropped = if is_intended { Severity::Information } else { Severity::Error };
     for (profile, levels) in &deep {
         let levels = match levels {
             1 => "1 level".to_owned(),
@@ -229,7 +229,8 @@ fn report_inner_skill(
         let who = with_verb(&them, "does", "do");
         let name = around.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("`{shown}` is inside a skill: {who} not search inside `{name}`");
-        let finding = Finding::new(&TOO_DEEP, span, message).about(&them);
+        let finding = Finding::new(&TOO_DEEP, span, message);
+        let finding = finding.severity(Severity::Information).about(&them);
         out.push(finding.related(&around.child("SKILL.md"), "the outer skill"));
     }
 }
@@ -256,8 +257,8 @@ fn check_file_name(cx: &Cx<'_>, path: &AbsPath, span: Span, out: &mut Vec<Findin
 }
 
 /// Returns whether the skill is inside another one, which may refer to it.
-fn is_within_skill(cx: &Cx<'_>, path: &AbsPath) -> bool {
-    let depth = |it| depth_below_root(it, path).map_or(0, |(depth, ..)| depth);
+pub(super) fn is_within_skill(cx: &Cx<'_>, path: &AbsPath) -> bool {
+    let depth = |it| depth_below_root(it, path).map_or(0, |(depth, _)| depth);
     let depth = cx.profiles().into_iter().map(depth).max().unwrap_or_default();
     skill_around(cx, path, depth).is_some()
 }
@@ -270,16 +271,10 @@ fn skill_around(cx: &Cx<'_>, path: &AbsPath, depth: usize) -> Option<AbsPath> {
     above.filter(|it| cx.skill_set().has_skill_in(it)).last()
 }
 
-/// Returns the names of the directories between a root and the file.
-fn dirs_below(path: &Path, root: &str) -> Vec<String> {
-    let Some(parent) = path.parent() else { return Vec::new() };
-    let parts: Vec<String> = parent.iter().map(|it| it.to_string_lossy().into_owned()).collect();
-    let root: Vec<&str> = root.split('/').collect();
-    let at = (0..parts.len()).rev().find(|&at| {
-        parts[at..].len() >= root.len()
-            && parts[at..at + root.len()].iter().zip(&root).all(|(a, b)| a == b)
-    });
-    at.map(|at| parts[at + root.len()..].to_vec()).unwrap_or_default()
+/// Returns the names of the last `depth` directories in the path of a file.
+fn dirs_below(path: &AbsPath, depth: usize) -> Vec<String> {
+    let dirs: Vec<_> = path.iter().rev().skip(1).take(depth).collect();
+    dirs.into_iter().rev().map(|it| it.to_string_lossy().into_owned()).collect()
 }
 
 fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
@@ -304,7 +299,7 @@ fn check_file_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let (Some(path), Some(target)) = (cx.path, cx.fs.file_target()) else { return };
     let passes = |profile: &Profile| {
         let root = depth_below_root(profile, path);
-        root.is_some_and(|(_, rule, _)| !rule.walk.file_links)
+        root.is_some_and(|(_, rule)| !rule.walk.file_links)
             && !cx.skill_set().is_found_by(profile, path)
     };
     let passing = cx.profiles_where(|it, _| passes(it));
@@ -343,9 +338,13 @@ fn check_precedence(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             winner.name
         );
         let finding = Finding::new(&SHADOWED, span, message).about(&profiles);
-        // Directories of two agents concern the standard's profile only in theory.
-        let is_standard = profiles.iter().all(|it| it.evidence == Evidence::Standard);
-        let finding = if is_standard && agent_directory(path) != agent_directory(&winner.path) {
+        // The agent whose own directory it is uses the skill.
+        let own = agent_directory(path);
+        let is_own = |it: &&Profile| {
+            it.evidence != Evidence::Standard
+                && own.as_deref().is_none_or(|own| Path::new(&*it.own).starts_with(own))
+        };
+        let finding = if !profiles.iter().any(is_own) && own != agent_directory(&winner.path) {
             finding.severity(Severity::Information)
         } else {
             finding

@@ -15,6 +15,7 @@ use skills_syntax::text::Span;
 use super::affected_agents::{depth_below_root, is_searched, with_verb};
 use super::field;
 use super::finding::{Finding, Offer};
+use super::index;
 use super::rule::{Family, PASSING, Rule};
 use super::rule_id::RuleId;
 use super::skill_set::{MAX_NAMED, Neighbour};
@@ -298,7 +299,7 @@ fn is_skipped_in_root(cx: &Cx<'_>) -> bool {
     }
     readers.into_iter().all(|it| {
         let below = depth_below_root(it, path);
-        below.is_some_and(|(depth, rule, _)| depth == 0 && !rule.walk.root_skill)
+        below.is_some_and(|(depth, rule)| depth == 0 && !rule.walk.root_skill)
             && !cx.skill_set().is_found_by(it, path)
     })
 }
@@ -319,8 +320,13 @@ fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
     };
     let dropped = cx.profiles_that_drop(&[LoadRule::NameForm]);
     let (severity, about, message) = match dropped.as_slice() {
-        // The directory of a skill's only source seldom has its name.
-        [] if cx.is_template || cx.is_unlisted() || is_source(cx) => {
+        // The directory of a skill's only source seldom has its name, and that of a part of another
+        // skill need not.
+        [] if cx.is_template
+            || cx.is_unlisted()
+            || is_source(cx)
+            || cx.path.is_some_and(|it| index::is_within_skill(cx, it)) =>
+        {
             (Severity::Hint, label, message)
         }
         [] => (Severity::Warning, label, message),

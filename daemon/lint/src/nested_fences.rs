@@ -22,7 +22,7 @@ pub(super) fn nested_fence<'f, 't>(
     fences.iter().enumerate().find_map(|(at, outer)| {
         let info = inner_info(text, outer).filter(|_| outer.closed)?;
         // A fence above a blank line may be the end of a block above.
-        if is_bare(text, outer) && outer.content.slice(text).lines().next()?.trim().is_empty() {
+        if is_bare(text, outer) && starts_blank(text, outer) {
             return None;
         }
         let mark = outer.mark.slice(text);
@@ -57,12 +57,18 @@ fn inner_info<'t>(text: &'t str, fence: &Fence) -> Option<&'t str> {
 }
 
 /// Returns the intended end of a code block that has another one inside: a fence that has no info
-/// string, and opens a code block that is not closed, or that contains the start of the next one.
+/// string, and opens a code block that is not closed, or that starts with a blank line and contains
+/// the start of the next one.
 fn find_end<'f>(text: &str, mark: &str, after: &'f [Fence]) -> Option<&'f Fence> {
     after.iter().find(|it| {
         let is_same = is_bare(text, it) && it.mark.slice(text) == mark;
-        is_same && (!it.closed || inner_info(text, it).is_some())
+        is_same && (!it.closed || inner_info(text, it).is_some() && starts_blank(text, it))
     })
+}
+
+/// Returns whether a code block is empty or starts with a blank line.
+fn starts_blank(text: &str, fence: &Fence) -> bool {
+    fence.content.slice(text).lines().next().is_none_or(|it| it.trim().is_empty())
 }
 
 pub(super) fn is_bare(text: &str, fence: &Fence) -> bool {

@@ -4,6 +4,7 @@
 //! error in an existing skill's is reported.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -16,6 +17,7 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest::{self, Slip};
 use skills_syntax::text::{Span, occurrences};
 
+use super::affected_agents::is_searched;
 use super::agent_name;
 use super::expression::expression;
 use super::finding::Finding;
@@ -79,25 +81,47 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if !is_told || link.base != LinkBase::Text {
             continue;
         }
-        let Some((dir, rest)) = skill_of(&link.path) else { continue };
-        if cx.fs.look(&link.path) != Some(PathKind::Missing) {
+        let Some((root, dir, rest)) = skill_of(&link.path) else { continue };
+        if cx.fs.look(&link.path) != Some(PathKind::Missing) || is_foreign(cx, root, &link.path) {
             continue;
         }
         let message = format!("`{}` does not exist", link.path);
         let finding = Finding::new(&BROKEN_LINK, link.span, message);
-        out.push(suggest_skill(cx, finding, link, dir, rest));
+        out.push(match path_from_top(cx, &link.path) {
+            Some(above) if link.form == LinkForm::Target => {
+                finding.severity(Severity::Hint).suggest_draft(link.span, &above)
+            }
+            Some(_) | None => suggest_skill(cx, finding, link, dir, rest),
+        });
     }
 }
 
-/// Returns the name of the skill directory that a path leads into and the rest of the path; `None`
-/// for other paths.
-fn skill_of(path: &str) -> Option<(&str, &str)> {
+/// Returns whether a path leads below a hidden directory that is not an agent's into a missing
+/// directory of skills, such as that of a repository to clone.
+fn is_foreign(cx: &Cx<'_>, root: &str, path: &str) -> bool {
+    let first = path.split('/').find(|it| ![".", ".."].contains(it));
+    first.is_some_and(|it| it.starts_with('.'))
+        && !is_searched(Path::new(path))
+        && cx.fs.look(root) == Some(PathKind::Missing)
+}
+
+/// Returns the path from the text to the file that has this path from the top of the worktree, where
+/// agents read a path in an instruction file.
+fn path_from_top(cx: &Cx<'_>, path: &str) -> Option<String> {
+    let above = "../".repeat(cx.fs.depth()?) + path;
+    let is_there = matches!(cx.fs.look(&above), Some(PathKind::File { .. } | PathKind::Directory));
+    is_there.then_some(above)
+}
+
+/// Returns the directory of skills that a path leads into, the name of the skill's directory and the
+/// rest of the path; `None` for other paths.
+fn skill_of(path: &str) -> Option<(&str, &str, &str)> {
     let roots = path.match_indices('/').map(|(at, _)| (&path[..at], &path[at + 1..]));
     let mut below =
         roots.filter(|(before, _)| before.rsplit('/').next().is_some_and(|it| ROOTS.contains(&it)));
-    let (_, rest) = below.next()?;
+    let (root, rest) = below.next()?;
     let (name, rest) = rest.split_once('/').unwrap_or((rest, ""));
-    (!name.is_empty()).then_some((name, rest))
+    (!name.is_empty()).then_some((root, name, rest))
 }
 
 /// Suggests a similar skill that has the same file.

@@ -1,5 +1,5 @@
-//! Directories of a source tree whose skills no agent reads there: those of chezmoi, test fixtures
-//! and examples inside a skill.
+//! Directories of a source tree whose skills no agent reads there: those of chezmoi, test fixtures,
+//! copies of evaluations and examples inside a skill.
 
 use std::path::Path;
 
@@ -27,6 +27,12 @@ pub(super) fn installed_name<'a>(directory: &'a str, path: &Path) -> &'a str {
     }
 }
 
+/// Returns the name that chezmoi gives a directory called `dot_…` when it installs it.
+pub(super) fn dot_name(directory: &str) -> Option<String> {
+    let name = without_attributes(directory).strip_prefix("dot_")?;
+    Some(format!(".{name}"))
+}
+
 fn without_attributes(mut name: &str) -> &str {
     while let Some(rest) = CHEZMOI.iter().find_map(|it| name.strip_prefix(it)) {
         name = rest;
@@ -38,6 +44,21 @@ fn without_attributes(mut name: &str) -> &str {
 pub(super) fn is_fixture(path: &Path, depth: usize) -> bool {
     let mut dirs = path.iter().rev().skip(1).take(depth).filter_map(|it| it.to_str());
     dirs.any(|it| FIXTURES.iter().any(|own| it.eq_ignore_ascii_case(own)))
+}
+
+/// Returns whether one of the last `depth` directories in the path of a file has examples.
+pub(super) fn is_example(path: &Path, depth: usize) -> bool {
+    path.iter().rev().skip(1).take(depth).any(|it| it == "examples")
+}
+
+/// Returns whether a skill is a copy that an evaluation of another skill keeps, such as
+/// `pdf-workspace/skill-snapshot/SKILL.md` beside `pdf`.
+pub(super) fn is_snapshot(path: &Path, skill_set: &SkillSet) -> bool {
+    let mut above = path.ancestors().skip(2);
+    above.any(|dir| {
+        let name = dir.file_name().and_then(|it| it.to_str()?.strip_suffix("-workspace"));
+        name.is_some_and(|it| skill_set.has_skill_in(&dir.with_file_name(it)))
+    })
 }
 
 /// Returns whether a skill is material of another one, such as

@@ -25,7 +25,7 @@ use super::affected_agents;
 use super::finding::Finding;
 use super::fs_context::FsContext;
 use super::skill_set::{Neighbour, SkillSet};
-use super::source_tree::{installed_name, is_fixture, is_material};
+use super::source_tree::{installed_name, is_example, is_fixture, is_material, is_snapshot};
 
 /// A SKILL.md or command as text, tree and record.
 #[derive(Clone, Copy, Debug)]
@@ -118,11 +118,13 @@ pub(super) struct Cx<'a> {
     affected: Vec<&'a Profile>,
     /// True if the skill is a template by its directory or its name, or material of another skill.
     pub(super) is_template: bool,
-    /// True if the file is a fixture of tests that no agent finds.
+    /// True if the file is a copy of an evaluation, or a fixture of tests that no agent finds.
     is_fixture: bool,
     /// True if no agent drops the file: a template, a fragment, a page or a file in a hidden
     /// directory, outside every agent's directories.
     is_unlisted: bool,
+    /// True if no agent searches the file's location.
+    is_outside: bool,
     /// True if the file is a page about skills, such as `docs/skill.md`.
     pub(super) is_page: bool,
     /// Name of the directory, also for a command.
@@ -164,20 +166,25 @@ impl<'a> Cx<'a> {
         };
         let is_ranked = |it: &AbsPath| fs.skill_set().is_ranked(it);
         let unranked = subject.path.filter(|it| !is_command && !is_ranked(it));
-        let is_fixture = unranked.is_some_and(|it| is_fixture(it, fs.depth().unwrap_or_default()));
+        let depth = fs.depth().unwrap_or_default();
+        let is_snapshot = subject.path.is_some_and(|it| is_snapshot(it, fs.skill_set()));
+        let is_fixture = is_snapshot || unranked.is_some_and(|it| is_fixture(it, depth));
         let is_material = unranked.is_some_and(|it| is_material(it, fs.skill_set()));
         let is_template = !is_command && (is_material || is_template(subject));
         let outside = unranked.filter(|it| !affected_agents::is_searched(it));
         let instructions = subject.path.filter(|it| is_instruction_file(it) && !is_ranked(it));
         let is_page = outside.is_some_and(|it| is_page(subject, it));
         let is_fragment = outside.is_some_and(|it| is_fragment(subject, it, fs.is_top()));
-        let is_hidden = |it| affected_agents::is_hidden(it, fs.depth().unwrap_or_default());
+        let is_fixture =
+            is_fixture || is_fragment && outside.is_some_and(|it| is_example(it, depth));
+        let is_hidden = |it| affected_agents::is_hidden(it, depth);
         let is_unlisted =
             is_page || is_fragment || outside.is_some_and(|it| is_template || is_hidden(it));
         Self {
             is_template,
             is_fixture,
             is_unlisted,
+            is_outside: outside.is_some(),
             is_page,
             is_instructions: instructions.is_some(),
             text: subject.text,
@@ -335,16 +342,20 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns the profiles that drop the file because it violates one of these rules. No agent
-    /// drops a file that none searches for.
+    /// Returns whether an agent may drop the file. None drops a file that none searches for, and
+    /// only agents with plugins one of a plugin.
+    pub(super) fn may_be_dropped_by(&self, profile: &Profile) -> bool {
+        let is_for_plugins = self.is_outside && self.fs.plugin().is_some();
+        !self.is_unlisted && (!is_for_plugins || profile.plugins().next().is_some())
+    }
+
+    /// Returns the profiles that drop the file because it violates one of these rules.
     pub(super) fn profiles_that_drop(&self, rules: &[LoadRule]) -> Vec<&'a Profile> {
-        self.profiles_where(|_, reading| {
-            if self.is_unlisted {
-                return false;
-            }
+        self.profiles_where(|profile, reading| {
             let remarks = reading.dropped.iter().chain(&reading.notes);
             reading.verdict == LoadVerdict::Dropped
                 && remarks.into_iter().any(|it| rules.contains(&it.rule))
+                && self.may_be_dropped_by(profile)
         })
     }
 

@@ -37,7 +37,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let told = if diagnostic.code == ProblemCode::NotAMapping {
             // If no field can be read, agents report a missing field.
             let is_dropped = |it: &LoadOutcome| it.verdict == LoadVerdict::Dropped;
-            let dropped = cx.profiles_where(|_, it| is_dropped(it) && !cx.is_unlisted());
+            let dropped =
+                cx.profiles_where(|profile, it| is_dropped(it) && cx.may_be_dropped_by(profile));
             Consequences::new(cx, dropped).finding(cx, diagnostic)
         } else {
             consequences.finding(cx, diagnostic)

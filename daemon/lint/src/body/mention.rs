@@ -99,6 +99,16 @@ impl<'c, 'a> Mentions<'c, 'a> {
         *self.clones.get_or_init(body)
     }
 
+    /// Returns whether a command of the body links or copies a file into `./dir` of the project.
+    pub(super) fn is_filled(&self, dir: &str) -> bool {
+        let body = self.cx.document.body.slice(self.cx.text);
+        body.lines().map(str::trim).any(|line| {
+            let target = line.rsplit(' ').next().and_then(|it| it.strip_prefix("./"));
+            (line.starts_with("ln ") || line.starts_with("cp "))
+                && target.and_then(|it| it.strip_prefix(dir)).is_some_and(|it| it.starts_with('/'))
+        })
+    }
+
     /// Returns whether the skill has a file of this name in a directory, or of a similar path. A
     /// script without a directory is otherwise one of the user's project.
     pub(super) fn has_alike(&self, name: &str) -> bool {
@@ -468,6 +478,6 @@ static OWNS: LazyLock<Regex> = LazyLock::new(|| {
 /// Text directly before a path in a body that writes the file.
 static WRITES: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|(?:^|\s)(?:--output|--out|-o)[ =]$|^\W*save\s+$|\btouch $",
+        r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|(?:^|\s)(?:--output|--out|-o)[ =]$|^\W*save\s+$|\btouch $|\bregenerates?\s+(?:`[^`]+`(?:,\s*|\s+)(?:and\s+)?)*$",
     )
 });

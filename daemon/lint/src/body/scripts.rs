@@ -230,6 +230,9 @@ impl MissingScripts<'_, '_, '_, '_> {
             .any(|it| script.starts_with(it));
         let is_certain =
             !is_about_skills(cx) && (is_by_variable || !self.is_elsewhere && self.has_dir(dir));
+        if !is_by_variable && script.starts_with("./") && mentions.is_filled(dir) {
+            return;
+        }
         // The same skill may be in the directory of another agent too.
         let named = script.trim_start_matches("./");
         let is_in_other_agent =

@@ -88,3 +88,11 @@ fn blocks_that_are_closed_in_a_longer_or_indented_one_are_accepted() {
         assert!(found.iter().all(|it| it.rule.id.as_str() != "body/unclosed-fence"), "{found:?}");
     }
 }
+
+#[test]
+fn blocks_that_each_contain_an_opening_line_are_not_nested() {
+    let template = "```\n<!-- Replace the names. -->\n```mermaid\ngraph TD\n```\n";
+    let text = body(&format!("## Context\n\n{template}\n## Containers\n\n{template}\nEnd."));
+    let found = Fixture::new(&text).check();
+    assert!(found.iter().all(|it| it.rule.id.as_str() != "body/unclosed-fence"), "{found:?}");
+}

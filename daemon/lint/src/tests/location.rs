@@ -56,13 +56,13 @@ fn unreachable_skill_is_an_error() {
 }
 
 #[test]
-fn possibly_intended_location_is_a_warning() {
-    let within = "Warning index/too-deep: `docx/parts/pdf/SKILL.md` is too deep: Claude Code searches 1 level";
+fn possibly_intended_location_is_no_error() {
+    let within = "Information index/too-deep: `docx/parts/pdf/SKILL.md` is too deep: Claude Code searches 1 level";
     let parts = "/w/.claude/skills/docx/parts/pdf/SKILL.md";
-    let inner = "Warning index/too-deep: `docx/parts/pdf/SKILL.md` is inside a skill: Agent Skills clients do not search inside `docx`";
+    let inner = "Information index/too-deep: `docx/parts/pdf/SKILL.md` is inside a skill: Agent Skills clients do not search inside `docx`";
     check(&[parts, "/w/.claude/skills/docx/SKILL.md"], &[within, inner]);
     // A neighbouring skill does not contain these.
-    let error = within.replace("Warning", "Error");
+    let error = within.replace("Information", "Error");
     check(&[parts, "/w/.claude/skills/SKILL.md"], &[&error]);
     check(&[parts, "/w/.claude/skills/docx/other/SKILL.md"], &[&error]);
     let hidden = "Warning index/misplaced: Agent Skills clients skip `skills/.old/pdf/SKILL.md`: it is in a hidden directory";
@@ -192,12 +192,11 @@ fn template_is_neither_too_deep_nor_incomplete_nor_named_wrongly() {
 #[test]
 fn skill_inside_a_skill_is_reported_for_agents_that_stop_there() {
     let skill = "/w/.agents/skills/k/m/SKILL.md";
-    let deep =
-        "Warning index/too-deep: `skills/k/m/SKILL.md` is too deep: Gemini CLI searches 1 level";
-    let inner = "Warning index/too-deep: `skills/k/m/SKILL.md` is inside a skill: Agent Skills clients do not search inside `k`";
+    let deep = "Information index/too-deep: `skills/k/m/SKILL.md` is too deep: Gemini CLI searches 1 level";
+    let inner = "Information index/too-deep: `skills/k/m/SKILL.md` is inside a skill: Agent Skills clients do not search inside `k`";
     check(&[skill, "/w/.agents/skills/k/SKILL.md"], &[deep, inner]);
     check(&["/w/.agents/skills/k/SKILL.md", skill], &[]);
-    check(&[skill, "/w/.agents/skills/SKILL.md"], &[&deep.replace("Warning", "Error")]);
+    check(&[skill, "/w/.agents/skills/SKILL.md"], &[&deep.replace("Information", "Error")]);
 }
 
 #[test]
@@ -256,4 +255,72 @@ fn skill_directly_in_the_skills_directory_has_no_finding_about_the_directorys_na
     let found = Fixture::new(&format!("//- /w/.claude/skills/SKILL.md\n{TEXT}")).check();
     let ids: Vec<_> = found.iter().map(|it| it.rule.id.as_str()).collect();
     assert_eq!(ids, ["index/misplaced"]);
+}
+
+/// Returns the severity and message of a rule's finding in the first file.
+#[track_caller]
+fn only(id: &str, files: &str) -> String {
+    let found = Fixture::new(files).check();
+    let mut found = found.iter().filter(|it| it.rule.id.as_str() == id);
+    let finding = found.next().expect("it is found");
+    assert!(found.next().is_none(), "{files}");
+    format!("{:?}: {}", finding.diagnostic.severity, finding.diagnostic.message)
+}
+
+#[test]
+fn missing_name_concerns_the_agent_that_the_skill_is_installed_for() {
+    let text = "---\ndescription: Reads. Use when asked.\n---\nRead.\n";
+    let uses = "Hint: `name` is missing; Claude Code uses the directory's name";
+    for dir in ["/w/claude", "/w/dot_claude", "/w/private_dot_claude"] {
+        let files = format!("//- {dir}/skills/pdf/SKILL.md\n{text}");
+        assert_eq!(only("name/missing", &files), uses, "{dir}");
+    }
+    let plugin = "//- /w/plugin/.claude-plugin/plugin.json\n{\"name\": \"tools\"}\n";
+    let files = format!("//- /w/plugin/skills/pdf/SKILL.md\n{text}{plugin}");
+    let told = only("name/missing", &files);
+    assert!(told.starts_with("Hint: `name` is missing; Claude Code"), "{told}");
+    for dir in ["/w", "/w/agents", "/home/claude"] {
+        let files = format!("//- {dir}/skills/pdf/SKILL.md\n{text}");
+        let told = only("name/missing", &files);
+        assert!(told.starts_with("Error: Agent Skills clients, opencode"), "{dir}: {told}");
+    }
+}
+
+#[test]
+fn name_of_a_skill_inside_a_skill_may_differ_from_its_directory() {
+    let named = TEXT.replace("name: pdf", "name: docs-pdf");
+    let inner = format!("//- /w/.agents/skills/docs/pdf/SKILL.md\n{named}");
+    assert!(only("name/directory", &inner).starts_with("Warning: "));
+    let files = format!("{inner}//- /w/.agents/skills/docs/SKILL.md\n{TEXT}");
+    assert!(only("name/directory", &files).starts_with("Hint: "));
+}
+
+#[test]
+fn copy_in_the_workspace_of_an_evaluation_is_a_hint() {
+    let copy = format!("//- /w/.claude/skills/pdf-workspace/skill-snapshot/SKILL.md\n{TEXT}");
+    assert!(only("index/too-deep", &copy).starts_with("Error: "));
+    let files = format!("{copy}//- /w/.claude/skills/pdf/SKILL.md\n{TEXT}");
+    assert!(only("index/too-deep", &files).starts_with("Hint: "));
+}
+
+#[test]
+fn text_without_frontmatter_in_a_directory_of_examples_is_a_hint() {
+    let text = "# Deploy\n\nRead the manual first.\n";
+    let severity = |path: &str| only("yaml/no-frontmatter", &format!("//- {path}\n{text}"));
+    assert!(severity("/w/examples/deploy/SKILL.md").starts_with("Hint: "));
+    assert!(severity("/w/recipes/deploy/SKILL.md").starts_with("Warning: "));
+    assert!(severity("/w/skills/examples/SKILL.md").starts_with("Error: "));
+}
+
+#[test]
+fn skill_shadowed_for_an_agent_with_its_own_copy_is_information() {
+    let skill = |dir: &str| format!("//- /w/{dir}/skills/pdf/SKILL.md\n{TEXT}");
+    let files = skill(".claude") + &skill(".opencode");
+    assert!(only("index/shadowed", &files).starts_with("Information: opencode shows"));
+    let nested = format!("//- /w/.opencode/skills/a/pdf/SKILL.md\n{TEXT}");
+    let found = Fixture::new(&(skill(".opencode") + &nested)).check();
+    let found = found.into_iter().chain(Fixture::new(&(nested + &skill(".opencode"))).check());
+    let mut shadowed = found.filter(|it| it.rule.id.as_str() == "index/shadowed");
+    let finding = shadowed.next().expect("one of the two is shadowed");
+    assert_eq!(finding.diagnostic.severity, Severity::Warning);
 }

@@ -5,7 +5,7 @@ use skills_agents::profile;
 use skills_syntax::diagnostic::Severity;
 
 use crate::testing::Fixture;
-use crate::{Finding, Settings};
+use crate::{Finding, Offer, Settings};
 
 const HEAD: &str = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\n";
 
@@ -267,4 +267,53 @@ fn script_is_looked_for_where_the_command_changes_to() {
         found[0].diagnostic.message,
         "the skill has no file `scripts/rnu.sh`; did you mean `run.sh`?"
     );
+}
+
+#[test]
+fn link_to_a_skill_by_its_path_from_the_top_is_a_hint_with_the_right_path() {
+    let text = "See the [release skill](.github/skills/release/SKILL.md).\n";
+    let page = format!("//- /w/.github/copilot-instructions.md\n{text}");
+    let skill = format!("//- /w/.github/skills/release/SKILL.md\n{HEAD}Read.\n");
+    let [finding] = &found("ref/broken-link", &format!("{page}{skill}"))[..] else {
+        panic!("one finding");
+    };
+    assert_eq!(finding.diagnostic.severity, Severity::Hint);
+    let Some(Offer::Draft(fix)) = finding.offers.first() else { panic!("no draft: {finding:?}") };
+    assert_eq!(fix.edits[0].text, "../.github/skills/release/SKILL.md");
+    let [finding] = &found("ref/broken-link", &page)[..] else { panic!("one finding") };
+    assert_eq!(finding.diagnostic.severity, Severity::Warning);
+}
+
+#[test]
+fn file_that_the_text_tells_to_regenerate_is_not_reported() {
+    let listed = "- `references/operations.tsv`: a table of all operations.\n";
+    let makes = "Regenerate `references/catalog.json` and `references/operations.tsv` first.\n";
+    let of = |text: &str| {
+        places("body/broken-path", SKILL, text, &["/w/.claude/skills/pdf/references/a.md"])
+    };
+    assert_eq!(of(&format!("{HEAD}{listed}")), ["references/operations.tsv"]);
+    assert!(of(&format!("{HEAD}{listed}\n{makes}")).iter().all(|it| !it.ends_with("tsv")));
+}
+
+#[test]
+fn link_into_a_missing_hidden_directory_of_no_agent_is_not_reported() {
+    let linked = |path: &str| {
+        let page =
+            format!("//- /w/CLAUDE.md\nSee [notes]({path}).\n//- /w/.knowledge/a.md\nText.\n");
+        found("ref/broken-link", &page).len()
+    };
+    assert_eq!(linked(".knowledge/repositories/skills/notes"), 0);
+    assert_eq!(linked(".claude/skills/notes/SKILL.md"), 1);
+    assert_eq!(linked("plugins/a/skills/notes/SKILL.md"), 1);
+}
+
+#[test]
+fn script_in_a_directory_that_the_text_fills_in_the_project_is_not_reported() {
+    let links = "```sh\nln -sfn \"$SKILLS/pdf/scripts/order\" ./scripts/order\n```\n";
+    let runs = "Run `./scripts/digest --all` first.\n";
+    let of = |text: &str| {
+        places("body/missing-script", SKILL, text, &["/w/.claude/skills/pdf/scripts/order"])
+    };
+    assert_eq!(of(&format!("{HEAD}{runs}")), ["./scripts/digest"]);
+    assert_eq!(of(&format!("{HEAD}{links}\n{runs}")), [""; 0]);
 }
