@@ -82,10 +82,10 @@ async fn find(sessions: &Sessions, dir: &str) -> Vec<AbsPath> {
         additional: Vec::new(),
         auto: None,
     };
-    let session = sessions.open(Some("s".to_owned()), opening).await.session;
+    let session = sessions.open(Some("s".to_owned()), opening).await.unwrap().session;
     let discovered = vec![AbsPath::new(dir.as_ref()).unwrap()];
     let met = TouchDelta { discovered, activated: Vec::new() };
-    let (session, _) = sessions.touch(&session, met).await;
+    let (session, _) = sessions.touch(&session, met).await.unwrap();
     session.discovered.keys().cloned().collect()
 }
 
