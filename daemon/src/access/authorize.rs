@@ -295,8 +295,18 @@ pub(crate) fn why(decision: &Decision<'_>) -> String {
 }
 
 fn rule_says(rule: &permission::Rule) -> String {
-    if rule.author == permission::Author::BrokenRepositoryFile {
-        return format!("{} has a mistake that may hide a rule, or cannot be read", location(rule));
+    match rule.author {
+        permission::Author::BrokenRepositoryFile => {
+            return format!(
+                "{} has a mistake that may hide a rule, or cannot be read",
+                location(rule)
+            );
+        }
+        permission::Author::OverLimit => {
+            let file = rule.source.file.display();
+            return format!("`{file}` has more than {} rules about skills", permission::MAX_RULES);
+        }
+        _ => {}
     }
     format!("the rule `{}` in {} says `{}`", rule.pattern, location(rule), rule.action.name())
 }
