@@ -4,6 +4,7 @@
 //! directory. A file outside every agent's directories affects all active profiles: it will be
 //! copied into one of them.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
@@ -75,10 +76,15 @@ pub(super) fn depth_below_root<'p>(
     nearest
 }
 
-/// Returns the names of the directories in the path of a file.
+/// Returns the names of the directories in the path of a file. A name that is not UTF-8 counts as a
+/// directory with another name, hidden if it begins with a dot.
 fn directories(path: &Path) -> Vec<&str> {
     let dirs = path.parent().into_iter().flat_map(Path::components);
-    dirs.filter_map(|it| it.as_os_str().to_str()).collect()
+    let name = |name: &OsStr| {
+        let is_hidden = name.as_encoded_bytes().starts_with(b".");
+        if is_hidden { ".\u{fffd}" } else { "\u{fffd}" }
+    };
+    dirs.map(|it| it.as_os_str().to_str().unwrap_or_else(|| name(it.as_os_str()))).collect()
 }
 
 /// Returns the number of directories below the root of a rule, and the root's path.
@@ -204,6 +210,19 @@ mod tests {
         assert_eq!(depth("/w/.claude/skills/SKILL.md"), Some(0));
         assert_eq!(depth("/w/.claude/skills/a/b/SKILL.md"), Some(2));
         assert_eq!(depth("/w/skills/a/SKILL.md"), None);
+    }
+
+    #[test]
+    fn directory_with_a_name_that_is_not_utf_8_counts_as_a_level() {
+        use std::os::unix::ffi::OsStrExt as _;
+
+        let claude = profile::find("claude-code").unwrap();
+        let path = |bytes: &'static [u8]| Path::new(OsStr::from_bytes(bytes));
+        let depth = |bytes| depth_below_root(claude, path(bytes)).map(|it| it.0);
+        assert_eq!(depth(b"/w/.claude/skills/a\xff/SKILL.md"), Some(1));
+        assert_eq!(depth(b"/w\xff/.claude/skills/a/b\xff/SKILL.md"), Some(2));
+        assert!(is_hidden(path(b"/w/.a\xff/b/SKILL.md"), 3));
+        assert!(!is_hidden(path(b"/w/a\xff/b/SKILL.md"), 3));
     }
 
     #[test]
