@@ -257,3 +257,15 @@ fn skill_directly_in_the_skills_directory_has_no_finding_about_the_directorys_na
     let ids: Vec<_> = found.iter().map(|it| it.rule.id.as_str()).collect();
     assert_eq!(ids, ["index/misplaced"]);
 }
+
+#[test]
+fn glob_that_matches_below_the_directory_of_a_nested_skill_is_not_reported() {
+    let text = TEXT.replace("\n---\nRead", "\npaths: /src/*.rs\n---\nRead");
+    let is_reported = |skill: &str| {
+        let found = Fixture::new(&format!("//- {skill}\n{text}//- /w/packages/web/src/a.rs\n//\n"));
+        found.check().iter().any(|it| it.rule.id.as_str() == "paths/nothing")
+    };
+    assert!(!is_reported("/w/packages/web/.claude/skills/pdf/SKILL.md"));
+    assert!(is_reported("/w/packages/api/.claude/skills/pdf/SKILL.md"));
+    assert!(is_reported("/w/.claude/skills/pdf/SKILL.md"));
+}
