@@ -385,5 +385,6 @@ fn registry_that_is_no_longer_configured_leaves_the_status() {
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     configure(&live.home, &config(&registry));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
-    assert_eq!(only_source(&mut live)["skills"], 2);
+    // Until the fetch ends, the list is that of the copy in the cache.
+    wait_for("the fetch", || (only_source(&mut live)["skills"] == 2).then_some(()));
 }
