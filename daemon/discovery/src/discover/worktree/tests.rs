@@ -290,3 +290,21 @@ fn malformed_git_file_is_unproven_but_marks_a_worktree() {
     let worktree = WorktreeLocation::find(&top, &denied, &mut true);
     assert_eq!(worktree.repository, Repository::Unproven("it cannot be read".to_owned()));
 }
+
+#[test]
+fn continued_value_in_the_configuration_of_a_submodule_is_joined() {
+    check(
+        "/super/m",
+        "//- /super/.git/modules/m/config
+[core]
+	worktree = ../../\\
+../m
+//- /super/m/.git
+gitdir: ../.git/modules/m
+",
+        &expect![[r#"
+            /super/m
+            apart in "/super/.git/modules/m"
+        "#]],
+    );
+}
