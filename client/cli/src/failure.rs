@@ -36,7 +36,7 @@ impl CommandError {
     }
 
     /// Returns the error as a negative answer if it is one of the command line with such a message.
-    pub(super) fn as_finding_if(self, is_answer: impl Fn(&str) -> bool) -> Self {
+    pub(super) fn into_finding_if(self, is_answer: impl Fn(&str) -> bool) -> Self {
         let is_finding = self.exit == Exit::Usage && is_answer(&self.message);
         Self { exit: if is_finding { Exit::Findings } else { self.exit }, ..self }
     }

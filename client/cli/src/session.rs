@@ -72,7 +72,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, C
             fill_session_context(cx, &mut params, session)?;
             let outcome = call_and_print::<SessionGet>(cx, &params, render_session);
             // The id is no mistake in the command line: the session may have been closed.
-            outcome.map_err(|error| error.as_finding_if(|message| message.starts_with(NO_SESSION)))
+            outcome
+                .map_err(|error| error.into_finding_if(|message| message.starts_with(NO_SESSION)))
         }
         SessionCommand::Close { session } => {
             let params = SessionCloseParams {

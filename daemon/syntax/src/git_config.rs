@@ -123,6 +123,7 @@ mod tests {
         check("", None);
         check("[user]\n\texcludesFile = /a\n", None);
         check("[core]\n\texcludesfile = /a # mine\n", Some("/a"));
+        check("[core]\nexcludesFile = \"/a;b#c\" # why\n", Some("/a;b#c"));
         check("[CORE] ExcludesFile=\"/with blank #1\"\n", Some("/with blank #1"));
         check("[core]\nexcludesFile = /a\n[user]\nname = b\n[core]\nexcludesFile = c\n", Some("c"));
         check("[core \"x\"]\nexcludesFile = /a\n[core]\neditor = vi\n", None);
@@ -144,14 +145,15 @@ mod tests {
     }
 
     #[test]
-    fn key_that_stands_alone_and_words_for_true_are_true() {
-        for written in ["a", "a = true", "a = Yes ; why", "a = on", "a = 2"] {
-            let value = last_value(&format!("[x]\n{written}\n"), "x", "a");
-            assert!(value.is_some_and(|it| it.is_true()), "{written}");
+    fn booleans_and_comments_are_read_like_git() {
+        let is_true = |text: &str| last_value(text, "core", "bare").is_some_and(|it| it.is_true());
+        let lines = ["bare = true ; why", "bare = Yes#", "bare", "BARE = \"on\"", "bare = 2"];
+        for line in lines {
+            let text = format!("[core \"x\"]\nbare = false\n[Core] # ours\n\t{line}\n");
+            assert!(is_true(&text), "{line}");
         }
-        for written in ["a =", "a = false", "a = 0", "a = \"no\""] {
-            let value = last_value(&format!("[x]\n{written}\n"), "x", "a");
-            assert!(value.is_some_and(|it| !it.is_true()), "{written}");
+        for line in ["bare = no", "bare = off", "bare = 0", "bare =", "; bare"] {
+            assert!(!is_true(&format!("[core]\n\t{line}\n")), "{line}");
         }
     }
 }

@@ -126,13 +126,13 @@ struct Member {
     /// The type in Rust; empty for an enum value.
     ty: String,
     doc: String,
-    /// True if an empty or default value is not written.
-    is_skipped: bool,
+    /// The end of the type's JSON form: what the field may be in its place.
+    absence: &'static str,
 }
 
 impl Member {
     fn new(name: String, ty: &str, doc: String) -> Self {
-        Self { name, ty: ty.to_owned(), doc, is_skipped: false }
+        Self { name, ty: ty.to_owned(), doc, absence: "" }
     }
 
     /// Returns the JSON form of the field's type in parentheses, after a space; empty for an enum
@@ -143,8 +143,8 @@ impl Member {
         }
         let form = json_type(&self.ty, named);
         // An optional type says so itself.
-        let is_plain = self.is_skipped && !self.ty.starts_with("Option<");
-        format!(" ({form}{})", if is_plain { ", or absent" } else { "" })
+        let absence = if self.ty.starts_with("Option<") { "" } else { self.absence };
+        format!(" ({form}{absence})")
     }
 }
 
@@ -154,13 +154,17 @@ fn types(source: &str) -> Vec<Type> {
     let mut types = Vec::new();
     let mut open: Option<Type> = None;
     let (mut doc, mut in_attribute, mut has_place) = (String::new(), false, false);
-    let (mut renamed, mut is_skipped) = (None, false);
+    let (mut renamed, mut absence) = (None, "");
     for line in source.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix("#[serde(rename = \"") {
             renamed = name.strip_suffix("\")]").map(str::to_owned);
         }
         if in_attribute || line.starts_with("#[") {
-            is_skipped |= line.contains("skip_serializing_if");
+            if line.contains("null_is_default") {
+                absence = ", or null or absent";
+            } else if line.contains("skip_serializing_if") && absence.is_empty() {
+                absence = ", or absent";
+            }
             in_attribute = !line.ends_with(']');
             continue;
         }
@@ -181,10 +185,10 @@ fn types(source: &str) -> Vec<Type> {
                 types.extend(open.take());
             }
             Some(found) => {
-                let (renamed, is_skipped) = (renamed.take(), std::mem::take(&mut is_skipped));
+                let (renamed, absence) = (renamed.take(), std::mem::take(&mut absence));
                 found.members.extend(member(line, docs).map(|it| Member {
                     name: renamed.unwrap_or(it.name),
-                    is_skipped,
+                    absence,
                     ..it
                 }));
             }
@@ -603,7 +607,7 @@ fn protocol_reference_is_up_to_date() {
 
 #[test]
 fn wire_types_are_parsed_from_source() {
-    let source = "skills_params! {\n    /// What.\n    AParams {\n        /// One\n        /// thing.\n        #[serde(\n            default,\n            skip_serializing_if = \"Option::is_none\"\n        )]\n        one_thing: Option<u32>,\n    }\n}\n\n/// B.\npub struct B {\n    /// C.\n    #[serde(skip_serializing_if = \"Vec::is_empty\")]\n    pub c: Vec<D>,\n    /// F.\n    pub f: Vec<D>,\n}\nimpl B {\n    fn f() {}\n}\nword_enum! {\n    /// D.\n    D {\n        /// E.\n        Eee = \"eee\",\n    }\n}\n";
+    let source = "skills_params! {\n    /// What.\n    AParams {\n        /// One\n        /// thing.\n        #[serde(\n            default,\n            skip_serializing_if = \"Option::is_none\"\n        )]\n        one_thing: Option<u32>,\n    }\n}\n\n/// B.\npub struct B {\n    /// C.\n    #[serde(skip_serializing_if = \"Vec::is_empty\")]\n    pub c: Vec<D>,\n    /// F.\n    pub f: Vec<D>,\n    /// G.\n    #[serde(default, deserialize_with = \"null_is_default\")]\n    #[serde(skip_serializing_if = \"Vec::is_empty\")]\n    pub g: Vec<D>,\n}\nimpl B {\n    fn f() {}\n}\nword_enum! {\n    /// D.\n    D {\n        /// E.\n        Eee = \"eee\",\n    }\n}\n";
     let types = types(source);
     let names: Vec<_> = types.iter().map(|it| (it.name.as_str(), it.has_place)).collect();
     assert_eq!(names, [("AParams", true), ("B", false), ("D", false)]);
@@ -618,6 +622,7 @@ fn wire_types_are_parsed_from_source() {
     assert_eq!(form(0, 0), " (number, or null or absent)");
     assert_eq!(form(1, 0), " (list of [D](#d), or absent)");
     assert_eq!(form(1, 1), " (list of [D](#d))");
+    assert_eq!(form(1, 2), " (list of [D](#d), or null or absent)");
     assert_eq!(json_type("Option<Vec<D>>", &mut named), "list of [D](#d), or null or absent");
     assert_eq!(named.len(), 1);
 }

@@ -80,7 +80,7 @@ impl SettingsDecisions {
             }
             false
         });
-        // Of several files, the last rule counts.
+        // The last rule counts, so that of the strictest file comes last.
         let mut dropped: Vec<_> = dropped.into_iter().collect();
         dropped.sort_by_key(|(_, rule)| rule.action);
         for (file, rule) in dropped {

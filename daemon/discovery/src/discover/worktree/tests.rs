@@ -153,20 +153,6 @@ gitdir: ../.git/modules/m
 }
 
 #[test]
-fn booleans_and_comments_are_read_as_git_reads_them() {
-    for line in ["bare = true ; why", "bare = yes#", "bare", "BARE = \"on\"", "bare = 1"] {
-        let text = format!("[core \"x\"]\nbare = false\n[Core] # ours\n\t{line}\n");
-        assert!(value(&text, "core", "bare").is_some_and(|it| is_true(&it)), "{line}");
-    }
-    for line in ["bare = no", "bare = off", "bare = 0", "bare =", "; bare"] {
-        let text = format!("[core]\n\t{line}\n");
-        assert!(!value(&text, "core", "bare").is_some_and(|it| is_true(&it)), "{line}");
-    }
-    let quoted = value("[core]\nworktree = \"/a;b#c\" # why\n", "core", "worktree");
-    assert_eq!(quoted.as_deref(), Some("/a;b#c"));
-}
-
-#[test]
 fn submodule_and_its_linked_worktree_are_accepted() {
     let fixture = "
 //- /super/.git/modules/m/config
