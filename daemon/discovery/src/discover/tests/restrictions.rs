@@ -375,8 +375,10 @@ fn states_with_rules(own: &str, many: impl Fn(usize) -> String) -> Vec<&'static 
 fn ask_rules_beyond_the_limit_do_not_weaken_a_denial() {
     let many = |it| format!("\"Skill(x{it})\"");
     assert_eq!(states_with_rules("project = \"deny\"", many), ["denied"]);
-    let asks =
-        |count: usize| -> String { (0..count).map(|it| format!("x{it} = \"ask\"\n")).collect() };
+    let asks = |count: usize| {
+        let lines: Vec<_> = (0..count).map(|it| format!("x{it} = \"ask\"\n")).collect();
+        lines.concat()
+    };
     let denial = "project = \"deny\"\n";
     let own = format!("{denial}{}", asks(crate::permission::MAX_RULES));
     assert_eq!(states_with_rules(&own, many), ["denied"]);
