@@ -6,13 +6,14 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,6 +72,32 @@ pub struct StartOptions {
     /// Time limit for connecting to a daemon that listens but accepts no connection because it
     /// hangs and its queue is full.
     pub connect_timeout: Duration,
+    /// Called before each wait: for a daemon that starts, or that accepts no connection yet.
+    pub before_wait: BeforeWait,
+}
+
+/// Function that is called before a wait, for example to show that something is waited for. The
+/// default does nothing.
+#[derive(Clone, Default)]
+pub struct BeforeWait(Option<Arc<dyn Fn() + Send + Sync>>);
+
+impl BeforeWait {
+    /// Returns a hook that calls this function.
+    pub fn new(call: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(call)))
+    }
+
+    fn call(&self) {
+        if let Some(call) = &self.0 {
+            call();
+        }
+    }
+}
+
+impl fmt::Debug for BeforeWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BeforeWait").field(&self.0.is_some()).finish()
+    }
 }
 
 impl StartOptions {
@@ -89,7 +116,9 @@ impl StartOptions {
 
     fn starting(location: SocketLocation, program: PathBuf) -> Self {
         let arguments = vec!["serve".into(), "--spawned".into()];
-        Self { location, program, arguments, deadline: DEADLINE, connect_timeout: DEADLINE }
+        let before_wait = BeforeWait::default();
+        let (deadline, connect_timeout) = (DEADLINE, DEADLINE);
+        Self { location, program, arguments, deadline, connect_timeout, before_wait }
     }
 }
 
@@ -97,17 +126,25 @@ impl StartOptions {
 /// `timeout`.
 pub fn connect(location: &SocketLocation, timeout: Duration) -> Result<UnixStream, ClientError> {
     let socket = location.path();
-    let found = try_connect(location, timeout)?;
+    let found = try_connect_at(location, socket, timeout, &BeforeWait::default())?;
+    found.ok_or_else(|| ClientError::NotRunning { socket: socket.to_owned() })
+}
+
+/// Connects to the running daemon like [`connect`], with the time limit of these options.
+pub fn connect_running(options: &StartOptions) -> Result<UnixStream, ClientError> {
+    let socket = options.location.path();
+    let found = try_connect(options)?;
     found.ok_or_else(|| ClientError::NotRunning { socket: socket.to_owned() })
 }
 
 /// Connects to the daemon and starts it if none listens.
 pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientError> {
     let socket = options.location.path();
-    let try_connect = || try_connect(&options.location, options.connect_timeout);
+    let try_connect = || try_connect(options);
     if let Some(stream) = try_connect()? {
         return Ok(stream);
     }
+    options.before_wait.call();
     directory::prepare(&options.location)?;
     let mut wait = Backoff::new(options.deadline);
     let lock = StartLock::open(options.location.start_lock())?;
@@ -141,7 +178,9 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
 pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError> {
     let main = connect_or_start(options)?;
     let socket = options.location.consent_path();
-    let try_connect = || try_connect_at(&options.location, &socket, options.connect_timeout);
+    let try_connect = || {
+        try_connect_at(&options.location, &socket, options.connect_timeout, &options.before_wait)
+    };
     if let Some(stream) = try_connect()? {
         return Ok(stream);
     }
@@ -155,22 +194,21 @@ pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError
 /// Connects to the consent socket of the running daemon, whose connections agents cannot use up.
 /// Returns `None` if it cannot be used or is missing, as in a sandbox with only the main socket.
 pub fn connect_reserved(options: &StartOptions) -> Option<UnixStream> {
-    let StartOptions { location, connect_timeout, .. } = options;
-    try_connect_at(location, &location.consent_path(), *connect_timeout).ok().flatten()
+    let StartOptions { location, connect_timeout, before_wait, .. } = options;
+    try_connect_at(location, &location.consent_path(), *connect_timeout, before_wait).ok().flatten()
 }
 
 // `None`: no daemon listens. Covers a missing socket and a stale one left by a killed daemon.
-fn try_connect(
-    location: &SocketLocation,
-    timeout: Duration,
-) -> Result<Option<UnixStream>, ClientError> {
-    try_connect_at(location, location.path(), timeout)
+fn try_connect(options: &StartOptions) -> Result<Option<UnixStream>, ClientError> {
+    let StartOptions { location, connect_timeout, before_wait, .. } = options;
+    try_connect_at(location, location.path(), *connect_timeout, before_wait)
 }
 
 fn try_connect_at(
     location: &SocketLocation,
     socket: &Path,
     timeout: Duration,
+    before_wait: &BeforeWait,
 ) -> Result<Option<UnixStream>, ClientError> {
     let mut wait = Backoff::new(timeout);
     let stream = loop {
@@ -181,7 +219,10 @@ fn try_connect_at(
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => return Ok(None),
             // The daemon listens, but its queue of connections is full.
-            io::ErrorKind::WouldBlock => wait.pause(socket)?,
+            io::ErrorKind::WouldBlock => {
+                before_wait.call();
+                wait.pause(socket)?;
+            }
             // The owner of the directory is the better explanation, if that is wrong.
             io::ErrorKind::PermissionDenied => {
                 directory::verify(location)?;
@@ -401,6 +442,7 @@ mod tests {
             arguments: vec!["-c".into(), script.into()],
             deadline: DEADLINE,
             connect_timeout: DEADLINE,
+            before_wait: BeforeWait::default(),
         }
     }
 

@@ -19,10 +19,11 @@ use skills_config::Config;
 use skills_discovery::discover::{Candidate, Environment, Owner, SkillState};
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::session::Session;
+use skills_engine::sessions::store::StoreError;
 use skills_engine::watch::stamp::Stamp;
 use skills_engine::{Engine, Freshness, Health, SourceTimeouts, View, ViewKey};
 use skills_protocol::env::PATH;
-use skills_protocol::error::RpcError;
+use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::wire::{Context, Event, EventKind, PresentAgent};
 use skills_syntax::path::AbsPath;
 
@@ -245,21 +246,25 @@ impl Resolver {
         peer: &Arc<ClientPeer>,
         context: Context,
     ) -> Result<DecodedCall, RpcError> {
-        let start = self.begin(peer, context.session.as_deref()).await;
+        let start = self.begin(peer, context.session.as_deref()).await?;
         self.decode_from(start, context).await
     }
 
     /// Reads what a call depends on before its parameters.
-    pub(crate) async fn begin(&self, peer: &Arc<ClientPeer>, session: Option<&str>) -> CallStart {
+    pub(crate) async fn begin(
+        &self,
+        peer: &Arc<ClientPeer>,
+        session: Option<&str>,
+    ) -> Result<CallStart, RpcError> {
         let now = self.refresh_settings().await;
         let session = match session {
-            Some(id) => self.sessions.get(id).await,
+            Some(id) => self.sessions.get(id).await.map_err(|it| unread_session(id, &it))?,
             None => None,
         };
         if let Some(session) = session.as_deref() {
             self.follow_writes(session).await;
         }
-        CallStart { peer: Arc::clone(peer), now, config: self.settings.user(), session }
+        Ok(CallStart { peer: Arc::clone(peer), now, config: self.settings.user(), session })
     }
 
     /// Decodes a call that has begun, with the configured profile if the call names none.
@@ -317,7 +322,7 @@ impl Resolver {
 
     /// Decodes a call of the daemon's own about a session.
     pub(crate) async fn decode_own(&self, session: &Arc<Session>) -> Result<DecodedCall, RpcError> {
-        let mut start = self.begin(&self.own_peer, None).await;
+        let mut start = self.begin(&self.own_peer, None).await?;
         start.session = Some(Arc::clone(session));
         self.decode_from(start, Context::default()).await
     }
@@ -539,4 +544,10 @@ pub(crate) async fn detect(
         Some(first) => (Some(first.profile.clone()), ProfileSource::Present(agents)),
         None => (None, ProfileSource::Default),
     })
+}
+
+/// Returns the error for a session whose stored data cannot be read.
+pub(crate) fn unread_session(id: &str, error: &StoreError) -> RpcError {
+    RpcError::internal(format!("failed to read session `{}`: {error}", shortened(id)))
+        .with_hint("Check the disk of the state directory, then retry. Stored data is unchanged.")
 }

@@ -244,10 +244,7 @@ fn rules_of(
 
 /// Connects to the running daemon, or else to a server within this process.
 pub(super) fn connect(cx: &CommandContext<'_>) -> Result<ServerConnection, CommandError> {
-    match ServerConnection::open_if_running(cx) {
-        Ok(server) => Ok(server),
-        Err(_) => Ok(ServerConnection::local(cx.binary.local)?),
-    }
+    Ok(ServerConnection::open_responsive_or_local(cx)?)
 }
 
 /// Checks all paths, in several calls if they exceed the limit on lists.

@@ -1,7 +1,7 @@
 //! Input of a command ([`CommandContext`]): its flags, its terminal, and functions that the program
 //! passes in.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 
@@ -33,6 +33,8 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) terminal: &'a Terminal,
     /// Health reports to print once, after the answer.
     pub(crate) notes: HealthReports,
+    /// Set once the running daemon has not answered a command that can do without it.
+    pub(crate) is_daemon_silent: Cell<bool>,
 }
 
 /// Health reports that the connections of a command received.

@@ -35,6 +35,12 @@ impl CommandError {
         Self { exit: Exit::Denied, ..Self::usage(message) }
     }
 
+    /// Returns the error as a negative answer if it is one of the command line with such a message.
+    pub(super) fn into_finding_if(self, is_answer: impl Fn(&str) -> bool) -> Self {
+        let is_finding = self.exit == Exit::Usage && is_answer(&self.message);
+        Self { exit: if is_finding { Exit::Findings } else { self.exit }, ..self }
+    }
+
     /// Returns the error with one more cause.
     pub(super) fn because(mut self, cause: impl Into<String>) -> Self {
         self.causes.push(cause.into());

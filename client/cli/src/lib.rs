@@ -49,6 +49,7 @@ mod touch;
 mod trust;
 mod watch;
 
+use std::cell::Cell;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -291,7 +292,13 @@ fn execute(
     binary: Binary<'_>,
     terminal: &Terminal,
 ) -> Result<Exit, CommandError> {
-    let cx = CommandContext { global, binary, terminal, notes: Rc::default() };
+    let cx = CommandContext {
+        global,
+        binary,
+        terminal,
+        notes: Rc::default(),
+        is_daemon_silent: Cell::new(false),
+    };
     let outcome = perform(&cx, command);
     terminal.print_health(&cx.notes.borrow());
     outcome.map_err(|error| {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Args, Subcommand, ValueEnum};
+use skills_client::error::parse;
 use skills_protocol::method::{
     PermissionCheck, PermissionGranted, PermissionPending, PermissionReply, PermissionRevoke,
     SkillsGet,
@@ -52,7 +53,7 @@ enum PermissionCommand {
         #[arg(long = "pattern", value_name = "PATTERN")]
         patterns: Vec<String>,
     },
-    /// Show whether an agent may use a skill here, and by which rule
+    /// Show whether an agent may use a skill here, and by which rule; exits with 1 if it is denied
     Check {
         /// Name of the skill
         #[arg(value_name = "NAME")]
@@ -119,7 +120,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
                 patterns: vec![name.clone()],
                 ..context()?.params()
             };
-            call_and_print_over::<PermissionCheck>(server, cx, &params, render_check)
+            check(cx, &mut server, &params)
         }
         PermissionCommand::Granted => {
             call_and_print::<PermissionGranted>(cx, &context()?.params(), render_granted)
@@ -133,6 +134,24 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             call_and_print::<PermissionRevoke>(cx, &params, render_revoked)
         }
     }
+}
+
+/// Prints whether an agent may use a skill. A denial is a negative answer.
+fn check(
+    cx: &CommandContext<'_>,
+    server: &mut ServerConnection,
+    params: &PermissionCheckParams,
+) -> Result<Exit, CommandError> {
+    let text = server.call_text::<PermissionCheck>(params)?;
+    let result = parse::<PermissionCheck>(&text)?;
+    if cx.global.json {
+        cx.terminal.print(&format!("{text}\n"))?;
+    } else {
+        let (text, health) = render_check(&result, cx.terminal);
+        cx.terminal.print(&text)?;
+        cx.terminal.print_health(&health);
+    }
+    Ok(if result.action == PermissionAction::Deny { Exit::Findings } else { Exit::Fine })
 }
 
 /// Shows a pending request to the person, and grants it.

@@ -2,7 +2,9 @@
 //! process.
 //!
 //! `initialize` is sent together with the first call, so checking the versions costs no round trip.
-//! Only a daemon that runs another file than this program is asked for its version before that.
+//! A daemon that runs this program's file has its version. Any other daemon gets a call that must
+//! not be repeated, because it changes something, only after it has answered `initialize`. Calls
+//! that read are sent at once; their answers count only if the versions match.
 //! Callers do not see which of the two servers answers.
 //!
 //! | Constructor | Server | Starts a daemon |
@@ -13,9 +15,9 @@
 //! | `open_following` | the daemon; explains why none can be started | yes |
 //! | `open_for_the_user` | the daemon, without a time limit for answers | yes |
 //! | `open_consent` | the daemon, on its consent socket | yes |
-//! | `open_if_running` | the running daemon | no |
 //! | `open_running_within` | the running daemon, with a time limit; ignores the flags | no |
 //! | `open_running_or_local` | the running daemon, or a local server | no |
+//! | `open_responsive_or_local` | the running daemon if it answers soon, or a local server | no |
 //!
 //! A local server is within this process. `--no-daemon` makes all of them connect to one, except
 //! `open_for_the_user` and `open_running_within`.
@@ -24,6 +26,7 @@ mod replace;
 
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -34,7 +37,8 @@ use skills_client::directory::DirectoryError;
 use skills_client::error::{causes, check_version, params_json, parse};
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{
-    StartOptions, connect, connect_consent, connect_or_start, connect_reserved, pauses,
+    BeforeWait, DEADLINE, StartOptions, connect, connect_consent, connect_or_start,
+    connect_reserved, connect_running, pauses,
 };
 use skills_client::{ClientError, environment, peer};
 use skills_protocol::PROTOCOL_VERSION;
@@ -88,6 +92,9 @@ type Dial = fn(&StartOptions) -> Result<UnixStream, ClientError>;
 /// Default time limit for `initialize`, which costs the daemon nothing.
 const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Time limit for `initialize` for a command that can do without the daemon.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Timeouts {
     initialize: Option<Duration>,
@@ -101,6 +108,15 @@ impl Timeouts {
         let initialize = timeout.unwrap_or(INITIALIZE_TIMEOUT);
         Self { initialize: Some(initialize), answer: Some(timeout.unwrap_or(TIMEOUT)) }
     }
+}
+
+/// Progress message while no daemon accepts a connection.
+const STARTING: &str = "starting the daemon …";
+
+/// Returns the progress message for a daemon that starts slowly.
+fn starting(timeout: Duration) -> String {
+    let limit = timeout.max(DEADLINE).as_secs();
+    format!("waiting for the daemon to start and accept a connection; times out after {limit} s")
 }
 
 /// Progress message of most calls.
@@ -215,17 +231,11 @@ impl ServerConnection {
         })
     }
 
-    /// Connects like [`Self::open`], but never starts a daemon.
-    pub(super) fn open_if_running(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
-        Self::open_by(cx, |options| connect(&options.location, options.connect_timeout))
-    }
-
     /// Connects to the running daemon, by the consent socket if there is one, or if none runs to a
     /// server within this process.
     pub(super) fn open_running_or_local(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         let running = |options: &StartOptions| {
-            let main = || connect(&options.location, options.connect_timeout);
-            connect_reserved(options).map_or_else(main, Ok)
+            connect_reserved(options).map_or_else(|| connect_running(options), Ok)
         };
         match Self::open_by(cx, running) {
             Err(ClientError::NotRunning { .. }) => {
@@ -237,20 +247,51 @@ impl ServerConnection {
         }
     }
 
+    /// Connects to the running daemon for a command that needs none: if the daemon does not answer
+    /// `initialize` soon, says so once and connects to a server within this process.
+    pub(super) fn open_responsive_or_local(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
+        if cx.is_daemon_silent.get() {
+            return Self::local(cx.binary.local);
+        }
+        let limit = Timeouts::from_args(cx.global).initialize.unwrap_or(RESPONSE_TIMEOUT);
+        let limit = limit.min(RESPONSE_TIMEOUT);
+        let opened = Self::open_with(cx, connect_running, Some(limit));
+        let answered = opened.and_then(|mut it| it.initialize_result().map(drop).map(|()| it));
+        match answered {
+            Err(ClientError::Silent { .. } | ClientError::NoAnswer { .. }) => {
+                cx.is_daemon_silent.set(true);
+                let seconds = limit.as_secs();
+                cx.terminal.print_notes(&[format!(
+                    "the daemon has not answered for {seconds} s, so this command runs without it; see `skillsd doctor`"
+                )]);
+                Self::local(cx.binary.local)
+            }
+            Err(_) => Self::local(cx.binary.local),
+            opened => opened,
+        }
+    }
+
     /// Connects like [`Self::open`], but to the consent socket.
     pub(super) fn open_consent(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         Self::open_by(cx, connect_consent)
     }
 
     fn open_by(cx: &CommandContext<'_>, dial: Dial) -> Result<Self, ClientError> {
+        Self::open_with(cx, dial, None)
+    }
+
+    /// Connects by `dial`, with this time limit for `initialize` if there is one.
+    fn open_with(
+        cx: &CommandContext<'_>,
+        dial: Dial,
+        initialize: Option<Duration>,
+    ) -> Result<Self, ClientError> {
         let server = if cx.global.no_daemon {
             Self::local(cx.binary.local)?
         } else {
-            Self::daemon(
-                StartOptions::new(environment::socket_location()?)?,
-                dial,
-                Timeouts::from_args(cx.global),
-            )?
+            let limits = Timeouts::from_args(cx.global);
+            let limits = Timeouts { initialize: initialize.or(limits.initialize), ..limits };
+            Self::daemon(StartOptions::new(environment::socket_location()?)?, dial, limits)?
         };
         Ok(Self { notes: Rc::clone(&cx.notes), ..server })
     }
@@ -264,10 +305,16 @@ impl ServerConnection {
     }
 
     fn daemon(options: StartOptions, dial: Dial, limits: Timeouts) -> Result<Self, ClientError> {
-        let _progress = Progress::begin("starting the daemon …", None);
         let timeout = limits.initialize.unwrap_or(INITIALIZE_TIMEOUT);
         let options = StartOptions { connect_timeout: timeout, ..options };
-        let stream = dial(&options)?;
+        // The thread that draws the line starts only if there is a wait.
+        let progress = Arc::new(OnceLock::new());
+        let shown = Arc::clone(&progress);
+        let before_wait = BeforeWait::new(move || {
+            shown.get_or_init(|| Progress::begin(STARTING, Some(starting(timeout))));
+        });
+        let stream = dial(&StartOptions { before_wait, ..options.clone() })?;
+        drop(progress);
         Ok(Self { fallback: Some((options, dial)), ..Self::over_socket(stream, limits)? })
     }
 
@@ -356,6 +403,9 @@ impl ServerConnection {
     ) -> Result<Box<RawValue>, ClientError> {
         let asks_user = self.socket.is_some() && self.limits.answer.is_none();
         let what = if asks_user { ASKING } else { READING };
+        if !M::REPEATABLE && self.may_differ() {
+            self.initialize_result()?;
+        }
         let mut progress = CallProgress::begin(what, self.waiting(asks_user));
         let mut call = |server: &mut Self| server.try_call_text::<M>(params, &mut progress);
         if !M::REPEATABLE {
@@ -383,6 +433,11 @@ impl ServerConnection {
             }
         }
         self.connection.send::<M>(params)
+    }
+
+    /// Returns whether the server may have another version than this program.
+    fn may_differ(&self) -> bool {
+        self.socket.is_some() && !self.daemon.is_some_and(peer::runs_this_program)
     }
 
     /// Returns the server's answer to `initialize`.
@@ -658,11 +713,36 @@ mod tests {
 
     #[test]
     fn non_repeatable_call_is_not_retried() {
-        let top = TempDir::new().expect("made");
-        let mut server =
-            ServerConnection::daemon(stopping(&top), connect_or_start, Timeouts::default())
-                .expect("accepted");
-        let error = server.call::<ServerShutdown>(&ShutdownParams {});
+        let (ours, theirs) = UnixStream::pair().expect("made");
+        let server = thread::spawn(move || answer_initialize(theirs, "1.0"));
+        let mut client = ServerConnection::over_socket(ours, Timeouts::default()).expect("sent");
+        let error = client.call::<ServerShutdown>(&ShutdownParams {});
         assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");
+        let received = server.join().expect("no panic");
+        assert!(received.contains("server/shutdown"), "{received}");
+    }
+
+    #[test]
+    fn call_that_changes_something_is_not_sent_to_a_daemon_of_another_protocol() {
+        let (ours, theirs) = UnixStream::pair().expect("made");
+        let server = thread::spawn(move || answer_initialize(theirs, "9.0"));
+        let mut client = ServerConnection::over_socket(ours, Timeouts::default()).expect("sent");
+        let error = client.call::<ServerShutdown>(&ShutdownParams {});
+        assert!(matches!(error, Err(ClientError::Version { .. })), "{error:?}");
+        drop(client);
+        let received = server.join().expect("no panic");
+        assert!(!received.contains("server/shutdown"), "{received}");
+    }
+
+    // Answers `initialize` with this protocol version, and returns the text of the next message.
+    fn answer_initialize(mut stream: UnixStream, protocol: &str) -> String {
+        let mut bytes = [0; 4096];
+        let n_read = stream.read(&mut bytes).expect("a request");
+        let first = String::from_utf8_lossy(&bytes[..n_read]).into_owned();
+        let answer = INITIALIZED.replace("1.0", protocol);
+        let message = format!("Content-Length: {}\r\n\r\n{answer}", answer.len());
+        stream.write_all(message.as_bytes()).expect("the client reads");
+        let n_read = stream.read(&mut bytes).expect("a request or the end");
+        first + &String::from_utf8_lossy(&bytes[..n_read])
     }
 }

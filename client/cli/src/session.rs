@@ -54,6 +54,9 @@ enum SessionCommand {
     List,
 }
 
+/// Beginning of the daemon's message about a session that does not exist.
+const NO_SESSION: &str = "there is no session ";
+
 pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, CommandError> {
     match &args.action {
         SessionCommand::Open { session, auto } => {
@@ -67,7 +70,10 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, C
         SessionCommand::Get { session } => {
             let mut params = SessionGetParams::default();
             fill_session_context(cx, &mut params, session)?;
-            call_and_print::<SessionGet>(cx, &params, render_session)
+            let outcome = call_and_print::<SessionGet>(cx, &params, render_session);
+            // The id is no mistake in the command line: the session may have been closed.
+            outcome
+                .map_err(|error| error.into_finding_if(|message| message.starts_with(NO_SESSION)))
         }
         SessionCommand::Close { session } => {
             let params = SessionCloseParams {

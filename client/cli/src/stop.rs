@@ -41,7 +41,7 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
     let text = match (ended, process) {
         (Ok(text), _) => text,
         (Err(error), Some(process)) if cannot_be_asked(&error) => {
-            return end(cx, process);
+            return end(cx, process, &error);
         }
         // The daemon was exiting already. If it is gone now, report that none runs.
         (Err(error), _) if error.is_broken_connection() => {
@@ -62,14 +62,14 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
 
 fn cannot_be_asked(error: &ClientError) -> bool {
     match error {
-        ClientError::Silent { .. } => true,
+        ClientError::Silent { .. } | ClientError::Version { .. } => true,
         ClientError::Rpc(error) => error.code == TOO_MANY_CONNECTIONS,
         _ => false,
     }
 }
 
 // The daemon did not take the request; a signal needs no connection.
-fn end(cx: &CommandContext<'_>, process: Pid) -> Result<Exit, CommandError> {
+fn end(cx: &CommandContext<'_>, process: Pid, why: &ClientError) -> Result<Exit, CommandError> {
     let pid = process.as_raw_nonzero().get();
     let mut how = None;
     for (signal, name) in [(Signal::TERM, "SIGTERM"), (Signal::KILL, "SIGKILL")] {
@@ -89,7 +89,11 @@ fn end(cx: &CommandContext<'_>, process: Pid) -> Result<Exit, CommandError> {
         return Ok(Exit::Fine);
     }
     let mark = paint(style::GOOD, "✓");
-    let text = format!("{mark} skillsd did not answer; ended it with {signal} (pid {pid})\n");
+    let why = match why {
+        ClientError::Version { .. } => "speaks another protocol version",
+        _ => "did not answer",
+    };
+    let text = format!("{mark} skillsd {why}; ended it with {signal} (pid {pid})\n");
     cx.terminal.print(&text)?;
     Ok(Exit::Fine)
 }

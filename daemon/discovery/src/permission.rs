@@ -69,7 +69,7 @@ pub fn decide<'a>(
     {
         decision = Decision::by(rule.action, DecisionReason::Rule(rule));
     }
-    for author in [Author::Repository, Author::BrokenRepositoryFile] {
+    for author in [Author::Repository, Author::BrokenRepositoryFile, Author::OverLimit] {
         if let Some(rule) = last_of(author, rules, request.name)
             && rule.action > decision.action
         {

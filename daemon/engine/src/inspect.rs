@@ -202,10 +202,11 @@ pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     sources.extend(linked.into_iter().flatten().filter(InspectedFile::is_whole));
     let is_linked: HashSet<&AbsPath> = sources[n_files..].iter().map(|it| &it.path).collect();
     let drops = drops(task);
+    let cwd = task.views.first().map(|it| &it.ctx.cwd);
     let found = in_parallel(&sources, &task.cancel, |source| {
         let facts = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());
         let drops = drops.get(&source.path).map(Vec::as_slice).unwrap_or_default();
-        let facts = facts.mentioned(&is_mentioned).drops(drops);
+        let facts = facts.mentioned(&is_mentioned).drops(drops).in_directory(cwd);
         let facts = facts.linked_text(is_linked.contains(&source.path));
         let findings = skills_lint::check(&source.subject(), &settings, &facts);
         let fix_result =

@@ -82,10 +82,10 @@ async fn find(sessions: &Sessions, dir: &str) -> Vec<AbsPath> {
         additional: Vec::new(),
         auto: None,
     };
-    let session = sessions.open(Some("s".to_owned()), opening).await.session;
+    let session = sessions.open(Some("s".to_owned()), opening).await.unwrap().session;
     let discovered = vec![AbsPath::new(dir.as_ref()).unwrap()];
     let met = TouchDelta { discovered, activated: Vec::new() };
-    let (session, _) = sessions.touch(&session, met).await;
+    let (session, _) = sessions.touch(&session, met).await.unwrap();
     session.discovered.keys().cloned().collect()
 }
 
@@ -127,7 +127,7 @@ async fn full_disk_is_reported_and_changes_are_saved_later() {
         args: None,
         body: "Body.".to_owned(),
     };
-    live.record_invocation("s", None, invocation.clone()).await;
+    live.record_invocation("s", None, invocation.clone()).await.unwrap();
     assert_eq!(live.invoked("s", None).await.unwrap().len(), 1, "what waits for the disk is known");
     let grant = Grant { session: None, permission: "skill".to_owned(), pattern: "pdf".to_owned() };
     live.store().grant(&disk, vec![grant.clone()]).await;
@@ -140,8 +140,8 @@ async fn full_disk_is_reported_and_changes_are_saved_later() {
     // Without any further call.
     until(|| problems(&live).is_empty());
     let other = sessions(&disk);
-    let kept = other.get("s").await.unwrap();
-    assert_eq!(kept.discovered, live.get("s").await.unwrap().discovered);
+    let kept = other.get("s").await.unwrap().unwrap();
+    assert_eq!(kept.discovered, live.get("s").await.unwrap().unwrap().discovered);
     assert_eq!(other.invoked("s", None).await.unwrap()[0].invocation, invocation);
     assert_eq!(other.store().grants(&disk, None).await.unwrap(), [grant]);
     assert_eq!(other.store().trust_decisions().await.unwrap().decisions, []);
@@ -165,7 +165,7 @@ async fn store_on_a_full_disk_is_written_once_it_has_room() {
     assert!(live.store().set_trust("/w".as_ref(), TrustChange::Trust(Vec::new())).await.is_err());
     fs::remove_file(filler).unwrap();
     until(|| problems(&live).is_empty());
-    let kept = sessions(&disk).get("s").await.unwrap();
+    let kept = sessions(&disk).get("s").await.unwrap().unwrap();
     let dirs: Vec<_> = kept.discovered.keys().map(|it| it.to_str().unwrap()).collect();
     assert_eq!(dirs, ["/w/a", "/w/b"]);
 }

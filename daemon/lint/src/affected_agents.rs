@@ -5,6 +5,7 @@
 //! copied into one of them.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
@@ -77,10 +78,15 @@ pub(super) fn depth_below_root<'p>(
 }
 
 /// Returns the names of the directories in the path of a file once it is installed: `.claude` for
-/// `claude` above `skills`, and for `dot_claude` of chezmoi.
+/// `claude` above `skills`, and for `dot_claude` of chezmoi. A name that is not UTF-8 counts as a
+/// directory with another name, hidden if it begins with a dot.
 fn directories(path: &Path) -> Vec<Cow<'_, str>> {
-    let dirs = path.parent().into_iter().flat_map(Path::components);
-    let names: Vec<&str> = dirs.filter_map(|it| it.as_os_str().to_str()).collect();
+    let other = |name: &OsStr| {
+        let is_hidden = name.as_encoded_bytes().starts_with(b".");
+        if is_hidden { ".\u{fffd}" } else { "\u{fffd}" }
+    };
+    let dirs = path.parent().into_iter().flat_map(Path::iter);
+    let names: Vec<&str> = dirs.map(|it| it.to_str().unwrap_or_else(|| other(it))).collect();
     let installed = names.iter().enumerate().map(|(at, name)| {
         let is_of_agent = names.get(at + 1) == Some(&"skills") && is_home_of_agent(name);
         // A user can be called `claude`.
@@ -226,6 +232,19 @@ mod tests {
         assert_eq!(depth("/w/.claude/skills/SKILL.md"), Some(0));
         assert_eq!(depth("/w/.claude/skills/a/b/SKILL.md"), Some(2));
         assert_eq!(depth("/w/skills/a/SKILL.md"), None);
+    }
+
+    #[test]
+    fn directory_with_a_name_that_is_not_utf_8_counts_as_a_level() {
+        use std::os::unix::ffi::OsStrExt as _;
+
+        let claude = profile::find("claude-code").unwrap();
+        let path = |bytes: &'static [u8]| Path::new(OsStr::from_bytes(bytes));
+        let depth = |bytes| depth_below_root(claude, path(bytes)).map(|it| it.0);
+        assert_eq!(depth(b"/w/.claude/skills/a\xff/SKILL.md"), Some(1));
+        assert_eq!(depth(b"/w\xff/.claude/skills/a/b\xff/SKILL.md"), Some(2));
+        assert!(is_hidden(path(b"/w/.a\xff/b/SKILL.md"), 3));
+        assert!(!is_hidden(path(b"/w/a\xff/b/SKILL.md"), 3));
     }
 
     #[test]

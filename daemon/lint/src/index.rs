@@ -151,7 +151,7 @@ fn name_span(cx: &Cx<'_>) -> Span {
 
 fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
-    let shown: Vec<_> = path.iter().rev().take(4).filter_map(|it| it.to_str()).collect();
+    let shown: Vec<_> = path.iter().rev().take(4).map(OsStr::to_string_lossy).collect();
     let shown = shown.into_iter().rev().collect::<Vec<_>>().join("/");
     let mut deep: Vec<(&Profile, u16)> = Vec::new();
     let mut root: Vec<&Profile> = Vec::new();

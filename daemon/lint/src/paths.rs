@@ -1,5 +1,7 @@
 //! Rules `paths/*`: problems with the globs of the files that a skill is for.
 
+use std::ffi::OsStr;
+
 use skills_agents::field_table::{Agent, CLAUDE_SKILLS, Citation, GIT_IGNORE, PATHS};
 use skills_agents::fields::SpannedText;
 use skills_agents::hooks::shorten_matcher;
@@ -169,10 +171,26 @@ fn check_glob(
         let message = format!("`{text}` matches every file");
         return is_all.then(|| Finding::new(&EVERYTHING, span, message));
     }
-    if cx.fs.matches(glob) != Some(0) {
+    // An agent matches globs from the directory in which it starts: the top of the worktree, or
+    // that of a nested skill.
+    let is_unmatched = |glob: &str| cx.fs.matches(glob) == Some(0);
+    if !is_unmatched(glob) || from_own_directory(cx, glob).is_some_and(|it| !is_unmatched(&it)) {
         return None;
     }
     Some(Finding::new(&NOTHING, span, format!("`{text}` matches no file in this worktree")))
+}
+
+/// Returns the glob as it is written at the top of the worktree, for an agent that starts in the
+/// directory of a nested skill: the one that holds `.claude`, for example.
+fn from_own_directory(cx: &Cx<'_>, glob: &str) -> Option<String> {
+    let dir = cx.path?.parent()?;
+    let parts: Vec<_> = dir.iter().map(OsStr::to_str).collect();
+    let below = &parts[parts.len().checked_sub(cx.fs.depth()?)?..];
+    let end = below.iter().rposition(|it| it.is_some_and(|it| it.starts_with('.')))?;
+    let own: Vec<&str> = below[..end].iter().copied().collect::<Option<_>>()?;
+    let is_literal = |it: &&str| !it.contains(['*', '?', '[', '{', '\\']);
+    let is_nested = !own.is_empty() && own.iter().all(is_literal);
+    is_nested.then(|| format!("/{}/{}", own.join("/"), glob.trim_start_matches('/')))
 }
 
 /// Reports braces with the content `inner` that some agents do not expand.

@@ -143,11 +143,11 @@ pub(crate) async fn read(
     Ok(())
 }
 
-/// Returns whether the agent has loaded the skill in its session.
+/// Returns whether the agent has loaded the skill in its session; false if that cannot be read.
 async fn has_loaded(access: &Access, authorization: AuthorizationRequest<'_>) -> bool {
     let RequestContext { agent, session_id, .. } = authorization.request;
     let Some(session) = session_id else { return false };
-    let known = access.sessions.get(session).await;
+    let known = access.sessions.get(session).await.ok().flatten();
     let agent = agent.as_deref().unwrap_or_default();
     let loaded = known.as_ref().and_then(|it| it.invoked.get(agent));
     loaded.is_some_and(|it| it.contains(&authorization.candidate.path))
@@ -295,8 +295,18 @@ pub(crate) fn why(decision: &Decision<'_>) -> String {
 }
 
 fn rule_says(rule: &permission::Rule) -> String {
-    if rule.author == permission::Author::BrokenRepositoryFile {
-        return format!("{} has a mistake that may hide a rule, or cannot be read", location(rule));
+    match rule.author {
+        permission::Author::BrokenRepositoryFile => {
+            return format!(
+                "{} has a mistake that may hide a rule, or cannot be read",
+                location(rule)
+            );
+        }
+        permission::Author::OverLimit => {
+            let file = rule.source.file.display();
+            return format!("`{file}` has more than {} rules about skills", permission::MAX_RULES);
+        }
+        _ => {}
     }
     format!("the rule `{}` in {} says `{}`", rule.pattern, location(rule), rule.action.name())
 }

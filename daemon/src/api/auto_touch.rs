@@ -16,6 +16,7 @@ use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 
 use crate::api::session::{SessionCalls, SessionContext, TouchScope};
+use crate::request::unread_session;
 use crate::rpc::tasks::run_blocking;
 
 /// Maximum number of views opened at startup for automatic sessions. Each costs a first read of its
@@ -102,7 +103,9 @@ impl SessionCalls {
         }
         // Reads the current state: the session may have been closed meanwhile. A write by others is
         // not a use of it.
-        let Some(session) = self.resolver.sessions.peek(&session.id).await else { return Ok(()) };
+        let found = self.resolver.sessions.peek(&session.id).await;
+        let found = found.map_err(|it| unread_session(&session.id, &it))?;
+        let Some(session) = found else { return Ok(()) };
         let call = self.resolver.decode_own(&session).await?;
         let session = SessionContext { session, call, is_new: false };
         self.touch(session, paths, TouchScope::Trusted).await?;

@@ -24,7 +24,7 @@ use skills_syntax::path::AbsPath;
 
 use crate::convert::from_wire::ViewRequest;
 use crate::request::counters::Counters;
-use crate::request::{CallStart, DecodedCall, Resolver, TouchBase};
+use crate::request::{CallStart, DecodedCall, Resolver, TouchBase, unread_session};
 use crate::rpc::peer::ClientPeer;
 use crate::rpc::tasks::{run_blocking, run_fallible_blocking};
 
@@ -94,7 +94,7 @@ impl SessionCalls {
         context: Context,
     ) -> Result<SessionContext, RpcError> {
         let id = session_id(&context)?;
-        let start = self.resolver.begin(peer, Some(&id)).await;
+        let start = self.resolver.begin(peer, Some(&id)).await?;
         let Some(session) = start.session.clone() else {
             return Err(RpcError::invalid_params(format!("there is no session `{}`", shortened(&id)))
                 .with_param("params.session")
@@ -111,7 +111,7 @@ impl SessionCalls {
         context: &Context,
     ) -> Result<CallStart, RpcError> {
         let id = session_id(context)?;
-        Ok(self.resolver.begin(peer, Some(&id)).await)
+        self.resolver.begin(peer, Some(&id)).await
     }
 
     /// Returns the session that a call names, and opens it in the call's directory if it does not
@@ -154,7 +154,7 @@ impl SessionCalls {
         if context.session.is_some() {
             session_id(&context)?;
         }
-        let start = self.resolver.begin(peer, context.session.as_deref()).await;
+        let start = self.resolver.begin(peer, context.session.as_deref()).await?;
         self.open_from(start, context, auto).await
     }
 
@@ -177,7 +177,9 @@ impl SessionCalls {
             additional: key.additional.clone(),
             auto,
         };
-        let Opened { session, is_new, moved } = sessions.open(id, opening).await;
+        let name = id.clone().unwrap_or_default();
+        let opened = sessions.open(id, opening).await;
+        let Opened { session, is_new, moved } = opened.map_err(|it| unread_session(&name, &it))?;
         self.resolver.follow_writes(&session).await;
         call.enter(&session);
         if is_new || moved {
@@ -215,7 +217,8 @@ impl SessionCalls {
         let (session, delta) = if delta.discovered.is_empty() && delta.activated.is_empty() {
             (session, TouchDelta::default())
         } else {
-            self.resolver.sessions.touch(&session, delta).await
+            let touched = self.resolver.sessions.touch(&session, delta).await;
+            touched.map_err(|it| unread_session(&session.id, &it))?
         };
         if session.overlay != request.key.overlay {
             request.key.overlay = Arc::clone(&session.overlay);

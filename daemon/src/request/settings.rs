@@ -373,6 +373,11 @@ fn text(path: &Path, source: ConfigSource) -> Result<Option<Vec<u8>>, ReadFailur
         Err(ReadError::Outside(_)) => stays("it is a link out of the worktree"),
         Err(ReadError::Changing) => stays("it changed while it was read"),
         Err(ReadError::Io(error)) => match error.kind() {
+            // Its target may appear where nothing is watched, so the read is retried.
+            io::ErrorKind::NotFound if path.is_symlink() => {
+                let fault = "it is a symbolic link to a file that does not exist";
+                Err(ReadFailure::Failed(io::Error::new(io::ErrorKind::NotFound, fault)))
+            }
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
             _ => Err(ReadFailure::Failed(error)),
         },
@@ -552,6 +557,21 @@ mod tests {
         fs::write(&path, "bogus = 1\n").unwrap();
         refresh(&settings).await;
         assert_eq!(settings.user().permission_skill.len(), 1, "the last configuration stays");
+    }
+
+    #[tokio::test]
+    async fn dangling_link_as_configuration_is_reported_until_its_target_exists() {
+        let (top, settings, _) = settings(None);
+        let worktree = AbsPath::new(top.path()).unwrap();
+        let target = top.path().join("target.toml");
+        std::os::unix::fs::symlink(&target, top.path().join(REPOSITORY_FILE)).unwrap();
+        repository(&settings, &worktree).await;
+        let health = settings.health(Some(&worktree));
+        let expected = "cannot read the file: it is a symbolic link to a file that does not exist";
+        assert_eq!(health[0].message, expected);
+        fs::write(&target, "profile = \"claude-code\"\n").unwrap();
+        assert_eq!(repository(&settings, &worktree).await.profile.as_deref(), Some("claude-code"));
+        assert!(settings.health(Some(&worktree)).is_empty());
     }
 
     #[test]

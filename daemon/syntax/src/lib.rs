@@ -6,6 +6,7 @@
 pub mod config_tree;
 pub mod diagnostic;
 pub mod edit;
+pub mod git_config;
 pub mod invisible_chars;
 pub mod markdown;
 pub mod parse;

@@ -1,11 +1,12 @@
 //! Options of `skillsd check` that change its scope or its output.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use skills_testkit::Home;
 
-use crate::support::{run, run_at_terminal, stderr, stdout};
+use crate::support::{run, run_at_terminal, run_json, stderr, stdout};
 
 const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use when: asked\nmetadata:\n  version: 1.10\n---\nBody.\n\
      //- /.agents/skills/b/SKILL.md\n---\nname: b\ndescription: Use when: asked\nlicence: MIT\n---\nSee [x](references/x.md).\n\
@@ -149,4 +150,24 @@ fn check_of_the_home_directory_asks_first() {
     assert_ne!(code, Some(0));
     assert!(shown.contains("Nothing was checked"), "{shown}");
     assert_eq!(run(&home, dir, &["check", "."]).status.code(), Some(0));
+}
+
+#[test]
+fn globs_match_from_the_working_directory_like_touched_files() {
+    let home = Home::new();
+    let skill = "//- /.claude/skills/lib/SKILL.md\n---\nname: lib\ndescription: d\npaths: /src/*.rs\n---\nb\n";
+    let top = home.worktree("w", &format!("{skill}//- /sub/src/a.rs\n//\n"));
+    let sub = top.join("sub");
+    let has_finding = |cwd: &Path| {
+        let skill = top.join(".claude/skills/lib").display().to_string();
+        let args = ["check", &*skill, "--profile", "claude-code"];
+        run_json(&home, cwd, &args).to_string().contains("paths/nothing")
+    };
+    let activates = |cwd: &Path, session: &str| {
+        let file = sub.join("src/a.rs").display().to_string();
+        let args = ["touch", &*file, "--session", session, "--profile", "claude-code"];
+        run_json(&home, cwd, &args)["activated"] != json!([])
+    };
+    assert!(activates(&sub, "sub") && !has_finding(&sub));
+    assert!(!activates(&top, "top") && has_finding(&top));
 }

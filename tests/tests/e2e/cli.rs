@@ -117,6 +117,18 @@ fn exit_codes_match_the_documentation() {
 }
 
 #[test]
+fn permission_check_of_a_denied_skill_exits_with_1() {
+    let home = Home::new();
+    let top = home.worktree("w", TREE);
+    fs::write(top.join(".skillsd.toml"), "[permission.skill]\na = \"deny\"\nb = \"ask\"\n")
+        .expect("it can be written");
+    check_code(&home, &top, &["permission", "check", "a"], 1);
+    check_code(&home, &top, &["permission", "check", "a", "--json"], 1);
+    check_code(&home, &top, &["permission", "check", "b"], 0);
+    check_code(&home, &top, &["permission", "check", "none"], 1);
+}
+
+#[test]
 fn failed_daemon_start_exits_with_3() {
     let home = Home::new();
     let top = home.worktree("w", TREE);

@@ -136,15 +136,19 @@ fn denied_skill_is_listed_as_denied_and_hidden_from_the_model() {
 #[test]
 fn claude_code_lists_a_denied_skill_in_both_variants() {
     let mut live = Live::start();
-    let skills = "//- /.claude/settings.json\n{\"permissions\": {\"deny\": [\"Skill(secret)\"]}}\n//- /.claude/skills/secret/SKILL.md\n---\ndescription: Hides.\n---\nHide.\n";
+    // The agent does not read `.skillsd.toml`.
+    let skills = "//- /.claude/settings.json\n{\"permissions\": {\"deny\": [\"Skill(secret)\"]}}\n//- /.claude/skills/secret/SKILL.md\n---\ndescription: Hides.\n---\nHide.\n//- /.skillsd.toml\npermission.skill = { ours = \"deny\" }\n//- /.claude/skills/ours/SKILL.md\n---\ndescription: Hides.\n---\nHide.\n";
     let top = live.home.worktree("w", skills);
     for profile in ["claude-code", "claude-code@founding"] {
-        let params = json!({"cwd": top, "profile": profile, "name": "secret"});
-        let error = live.wire.try_call("skills/load", &params).expect_err("it is denied");
-        assert_eq!(error.code, -32002, "{profile}");
-        let listing = live.wire.call("catalog/render", &json!({"cwd": top, "profile": profile}));
-        let text = listing["text"].as_str().expect("a text");
-        assert!(text.contains("- secret: Hides."), "{profile}: {text}");
+        for name in ["secret", "ours"] {
+            let params = json!({"cwd": top, "profile": profile, "name": name});
+            let error = live.wire.try_call("skills/load", &params).expect_err("it is denied");
+            assert_eq!(error.code, -32002, "{profile}");
+            let params = json!({"cwd": top, "profile": profile});
+            let listing = live.wire.call("catalog/render", &params);
+            let text = listing["text"].as_str().expect("a text");
+            assert!(text.contains(&format!("- {name}: Hides.")), "{profile}: {text}");
+        }
     }
 }
 

@@ -372,6 +372,22 @@ fn doctor_reports_invalid_skills() {
 }
 
 #[test]
+fn doctor_names_the_check_that_finds_an_invalid_skill_above_the_working_directory() {
+    let mut fixture = DoctorFixture::new();
+    fixture.home.lay_out("//- /w/.agents/skills/bad/SKILL.md\n---\nname: bad\n---\nb\n");
+    fixture.top.push("sub");
+    fs::create_dir(&fixture.top).expect("it can be made");
+    fixture.check(&["skills-invalid"]);
+    let hint = fixture.findings(&[])[0]["hint"].as_str().expect("a hint").to_owned();
+    let command = hint.strip_prefix("Run `skillsd ").and_then(|it| it.split_once('`'));
+    let (command, _) = command.expect("a command");
+    let args: Vec<_> = command.split(' ').collect();
+    let output = run(&fixture.home, &fixture.top, &args);
+    assert_eq!(output.status.code(), Some(1), "{hint}");
+    assert!(stdout(&output).contains("description"), "{}", stdout(&output));
+}
+
+#[test]
 fn doctor_shows_registrations_and_reports_stale_ones() {
     let home = Home::new();
     home.lay_out("//- /home/.codex/AGENTS.md\nMine.\n");

@@ -256,7 +256,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             file/readable of Agent Skills standard 69ef37e (standard)
             next: Recreate the link's target, or remove the link.
         agentskills nowhere: An Agent Skills client finds no skill called `nowhere`.
-            next: Run `skillsd new nowhere --profile agentskills`, or pass the path of the SKILL.md that you expect.
+            next: Run `skillsd new nowhere --profile agentskills`, or run `skillsd explain` with the path of the SKILL.md that you expect.
         agentskills shop/.agents/skills/god: An Agent Skills client finds no skill at `$WORK/shop/.agents/skills/god`: the path does not exist, but `$WORK/shop/.agents/skills/good` does.
             path/exists of Agent Skills standard 69ef37e (standard)
             next: Did you mean `$WORK/shop/.agents/skills/good`? Run `skillsd explain $WORK/shop/.agents/skills/good --profile agentskills`.

@@ -11,7 +11,7 @@ use skills_testkit::fixture::write_skill;
 
 use crate::editor::client::{Editor, full_capabilities};
 use crate::mcp::client::{Agent, ToolOutput};
-use crate::support::{Live, run, stderr};
+use crate::support::{Live, run, stderr, stdout};
 
 const TREE: &str = "//- /.agents/skills/report-writer/SKILL.md\n---\nname: report-writer\ndescription: Writes reports. Use when asked for one.\n---\nb\n\
      //- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nb\n\
@@ -72,11 +72,23 @@ fn command_names_the_hung_daemon_and_times_out() {
     ] {
         assert!(said.contains(&expected), "{expected}: {said}");
     }
-    let output = run(hung.home(), &hung.top, &["check", "--timeout", "1"]);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(stderr(&output).contains("did not answer within 1 s"), "{}", stderr(&output));
     let output = run(hung.home(), &hung.top, &["list", "--no-daemon"]);
     assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn check_runs_without_a_hung_daemon() {
+    let hung = HungDaemon::new();
+    hung.hang();
+    for (args, seconds) in [(vec!["check", "--timeout", "1"], 1), (vec!["check", "--summary"], 2)] {
+        let output = run(hung.home(), &hung.top, &args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {}", stderr(&output));
+        assert!(stdout(&output).contains("ref/unknown"), "{args:?}: {}", stdout(&output));
+        let note = format!(
+            "note: the daemon has not answered for {seconds} s, so this command runs without it"
+        );
+        assert_eq!(stderr(&output).matches(&note).count(), 1, "{}", stderr(&output));
+    }
 }
 
 #[test]

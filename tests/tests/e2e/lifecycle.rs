@@ -399,3 +399,26 @@ fn low_limit_of_open_files_is_raised_or_lowers_the_limit_of_connections() {
     assert!(served.len() >= 4 && refused.len() > 20, "{answers:?}");
     assert!(refused.iter().all(|it| it.contains("-32010")), "{answers:?}");
 }
+
+#[test]
+fn command_says_that_it_waits_for_a_daemon_that_starts_slowly() {
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    let lock = home.socket().with_file_name("v1.start.lock");
+    let dir = lock.parent().expect("a directory");
+    fs::create_dir(dir).expect("it can be made");
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).expect("it is ours");
+    // The holder of the lock starts the daemon.
+    let holder = File::create(&lock).expect("it can be made");
+    holder.lock().expect("it is free");
+    let mut command = skillsd(&home, &["list"]);
+    let child = command.current_dir(&top).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.expect("it can be run");
+    std::thread::sleep(Duration::from_secs(3));
+    drop(holder);
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let note =
+        "note: waiting for the daemon to start and accept a connection; times out after 10 s";
+    assert!(stderr(&output).contains(note), "{}", stderr(&output));
+}

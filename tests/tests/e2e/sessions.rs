@@ -255,6 +255,8 @@ fn touch_command_reports_and_activates_skills() {
     assert_eq!(run_json(&home, &top, &["session", "close", "s"])["closed"], true);
     let gone = run(&home, &top, &["session", "get", "s"]);
     assert!(stderr(&gone).contains("there is no session `s`"), "{}", stderr(&gone));
+    assert_eq!(gone.status.code(), Some(1));
+    assert_eq!(run(&home, &top, &["session", "get", ""]).status.code(), Some(2));
     let odd = run(&home, &top, &["touch", "a", "--session", "s", "--op", "odd"]);
     assert_eq!(odd.status.code(), Some(2));
 }

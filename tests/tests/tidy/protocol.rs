@@ -114,10 +114,38 @@ fn example(method: &str) -> Option<Value> {
 struct Type {
     name: String,
     doc: String,
-    /// Name, type and documentation; an enum value has an empty type.
-    members: Vec<(String, String, String)>,
+    members: Vec<Member>,
     /// True if it includes the parameters of every call about skills.
     has_place: bool,
+}
+
+/// A field of a struct, or a value of an enum.
+#[derive(Debug, PartialEq)]
+struct Member {
+    name: String,
+    /// The type in Rust; empty for an enum value.
+    ty: String,
+    doc: String,
+    /// The end of the type's JSON form: what the field may be in its place.
+    absence: &'static str,
+}
+
+impl Member {
+    fn new(name: String, ty: &str, doc: String) -> Self {
+        Self { name, ty: ty.to_owned(), doc, absence: "" }
+    }
+
+    /// Returns the JSON form of the field's type in parentheses, after a space; empty for an enum
+    /// value.
+    fn json_form(&self, named: &mut BTreeSet<String>) -> String {
+        if self.ty.is_empty() {
+            return String::new();
+        }
+        let form = json_type(&self.ty, named);
+        // An optional type says so itself.
+        let absence = if self.ty.starts_with("Option<") { "" } else { self.absence };
+        format!(" ({form}{absence})")
+    }
 }
 
 /// Parses the types of a source file. Purely lexical, and relies on rustfmt's layout.
@@ -126,12 +154,17 @@ fn types(source: &str) -> Vec<Type> {
     let mut types = Vec::new();
     let mut open: Option<Type> = None;
     let (mut doc, mut in_attribute, mut has_place) = (String::new(), false, false);
-    let mut renamed = None;
+    let (mut renamed, mut absence) = (None, "");
     for line in source.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix("#[serde(rename = \"") {
             renamed = name.strip_suffix("\")]").map(str::to_owned);
         }
         if in_attribute || line.starts_with("#[") {
+            if line.contains("null_is_default") {
+                absence = ", or null or absent";
+            } else if line.contains("skip_serializing_if") && absence.is_empty() {
+                absence = ", or absent";
+            }
             in_attribute = !line.ends_with(']');
             continue;
         }
@@ -148,14 +181,16 @@ fn types(source: &str) -> Vec<Type> {
         }
         match &mut open {
             Some(found) if line.starts_with('}') => {
-                found.members.retain(|(name, ..)| !name.is_empty());
+                found.members.retain(|it| !it.name.is_empty());
                 types.extend(open.take());
             }
             Some(found) => {
-                let renamed = renamed.take();
-                found.members.extend(
-                    member(line, docs).map(|(name, ty, doc)| (renamed.unwrap_or(name), ty, doc)),
-                );
+                let (renamed, absence) = (renamed.take(), std::mem::take(&mut absence));
+                found.members.extend(member(line, docs).map(|it| Member {
+                    name: renamed.unwrap_or(it.name),
+                    absence,
+                    ..it
+                }));
             }
             None => {
                 has_place = line.starts_with("skills_params!") || (has_place && line != "}");
@@ -178,16 +213,16 @@ fn types(source: &str) -> Vec<Type> {
     types
 }
 
-fn member(line: &str, doc: String) -> Option<(String, String, String)> {
+fn member(line: &str, doc: String) -> Option<Member> {
     let line = line.trim_start_matches("pub ").trim_end_matches(',');
     if let Some((_, word)) = line.split_once(" = ") {
-        return Some((word.trim_matches('"').to_owned(), String::new(), doc));
+        return Some(Member::new(word.trim_matches('"').to_owned(), "", doc));
     }
     match line.split_once(": ") {
-        Some((name, ty)) => Some((camel(name), ty.to_owned(), doc)),
+        Some((name, ty)) => Some(Member::new(camel(name), ty, doc)),
         None if line.starts_with(char::is_uppercase) => {
             let (first, rest) = line.split_at(1);
-            Some((first.to_lowercase() + rest, String::new(), doc))
+            Some(Member::new(first.to_lowercase() + rest, "", doc))
         }
         None => None,
     }
@@ -239,9 +274,9 @@ fn json_type(ty: &str, named: &mut BTreeSet<String>) -> String {
 }
 
 fn push_members(found: &Type, named: &mut BTreeSet<String>, text: &mut String) {
-    for (name, ty, doc) in &found.members {
-        let ty = if ty.is_empty() { String::new() } else { format!(" ({})", json_type(ty, named)) };
-        let _ = writeln!(text, "- `{name}`{ty}: {doc}");
+    for member in &found.members {
+        let (name, form) = (&member.name, member.json_form(named));
+        let _ = writeln!(text, "- `{name}`{form}: {}", member.doc);
     }
 }
 
@@ -381,7 +416,7 @@ const FORMATS: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns the words of a load's format, with their meanings.
-fn load_formats() -> Vec<(String, String, String)> {
+fn load_formats() -> Vec<Member> {
     let words = OutputFormat::keywords().into_iter().map(|word| {
         let doc = match template(word) {
             None => described(word).1.to_owned(),
@@ -396,7 +431,7 @@ fn load_formats() -> Vec<(String, String, String)> {
 }
 
 /// Returns the words of a listing's format, with their meanings.
-fn listing_formats() -> Vec<(String, String, String)> {
+fn listing_formats() -> Vec<Member> {
     let words = ListingFormat::words().into_iter().map(|word| {
         let doc = match template(word) {
             None => described(word).2.to_owned(),
@@ -426,14 +461,13 @@ fn described(word: &str) -> &'static (&'static str, &'static str, &'static str) 
 }
 
 /// Adds the names of profiles that have another profile's format.
-fn with_profiles(mut words: Vec<(&'static str, String)>) -> Vec<(String, String, String)> {
+fn with_profiles(mut words: Vec<(&'static str, String)>) -> Vec<Member> {
     for profile in profile::builtin() {
         if !words.iter().any(|it| it.0 == &*profile.id) {
             words.push((&profile.id, format!("As `{}`.", profile.output.keyword())));
         }
     }
-    let member = |(word, doc): (&str, String)| (word.to_owned(), String::new(), doc);
-    words.into_iter().map(member).collect()
+    words.into_iter().map(|(word, doc)| Member::new(word.to_owned(), "", doc)).collect()
 }
 
 /// Creates a pending approval for the example, and returns the parameters.
@@ -573,17 +607,22 @@ fn protocol_reference_is_up_to_date() {
 
 #[test]
 fn wire_types_are_parsed_from_source() {
-    let source = "skills_params! {\n    /// What.\n    AParams {\n        /// One\n        /// thing.\n        #[serde(\n            default\n        )]\n        one_thing: Option<u32>,\n    }\n}\n\n/// B.\npub struct B {\n    /// C.\n    pub c: Vec<D>,\n}\nimpl B {\n    fn f() {}\n}\nword_enum! {\n    /// D.\n    D {\n        /// E.\n        Eee = \"eee\",\n    }\n}\n";
+    let source = "skills_params! {\n    /// What.\n    AParams {\n        /// One\n        /// thing.\n        #[serde(\n            default,\n            skip_serializing_if = \"Option::is_none\"\n        )]\n        one_thing: Option<u32>,\n    }\n}\n\n/// B.\npub struct B {\n    /// C.\n    #[serde(skip_serializing_if = \"Vec::is_empty\")]\n    pub c: Vec<D>,\n    /// F.\n    pub f: Vec<D>,\n    /// G.\n    #[serde(default, deserialize_with = \"null_is_default\")]\n    #[serde(skip_serializing_if = \"Vec::is_empty\")]\n    pub g: Vec<D>,\n}\nimpl B {\n    fn f() {}\n}\nword_enum! {\n    /// D.\n    D {\n        /// E.\n        Eee = \"eee\",\n    }\n}\n";
     let types = types(source);
     let names: Vec<_> = types.iter().map(|it| (it.name.as_str(), it.has_place)).collect();
     assert_eq!(names, [("AParams", true), ("B", false), ("D", false)]);
-    let (name, ty, doc) = &types[0].members[0];
+    let Member { name, ty, doc, .. } = &types[0].members[0];
     assert_eq!(
         (name.as_str(), ty.as_str(), doc.as_str()),
         ("oneThing", "Option<u32>", "One thing.")
     );
-    assert_eq!(types[2].members[0].0, "eee");
+    assert_eq!(types[2].members[0].name, "eee");
     let mut named = BTreeSet::new();
+    let mut form = |at: usize, nth: usize| types[at].members[nth].json_form(&mut named);
+    assert_eq!(form(0, 0), " (number, or null or absent)");
+    assert_eq!(form(1, 0), " (list of [D](#d), or absent)");
+    assert_eq!(form(1, 1), " (list of [D](#d))");
+    assert_eq!(form(1, 2), " (list of [D](#d), or null or absent)");
     assert_eq!(json_type("Option<Vec<D>>", &mut named), "list of [D](#d), or null or absent");
     assert_eq!(named.len(), 1);
 }

@@ -26,11 +26,15 @@ use crate::heading;
 use crate::install::units::installed_service;
 use crate::server_connection::{NEXT_VERSION, ServerConnection, VERSION, version_hint};
 use crate::text::plain;
+use skills_client::directory::shell_word;
 use skills_client::spawn::connect;
 use skills_client::{ClientError, peer};
 
 /// Time limit for an answer. A healthy daemon answers `initialize` within a millisecond.
 const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Maximum number of invalid skills that a hint names.
+const MAX_CHECKED: usize = 3;
 
 pub(super) struct RunningDaemon {
     pub(super) info: ServerInfo,
@@ -276,7 +280,9 @@ fn invalid_skills(
         0 => format!("the skill `{name}` is invalid"),
         _ => format!("the skill `{name}` is invalid, and {n_more} more are"),
     };
-    let hint = "Run `skillsd check` to see why.";
+    // A check of the working directory leaves out the skills above it.
+    let paths = skills.iter().take(MAX_CHECKED).map(|it| shell_word(&it.path));
+    let hint = format!("Run `skillsd check {}` to see why.", paths.collect::<Vec<_>>().join(" "));
     Ok(Some(DoctorProblem::warning("skills-invalid", message, hint)))
 }
 

@@ -6,7 +6,7 @@
 use super::reason_rule::ReasonRule;
 use super::{Candidate, DiscoveryContext, Reason, SkillState, settings};
 use crate::permission::{
-    self, Action, Author, Decision, Properties, Rule, RulePrecedence, SkillRequest,
+    self, Action, Author, Decision, MAX_RULES, Properties, Rule, RulePrecedence, SkillRequest,
 };
 
 /// Marks the candidates that the permission rules deny.
@@ -64,7 +64,7 @@ fn reason(
     let rule = decision.rule()?;
     let is_off = matches!(decision.reason, permission::DecisionReason::ToolDisabled(_));
     let (line, file) = (rule.source.at.line, rule.source.file.display());
-    let is_own = matches!(rule.author, Author::User | Author::Repository);
+    let is_own = matches!(rule.author, Author::User | Author::Repository | Author::OverLimit);
     let (rule_name, message, next) = if is_off {
         let message = format!(
             "the rule `{}` denies all skills, which disables the skill tool, even if other rules allow skills",
@@ -78,8 +78,16 @@ fn reason(
         };
         (ReasonRule::PermissionToolOff, message, next)
     } else {
-        let message = format!("the rule `{}` denies it", rule.pattern);
+        let message = match rule.author {
+            Author::OverLimit => {
+                format!("the file has more than {MAX_RULES} rules, and one of the others denies")
+            }
+            _ => format!("the rule `{}` denies it", rule.pattern),
+        };
         let next = match precedence {
+            _ if rule.author == Author::OverLimit => {
+                format!("Use patterns with `*`, so that `{file}` has at most {MAX_RULES} rules.")
+            }
             // A repository cannot allow anything.
             _ if rule.author == Author::Repository => {
                 format!("Change `deny` to `ask` in line {line} of `{file}`.")

@@ -4,6 +4,7 @@
 //! worktree's repository only if that directory names the worktree in return, as git writes it;
 //! otherwise the reason is kept for `explain`.
 
+use skills_syntax::git_config::{GitValue, last_value};
 use skills_syntax::path::AbsPath;
 
 use super::disk::PathStatus;
@@ -141,7 +142,8 @@ fn read_git_file(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, GitFileEr
     own_directory(&git, tree)?;
     let Some(back) = trimmed_text(&git.child("gitdir"), tree)? else {
         // A submodule's repository names its worktree in its configuration.
-        let at = core_value(&git, "worktree", tree)?.map(|it| git.join_lexically(it));
+        let at = core_value(&git, "worktree", tree)?.and_then(GitValue::into_text);
+        let at = at.map(|it| git.join_lexically(it));
         return match at {
             Some(at) if same(&at, top, tree)? => Ok(Repository::Submodule(git)),
             _ => Err(git_file_error(&not_linked_back(&git))),
@@ -166,9 +168,9 @@ fn read_git_file(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, GitFileEr
             "it names `{git}`, which is not one of `{common}`'s worktrees"
         )));
     }
-    let main = if core_value(&common, "bare", tree)?.is_some_and(|it| is_true(&it)) {
+    let main = if core_value(&common, "bare", tree)?.is_some_and(|it| it.is_true()) {
         None
-    } else if let Some(at) = core_value(&common, "worktree", tree)? {
+    } else if let Some(at) = core_value(&common, "worktree", tree)?.and_then(GitValue::into_text) {
         Some(common.join_lexically(at))
     } else {
         common.parent().filter(|_| common.file_name().is_some_and(|it| it == ".git"))
@@ -224,50 +226,15 @@ fn content(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, GitFileErr
 
 /// Returns a key of the `core` section in a repository's configuration. `config.worktree` counts
 /// beside it if an extension says so; `git sparse-checkout` moves keys there.
-fn core_value(git: &AbsPath, key: &str, tree: &dyn Tree) -> Result<Option<String>, GitFileError> {
+fn core_value(git: &AbsPath, key: &str, tree: &dyn Tree) -> Result<Option<GitValue>, GitFileError> {
     let Some(text) = content(&git.child("config"), tree)? else { return Ok(None) };
-    if value(&text, "extensions", "worktreeConfig").is_some_and(|it| is_true(&it))
+    if last_value(&text, "extensions", "worktreeConfig").is_some_and(|it| it.is_true())
         && let Some(own) = content(&git.child("config.worktree"), tree)?
-        && let Some(found) = value(&own, "core", key)
+        && let Some(found) = last_value(&own, "core", key)
     {
         return Ok(Some(found));
     }
-    Ok(value(&text, "core", key))
-}
-
-/// Returns the last value of a key in a git configuration.
-fn value(text: &str, section: &str, key: &str) -> Option<String> {
-    let mut is_in_section = false;
-    let mut found = None;
-    for line in text.lines() {
-        let mut line = without_comment(line).trim();
-        if let Some((name, rest)) = line.strip_prefix('[').and_then(|it| it.split_once(']')) {
-            is_in_section = name.trim().eq_ignore_ascii_case(section);
-            line = rest;
-        }
-        // A key alone is true.
-        let (name, value) = line.split_once('=').unwrap_or((line, "true"));
-        if is_in_section && name.trim().eq_ignore_ascii_case(key) {
-            found = Some(value.trim().trim_matches('"').to_owned());
-        }
-    }
-    found
-}
-
-/// Returns a line of a git configuration up to its comment, which may not begin in quotes.
-fn without_comment(line: &str) -> &str {
-    let mut is_quoted = false;
-    let end = line.find(|it| {
-        is_quoted ^= it == '"';
-        !is_quoted && matches!(it, '#' | ';')
-    });
-    &line[..end.unwrap_or(line.len())]
-}
-
-/// Returns true for git's words for true.
-fn is_true(value: &str) -> bool {
-    ["true", "yes", "on"].iter().any(|it| value.eq_ignore_ascii_case(it))
-        || value.parse::<i64>().is_ok_and(|it| it != 0)
+    Ok(last_value(&text, "core", key))
 }
 
 #[cfg(test)]

@@ -39,6 +39,9 @@ pub enum Author {
     /// skillsd, because a mistake in a worktree's `.skillsd.toml` may hide a rule. Such a rule only
     /// makes the outcome stricter, and earlier approvals do not cover it.
     BrokenRepositoryFile,
+    /// skillsd, in place of the rules of a file beyond [`MAX_RULES`]. Such a rule only makes the
+    /// outcome stricter.
+    OverLimit,
 }
 
 /// Action of a rule, from the mildest.

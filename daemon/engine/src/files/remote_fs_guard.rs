@@ -5,11 +5,12 @@
 //! system is queried on a blocking thread with a timeout; after a timeout no further query starts
 //! until the late one has answered, and callers keep their cached value.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
+use skills_platform::lock::lock;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -23,48 +24,41 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 pub struct RemoteFsGuard {
     /// True if the file is remote or its location has not been checked.
     is_remote: bool,
-    late: Arc<Late>,
+    running: Arc<Mutex<Running>>,
 }
 
-/// Number of queries that still run without a waiting caller.
+/// Start times of the queries that run, by number.
 #[derive(Debug, Default)]
-struct Late(AtomicUsize);
-
-/// State of one query, shared by the waiting and the answering side. The second side to finish sees
-/// that the other one has.
-struct PendingLookup {
-    late: Arc<Late>,
-    /// Number of sides that have finished.
-    n_ended: AtomicUsize,
+struct Running {
+    n_started: u64,
+    queries: BTreeMap<u64, Instant>,
 }
 
-/// Finishes a query on the waiting side: with the answer, at the timeout, or if the caller gives up
-/// earlier.
-struct Waiting(Arc<PendingLookup>);
+/// A query that runs, until its answer or panic.
+struct RunningQuery {
+    running: Arc<Mutex<Running>>,
+    number: u64,
+}
 
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if self.0.n_ended.fetch_add(1, Ordering::AcqRel) == 0 {
-            self.0.late.0.fetch_add(1, Ordering::AcqRel);
-        }
+impl RunningQuery {
+    fn start(running: &Arc<Mutex<Running>>) -> Self {
+        let mut queries = lock(running);
+        queries.n_started += 1;
+        let number = queries.n_started;
+        queries.queries.insert(number, Instant::now());
+        Self { running: Arc::clone(running), number }
     }
 }
 
-/// Finishes a query on the answering side, also after a panic.
-struct Answering(Arc<PendingLookup>);
-
-impl Drop for Answering {
+impl Drop for RunningQuery {
     fn drop(&mut self) {
-        if self.0.n_ended.fetch_add(1, Ordering::AcqRel) == 1 {
-            // This may run before the addition; the sum is zero either way.
-            self.0.late.0.fetch_sub(1, Ordering::AcqRel);
-        }
+        lock(&self.running).queries.remove(&self.number);
     }
 }
 
 impl Default for RemoteFsGuard {
     fn default() -> Self {
-        Self { is_remote: true, late: Arc::default() }
+        Self { is_remote: true, running: Arc::default() }
     }
 }
 
@@ -74,7 +68,7 @@ impl RemoteFsGuard {
         // A link and its target may be on different file systems.
         let dir = path.ancestors().skip(1).find(|it| it.exists());
         let is_remote = is_remote(path) || dir.is_some_and(is_remote);
-        Self { is_remote, late: Arc::default() }
+        Self { is_remote, running: Arc::default() }
     }
 
     /// Returns true if a query may wait for another machine, or the location is unknown.
@@ -99,12 +93,9 @@ impl RemoteFsGuard {
         if self.is_late() {
             return None;
         }
-        let asked =
-            Arc::new(PendingLookup { late: Arc::clone(&self.late), n_ended: AtomicUsize::new(0) });
-        let answering = Answering(Arc::clone(&asked));
-        let _waiting = Waiting(asked);
+        let running = RunningQuery::start(&self.running);
         let answer = spawn_blocking(move || {
-            let _answering = answering;
+            let _running = running;
             question()
         });
         if let Ok(answer) = timeout(TIMEOUT, answer).await {
@@ -115,9 +106,10 @@ impl RemoteFsGuard {
         None
     }
 
-    /// Returns true if a query still runs without a waiting caller.
+    /// Returns true if a query still runs after the timeout. A caller that gives up earlier proves
+    /// nothing about the file system.
     pub fn is_late(&self) -> bool {
-        self.late.0.load(Ordering::Acquire) > 0
+        lock(&self.running).queries.values().any(|it| it.elapsed() >= TIMEOUT)
     }
 }
 
@@ -145,11 +137,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn query_whose_caller_gives_up_is_late_until_its_answer() {
+    async fn query_whose_caller_gives_up_is_late_only_after_the_timeout() {
         let reach = RemoteFsGuard::default();
         let (answer, waiting) = mpsc::channel();
         let hangs = reach.query(move || waiting.recv().is_ok());
         assert!(timeout(Duration::from_millis(10), hangs).await.is_err());
+        assert!(!reach.is_late());
+        assert_eq!(reach.query(|| 1).await, Some(1), "other calls are answered");
+        tokio::time::sleep(TIMEOUT).await;
         assert!(reach.is_late());
         answer.send(()).unwrap();
         while reach.is_late() {

@@ -102,6 +102,8 @@ pub(super) struct FsFacts<'a> {
     dir: AbsPath,
     path: &'a AbsPath,
     worktree: &'a WorktreeFiles,
+    /// The working directory of the call; none if unknown.
+    cwd: Option<&'a AbsPath>,
     skill_set: &'a SkillSet,
     files: OnceCell<Option<Vec<String>>>,
     texts: OnceCell<Option<BundledTexts>>,
@@ -127,6 +129,7 @@ impl<'a> FsFacts<'a> {
             dir,
             path,
             worktree,
+            cwd: None,
             skill_set,
             files: OnceCell::new(),
             texts: OnceCell::new(),
@@ -140,6 +143,11 @@ impl<'a> FsFacts<'a> {
             is_mentioned: None,
             is_linked_text: false,
         }
+    }
+
+    /// Sets the working directory of the call.
+    pub(super) fn in_directory(self, cwd: Option<&'a AbsPath>) -> Self {
+        Self { cwd, ..self }
     }
 
     /// Sets the search for texts that mention a name.
@@ -202,7 +210,7 @@ impl FsContext for FsFacts<'_> {
     }
 
     fn matches(&self, glob: &str) -> Option<usize> {
-        self.worktree.matches(glob)
+        self.worktree.matches(glob, self.cwd)
     }
 
     fn first_matches(&self, glob: &str) -> Vec<String> {

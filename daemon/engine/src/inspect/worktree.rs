@@ -70,9 +70,19 @@ impl WorktreeFiles {
         self.files.get_or_init(list).as_deref()
     }
 
-    /// Returns the number of files that a glob of `paths` matches, by the matcher for touches.
-    pub(super) fn matches(&self, glob: &str) -> Option<usize> {
-        Some(self.matching(glob)?.count())
+    /// Returns the number of files that a glob of `paths` matches, by the matcher for touches: from
+    /// the top, or from the directory `cwd`, in which a session may begin.
+    pub(super) fn matches(&self, glob: &str, cwd: Option<&AbsPath>) -> Option<usize> {
+        let (top, cwd) = (self.top.as_ref()?, cwd.filter(|it| Some(*it) != self.top.as_ref()));
+        let below = cwd.and_then(|it| it.strip_prefix(top).ok());
+        match (self.matching(glob)?.count(), below) {
+            (0, Some(below)) => {
+                let matcher = Matcher::new([[glob]]);
+                let files = self.files()?.iter().filter_map(|it| it.strip_prefix(below).ok());
+                Some(files.filter(|it| !matcher.matches(it).is_empty()).count())
+            }
+            (count, _) => Some(count),
+        }
     }
 
     /// Returns the number of files that a glob matches and the first of them; none if unknown.

@@ -41,14 +41,25 @@ impl Sessions {
     }
 
     /// Returns a session and marks it as used; none if it does not exist.
-    pub async fn get(&self, id: &str) -> Option<Arc<Session>> {
-        let session = self.peek(id).await?;
-        Some(self.used(session))
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub async fn get(&self, id: &str) -> Result<Option<Arc<Session>>, StoreError> {
+        Ok(self.peek(id).await?.map(|it| self.used(it)))
     }
 
     /// Opens a session, with a generated id if none is given. An existing session takes the new
     /// parameters and keeps everything else.
-    pub async fn open(&self, id: Option<String>, opening: SessionOptions) -> Opened {
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read; nothing has changed.
+    pub async fn open(
+        &self,
+        id: Option<String>,
+        opening: SessionOptions,
+    ) -> Result<Opened, StoreError> {
         let id = id.unwrap_or_else(|| self.next_id());
         let take = |session: &mut Session, is_new: bool| {
             let moved = session.apply_opening(opening);
@@ -57,59 +68,84 @@ impl Sessions {
                 (is_new, moved),
             )
         };
-        let (session, (is_new, moved)) = self.change(&id, take).await;
-        Opened { session, is_new, moved: moved && !is_new }
+        let (session, (is_new, moved)) = self.change(&id, take).await?;
+        Ok(Opened { session, is_new, moved: moved && !is_new })
     }
 
     /// Records the results of a touch. Returns the session after it, and the results that are new.
     /// They are on disk unless the store's health reports otherwise. A session closed meanwhile
     /// stays closed: nothing is new in it.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read; nothing has changed.
     pub async fn touch(
         &self,
         session: &Arc<Session>,
         delta: TouchDelta,
-    ) -> (Arc<Session>, TouchDelta) {
-        let added = self.change_known(&session.id, |it| it.apply_touch(delta, now())).await;
-        added.unwrap_or_else(|| (Arc::clone(session), TouchDelta::default()))
+    ) -> Result<(Arc<Session>, TouchDelta), StoreError> {
+        let added = self.change_known(&session.id, |it| it.apply_touch(delta, now())).await?;
+        Ok(added.unwrap_or_else(|| (Arc::clone(session), TouchDelta::default())))
     }
 
     /// Records skills as announced to an agent. Returns those not announced before, in the same
     /// order.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read; nothing has changed.
     pub async fn announce(
         &self,
         id: &str,
         agent: Option<&str>,
         paths: Vec<AbsPath>,
-    ) -> Vec<AbsPath> {
-        let new = self.change_known(id, |it| it.announce(agent.unwrap_or_default(), paths)).await;
-        new.map(|it| it.1).unwrap_or_default()
+    ) -> Result<Vec<AbsPath>, StoreError> {
+        let new = self.change_known(id, |it| it.announce(agent.unwrap_or_default(), paths)).await?;
+        Ok(new.map(|it| it.1).unwrap_or_default())
     }
 
     /// Replaces the list of skills that the session's main agent knows. Returns the previous one;
     /// none if there was none or the session was closed meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read; nothing has changed.
     pub async fn replace_known_list(
         &self,
         id: &str,
         list: Arc<ListedSkills>,
-    ) -> Option<Arc<ListedSkills>> {
-        self.change_known(id, |it| it.replace_known_list(list)).await?.1
+    ) -> Result<Option<Arc<ListedSkills>>, StoreError> {
+        Ok(self.change_known(id, |it| it.replace_known_list(list)).await?.and_then(|it| it.1))
     }
 
     /// Records a load of a skill and counts the use. Returns the session after it; none if it was
     /// closed meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read; nothing has changed.
     pub async fn record_invocation(
         &self,
         id: &str,
         agent: Option<&str>,
         invocation: Invocation,
-    ) -> Option<Arc<Session>> {
+    ) -> Result<Option<Arc<Session>>, StoreError> {
         let take = |it: &mut Session| (it.invoke(agent.unwrap_or_default(), invocation, now()), ());
-        Some(self.change_known(id, take).await?.0)
+        Ok(self.change_known(id, take).await?.map(|it| it.0))
     }
 
     /// Replaces the hooks that an agent has from a skill. They are on disk unless the store's
     /// health reports otherwise.
-    pub async fn register_hooks(&self, id: &str, by: HookOwner, hooks: Vec<Hook>) {
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read; nothing has changed.
+    pub async fn register_hooks(
+        &self,
+        id: &str,
+        by: HookOwner,
+        hooks: Vec<Hook>,
+    ) -> Result<(), StoreError> {
         let registered: Vec<_> = hooks
             .into_iter()
             .map(|hook| RegisteredHook {
@@ -119,7 +155,8 @@ impl Sessions {
                 is_done: false,
             })
             .collect();
-        self.change_known(id, |it| (it.register(&by.agent, &by.path, registered), ())).await;
+        let take = |it: &mut Session| (it.register(&by.agent, &by.path, registered), ());
+        self.change_known(id, take).await.map(drop)
     }
 
     /// Records that a hook has succeeded: a hook that runs once does not run again, even if its
@@ -205,7 +242,8 @@ impl Sessions {
         let read = read.inspect_err(|error| self.report_failed_read(error));
         let (summaries, unread) = read.unwrap_or_default();
         for (id, why) in unread {
-            self.set_aside(&id, &why).await;
+            // Reported there. A row that keeps its id is left out again.
+            let _ = self.set_aside(&id, &why).await;
         }
         summaries
     }
@@ -259,7 +297,8 @@ impl Sessions {
         let mut awake = Vec::new();
         // One by one, so that other callers get their turn.
         for id in ids.unwrap_or_default() {
-            awake.extend(self.peek(&id).await);
+            let found = self.peek(&id).await.inspect_err(|error| self.report_failed_read(error));
+            awake.extend(found.ok().flatten());
         }
         awake
     }
@@ -304,13 +343,13 @@ mod tests {
     #[tokio::test]
     async fn touch_after_close_does_not_reopen_the_session() {
         let sessions = Sessions::new(Store::new(None));
-        let session = sessions.open(Some("s".to_owned()), opening("/w")).await.session;
+        let session = sessions.open(Some("s".to_owned()), opening("/w")).await.unwrap().session;
         let dir = path("/w/a/.claude/skills");
         let delta = || TouchDelta { discovered: vec![dir.clone()], activated: Vec::new() };
-        assert_eq!(sessions.touch(&session, delta()).await.1.discovered.len(), 1);
+        assert_eq!(sessions.touch(&session, delta()).await.unwrap().1.discovered.len(), 1);
         assert!(sessions.close("s").await);
-        assert!(sessions.touch(&session, delta()).await.1.discovered.is_empty());
-        assert!(sessions.announce("s", None, vec![dir.clone()]).await.is_empty());
+        assert!(sessions.touch(&session, delta()).await.unwrap().1.discovered.is_empty());
+        assert!(sessions.announce("s", None, vec![dir.clone()]).await.unwrap().is_empty());
         assert!(sessions.list().await.is_empty());
     }
 
@@ -318,21 +357,21 @@ mod tests {
     async fn subagent_with_the_oldest_load_is_forgotten_beyond_the_limit() {
         let top = tempfile::tempdir().unwrap();
         let sessions = Sessions::new(Store::new(Some(top.path().join("sessions.db"))));
-        sessions.open(Some("s".to_owned()), opening("/w")).await;
+        sessions.open(Some("s".to_owned()), opening("/w")).await.unwrap();
         let skill = path("/w/s/SKILL.md");
         let load = async |agent: Option<&str>| {
             let (name, path) = ("s".to_owned(), skill.clone());
             let invocation = Invocation { name, path, args: None, body: String::new() };
-            sessions.record_invocation("s", agent, invocation).await.unwrap();
+            sessions.record_invocation("s", agent, invocation).await.unwrap().unwrap();
         };
         load(None).await;
         for nth in 0..MOST_AGENTS {
             load(Some(&format!("f{nth}"))).await;
         }
-        sessions.announce("s", Some("f1"), vec![skill.clone()]).await;
+        sessions.announce("s", Some("f1"), vec![skill.clone()]).await.unwrap();
         load(Some("f0")).await;
         load(Some("last")).await;
-        let session = sessions.get("s").await.unwrap();
+        let session = sessions.get("s").await.unwrap().unwrap();
         assert_eq!(session.agents.len(), MOST_AGENTS);
         for (agent, n_loaded) in
             [(None, 1), (Some("f0"), 1), (Some("f1"), 0), (Some("f2"), 1), (Some("last"), 1)]
@@ -349,7 +388,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let path = top.path().join("sessions.db");
         let sessions = Sessions::new(Store::new(Some(path.clone())));
-        sessions.open(Some("s".to_owned()), opening("/w")).await;
+        sessions.open(Some("s".to_owned()), opening("/w")).await.unwrap();
         let broken = sessions.store.perform(|it| it.execute_batch("DROP TABLE invoked"));
         broken.await.unwrap();
         assert!(sessions.invoked("s", None).await.is_err());
@@ -357,11 +396,34 @@ mod tests {
         assert!(sessions.compacted("s", None, rule).await.is_err());
         assert!(sessions.agent_end("s", None).await.is_err());
         assert_eq!(sessions.store.health(), []);
-        // Another process has the session on disk only.
+    }
+
+    #[tokio::test]
+    async fn session_that_cannot_be_read_is_an_error_and_its_row_stays() {
+        let top = tempfile::tempdir().unwrap();
+        let sessions = Sessions::new(Store::new(Some(top.path().join("sessions.db"))));
+        let first = SessionOptions { auto: Some(true), ..opening("/w") };
+        let session = sessions.open(Some("s".to_owned()), first).await.unwrap().session;
+        let discovered = vec![path("/w/a/skills")];
+        let delta = TouchDelta { discovered, activated: Vec::new() };
+        let (stored, _) = sessions.touch(&session, delta.clone()).await.unwrap();
+        let rename = async |query: &'static str| {
+            sessions.store.perform(|it| it.execute_batch(query)).await.unwrap();
+        };
+        rename("ALTER TABLE invoked RENAME TO hidden").await;
+        // A new daemon has the session on disk only.
         sessions.live().sessions.clear();
-        assert!(sessions.get("s").await.is_none());
+        assert!(sessions.get("s").await.is_err());
+        assert!(sessions.open(Some("s".to_owned()), opening("/else")).await.is_err());
+        assert!(sessions.touch(&session, delta).await.is_err());
+        assert!(sessions.announce("s", None, vec![path("/w/s/SKILL.md")]).await.is_err());
+        assert!(sessions.replace_known_list("s", Arc::default()).await.is_err());
+        assert!(sessions.live().sessions.is_empty(), "nothing was opened instead");
+        assert!(sessions.wake().await.is_empty());
         let health = sessions.store.health();
         assert!(health[0].message.contains("failed to read sessions"), "{health:?}");
+        rename("ALTER TABLE hidden RENAME TO invoked").await;
+        assert_eq!(sessions.get("s").await.unwrap().as_ref(), Some(&stored));
     }
 
     /// One change of many, chosen by a number.
@@ -370,22 +432,23 @@ mod tests {
         let skill = path(&format!("/w/s{}/SKILL.md", number % 7));
         match number % 12 {
             0..=2 => {
-                let Some(session) = sessions.get(id).await else { return };
+                let Some(session) = sessions.get(id).await.unwrap() else { return };
                 let pattern = format!("*.{}", number % 13);
                 let matched = PathMatch { pattern, path: path(&format!("/w/f{number}")) };
                 let discovered = vec![path(&format!("/w/d{}/skills", number % 150))];
                 sessions
                     .touch(&session, TouchDelta { discovered, activated: vec![(skill, matched)] })
-                    .await;
+                    .await
+                    .unwrap();
             }
             3 | 4 => {
                 let told = [number % 5, number % 3].map(|it| path(&format!("/w/t{it}")));
-                sessions.announce(id, Some(agent), told.into()).await;
+                sessions.announce(id, Some(agent), told.into()).await.unwrap();
             }
             5 | 6 => {
                 let (name, body) = (format!("s{}", number % 7), number.to_string());
                 let invocation = Invocation { name, path: skill, args: None, body };
-                sessions.record_invocation(id, Some(agent), invocation).await;
+                sessions.record_invocation(id, Some(agent), invocation).await.unwrap();
             }
             7 => {
                 let by = HookOwner {
@@ -402,16 +465,16 @@ mod tests {
                     handler: json!({"command": "true"}),
                     once: true,
                 };
-                sessions.register_hooks(id, by, vec![hook]).await;
+                sessions.register_hooks(id, by, vec![hook]).await.unwrap();
             }
             8 => {
-                let found = sessions.peek(id).await;
+                let found = sessions.peek(id).await.unwrap();
                 if let Some(hook) = found.and_then(|it| it.hooks.first().cloned()) {
                     sessions.finish_hook(&hook.id).await;
                 }
             }
             9 | 10 => {
-                sessions.open(Some(id.to_owned()), opening(&format!("/w{number}"))).await;
+                sessions.open(Some(id.to_owned()), opening(&format!("/w{number}"))).await.unwrap();
             }
             _ => match number / 12 % 3 {
                 0 => drop(sessions.agent_end(id, Some(agent)).await),
@@ -431,7 +494,7 @@ mod tests {
         let runtime = || tokio::runtime::Builder::new_current_thread().build().unwrap();
         let hammer = &|round: usize, thread: usize| {
             runtime().block_on(async {
-                sessions.open(Some("s".to_owned()), opening("/w")).await;
+                sessions.open(Some("s".to_owned()), opening("/w")).await.unwrap();
                 for step in 0..3 {
                     change(&sessions, "s", round * 1009 + thread * 131 + step * 17).await;
                 }

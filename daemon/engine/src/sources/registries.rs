@@ -201,6 +201,14 @@ impl Remote {
         }
     }
 
+    /// Drops the other registries. Their copies stay in the cache. Returns whether there were any.
+    pub(crate) fn retain(&self, keeps: impl Fn(&Address) -> bool) -> bool {
+        let mut registries = lock(&self.shared.registries);
+        let before = registries.len();
+        registries.retain(|address, _| keeps(address));
+        registries.len() < before
+    }
+
     /// Returns the entry in health of a registry that is being fetched for the first time.
     pub(crate) fn fetching(&self, address: &Address) -> Option<Health> {
         let registries = lock(&self.shared.registries);

@@ -82,6 +82,13 @@ impl Sources {
         }
     }
 
+    /// Drops the registries that are neither configured nor in `used`. Returns whether there were
+    /// any.
+    pub(crate) fn retain_registries(&self, used: &BTreeSet<&Address>) -> bool {
+        let configured = &self.provided.config.remote.addresses;
+        self.remote.retain(|it| used.contains(it) || configured.contains(it))
+    }
+
     /// Returns the sources of a view that are being fetched for the first time.
     pub(crate) fn fetching(&self, uses: &SourceDependencies) -> Fetching {
         Fetching {

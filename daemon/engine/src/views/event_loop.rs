@@ -129,6 +129,7 @@ impl EngineState {
             Event::SetSources(config) => {
                 if self.sources.configure(*config) {
                     self.resolve_dependents(|_| true);
+                    self.drop_unused_registries();
                 }
             }
             Event::Policy(policy) => {
@@ -146,6 +147,8 @@ impl EngineState {
                 self.sources.mcp.get(server, prompt, arguments, reply);
             }
             Event::Status(reply) => {
+                // Also after an agent's settings have changed.
+                self.drop_unused_registries();
                 let _ = reply.send(self.status());
             }
             Event::ReadLimit(limit) => self.scanner.set_read_limit(limit),
@@ -155,6 +158,15 @@ impl EngineState {
             }
         }
         true
+    }
+
+    /// Drops the registries that neither the configuration nor a view uses: they are not fetched
+    /// again, and status does not show them.
+    fn drop_unused_registries(&mut self) {
+        let used = self.views.values().flat_map(|it| &it.view.uses.remote).collect();
+        if self.sources.retain_registries(&used) {
+            self.increment_status_version();
+        }
     }
 
     /// Runs one turn: hints, cookies, disk, views, answers.

@@ -324,3 +324,15 @@ fn skill_shadowed_for_an_agent_with_its_own_copy_is_information() {
     let finding = shadowed.next().expect("one of the two is shadowed");
     assert_eq!(finding.diagnostic.severity, Severity::Warning);
 }
+
+#[test]
+fn glob_that_matches_below_the_directory_of_a_nested_skill_is_not_reported() {
+    let text = TEXT.replace("\n---\nRead", "\npaths: /src/*.rs\n---\nRead");
+    let is_reported = |skill: &str| {
+        let found = Fixture::new(&format!("//- {skill}\n{text}//- /w/packages/web/src/a.rs\n//\n"));
+        found.check().iter().any(|it| it.rule.id.as_str() == "paths/nothing")
+    };
+    assert!(!is_reported("/w/packages/web/.claude/skills/pdf/SKILL.md"));
+    assert!(is_reported("/w/packages/api/.claude/skills/pdf/SKILL.md"));
+    assert!(is_reported("/w/.claude/skills/pdf/SKILL.md"));
+}

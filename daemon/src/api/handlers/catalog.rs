@@ -32,7 +32,7 @@ use crate::api::session::{SessionCalls, UseCounts, score};
 use crate::convert::from_wire::format;
 use crate::convert::to_wire;
 use crate::convert::to_wire::rendered;
-use crate::request::RequestContext;
+use crate::request::{RequestContext, unread_session};
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::dispatch::MethodCall;
 use crate::rpc::tasks::run_fallible_blocking;
@@ -79,6 +79,7 @@ pub(crate) async fn render(call: MethodCall<QueryParts, CatalogParams>) -> Outco
         // Skills dropped for lack of budget come last and stay unannounced.
         let named = rendered.shown.iter().take(n_listed).cloned().collect();
         let new = resolver.sessions.announce(&session.id, listing.agent.as_deref(), named).await;
+        let new = new.map_err(|it| unread_session(&session.id, &it))?;
         if only_new && new.len() < n_listed && !listing.is_search() {
             // A concurrent call of the same agent has announced the others.
             let make = move |cancel: &Cancel| Ok(listing.render(Some(&new), cancel));

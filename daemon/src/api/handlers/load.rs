@@ -206,7 +206,7 @@ impl LoadCall<'_> {
         let engine = &parts.resolver.engine;
         let mut loaded = prompt::load(engine, view, candidate, params, format, permit).await?;
         let invocation = invocation(candidate, params, loaded.output.clone());
-        parts.sessions.record_load(session, agent, view, invocation).await;
+        parts.sessions.record_load(session, agent, view, invocation).await?;
         loaded.health.extend(to_wire::health(&parts.resolver.sessions.store().health()));
         Ok(loaded)
     }
@@ -255,9 +255,9 @@ impl LoadCall<'_> {
         let fork = is_forked.then(|| prepared.next_agent_id());
         let agent = fork.as_deref().or(agent);
         let invocation = invocation(candidate, params, loaded.output.clone());
-        parts.sessions.record_load(session, agent, view, invocation).await;
+        parts.sessions.record_load(session, agent, view, invocation).await?;
         if let Some(session) = session {
-            register::hooks(parts, session, agent, view, candidate, hooks).await;
+            register::hooks(parts, session, agent, view, candidate, hooks).await?;
         }
         let result = prepared.result(loaded, fork);
         // Prompt messages repeat the text.

@@ -12,6 +12,7 @@ use skills_protocol::wire::{Context, Contextual, Entry, SessionNewsParams, Sessi
 
 use crate::api::session::SessionCalls;
 use crate::convert::to_wire;
+use crate::request::unread_session;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::dispatch::MethodCall;
 
@@ -39,6 +40,7 @@ pub(crate) async fn news(call: MethodCall<SessionCalls, SessionNewsParams>) -> O
     let list = Arc::new(listed_skills(skills.iter().copied()));
     let id = &named.session.id;
     let known = sessions.resolver.sessions.replace_known_list(id, Arc::clone(&list)).await;
+    let known = known.map_err(|it| unread_session(id, &it))?;
     // An agent that has just read its skills knows all of them.
     let known = known.filter(|_| !params.restart).unwrap_or_else(|| Arc::clone(&list));
     let mut news = SessionNewsResult {

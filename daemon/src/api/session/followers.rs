@@ -10,6 +10,7 @@ use skills_protocol::wire::{Context, Event, EventKind};
 use skills_syntax::path::AbsPath;
 
 use super::SessionCalls;
+use crate::request::unread_session;
 use crate::rpc::events::{EventSubject, FollowedSession};
 
 impl SessionCalls {
@@ -20,27 +21,35 @@ impl SessionCalls {
         agent: Option<&str>,
         view: &View,
         invocation: Invocation,
-    ) {
+    ) -> Result<(), RpcError> {
+        let sessions = &self.resolver.sessions;
         let known = match session {
-            Some(id) => self.resolver.sessions.get(id).await,
+            Some(id) => sessions.get(id).await.map_err(|it| unread_session(id, &it))?,
             None => None,
         };
-        match known {
-            Some(known) => {
-                let session =
-                    self.resolver.sessions.record_invocation(&known.id, agent, invocation).await;
-                if let Some(session) = session {
-                    self.session_changed(&session, view);
-                }
-            }
-            None => self.resolver.sessions.store().count_use(&invocation.path),
+        let Some(known) = known else {
+            sessions.store().count_use(&invocation.path);
+            return Ok(());
+        };
+        let session = sessions.record_invocation(&known.id, agent, invocation).await;
+        if let Some(session) = session.map_err(|it| unread_session(&known.id, &it))? {
+            self.session_changed(&session, view);
         }
+        Ok(())
     }
 
     /// Switches the subscriptions to a session to its current view.
     pub(crate) async fn update_followers(&self, id: &str) {
         // A concurrent touch may change the session in between; the next round handles it.
-        while let Some(session) = self.resolver.sessions.get(id).await {
+        loop {
+            let session = match self.resolver.sessions.get(id).await {
+                Ok(Some(session)) => session,
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%error, session = id, "failed to update subscriptions");
+                    return;
+                }
+            };
             let mut is_done = true;
             for (subscription, before, followed) in self.resolver.bus.following(id) {
                 match self.follower_view(&followed, &session).await {

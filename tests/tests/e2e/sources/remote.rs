@@ -372,3 +372,19 @@ fn nested_skill_file_of_a_registry_is_a_skill_for_opencode() {
     }
     assert!(!names(&mut live, &top, "agentskills").iter().any(|it| it == "inner"));
 }
+
+#[test]
+fn registry_that_is_no_longer_configured_leaves_the_status() {
+    let registry = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&registry));
+    wait_for_names(&mut live, &top, &["own", "one", "two"]);
+    assert_eq!(only_source(&mut live)["skills"], 2);
+    configure(&live.home, "");
+    let status = live.wire.call("server/status", &json!({}));
+    assert_eq!(status["sources"], json!([]));
+    assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    configure(&live.home, &config(&registry));
+    wait_for_names(&mut live, &top, &["own", "one", "two"]);
+    // Until the fetch ends, the list is that of the copy in the cache.
+    wait_for("the fetch", || (only_source(&mut live)["skills"] == 2).then_some(()));
+}

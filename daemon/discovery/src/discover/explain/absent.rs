@@ -86,13 +86,13 @@ impl<'a> Inquiry<'a> {
                 return (verdict(summary, &absence), Some(absence), skips);
             }
             (None, Some(_)) if self.is_agent() && is_word(name) => format!(
-                "Run `skillsd new {name} --profile {profile}`, or pass the path of the SKILL.md that you expect."
+                "Run `skillsd new {name} --profile {profile}`, or run `skillsd explain` with the path of the SKILL.md that you expect."
             ),
             (None, Some(place)) => format!(
-                "Create `{}/{name}/{SKILL_FILE}`, or pass the path of the SKILL.md that you expect.",
+                "Create `{}/{name}/{SKILL_FILE}`, or run `skillsd explain` with the path of the SKILL.md that you expect.",
                 place.display()
             ),
-            (None, None) => "Pass the path of its SKILL.md.".to_owned(),
+            (None, None) => "Run `skillsd explain` with the path of its SKILL.md.".to_owned(),
         };
         let summary = format!("{agent} finds no skill called `{name}`.");
         (Verdict { state: None, summary, next: Some(next) }, None, skips)

@@ -80,16 +80,22 @@ impl SettingsDecisions {
             }
             false
         });
+        // The last rule counts, so that of the strictest file comes last.
+        let mut dropped: Vec<_> = dropped.into_iter().collect();
+        dropped.sort_by_key(|(_, rule)| rule.action);
         for (file, rule) in dropped {
+            let effect = match rule.action {
+                Action::Allow => "the others apply to no skill".to_owned(),
+                it => format!("`{}` applies to every skill", it.name()),
+            };
             let message = format!(
-                "the file has {} rules about skills; the limit is {MAX_RULES}, so `{}` applies to every skill",
+                "the file has {} rules about skills; the limit is {MAX_RULES}, so {effect}",
                 counts.get(&file).copied().unwrap_or_default(),
-                rule.action.name()
             );
             self.note(&rule.source, message, Some("Use patterns with `*`.".to_owned()));
             if rule.action != Action::Allow {
-                // A repository's rule only makes stricter, whatever the agent's rules are.
-                let author = Author::Repository;
+                // A rule of another author could come after a stricter one, and weaken it.
+                let author = Author::OverLimit;
                 self.rules.push(Rule { author, agent: None, pattern: "*".into(), ..rule });
             }
         }

@@ -160,7 +160,7 @@ fn unknown_name_suggests_similar_names() {
         TREE,
         &expect![[r#"
             Claude Code finds no skill called `zzz`.
-            next: Run `skillsd new zzz --profile claude-code`, or pass the path of the SKILL.md that you expect.
+            next: Run `skillsd new zzz --profile claude-code`, or run `skillsd explain` with the path of the SKILL.md that you expect.
             root /home/u/.claude/skills
             root /w/.claude/skills
         "#]],

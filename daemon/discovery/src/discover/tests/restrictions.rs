@@ -359,3 +359,30 @@ fn bad_override_keeps_the_restrictions_of_its_file() {
     assert!(found.restrictions.no_shell.is_some());
     assert_eq!(found.restrictions.shell.len(), 1);
 }
+
+/// Returns the states of the skills of a worktree with a number of rules in two files.
+fn states_with_rules(own: &str, many: impl Fn(usize) -> String) -> Vec<&'static str> {
+    let rules: Vec<_> = (0..=crate::permission::MAX_RULES).map(many).collect();
+    let settings = format!("{{\"permissions\": {{\"ask\": [{}]}}}}", rules.join(", "));
+    let found = resolution(&format!(
+        "//- /w/.skillsd.toml\n[permission.skill]\n{own}\n//- /w/.claude/settings.json\n{settings}\n"
+    ));
+    let all = found.candidates.iter().filter(|it| it.name == "project");
+    all.map(|it| it.state.name()).collect()
+}
+
+#[test]
+fn ask_rules_beyond_the_limit_do_not_weaken_a_denial() {
+    let many = |it| format!("\"Skill(x{it})\"");
+    assert_eq!(states_with_rules("project = \"deny\"", many), ["denied"]);
+    let asks = |count: usize| {
+        let lines: Vec<_> = (0..count).map(|it| format!("x{it} = \"ask\"\n")).collect();
+        lines.concat()
+    };
+    let denial = "project = \"deny\"\n";
+    let own = format!("{denial}{}", asks(crate::permission::MAX_RULES));
+    assert_eq!(states_with_rules(&own, many), ["denied"]);
+    // The strictest of the rules over the limit counts.
+    let own = format!("{}{denial}y = \"ask\"\n", asks(crate::permission::MAX_RULES));
+    assert_eq!(states_with_rules(&own, many), ["denied"]);
+}

@@ -153,20 +153,6 @@ gitdir: ../.git/modules/m
 }
 
 #[test]
-fn booleans_and_comments_are_read_as_git_reads_them() {
-    for line in ["bare = true ; why", "bare = yes#", "bare", "BARE = \"on\"", "bare = 1"] {
-        let text = format!("[core \"x\"]\nbare = false\n[Core] # ours\n\t{line}\n");
-        assert!(value(&text, "core", "bare").is_some_and(|it| is_true(&it)), "{line}");
-    }
-    for line in ["bare = no", "bare = off", "bare = 0", "bare =", "; bare"] {
-        let text = format!("[core]\n\t{line}\n");
-        assert!(!value(&text, "core", "bare").is_some_and(|it| is_true(&it)), "{line}");
-    }
-    let quoted = value("[core]\nworktree = \"/a;b#c\" # why\n", "core", "worktree");
-    assert_eq!(quoted.as_deref(), Some("/a;b#c"));
-}
-
-#[test]
 fn submodule_and_its_linked_worktree_are_accepted() {
     let fixture = "
 //- /super/.git/modules/m/config
@@ -289,4 +275,22 @@ fn malformed_git_file_is_unproven_but_marks_a_worktree() {
     let top = AbsPath::new("/w".as_ref()).unwrap();
     let worktree = WorktreeLocation::find(&top, &denied, &mut true);
     assert_eq!(worktree.repository, Repository::Unproven("it cannot be read".to_owned()));
+}
+
+#[test]
+fn continued_value_in_the_configuration_of_a_submodule_is_joined() {
+    check(
+        "/super/m",
+        "//- /super/.git/modules/m/config
+[core]
+	worktree = ../../\\
+../m
+//- /super/m/.git
+gitdir: ../.git/modules/m
+",
+        &expect![[r#"
+            /super/m
+            apart in "/super/.git/modules/m"
+        "#]],
+    );
 }

@@ -7,6 +7,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use skills_syntax::git_config::last_value;
+
 use super::patterns::{Links, text};
 
 /// Returns the path of the user's ignore file, which may not exist.
@@ -48,43 +50,11 @@ pub(crate) fn config_files() -> Vec<PathBuf> {
 
 /// Returns the value of `core.excludesFile` in a git configuration; the last one wins.
 fn parse_excludes_file(text: &str, home: Option<&Path>) -> Option<PathBuf> {
-    let mut is_core = false;
-    let mut value = None;
-    for line in text.trim_start_matches('\u{feff}').lines() {
-        let mut line = line.trim();
-        // A key may follow its section header on one line.
-        if let Some((section, rest)) = line.strip_prefix('[').and_then(|it| it.split_once(']')) {
-            is_core = section.trim().eq_ignore_ascii_case("core");
-            line = rest.trim_start();
-        }
-        if let Some((key, said)) = line.split_once('=')
-            && is_core
-            && key.trim().eq_ignore_ascii_case("excludesFile")
-        {
-            value = Some(unquoted(said));
-        }
-    }
-    let value = value.filter(|it| !it.is_empty())?;
+    let value = last_value(text, "core", "excludesFile")?.into_text()?;
     match value.strip_prefix("~/") {
         Some(rest) => Some(home?.join(rest)),
         None => Some(value.into()),
     }
-}
-
-/// Returns a value without quotes and trailing comment.
-fn unquoted(value: &str) -> String {
-    let mut unquoted = String::new();
-    let mut is_quoted = false;
-    let mut letters = value.trim().chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => is_quoted = !is_quoted,
-            '\\' => unquoted.extend(letters.next()),
-            '#' | ';' if !is_quoted => break,
-            _ => unquoted.push(letter),
-        }
-    }
-    unquoted.trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -99,14 +69,8 @@ mod tests {
     #[test]
     fn excludes_file_is_parsed_like_git() {
         check("", None);
-        check("[user]\n\texcludesFile = /a\n", None);
         check("[core]\n\texcludesfile = /a # mine\n", Some("/a"));
-        check("[CORE] ExcludesFile=\"/with blank #1\"\n", Some("/with blank #1"));
-        check(
-            "[core]\nexcludesFile = /a\n[user]\nname = b\n[core]\nexcludesFile = ~/c\n",
-            Some("/h/c"),
-        );
-        check("[core \"x\"]\nexcludesFile = /a\n[core]\neditor = vi\n", None);
-        check("[core]\nexcludesFile =\n", None);
+        check("[core]\nexcludesFile = ~/c\n", Some("/h/c"));
+        check("[core]\neditor = vi \\\nexcludesFile = /a\n", None);
     }
 }

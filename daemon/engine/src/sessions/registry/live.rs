@@ -54,37 +54,44 @@ pub(super) struct Live {
 
 impl Sessions {
     /// Returns a session without marking it as used.
-    pub async fn peek(&self, id: &str) -> Option<Arc<Session>> {
-        self.having(id).await?.sessions.get(id).cloned()
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub async fn peek(&self, id: &str) -> Result<Option<Arc<Session>>, StoreError> {
+        Ok(self.having(id).await?.and_then(|live| live.sessions.get(id).cloned()))
     }
 
-    /// Locks the sessions in memory with this session loaded; none if it does not exist.
-    async fn having(&self, id: &str) -> Option<MutexGuard<'_, Live>> {
+    /// Locks the sessions in memory with this session loaded; none if it does not exist. A failed
+    /// read is an error: taken for a missing session, its row would be overwritten.
+    async fn having(&self, id: &str) -> Result<Option<MutexGuard<'_, Live>>, StoreError> {
         loop {
             let n_departures = {
                 let live = self.live();
                 if live.sessions.contains_key(id) {
-                    return Some(live);
+                    return Ok(Some(live));
                 }
                 live.n_departures
             };
             let wanted = id.to_owned();
             let found = self.store.read(move |it| rows::load(it, &wanted)).await;
-            match &found {
-                Ok(_) => {}
-                Err(StoreError::Damaged(why)) => self.set_aside(id, why).await,
-                Err(error) => self.report_failed_read(error),
-            }
-            let session = Arc::new(found.ok().flatten()?);
+            let found = match found {
+                Err(StoreError::Damaged(why)) => {
+                    self.set_aside(id, &why).await?;
+                    None
+                }
+                found => found?,
+            };
+            let Some(session) = found.map(Arc::new) else { return Ok(None) };
             let mut live = self.live();
             // Another caller may have loaded and changed it meanwhile, or even closed it.
             if live.sessions.contains_key(id) {
-                return Some(live);
+                return Ok(Some(live));
             }
             if live.n_departures == n_departures {
                 live.make_room();
                 live.sessions.insert(id.to_owned(), session);
-                return Some(live);
+                return Ok(Some(live));
             }
         }
     }
@@ -97,15 +104,19 @@ impl Sessions {
     }
 
     /// Renames a session that cannot be read, and reports it.
-    pub(super) async fn set_aside(&self, id: &str, why: &str) {
+    ///
+    /// # Errors
+    ///
+    /// The row keeps its id.
+    pub(super) async fn set_aside(&self, id: &str, why: &str) -> Result<(), StoreError> {
         if id.starts_with(ASIDE) {
-            return;
+            return Err(StoreError::Damaged(why.to_owned()));
         }
         let (wanted, aside) = (id.to_owned(), format!("{ASIDE}{} {id}", now()));
         let kept = aside.clone();
         let done = self.store.perform(move |it| rows::set_aside(it, &wanted, &kept)).await;
         let shown: String = id.chars().take(64).collect();
-        let what = match done {
+        let what = match &done {
             Ok(()) => "its data is set aside, and the session starts empty".to_owned(),
             Err(error) => format!("its data cannot be set aside: {error}"),
         };
@@ -114,6 +125,7 @@ impl Sessions {
             message,
             "Nothing needs to be done: the data is deleted when sessions expire.",
         );
+        done
     }
 
     pub(super) async fn forget(&self, id: &str, agent: Option<&str>, what: ForgetScope) {
@@ -135,12 +147,15 @@ impl Sessions {
         &self,
         id: &str,
         change: impl FnOnce(&mut Session) -> (Vec<SessionPart>, T),
-    ) -> Option<(Arc<Session>, T)> {
+    ) -> Result<Option<(Arc<Session>, T)>, StoreError> {
         let changed = {
-            let mut live = self.having(id).await?;
-            self.change_live(live.sessions.get_mut(id)?, change)
+            let Some(mut live) = self.having(id).await? else { return Ok(None) };
+            live.sessions.get_mut(id).map(|it| self.change_live(it, change))
         };
-        Some(changed.saved().await)
+        match changed {
+            Some(changed) => Ok(Some(changed.saved().await)),
+            None => Ok(None),
+        }
     }
 
     /// Changes a session, creating it if it does not exist, and waits until the parts are on disk.
@@ -149,10 +164,10 @@ impl Sessions {
         &self,
         id: &str,
         change: impl FnOnce(&mut Session, bool) -> (Vec<SessionPart>, T),
-    ) -> (Arc<Session>, T) {
+    ) -> Result<(Arc<Session>, T), StoreError> {
         let changed = loop {
             let n_departures = self.live().n_departures;
-            let is_known = self.get(id).await.is_some();
+            let is_known = self.get(id).await?.is_some();
             let mut live = self.live();
             let is_live = live.sessions.contains_key(id);
             if !is_live && (is_known || live.n_departures != n_departures) {
@@ -166,7 +181,7 @@ impl Sessions {
             let entry = entry.or_insert_with(|| Arc::new(Session::new(id, now())));
             break self.change_live(entry, |it| change(it, !is_live));
         };
-        changed.saved().await
+        Ok(changed.saved().await)
     }
 
     /// Changes a session in memory and hands the new parts to the store under the same lock, so

@@ -13,6 +13,7 @@ use skills_render::{ExecutionContext, LoadedSkill};
 
 use crate::access::authorize;
 use crate::api::parts::GuardedParts;
+use crate::request::unread_session;
 
 /// Returns the hooks that a loaded skill registers, and warnings about others. Removes withheld
 /// hooks from `loaded`. `hash` is the hash of the text that contains them.
@@ -39,9 +40,10 @@ pub(super) async fn hooks(
     view: &View,
     candidate: &Candidate,
     hooks: Vec<Hook>,
-) {
-    if parts.resolver.sessions.get(session).await.is_none() {
-        return;
+) -> Result<(), RpcError> {
+    let known = parts.resolver.sessions.get(session).await;
+    if known.map_err(|it| unread_session(session, &it))?.is_none() {
+        return Ok(());
     }
     let root = &view.resolution.roots[candidate.root];
     let owner = HookOwner {
@@ -52,7 +54,8 @@ pub(super) async fn hooks(
         place: authorize::run::trust_path(root).cloned(),
     };
     parts.access.counters.count(|it| it.hooks_registered += hooks.len() as u64);
-    parts.resolver.sessions.register_hooks(session, owner, hooks).await;
+    let registered = parts.resolver.sessions.register_hooks(session, owner, hooks).await;
+    registered.map_err(|it| unread_session(session, &it))
 }
 
 /// Counts a load by execution context and trigger.

@@ -416,7 +416,7 @@ async fn finished_once_hook_stays_removed_after_a_reload() {
     }
     // A new daemon reads the same state.
     let store = Store::new(Some(rig.top.path().join("state/sessions.db")));
-    let kept = Sessions::new(store).get("s").await.unwrap();
+    let kept = Sessions::new(store).get("s").await.unwrap().unwrap();
     let left: Vec<_> = kept.hooks.iter().filter(|it| !it.is_done).collect();
     assert_eq!((kept.hooks.len(), left.len()), (2, 1), "{kept:?}");
 }

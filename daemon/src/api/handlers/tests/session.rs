@@ -213,7 +213,7 @@ async fn loaded_skills_are_kept_per_agent_and_returned_after_compaction() {
         let path = AbsPath::new(format!("/w/{name}/SKILL.md").as_ref()).unwrap();
         let (name, body) = (name.to_owned(), body.to_owned());
         let invocation = Invocation { name, path, args: None, body };
-        sessions.record_invocation("s", agent, invocation).await;
+        sessions.record_invocation("s", agent, invocation).await.unwrap();
     };
     load(None, "a", "Body of a.").await;
     load(None, "b", "First.").await;

@@ -1,0 +1,159 @@
+//! Values in the text of git's configuration files, read as git does.
+
+/// A value as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitValue {
+    /// The key stands alone, which means true.
+    Alone,
+    /// The text after the equals sign, without quotes and comment.
+    Text(String),
+}
+
+impl GitValue {
+    /// Returns true for git's words for true.
+    pub fn is_true(&self) -> bool {
+        match self {
+            Self::Alone => true,
+            Self::Text(text) => {
+                ["true", "yes", "on"].iter().any(|it| text.eq_ignore_ascii_case(it))
+                    || text.parse::<i64>().is_ok_and(|it| it != 0)
+            }
+        }
+    }
+
+    /// Returns the text, unless the key stands alone or its text is empty.
+    pub fn into_text(self) -> Option<String> {
+        match self {
+            Self::Alone => None,
+            Self::Text(text) => Some(text).filter(|it| !it.is_empty()),
+        }
+    }
+}
+
+/// Returns the last value of a key in a section without a subsection.
+pub fn last_value(text: &str, section: &str, key: &str) -> Option<GitValue> {
+    let mut is_in_section = false;
+    let mut found = None;
+    for line in logical_lines(text.trim_start_matches('\u{feff}')) {
+        let mut line = line.trim();
+        // A key may follow its section header on one line.
+        if let Some((name, rest)) = line.strip_prefix('[').and_then(|it| it.split_once(']')) {
+            is_in_section = name.trim().eq_ignore_ascii_case(section);
+            line = rest.trim_start();
+        }
+        let (name, value) = match line.split_once('=') {
+            Some((name, value)) => (name, GitValue::Text(unquoted(value.trim()))),
+            None => (line, GitValue::Alone),
+        };
+        if is_in_section && name.trim().eq_ignore_ascii_case(key) {
+            found = Some(value);
+        }
+    }
+    found
+}
+
+/// Returns the lines without comments, each joined with those that a backslash at its end continues
+/// it with.
+fn logical_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in text.lines() {
+        match lines.last_mut().filter(|_| is_open) {
+            Some(last) => last.push_str(line),
+            None => lines.push(line.to_owned()),
+        }
+        is_open = lines.last_mut().is_some_and(take_end);
+    }
+    lines
+}
+
+/// Removes a comment, or a backslash that continues the line. Returns whether there was such a
+/// backslash: one in a comment, or an escaped one, does not continue the line.
+fn take_end(line: &mut String) -> bool {
+    let mut is_quoted = false;
+    let mut letters = line.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '#' | ';' if !is_quoted => {
+                line.truncate(at);
+                return false;
+            }
+            '\\' if letters.next().is_none() => {
+                line.truncate(at);
+                return true;
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Returns a value without its quotes and escapes.
+fn unquoted(value: &str) -> String {
+    let mut unquoted = String::new();
+    let mut letters = value.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => {}
+            '\\' => unquoted.extend(letters.next().map(|it| match it {
+                'n' => '\n',
+                't' => '\t',
+                'b' => '\u{8}',
+                it => it,
+            })),
+            _ => unquoted.push(letter),
+        }
+    }
+    unquoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&str>) {
+        let value = last_value(text, "core", "excludesFile").and_then(GitValue::into_text);
+        assert_eq!(value.as_deref(), expected, "{text:?}");
+    }
+
+    #[test]
+    fn values_are_read_like_git() {
+        check("", None);
+        check("[user]\n\texcludesFile = /a\n", None);
+        check("[core]\n\texcludesfile = /a # mine\n", Some("/a"));
+        check("[core]\nexcludesFile = \"/a;b#c\" # why\n", Some("/a;b#c"));
+        check("[CORE] ExcludesFile=\"/with blank #1\"\n", Some("/with blank #1"));
+        check("[core]\nexcludesFile = /a\n[user]\nname = b\n[core]\nexcludesFile = c\n", Some("c"));
+        check("[core \"x\"]\nexcludesFile = /a\n[core]\neditor = vi\n", None);
+        check("[core]\nexcludesFile =\n", None);
+        check("[core]\nexcludesFile\n", None);
+        check("[core]\nexcludesFile = \"/a\\\"b\\\\c\\td\"\n", Some("/a\"b\\c\td"));
+    }
+
+    // Compared with git 2.47.
+    #[test]
+    fn continued_lines_are_joined_like_git() {
+        check("[core]\nexcludesFile = /a\\\nb\\\r\n/c\nname = d\n", Some("/ab/c"));
+        check("[core]\nexcludesFile = \"/a \\\n b\"\n", Some("/a  b"));
+        check("[core]\neditor = vi \\\nexcludesFile = /a\n", None);
+        check("[core]\n# comment \\\nexcludesFile = /a\n", Some("/a"));
+        check("[core]\neditor = vi ; \\\nexcludesFile = /a\n", Some("/a"));
+        check("[core]\neditor = vi\\\\\nexcludesFile = /a\n", Some("/a"));
+        check("[core]\nexcludesFile = /a\\", Some("/a"));
+    }
+
+    #[test]
+    fn booleans_and_comments_are_read_like_git() {
+        let is_true = |text: &str| last_value(text, "core", "bare").is_some_and(|it| it.is_true());
+        let lines = ["bare = true ; why", "bare = Yes#", "bare", "BARE = \"on\"", "bare = 2"];
+        for line in lines {
+            let text = format!("[core \"x\"]\nbare = false\n[Core] # ours\n\t{line}\n");
+            assert!(is_true(&text), "{line}");
+        }
+        for line in ["bare = no", "bare = off", "bare = 0", "bare =", "; bare"] {
+            assert!(!is_true(&format!("[core]\n\t{line}\n")), "{line}");
+        }
+    }
+}
