@@ -474,7 +474,7 @@ impl Session {
     pub(crate) fn request_rescan(&self) {
         let mut disk = self.disk();
         disk.throttle.request();
-        disk.is_doubtful = true;
+        disk.rescan_requested = true;
         drop(disk);
         self.task_wake.notify_one();
     }

@@ -274,9 +274,9 @@ pub(crate) struct ResolvedSkill {
 
 impl ResolvedSkill {
     /// Returns the form of a reference in the text at a path that means this skill; `None` for
-    /// others. The name of its own plugin before a hyphenated name leaves no doubt, and that of
-    /// another plugin means another skill. In the directory of another skill of the name, the name
-    /// means that one; elsewhere it may mean either, so it is uncertain.
+    /// others. A plugin's name before the skill's decides which skill is meant. Without one, the name
+    /// means the skill in whose directory the text is, if that has the name; elsewhere the reference
+    /// is uncertain if several skills have it.
     fn form_of(
         &self,
         reference: &Reference,

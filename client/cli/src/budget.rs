@@ -17,7 +17,7 @@ use crate::listing_costs::{assumed_listing, cut_mark};
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{count, cut, parted, plain, width, wrap};
+use crate::text::{count, cut, join_or_stack, plain, width, wrap};
 
 #[derive(Debug, Clone, Args)]
 pub struct BudgetArgs {
@@ -90,7 +90,7 @@ fn print_all(
     for (nth, profile) in profiles.iter().enumerate() {
         let result = server.call::<CatalogBudget>(&params(profile))?;
         let name = heading::agent_name(&result.profile, &result.agent);
-        let title = parted(&[name, count(result.count, "skill")], cx.terminal.width);
+        let title = join_or_stack(&[name, count(result.count, "skill")], cx.terminal.width);
         let gap = if nth == 0 && cx.global.profile.is_some() { "" } else { "\n" };
         let title = paint(style::HEADING, title);
         cx.terminal.print(&format!("{gap}{title}\n{}", render(&result, cx.terminal)))?;

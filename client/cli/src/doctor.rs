@@ -26,7 +26,7 @@ use crate::failure::CommandError;
 use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{continued, count, hang, parted, plain};
+use crate::text::{continued, count, hang, join_or_stack, plain};
 use crate::trust;
 use finding::DoctorProblem;
 
@@ -103,7 +103,7 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
         None => format!("{} watches in use", grouped(it.used)),
     });
     let parts: Vec<_> = std::iter::once(format!("{daemon}{place}")).chain(watches).collect();
-    for part in parted(&parts, terminal.width).lines() {
+    for part in join_or_stack(&parts, terminal.width).lines() {
         let _ = writeln!(text, "{}", continued(part, 2, terminal.width));
     }
     registrations::push(&result.registrations, terminal, &mut text);
@@ -112,7 +112,7 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
     if let Some(trust) = result.trust.as_ref().filter(is_shown) {
         text.push_str(&trust::summary(trust, terminal));
     }
-    let _ = writeln!(text, "{}", parted(&verdict(&result.findings), terminal.width));
+    let _ = writeln!(text, "{}", join_or_stack(&verdict(&result.findings), terminal.width));
     text
 }
 

@@ -13,7 +13,7 @@ use crate::context::CommandContext;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{parted, plain, wrap};
+use crate::text::{join_or_stack, plain, wrap};
 
 /// Returns the profile of a command's calls.
 pub(crate) fn detect(
@@ -172,7 +172,7 @@ pub(crate) fn render(
     let whose = format!("as {}", join_and(names));
     let reason = reason.map(|it| terminal.prose(it));
     let parts: Vec<_> = [Some(whose), counted, reason].into_iter().flatten().collect();
-    let lines = parted(&parts, terminal.width);
+    let lines = join_or_stack(&parts, terminal.width);
     let lines = lines.lines().flat_map(|it| wrap(it, terminal.width));
     lines.map(|line| paint(style::HEADING, line) + "\n").collect()
 }

@@ -259,7 +259,7 @@ pub(super) fn continued(text: &str, indent: usize, columns: Option<usize>) -> St
 }
 
 /// Joins parts on one line if they fit, and puts each on its own line otherwise.
-pub(super) fn parted(parts: &[String], columns: Option<usize>) -> String {
+pub(super) fn join_or_stack(parts: &[String], columns: Option<usize>) -> String {
     let line = parts.join(" · ");
     if columns.is_some_and(|columns| width(&line) > columns) { parts.join("\n") } else { line }
 }
@@ -346,9 +346,9 @@ mod tests {
         let hung = hang(lead, "Make it shorter, or the terminal wider.", Some(30));
         assert_eq!(hung, format!("{lead}Make it shorter, or the\n      terminal wider."));
         let parts = ["one".to_owned(), "another".to_owned()];
-        assert_eq!(parted(&parts, Some(13)), "one · another");
-        assert_eq!(parted(&parts, Some(12)), "one\nanother");
-        assert_eq!(parted(&parts, None), "one · another");
+        assert_eq!(join_or_stack(&parts, Some(13)), "one · another");
+        assert_eq!(join_or_stack(&parts, Some(12)), "one\nanother");
+        assert_eq!(join_or_stack(&parts, None), "one · another");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) fn read(table: &DeTable<'_>) -> (BTreeMap<String, McpServer>, Vec<(us
             errors.push((value.span().start, ValueError { message, hint }));
             continue;
         };
-        let server = one(name.get_ref(), keys, &mut errors);
+        let server = read_server(name.get_ref(), keys, &mut errors);
         if server.command.is_empty() && !keys.iter().any(|(it, _)| it.get_ref() == "command") {
             let message = format!("has no `command` for `{}`", name.get_ref());
             let hint = Some("Add `command` with the program to start.".to_owned());
@@ -47,7 +47,7 @@ pub(super) fn read(table: &DeTable<'_>) -> (BTreeMap<String, McpServer>, Vec<(us
     (servers, errors)
 }
 
-fn one(name: &str, keys: &DeTable<'_>, errors: &mut Vec<(usize, ValueError)>) -> McpServer {
+fn read_server(name: &str, keys: &DeTable<'_>, errors: &mut Vec<(usize, ValueError)>) -> McpServer {
     let mut server = McpServer::default();
     for (key, value) in keys {
         let at = value.span().start;

@@ -9,6 +9,6 @@ pub mod near_miss;
 pub(crate) mod pool;
 pub(crate) mod records;
 pub(crate) mod remote_fs_guard;
+pub(crate) mod ripgrep_listing;
 pub(crate) mod scanner;
 pub(crate) mod skill_file;
-pub(crate) mod unignored;

@@ -4,7 +4,7 @@
 //! few more. The rules are in [`skills_lint`]; this module provides their file system context and
 //! evaluates expensive facts at most once.
 
-mod fenced;
+mod confined_reader;
 mod fs_facts;
 mod linked_texts;
 mod mention_search;
@@ -41,13 +41,13 @@ use crate::files::ignored::{IgnoreOptions, walk};
 use crate::files::scanner::read_fault;
 use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 use crate::views::view::View;
-use fenced::Fenced;
+use confined_reader::Fenced;
 use fs_facts::FsFacts;
 use linked_texts::linked_texts;
 use mention_search::MentionSearch;
 use parallel::in_parallel;
 
-pub use fenced::read_fenced;
+pub use confined_reader::read_fenced;
 pub use fs_facts::{BundledTextsCache, entry, facts, leads_out, make_executable, worktree_top};
 pub use reference_search::{ReferencingFile, find_references, home, search, watch_texts};
 pub use text_index::TextIndex;
@@ -367,7 +367,7 @@ fn drops(task: &CheckInput) -> HashMap<&AbsPath, Vec<DiscoveryDrop>> {
         let skips = roots.iter().flat_map(|root| root.skips.iter().map(move |it| (root, it)));
         let too_large = skips.filter(|(_, it)| matches!(it.reason, SkipReason::TooLarge(_)));
         for (root, skip) in too_large.filter(|(_, it)| !listed.contains(&it.path)) {
-            push(&skip.path, skip.reason.message(), skip.next(root));
+            push(&skip.path, skip.reason.message(), skip.suggested_action(root));
         }
     }
     drops

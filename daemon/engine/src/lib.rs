@@ -30,8 +30,8 @@ pub mod watch;
 pub use crate::engine::{Engine, EngineError, Options};
 pub use crate::files::counters::{Cause, Causes, Counters};
 pub use crate::files::remote_fs_guard::RemoteFsGuard;
+pub use crate::files::ripgrep_listing::unignored;
 pub use crate::files::skill_file::SKILL_FILE;
-pub use crate::files::unignored::unignored;
 pub use crate::health::Health;
 pub use crate::sources::fetching::SourceTimeouts;
 pub use crate::sources::mcp_client::prompt::{

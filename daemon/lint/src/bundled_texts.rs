@@ -6,7 +6,7 @@ use skills_syntax::markdown::{Body, link_path, percent_decode};
 use skills_syntax::text::Span;
 
 use super::anchors::{Anchors, anchors, may_lead_to_heading};
-use super::announced::is_among_examples;
+use super::example_lists::is_among_examples;
 use super::link::{CONTEXT_BYTES, is_illustration, is_markdown, is_placeholder, normalise};
 use super::nested_fences::nested_fence;
 
@@ -234,7 +234,7 @@ fn is_quoted(text: &str, link: Span) -> bool {
     before.matches('"').count() % 2 == 1 && text[link.end..].starts_with(')')
 }
 
-/// Returns whether a missing path is that of a page which a program makes of a Markdown file.
+/// Returns whether a missing path is an HTML page rendered from one of the skill's Markdown files.
 fn is_rendered(path: &str, known: &HashSet<&str>) -> bool {
     let stem = path.strip_suffix(".html");
     stem.is_some_and(|it| known.contains(&*format!("{it}.md")))

@@ -12,7 +12,7 @@ use skills_syntax::edit::Edit;
 use skills_syntax::text::Span;
 
 use super::finding::{Finding, Fix};
-use super::shown::MAX_SHOWN;
+use super::finding_limits::MAX_SHOWN;
 
 /// Maximum number of rounds; real files need three.
 const MAX_ROUNDS: usize = 10;

@@ -19,10 +19,10 @@ use skills_syntax::text::{Span, occurrences};
 
 use super::affected_agents::is_searched;
 use super::agent_name;
+use super::example_context::is_illustrated;
 use super::expression::expression;
 use super::finding::Finding;
 use super::fs_context::PathKind;
-use super::illustration::is_illustrated;
 use super::rule::Rule;
 use super::rule_id::RuleId;
 use super::skill_set::SkillSet;
@@ -313,8 +313,9 @@ fn is_clear_in_linked_text(name: &str, meant: &str, form: ReferenceForm) -> bool
         && matches!(form, ReferenceForm::Mentioned | ReferenceForm::Allowed | ReferenceForm::Called)
 }
 
-/// Returns whether a name is that of a built-in command of one of the check's agents: alone, after
-/// `/`, there or elsewhere in the text, or where the text says so.
+/// Returns whether a name is that of a built-in command of a checked agent. It counts as one if the
+/// reference is the bare name, if the name follows `/` anywhere in the text, or if words beside it
+/// say `built-in`.
 fn is_builtin(cx: &Cx<'_>, name: &str, span: Span, form: ReferenceForm) -> bool {
     static BEFORE: LazyLock<Regex> =
         LazyLock::new(|| expression(r"(?i)\bbuilt[- ]?in\W+(?:\w+\W+)?$"));

@@ -20,11 +20,11 @@ use skills_syntax::edit::apply;
 use skills_syntax::parse::{Closing, OpeningKind};
 
 use super::finding::{Finding, Fix, Offer};
+use super::finding_limits::most_severe;
 use super::fs_context::NoFs;
 use super::rule_id::RuleId;
 use super::run_rules::run_rules;
 use super::settings::Settings;
-use super::shown::most_severe;
 use super::subject::{Cx, Subject};
 use change::FixedText;
 

@@ -62,8 +62,8 @@ pub(crate) fn register_all(methods: &mut Methods, parts: &Parts) {
     register::<method::PermissionPending, _, _, _>(methods, &parts.guarded, permission::pending);
     register::<method::PermissionGranted, _, _, _>(methods, &parts.guarded, permission::granted);
     register::<method::PermissionRevoke, _, _, _>(methods, &parts.guarded, permission::revoke);
-    register::<method::HooksMatch, _, _, _>(methods, &parts.guarded, hooks::matching);
-    register::<method::HooksDone, _, _, _>(methods, &parts.guarded, hooks::done);
+    register::<method::HooksMatch, _, _, _>(methods, &parts.guarded, hooks::match_hooks);
+    register::<method::HooksDone, _, _, _>(methods, &parts.guarded, hooks::finish_hook);
     register::<method::TrustGet, _, _, _>(methods, &parts.guarded, trust::get);
     register::<method::TrustSet, _, _, _>(methods, &parts.guarded, trust::set);
     register::<method::SkillsRun, _, _, _>(methods, &parts.guarded, run::run);

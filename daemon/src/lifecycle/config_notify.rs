@@ -31,7 +31,7 @@ pub(crate) async fn run(resolver: Arc<Resolver>) {
             // A home directory on a network file system may never answer.
             let follow = run_blocking(move || {
                 for file in &all {
-                    next.follow(file);
+                    next.watch_file(file);
                 }
                 next
             });

@@ -69,7 +69,7 @@ impl ShutdownMonitor {
     fn watch_socket(&self) -> Option<Subscription> {
         let dir = self.socket_identity.directory()?;
         let mut watch = self.daemon.parts.resolver.engine.watch().subscribe();
-        watch.take_if(|it| !it.entries(dir, WatchScope::Names));
+        watch.take_if(|it| !it.watch_entries(dir, WatchScope::Names));
         if watch.is_none() {
             tracing::warn!("cannot watch the socket's directory; polling instead");
         }

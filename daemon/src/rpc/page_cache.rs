@@ -126,7 +126,7 @@ pub(crate) async fn page(
     find: impl FnOnce(&Cancel) -> Result<PagedResult, RpcError> + Send + 'static,
 ) -> Result<ResultPage, RpcError> {
     let PageRequest { query_key, cursor, limit } = wanted;
-    let found = match cursor.and_then(|it| cache.of(query_key, it)) {
+    let found = match cursor.and_then(|it| cache.find(query_key, it)) {
         Some(found) => found,
         None => Arc::new(heavy.run(peer, find).await?),
     };
@@ -161,7 +161,7 @@ struct CachedResults {
 }
 
 impl PageCache {
-    fn of(&self, query_key: u64, cursor: &str) -> Option<Arc<PagedResult>> {
+    fn find(&self, query_key: u64, cursor: &str) -> Option<Arc<PagedResult>> {
         let kept = lock(&self.0);
         let mut of = kept.answers.iter().filter(|it| it.0 == query_key);
         let found = of.find(|(.., it)| Cursor::read(cursor, &it.revision).is_ok())?;

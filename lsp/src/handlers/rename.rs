@@ -21,7 +21,7 @@ use tower_lsp::ls_types::{
 };
 
 use super::rename_edits::{
-    collect_edits, config_operations, is_sure_path, manifest_operations, operation,
+    collect_edits, config_operations, is_certain_path, manifest_operations, operation,
     remove_uncertain, workspace_edit,
 };
 use crate::document::Document;
@@ -292,7 +292,7 @@ async fn text_edits(
         let paths = moves.edits(path, &bases, text, document.links(), |_| false);
         let copies = &referencing_file.copies;
         for edit in paths {
-            let is_sure = is_sure_path(&edit, path, &bases, document, copies);
+            let is_sure = is_certain_path(&edit, path, &bases, document, copies);
             if is_sure { &mut found } else { &mut uncertain }.push(edit);
         }
         operations.extend(operation(document, *is_open, found, uncertain, settings));

@@ -361,10 +361,10 @@ async fn changed_files(
     (changed, unread)
 }
 
-/// Returns whether an edit of a path in a document is right for certain: not in a text about the
-/// past, except in a link, not in a program, and not of a path that leads into one of the `copies`
-/// of the skill from a directory between the document's and the top of the worktree.
-pub(super) fn is_sure_path(
+/// Returns whether the edit of a path needs no confirmation. It does in a program, in a text about
+/// the past except in a link, and if the path leads to one of the `copies` of the skill from a
+/// directory above the document's.
+pub(super) fn is_certain_path(
     edit: &Edit,
     path: &AbsPath,
     bases: &LinkBases,
@@ -453,7 +453,7 @@ async fn update_paths(
         let bases = bases.with_real_path(real_path.as_ref());
         let edits = path_edits(moves, &path, &bases, &document, texts).await;
         let (edits, uncertain) =
-            edits.into_iter().partition(|it| is_sure_path(it, &path, &bases, &document, copies));
+            edits.into_iter().partition(|it| is_certain_path(it, &path, &bases, &document, copies));
         let found = EditedFile { path, document, is_open, edits, uncertain };
         edited.add(identity, found);
     }

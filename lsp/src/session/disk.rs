@@ -490,12 +490,13 @@ impl Session {
         let reports_changes = self.settings().registers_watchers;
         let is_owned = {
             let mut disk = self.disk();
-            let DiskState { workspace, tasks, is_running, throttle, owned, is_doubtful, .. } =
-                &mut *disk;
+            let DiskState {
+                workspace, tasks, is_running, throttle, owned, rescan_requested, ..
+            } = &mut *disk;
             if throttle.take_if_due() {
                 workspace.invalidate_files();
                 // No watch reports all changes on the disk.
-                if std::mem::take(is_doubtful) && !reports_changes {
+                if std::mem::take(rescan_requested) && !reports_changes {
                     self.count_possible_change();
                 }
             }

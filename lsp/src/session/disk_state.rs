@@ -26,7 +26,7 @@ pub(super) struct DiskState {
     pub(super) is_running: bool,
     pub(super) throttle: RescanThrottle,
     /// True if a message of the client requested the rescan: any file may have changed.
-    pub(super) is_doubtful: bool,
+    pub(super) rescan_requested: bool,
     /// The unopened files that mention a skill, by the skill's file. Cached because code lenses ask
     /// at each keystroke; cleared when a document is closed or the disk may have changed.
     pub(super) referrers: BTreeMap<AbsPath, Referrers>,

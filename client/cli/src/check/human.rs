@@ -12,7 +12,7 @@ use super::source::{self, Excerpt};
 use crate::heading::{self, labelled};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{count, pad, parted, plain, plain_exact, width, wrap};
+use crate::text::{count, join_or_stack, pad, plain, plain_exact, width, wrap};
 
 /// Maximum number of columns of a source line that are shown around a finding.
 const MAX_EXCERPT: usize = 100;
@@ -210,7 +210,7 @@ fn push_summary(result: &CheckResult, n_fixed: u64, terminal: &Terminal, text: &
     if n_fixable > 0 {
         verdict.push(format!("`skillsd check --fix` fixes {n_fixable} of them"));
     }
-    let _ = writeln!(text, "{}", parted(&verdict, terminal.width));
+    let _ = writeln!(text, "{}", join_or_stack(&verdict, terminal.width));
 }
 
 // `info` has no plural.

@@ -2,7 +2,7 @@
 //!
 //! Agents use their shell as much as their own file tools. [`grammar`] parses the text as bash,
 //! with quoting, pipelines, here-documents and nested commands; `commands.json` describes the
-//! operands of some two hundred commands. Paths come from the text and are made absolute; only
+//! operands of some four hundred commands. Paths come from the text and are made absolute; only
 //! [`wildcards`] reads the disk. For an unknown variable or a glob, the directory before it is used
 //! as well. The analysis never fails: a command that it does not understand touches no files.
 

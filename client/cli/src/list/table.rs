@@ -13,7 +13,7 @@ use crate::heading::{self, labelled};
 use crate::listing_costs::{ListingCosts, cut_mark};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
-use crate::text::{continued, count, cut, pad, parted, plain, width, wrap};
+use crate::text::{continued, count, cut, join_or_stack, pad, plain, width, wrap};
 
 pub(crate) struct TableOptions<'a> {
     pub(crate) all: bool,
@@ -232,7 +232,7 @@ fn push_footer(
     let n_cut = options.costs.values().filter(|it| cut_mark(it.shown).is_some()).count();
     let cut = (n_cut > 0).then(|| format!("{n_cut} not shown whole · skillsd budget"));
     let parts: Vec<String> = [cut, others, advice].into_iter().flatten().collect();
-    for line in parted(&parts, terminal.width).lines() {
+    for line in join_or_stack(&parts, terminal.width).lines() {
         let _ = writeln!(text, "{}", paint(style::HEADING, line));
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn find(
     for name in names {
         let Some((extension, root, why)) = finder.extension(&name) else { continue };
         let origin = format!("the extension `{extension}`");
-        let owner = Some(owners.below(&finder.dir, declared, &root));
+        let owner = Some(owners.owner_below(&finder.dir, declared, &root));
         found.extend(relative.iter().map(|it| {
             let path = root.child(&**it);
             let path: RootPath = match &why {

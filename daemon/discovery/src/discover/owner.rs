@@ -97,7 +97,7 @@ impl<'a> Owners<'a> {
     /// Returns the owner of a path found by a row with this base.
     pub(super) fn base_owner(&self, base: &RootBase, path: &AbsPath) -> Owner {
         match base {
-            RootBase::Absolute(_) => self.at(Owner::Managed, path),
+            RootBase::Absolute(_) => self.owner_of(Owner::Managed, path),
             RootBase::Home | RootBase::Provided(_) | RootBase::BuiltIn(_) => self.in_home(path),
             RootBase::Variable { name, below_home } => {
                 self.variable_owner(Some(name), below_home, path)
@@ -107,7 +107,7 @@ impl<'a> Owners<'a> {
                 Ok(None) | Err(_) => self.in_home(path),
             },
             RootBase::Settings | RootBase::Plugins(_) | RootBase::Extensions(_) => {
-                self.at(Owner::User, path)
+                self.owner_of(Owner::User, path)
             }
             RootBase::Ancestors { .. } | RootBase::Additional | RootBase::MainWorktree => {
                 Owner::Repository
@@ -148,14 +148,14 @@ impl<'a> Owners<'a> {
 
     /// Returns the owner of a path declared by `declared`: the repository if the path leads into
     /// the worktree.
-    pub(super) fn at(&self, declared: Owner, path: &AbsPath) -> Owner {
+    pub(super) fn owner_of(&self, declared: Owner, path: &AbsPath) -> Owner {
         if declared.is_own() && self.is_inside(path) { Owner::Repository } else { declared }
     }
 
     /// Returns the owner of a path declared in a file of `fixed`, which belongs to `declared`. A
     /// path below `fixed` has the same owner.
-    pub(super) fn below(&self, fixed: &AbsPath, declared: Owner, path: &AbsPath) -> Owner {
-        if self.is_beneath(path, fixed) { declared } else { self.at(declared, path) }
+    pub(super) fn owner_below(&self, fixed: &AbsPath, declared: Owner, path: &AbsPath) -> Owner {
+        if self.is_beneath(path, fixed) { declared } else { self.owner_of(declared, path) }
     }
 
     /// Returns true if a path leads into this worktree or its main worktree. Worktrees that contain
@@ -219,7 +219,7 @@ impl<'a> Owners<'a> {
                     && self.real(path) == real_home.child(it)
             })
         });
-        if is_there { Owner::User } else { self.at(Owner::User, path) }
+        if is_there { Owner::User } else { self.owner_of(Owner::User, path) }
     }
 
     /// Returns the owner of a path below a directory that a variable names. A repository may set
@@ -236,7 +236,7 @@ impl<'a> Owners<'a> {
         if !is_daemons || !is_home || self.has_other_home() || self.worktree_of(&real).is_some() {
             return Owner::Repository;
         }
-        self.at(Owner::User, path)
+        self.owner_of(Owner::User, path)
     }
 
     /// Returns true if `HOME` is not the home directory of the user that the daemon serves. Nothing

@@ -218,7 +218,7 @@ impl PluginFinder<'_> {
             return;
         }
         let plugin = Arc::clone(plugin);
-        let owner = self.owners.below(&self.home, self.declared, &plugin.root);
+        let owner = self.owners.owner_below(&self.home, self.declared, &plugin.root);
         self.found.push(PluginPath {
             path,
             root_content,
@@ -660,7 +660,7 @@ impl PluginFinder<'_> {
             let (file, at) = (source.file.display(), source.at);
             format!("`{file}:{}:{}`", at.line, at.column)
         };
-        match self.settings.enabled(key, enabled_by_default) {
+        match self.settings.plugin_state(key, enabled_by_default) {
             PluginState::Yes => (None, None),
             PluginState::ByRepository(source) => (None, Some(self.owners.trust_path(&source.file))),
             PluginState::NotSet => {
@@ -695,7 +695,7 @@ impl PluginFinder<'_> {
         for named in keys {
             let Some((name, market)) = named.text.rsplit_once('@') else { continue };
             let is_on = matches!(
-                self.settings.enabled(&named.text, false),
+                self.settings.plugin_state(&named.text, false),
                 PluginState::Yes | PluginState::ByRepository(_)
             );
             if market == SKILLS_DIR || !is_on {

@@ -61,7 +61,7 @@ pub(super) fn search(
                     let declared = settings.owner_of(&it.source.file);
                     let paths = root_paths(ctx, rule, worktree, std::slice::from_ref(it));
                     paths.into_iter().map(move |path| {
-                        let owner = path.as_ref().ok().map(|it| owners.at(declared, it));
+                        let owner = path.as_ref().ok().map(|it| owners.owner_of(declared, it));
                         RootLocation::at(path, owner)
                     })
                 };

@@ -108,7 +108,7 @@ impl Walker<'_> {
             if survey.has_too_many_repeats() {
                 return None;
             }
-            if self.above(walk, dir, depth, listing.id).is_some() {
+            if self.find_link_loop(walk, dir, depth, listing.id).is_some() {
                 return Some(below);
             }
         }
@@ -137,9 +137,9 @@ impl Walker<'_> {
         Some(below)
     }
 
-    /// Returns the directory above `dir`, in the root that begins `depth` levels above it, that is
-    /// the same one: links lead in a circle. A limit of the depth ends circles by itself.
-    pub(super) fn above(
+    /// Returns the ancestor of `dir` with the same file id, if links lead in a circle. Searches up to
+    /// the root, `depth` levels above. A depth limit ends circles by itself, so nothing is searched.
+    pub(super) fn find_link_loop(
         &self,
         walk: &WalkRule,
         dir: &AbsPath,

@@ -440,7 +440,9 @@ impl Walker<'_> {
                 }
                 true
             }
-            Some(_) if let Some(above) = self.above(descent.walk, path, depth, listing.id) => {
+            Some(_)
+                if let Some(above) = self.find_link_loop(descent.walk, path, depth, listing.id) =>
+            {
                 descent.skip(path.clone(), SkipReason::SameDirectory(above));
                 true
             }

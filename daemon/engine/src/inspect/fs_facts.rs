@@ -18,7 +18,7 @@ use skills_platform::lock::lock;
 use skills_platform::open_file::path_of;
 use skills_syntax::path::AbsPath;
 
-use super::fenced::{own_top, users_home};
+use super::confined_reader::{own_top, users_home};
 use super::worktree::{ListingDependencies, WorktreeFiles};
 use crate::disk::{self, Disk as _, RealDisk};
 use crate::files::dir_index::ReadStat;

@@ -12,7 +12,7 @@ use skills_agents::skill::parse;
 use skills_syntax::markdown::Body;
 use skills_syntax::path::AbsPath;
 
-use super::fenced::Fenced;
+use super::confined_reader::Fenced;
 use super::parallel::in_parallel;
 use super::reference_search::{READ_LIMIT, home, texts};
 use super::text_index::TextIndex;

@@ -14,7 +14,7 @@ use skills_agents::references::{
 use skills_discovery::discover::{FileId, address_of};
 use skills_syntax::path::AbsPath;
 
-use super::fenced::Fenced;
+use super::confined_reader::Fenced;
 use super::fs_facts;
 use super::parallel::in_parallel;
 use super::text_index::{Mentions, TextIndex};
@@ -310,16 +310,16 @@ pub fn watch_texts(watch: &mut Subscription, top: &AbsPath, home: Option<&AbsPat
         let agents = AGENT_DIRS.map(|it| home.child(it));
         for dir in agents.iter().chain([&home]) {
             for file in REFERENCING_FILES {
-                watch.entry(&dir.child(file), WatchScope::Saves);
+                watch.watch_entry(&dir.child(file), WatchScope::Saves);
             }
         }
         for dir in agents.iter().flat_map(|it| AGENT_SUBDIRS.map(|kept| it.child(kept))) {
-            if !watch.entries(&dir, WatchScope::Saves) {
-                watch.entry(&dir, WatchScope::Names);
+            if !watch.watch_entries(&dir, WatchScope::Saves) {
+                watch.watch_entry(&dir, WatchScope::Names);
             }
         }
     }
-    [top.to_path_buf()].iter().chain(&dirs).all(|it| watch.entries(it, WatchScope::Saves))
+    [top.to_path_buf()].iter().chain(&dirs).all(|it| watch.watch_entries(it, WatchScope::Saves))
 }
 
 /// Returns the names of all skills of these views, and of their directories.

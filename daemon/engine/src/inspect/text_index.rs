@@ -18,7 +18,7 @@ use skills_agents::skill::parse;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
-use super::fenced::{Confinement, Fenced};
+use super::confined_reader::{Confinement, Fenced};
 use super::parallel::in_parallel;
 use crate::cancel::Cancel;
 use crate::disk::{Stat, stat_target};

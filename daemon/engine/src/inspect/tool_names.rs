@@ -4,7 +4,7 @@ use skills_agents::tool_names::ToolNames;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
-use super::fenced::read_fenced;
+use super::confined_reader::read_fenced;
 use super::fs_facts::worktree_top;
 use crate::disk::{Disk as _, EntryKind, File, RealDisk};
 

@@ -173,7 +173,7 @@ impl Sessions {
                     let hooks = Arc::make_mut(session).hooks.iter_mut();
                     hooks.filter(|it| is_it(it)).for_each(|it| it.is_done = true);
                 }
-                None => live.n_departures += 1,
+                None => live.n_evictions += 1,
             }
             (was_live, self.store.queue(move |it| hook::finish(it, &wanted)))
         };
@@ -229,7 +229,7 @@ impl Sessions {
         let wanted = id.to_owned();
         let (was_live, write) = {
             let mut live = self.live();
-            live.n_departures += 1;
+            live.n_evictions += 1;
             let was_live = live.sessions.remove(id).is_some();
             (was_live, self.store.queue(move |it| rows::drop_session(it, &wanted)))
         };
@@ -260,7 +260,7 @@ impl Sessions {
         let since = at.saturating_sub(millis(keep));
         let write = {
             let mut live = self.live();
-            live.n_departures += 1;
+            live.n_evictions += 1;
             live.sessions.retain(|_, it| it.used >= since);
             self.store.queue(move |it| rows::drop_expired(it, since))
         };

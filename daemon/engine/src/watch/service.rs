@@ -241,14 +241,14 @@ mod tests {
         ];
         for step in steps {
             let mut watched = service.subscribe().unwrap();
-            watched.follow(&file);
+            watched.watch_file(&file);
             step();
             timeout(Duration::from_secs(10), watched.changed()).await.unwrap();
         }
         // Writes to a sibling are ignored.
         let beside = dir.join("a/log");
         let mut watched = service.subscribe().unwrap();
-        watched.follow(&file);
+        watched.watch_file(&file);
         fs::write(&beside, "more").unwrap();
         assert!(timeout(Duration::from_millis(20), watched.changed()).await.is_err());
     }
@@ -260,7 +260,7 @@ mod tests {
         fs::write(dir.join("dotfiles/f"), "1").unwrap();
         symlink(dir.join("dotfiles/f"), dir.join("f")).unwrap();
         let mut watched = service.subscribe().unwrap();
-        watched.follow(&dir.join("f"));
+        watched.watch_file(&dir.join("f"));
         fs::write(dir.join("dotfiles/f"), "2").unwrap();
         let replaces = timeout(Duration::from_secs(10), watched.changed()).await.unwrap();
         assert!(!replaces, "a write keeps the watches");
@@ -273,7 +273,7 @@ mod tests {
         let (service, dir, _guard) = service();
         fs::write(dir.join("f"), "").unwrap();
         let mut watched = service.subscribe().unwrap();
-        assert!(watched.entries(&dir, WatchScope::Names));
+        assert!(watched.watch_entries(&dir, WatchScope::Names));
         assert!(timeout(Duration::from_millis(20), watched.changed()).await.is_err());
         fs::remove_file(dir.join("f")).unwrap();
         timeout(Duration::from_secs(10), watched.changed()).await.unwrap();

@@ -47,18 +47,18 @@ impl Subscription {
 
     /// Watches a file for writes and replacement; if it is missing, its nearest existing parent
     /// directory for its creation. Follows links and blocks on the disk.
-    pub fn follow(&mut self, file: &Path) {
+    pub fn watch_file(&mut self, file: &Path) {
         if let Ok(real) = file.canonicalize() {
             // Fails if it has gone meanwhile, which the directory reports.
             let _ = self.arm(&real, WatchScope::File);
-            self.entry(&real, WatchScope::Names);
+            self.watch_entry(&real, WatchScope::Names);
         }
-        self.entry(file, WatchScope::Names);
+        self.watch_entry(file, WatchScope::Names);
     }
 
     /// Watches an entry of a directory, or its nearest existing parent. Follows links to the
     /// directory and blocks on the disk.
-    pub fn entry(&mut self, path: &Path, scope: WatchScope) {
+    pub fn watch_entry(&mut self, path: &Path, scope: WatchScope) {
         let mut below = path;
         while let (Some(dir), Some(name)) = (below.parent(), below.file_name()) {
             if let Ok(real) = dir.canonicalize() {
@@ -75,7 +75,7 @@ impl Subscription {
 
     /// Watches all entries of a directory. Follows links to it and blocks on the disk. Returns
     /// false if it is no directory or is not watched.
-    pub fn entries(&mut self, dir: &Path, scope: WatchScope) -> bool {
+    pub fn watch_entries(&mut self, dir: &Path, scope: WatchScope) -> bool {
         let Ok(real) = dir.canonicalize() else { return false };
         self.arms.routes.add(real.as_os_str(), Subject::Entries, &self.changes);
         self.arm(&real, scope).is_ok()

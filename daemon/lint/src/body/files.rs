@@ -8,10 +8,10 @@ use skills_syntax::markdown::link_path;
 use skills_syntax::suggest;
 use skills_syntax::text::{Span, occurrences};
 
+use super::super::example_context::is_in_list_of_results;
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
 use super::super::hooks;
-use super::super::illustration::is_in_list_of_results;
 use super::super::link::{is_illustration, is_page_of_host, normalise};
 use super::super::rule::Rule;
 use super::super::subject::Cx;
@@ -168,9 +168,9 @@ fn check_import(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, span: Span, out: &mut 
         return;
     }
     // Otherwise the import is probably of the user's project, if not of a package.
-    let may_be_told = is_explicit || TEXTS.contains(&extension);
+    let is_reported = is_explicit || TEXTS.contains(&extension);
     let importers: Vec<_> = cx.profiles().into_iter().filter(|it| it.imports).collect();
-    if !may_be_told
+    if !is_reported
         || importers.is_empty()
         || !mentions.is_own(span, &normal)
         || mentions.above(&normal) != Above::Missing
@@ -281,8 +281,8 @@ fn check_path(
     let mut dirs = SKILL_DIRS.iter().chain(&OTHER_DIRS);
     let is_certain = written.contains('{')
         || dirs.any(|it| name.starts_with(it)) && !is_first_missing(cx, &normal);
-    let may_be_told = is_certain || !is_plain && READ_DIRS.iter().any(|it| name.starts_with(it));
-    if !may_be_told || !mentions.is_own(span, &normal) {
+    let is_reported = is_certain || !is_plain && READ_DIRS.iter().any(|it| name.starts_with(it));
+    if !is_reported || !mentions.is_own(span, &normal) {
         return;
     }
     if is_certain {

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use skills_syntax::text::{Span, occurrences};
 
+use super::super::example_context::{CONTEXT_BYTES, paragraph_start};
 use super::super::expression::expression;
-use super::super::illustration::{CONTEXT_BYTES, paragraph_start};
 use super::super::subject::Cx;
 
 /// Characters of Markdown between words and a path.

@@ -11,11 +11,11 @@ use skills_agents::references::is_instruction_file;
 use skills_syntax::suggest;
 use skills_syntax::text::{Span, occurrences};
 
-use super::super::expression::expression;
-use super::super::fs_context::PathKind;
-use super::super::illustration::{
+use super::super::example_context::{
     CONTEXT_BYTES, EXAMPLES, announces_results, is_in_examples, is_in_list_of_results, proposes,
 };
+use super::super::expression::expression;
+use super::super::fs_context::PathKind;
 use super::super::link::is_placeholder;
 use super::super::subject::Cx;
 

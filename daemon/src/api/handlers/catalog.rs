@@ -270,14 +270,14 @@ pub(super) fn listed_candidates<'v>(
         claude::sort(&view.resolution, &mut listed);
         notes = Some(claude::ListingNotes::of(view));
     }
-    let one = |it: &'v Candidate| {
-        let mut skill = one(view, it, score(uses, it));
+    let with_notes = |it: &'v Candidate| {
+        let mut skill = listed_skill(view, it, score(uses, it));
         if let Some(notes) = &mut notes {
             notes.apply(it, &mut skill);
         }
         (it, skill)
     };
-    listed.into_iter().map(one).collect()
+    listed.into_iter().map(with_notes).collect()
 }
 
 /// Sorts skills like the registry in the founding notes on opencode: a name keeps the place at
@@ -302,7 +302,7 @@ fn is_tool_disabled(view: &View, agent: Option<&str>) -> bool {
         && [Author::Agent, Author::AgentUntrusted].into_iter().any(denies)
 }
 
-fn one<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSkill<'a> {
+fn listed_skill<'a>(view: &'a View, candidate: &'a Candidate, use_score: f64) -> ListedSkill<'a> {
     let root = &view.resolution.roots[candidate.root];
     // Settings may limit a skill to its name.
     let shown = view.resolution.with_text(candidate).filter(|it| !it.name_only);

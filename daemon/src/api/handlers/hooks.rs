@@ -22,7 +22,7 @@ use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::dispatch::MethodCall;
 use crate::rpc::peer::ClientPeer;
 
-pub(crate) async fn matching(call: MethodCall<GuardedParts, HooksMatchParams>) -> Outcome {
+pub(crate) async fn match_hooks(call: MethodCall<GuardedParts, HooksMatchParams>) -> Outcome {
     let MethodCall { parts, peer, mut params } = call;
     let mut context = params.take_context();
     let agent = context.agent.clone().unwrap_or_default();
@@ -103,7 +103,7 @@ fn matched(it: &RegisteredHook) -> MatchedHook {
     }
 }
 
-pub(crate) async fn done(call: MethodCall<GuardedParts, HooksDoneParams>) -> Outcome {
+pub(crate) async fn finish_hook(call: MethodCall<GuardedParts, HooksDoneParams>) -> Outcome {
     let MethodCall { parts, params, .. } = call;
     let removed = params.ok && parts.resolver.sessions.finish_hook(&params.id).await;
     let health = to_wire::health(&parts.resolver.sessions.store().health());

@@ -131,14 +131,14 @@ pub(crate) async fn pending(call: MethodCall<GuardedParts, PermissionPendingPara
     parts.access.queue.each(|id, asked| {
         let session = &asked.question.subject.session;
         if params.session.is_none() || params.session == *session {
-            requests.push(one(id, asked));
+            requests.push(pending_permission(id, asked));
         }
     });
     let health = to_wire::health(&parts.resolver.settings.health(None));
     Answer::new(&PermissionPendingResult { requests, health })
 }
 
-fn one(id: &str, asked: &Pending) -> PendingPermission {
+fn pending_permission(id: &str, asked: &Pending) -> PendingPermission {
     let question = asked.question.clone();
     let subject = question.subject;
     let encoding = encoding_of([&*question.view.cwd]);

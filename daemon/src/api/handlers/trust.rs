@@ -74,7 +74,7 @@ pub(crate) async fn get(call: MethodCall<GuardedParts, TrustGetParams>) -> Outco
         path_encoding: encoding,
         trusted: said.is_some_and(|it| it.1),
         decided: said.map(|(it, _)| encode(it, encoding)),
-        all: trusts.iter().map(|(dir, trusted)| one(dir, trusted)).collect(),
+        all: trusts.iter().map(|(dir, trusted)| trusted_dir(dir, trusted)).collect(),
         waiting,
         covers,
         digest,
@@ -105,7 +105,7 @@ fn read(
     Ok((found, covered))
 }
 
-fn one(dir: &AbsPath, trusted: bool) -> TrustedDir {
+fn trusted_dir(dir: &AbsPath, trusted: bool) -> TrustedDir {
     let path_encoding = encoding_of([&**dir]);
     TrustedDir { dir: encode(dir, path_encoding), path_encoding, trusted }
 }

@@ -64,9 +64,9 @@ fn arm(
     targets: &[WatchTarget],
     configuration: Option<&Path>,
 ) -> Subscription {
-    let file = |watch: &mut Subscription, path: &Path| watch.entry(path, WatchScope::Saves);
+    let file = |watch: &mut Subscription, path: &Path| watch.watch_entry(path, WatchScope::Saves);
     let directory = |watch: &mut Subscription, dir: &Path| {
-        if !watch.entries(dir, WatchScope::Saves) {
+        if !watch.watch_entries(dir, WatchScope::Saves) {
             file(watch, dir);
         }
     };
@@ -87,7 +87,7 @@ fn arm(
                 directory(&mut watch, &top.join(dir));
                 if *is_recursive {
                     for dir in inspect::directories(&top, dir, MAX_GLOB_DIRS) {
-                        watch.entries(&dir, WatchScope::Saves);
+                        watch.watch_entries(&dir, WatchScope::Saves);
                     }
                 }
             }

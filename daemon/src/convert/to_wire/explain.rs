@@ -58,7 +58,7 @@ pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
         };
         steps.extend(root.skips.iter().filter(is_mistake).map(|skip| wire::Step {
             reason: Some(skip.reason.message()),
-            next: Some(skip.next(root)),
+            next: Some(skip.suggested_action(root)),
             ..skip_step(view, &skip.path, skip.reason.rule(), root_idx)
         }));
     }

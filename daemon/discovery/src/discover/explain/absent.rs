@@ -248,7 +248,7 @@ impl<'a> Inquiry<'a> {
                 let target = root.path.child(dir.file_name().unwrap_or_default());
                 format!("Move `{}` to `{}`.", dir.display(), target.display())
             }
-            _ => skip.next(root),
+            _ => skip.suggested_action(root),
         };
         Absence::new(skip.reason.rule(), skip.reason.message(), next)
     }

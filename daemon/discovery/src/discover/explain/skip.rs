@@ -11,7 +11,7 @@ use super::super::{Bound, SearchRoot, SkipReason, SkippedEntry};
 
 impl SkippedEntry {
     /// Returns a suggested action, as a sentence. `root` is the root of the skipped entry.
-    pub fn next(&self, root: &SearchRoot) -> String {
+    pub fn suggested_action(&self, root: &SearchRoot) -> String {
         let name = self.path.file_name().unwrap_or_default();
         let root = root.path.display();
         let path = self.path.display();

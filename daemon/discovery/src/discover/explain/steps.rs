@@ -51,7 +51,7 @@ impl Inquiry<'_> {
                     file: None,
                     next: match &answer {
                         Some((rule, next)) if *rule == skip.reason.rule() => Some(next.clone()),
-                        _ => Some(skip.next(root)),
+                        _ => Some(skip.suggested_action(root)),
                     },
                 });
             }

@@ -97,7 +97,7 @@ impl SettingsDecisions {
     }
 
     /// Returns the state of a plugin; `by_default` applies if no file mentions it.
-    pub(in crate::discover) fn enabled(&self, key: &str, by_default: bool) -> PluginState<'_> {
+    pub(in crate::discover) fn plugin_state(&self, key: &str, by_default: bool) -> PluginState<'_> {
         let last = |counts: &dyn Fn(&AbsPath) -> bool| {
             let mut said = self.plugins.iter().rev();
             said.find(|(it, _)| &*it.text == key && counts(&it.source.file))

@@ -272,7 +272,7 @@ pub(in crate::discover) fn apply(
     for candidate in candidates.iter_mut().filter(|it| !it.state.is_out()) {
         let is_read = roots[candidate.root].scope != Scope::Additional;
         let plugin = plugins.iter().find(|it| is_read && it.root == candidate.dir());
-        let off = plugin.and_then(|it| match settings.enabled(&it.key, true) {
+        let off = plugin.and_then(|it| match settings.plugin_state(&it.key, true) {
             PluginState::No(source) => Some((it, source)),
             _ => None,
         });

@@ -49,7 +49,7 @@ pub(super) struct Live {
     pub(super) sessions: HashMap<String, Arc<Session>>,
     /// Counts sessions that left memory or were changed on disk only. A read during which it
     /// changes may be outdated.
-    pub(super) n_departures: u64,
+    pub(super) n_evictions: u64,
 }
 
 impl Sessions {
@@ -59,19 +59,19 @@ impl Sessions {
     ///
     /// The store cannot be read.
     pub async fn peek(&self, id: &str) -> Result<Option<Arc<Session>>, StoreError> {
-        Ok(self.having(id).await?.and_then(|live| live.sessions.get(id).cloned()))
+        Ok(self.lock_with(id).await?.and_then(|live| live.sessions.get(id).cloned()))
     }
 
     /// Locks the sessions in memory with this session loaded; none if it does not exist. A failed
     /// read is an error: taken for a missing session, its row would be overwritten.
-    async fn having(&self, id: &str) -> Result<Option<MutexGuard<'_, Live>>, StoreError> {
+    async fn lock_with(&self, id: &str) -> Result<Option<MutexGuard<'_, Live>>, StoreError> {
         loop {
-            let n_departures = {
+            let n_evictions = {
                 let live = self.live();
                 if live.sessions.contains_key(id) {
                     return Ok(Some(live));
                 }
-                live.n_departures
+                live.n_evictions
             };
             let wanted = id.to_owned();
             let found = self.store.read(move |it| rows::load(it, &wanted)).await;
@@ -88,7 +88,7 @@ impl Sessions {
             if live.sessions.contains_key(id) {
                 return Ok(Some(live));
             }
-            if live.n_departures == n_departures {
+            if live.n_evictions == n_evictions {
                 live.make_room();
                 live.sessions.insert(id.to_owned(), session);
                 return Ok(Some(live));
@@ -135,7 +135,7 @@ impl Sessions {
             let mut live = self.live();
             match live.sessions.get_mut(id) {
                 Some(it) => Arc::make_mut(it).forget(&agent, &what),
-                None => live.n_departures += 1,
+                None => live.n_evictions += 1,
             }
             self.store.queue(move |it| rows::drop_agent(it, &wanted, &agent, &what))
         };
@@ -149,7 +149,7 @@ impl Sessions {
         change: impl FnOnce(&mut Session) -> (Vec<SessionPart>, T),
     ) -> Result<Option<(Arc<Session>, T)>, StoreError> {
         let changed = {
-            let Some(mut live) = self.having(id).await? else { return Ok(None) };
+            let Some(mut live) = self.lock_with(id).await? else { return Ok(None) };
             live.sessions.get_mut(id).map(|it| self.change_live(it, change))
         };
         match changed {
@@ -166,11 +166,11 @@ impl Sessions {
         change: impl FnOnce(&mut Session, bool) -> (Vec<SessionPart>, T),
     ) -> Result<(Arc<Session>, T), StoreError> {
         let changed = loop {
-            let n_departures = self.live().n_departures;
+            let n_evictions = self.live().n_evictions;
             let is_known = self.get(id).await?.is_some();
             let mut live = self.live();
             let is_live = live.sessions.contains_key(id);
-            if !is_live && (is_known || live.n_departures != n_departures) {
+            if !is_live && (is_known || live.n_evictions != n_evictions) {
                 // The session was evicted or closed meanwhile: tries again.
                 continue;
             }
@@ -244,7 +244,7 @@ impl Live {
         used.sort_unstable();
         let oldest = used[used.len() / 4];
         let at = now();
-        self.n_departures += 1;
+        self.n_evictions += 1;
         self.sessions.retain(|_, it| it.used > oldest || counts_writes(it, at));
     }
 }

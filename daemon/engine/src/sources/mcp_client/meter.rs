@@ -97,13 +97,13 @@ impl Meter {
     }
 
     /// Records a limit exceeded elsewhere than on an output.
-    pub(super) fn exceed(&self, excess: ExceededLimit) {
+    pub(super) fn record_excess(&self, excess: ExceededLimit) {
         lock(&self.counts).excess.get_or_insert(excess);
         self.exceeded.notify_one();
     }
 
     /// Waits until a limit is exceeded.
-    pub(super) async fn exceeded(&self) -> ExceededLimit {
+    pub(super) async fn wait_for_excess(&self) -> ExceededLimit {
         loop {
             if let Some(excess) = self.excess() {
                 return excess;

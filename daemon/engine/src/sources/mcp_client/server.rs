@@ -189,7 +189,7 @@ impl Keeper {
                 process.end().await;
                 return Err(why);
             }
-            excess = meter.exceeded() => {
+            excess = meter.wait_for_excess() => {
                 process.end().await;
                 return Err(excess.into());
             }
@@ -253,7 +253,7 @@ impl Keeper {
                     // Merges further changes during the pause.
                     sleep(MCP_RELIST_PAUSE).await;
                 }
-                excess = meter.exceeded() => return End::Crashed(excess.into()),
+                excess = meter.wait_for_excess() => return End::Crashed(excess.into()),
                 status = process.ended() => {
                     return End::Crashed(Failure::new(&meter, || {
                         ended(status.map(|it| it.to_string()), process)
@@ -407,7 +407,7 @@ async fn list_pages(
         let page = client.list_prompts(Some(params)).await?;
         prompts.extend(page.prompts);
         if prompts.len() > MCP_PROMPTS {
-            meter.exceed(ExceededLimit::Prompts);
+            meter.record_excess(ExceededLimit::Prompts);
             return Err(ServiceError::TransportClosed);
         }
         cursor = page.next_cursor;
@@ -415,7 +415,7 @@ async fn list_pages(
             return Ok(prompts);
         }
     }
-    meter.exceed(ExceededLimit::Pages);
+    meter.record_excess(ExceededLimit::Pages);
     Err(ServiceError::TransportClosed)
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use skills_syntax::text::Span;
 
-use super::announced::{ANNOUNCES, TABLE_OF_EXAMPLES, is_below};
+use super::example_lists::{ANNOUNCES, TABLE_OF_EXAMPLES, is_below};
 use super::expression::expression;
 use super::subject::Cx;
 
