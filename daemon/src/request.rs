@@ -96,6 +96,7 @@ impl ProfileSource {
 }
 
 /// State of the daemon when a call begins.
+#[derive(Clone)]
 pub(crate) struct CallStart {
     peer: Arc<ClientPeer>,
     now: Stamp,
@@ -118,6 +119,11 @@ impl DecodedCall {
     /// Returns the user's configuration when the call began.
     pub(crate) fn config(&self) -> &Config {
         &self.start.config
+    }
+
+    /// Uses the configuration of the worktree that the same call has read for another profile.
+    pub(crate) fn reuse_repository(&mut self, worktree: &AbsPath, config: &Arc<Config>) {
+        self.repository = Some((worktree.clone(), Arc::clone(config)));
     }
 
     /// Continues the call in a session.

@@ -104,7 +104,8 @@ pub(super) async fn active(
     mut profiles: Vec<String>,
 ) -> Result<Active, RpcError> {
     // Any view of the directory knows its worktree, whose configuration may apply.
-    let call = resolver.decode(peer, context.clone()).await?;
+    let start = resolver.begin(peer, context.session.as_deref()).await?;
+    let call = resolver.decode_from(start.clone(), context.clone()).await?;
     let source = call.profile_source.clone();
     let RequestContext { config, repository, view: any, .. } = resolver.complete(call).await?;
     let names_agents = source == ProfileSource::Call || !profiles.is_empty();
@@ -133,19 +134,24 @@ pub(super) async fn active(
     // A rename has to find the skills of every agent, unless the call names some.
     let is_other = |it: &&str| !names_agents && !profiles.iter().any(|profile| profile == it);
     let unjudged: Vec<_> = DEFAULT_PROFILES.into_iter().filter(is_other).collect();
-    let of = |profile: String| Context { profile: Some(profile), ..context.clone() };
+    let decode = async |profile: String| {
+        let context = Context { profile: Some(profile), ..context.clone() };
+        let mut call = resolver.decode_from(start.clone(), context).await?;
+        call.reuse_repository(&top, &repository);
+        Ok::<_, RpcError>(call)
+    };
     let mut views = Vec::with_capacity(profiles.len());
     for profile in profiles {
         views.push(if profile == *any.ctx.profile.id {
             Arc::clone(&any)
         } else {
-            resolver.resolve(peer, of(profile)).await?.view
+            resolver.complete(decode(profile).await?).await?.view
         });
     }
     let mut others = Vec::with_capacity(unjudged.len());
     for profile in unjudged {
         // Nothing is judged by these agents, so no call waits for their sources.
-        let mut call = resolver.decode(peer, of(profile.to_owned())).await?;
+        let mut call = decode(profile.to_owned()).await?;
         others.push(resolver.view(&mut call).await?);
     }
     Ok(Active { views, others, reason, top, rows: skills_config::level_rows(files), config })

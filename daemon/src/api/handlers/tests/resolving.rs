@@ -112,6 +112,25 @@ async fn touch_that_hides_a_skill_by_what_it_discovers_ends() {
 }
 
 #[tokio::test]
+async fn check_for_several_agents_resolves_the_settings_once() {
+    let (lookups, _guards) = subscribe();
+    let mut rig = tree();
+    for (method, params) in [
+        ("skills/check", json!({"profiles": ["claude-code", "codex", "opencode"]})),
+        ("skills/check", json!({})),
+        ("index/snapshot", json!({})),
+    ] {
+        lookups.take();
+        rig.call(method, params.clone()).await;
+        let all = lookups.take();
+        for message in ["resolve the settings", "resolve the settings of the worktree"] {
+            let n_resolved = all.iter().filter(|it| *it == message).count();
+            assert_eq!(n_resolved, 1, "{method} {params}: {all:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn call_resolves_settings_and_view_once() {
     let (lookups, _guards) = subscribe();
     let mut rig = tree();
