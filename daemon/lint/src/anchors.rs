@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
-use skills_syntax::markdown::Body;
+use skills_syntax::markdown::{Body, heading_anchor};
 use skills_syntax::text::Span;
 
 use super::expression::expression;
@@ -56,9 +56,7 @@ fn slug(title: &str) -> String {
     static TARGETS: LazyLock<Regex> =
         LazyLock::new(|| expression(r"\]\([^)]*\)|<[^>]*>|\{#[^}]*\}"));
     let title = TARGETS.replace_all(title, "");
-    let kept = title.trim().trim_end_matches('#').trim_end().chars();
-    let kept = kept.filter(|it| it.is_alphanumeric() || matches!(it, '_' | '-' | ' '));
-    kept.map(|it| if it == ' ' { '-' } else { it }).collect::<String>().to_lowercase()
+    heading_anchor(title.trim().trim_end_matches('#').trim_end())
 }
 
 /// Returns false if an anchor of a heading certainly does not exist.

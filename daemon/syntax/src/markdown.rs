@@ -10,7 +10,7 @@ mod target;
 
 use crate::text::Span;
 
-pub use body::{Body, Definition, Fence, Heading, LabelUse};
+pub use body::{Body, Definition, Fence, Heading, LabelUse, heading_anchor};
 pub use target::{link_path, percent_decode, percent_decode_text};
 
 impl Body {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use skills_syntax::markdown::heading_anchor;
 use skills_syntax::text::Span;
 
 use super::sections::Section;
@@ -51,7 +52,7 @@ struct AnchorNames(HashMap<String, usize>);
 
 impl AnchorNames {
     fn next(&mut self, title: &str) -> String {
-        let plain = slugify(title);
+        let plain = heading_anchor(title);
         let mut name = plain.clone();
         while self.0.contains_key(&name) {
             let count = self.0.entry(plain.clone()).or_default();
@@ -61,12 +62,6 @@ impl AnchorNames {
         self.0.insert(name.clone(), 0);
         name
     }
-}
-
-/// Returns the lower-case title with hyphens for spaces and without punctuation.
-fn slugify(title: &str) -> String {
-    let letters = title.chars().filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'));
-    letters.flat_map(char::to_lowercase).map(|it| if it == ' ' { '-' } else { it }).collect()
 }
 
 #[cfg(test)]

@@ -39,6 +39,13 @@ pub struct Heading {
     pub span: Span,
 }
 
+/// Returns the anchor that Markdown renderers make of a heading's plain text: its letters, digits,
+/// hyphens and underscores in lower case, with hyphens for spaces.
+pub fn heading_anchor(title: &str) -> String {
+    let kept = title.chars().filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'));
+    kept.map(|it| if it == ' ' { '-' } else { it }).collect::<String>().to_lowercase()
+}
+
 /// A fenced code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
