@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use skills_cli::{CommandError, GlobalArgs};
 use skills_protocol::path::{PathEncoding, decode};
 use skills_protocol::wire::Context;
 use tokio::sync::watch;
@@ -18,11 +17,15 @@ use tokio::time::timeout;
 /// Maximum wait for a client to send its roots.
 pub(crate) const ROOTS_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// Makes the context of calls in these directories, the working directory first. An error is a
+/// message.
+pub type ContextOfRoots = Box<dyn Fn(Vec<PathBuf>) -> Result<Context, String> + Send + Sync>;
+
 /// The client's current working directory.
 pub struct ClientDirectory {
-    global: GlobalArgs,
-    session: Option<String>,
     start: Context,
+    /// None if the command line names the directory; the client's roots are then ignored.
+    context_of_roots: Option<ContextOfRoots>,
     /// None while waiting for the client's roots.
     current: watch::Sender<Option<Context>>,
     /// True once the client has sent its roots or has none.
@@ -30,16 +33,15 @@ pub struct ClientDirectory {
 }
 
 impl ClientDirectory {
-    /// Returns the directory given on the command line.
-    pub fn new(global: GlobalArgs, session: Option<String>) -> Result<Self, CommandError> {
-        let start = Context { session: session.clone(), ..skills_cli::context(&global)? };
+    /// Returns the directory that the server was started in, which `context_of_roots` replaces.
+    pub fn new(start: Context, context_of_roots: Option<ContextOfRoots>) -> Self {
         let current = watch::Sender::new(Some(start.clone()));
-        Ok(Self { global, session, start, current, has_roots_answer: AtomicBool::new(false) })
+        Self { start, context_of_roots, current, has_roots_answer: AtomicBool::new(false) }
     }
 
     /// Makes calls wait until the client has sent its roots.
     pub(crate) fn await_roots(&self) {
-        if self.global.cwd.is_none() {
+        if self.context_of_roots.is_some() {
             self.current.send_replace(None);
         }
     }
@@ -48,11 +50,9 @@ impl ClientDirectory {
     /// the others additional directories. `roots` is none if the client sent none.
     pub(crate) fn apply_roots(&self, roots: Option<&[String]>) {
         self.has_roots_answer.store(true, Ordering::Relaxed);
-        if self.global.cwd.is_some() {
-            return;
-        }
-        let context =
-            roots.and_then(|it| self.context_of_roots(it)).unwrap_or_else(|| self.start.clone());
+        let Some(context_of_roots) = &self.context_of_roots else { return };
+        let context = roots.and_then(|it| context_of(it, context_of_roots));
+        let context = context.unwrap_or_else(|| self.start.clone());
         self.current.send_if_modified(|current| {
             let is_new = current.as_ref() != Some(&context);
             *current = Some(context);
@@ -62,26 +62,7 @@ impl ClientDirectory {
 
     /// Returns whether the client must be asked for its roots.
     pub(crate) fn needs_roots(&self) -> bool {
-        self.global.cwd.is_none() && !self.has_roots_answer.load(Ordering::Relaxed)
-    }
-
-    fn context_of_roots(&self, roots: &[String]) -> Option<Context> {
-        let mut dirs = roots.iter().filter_map(|uri| {
-            let dir = directory(uri);
-            if dir.is_none() {
-                tracing::info!("ignoring a client root that is not a directory");
-            }
-            dir
-        });
-        let mut global = GlobalArgs { cwd: Some(dirs.next()?), ..self.global.clone() };
-        global.add_dirs.extend(dirs);
-        match skills_cli::context(&global) {
-            Ok(context) => Some(Context { session: self.session.clone(), ..context }),
-            Err(error) => {
-                tracing::warn!("ignoring the client's roots: {}", error.message());
-                None
-            }
-        }
+        self.context_of_roots.is_some() && !self.has_roots_answer.load(Ordering::Relaxed)
     }
 
     /// Returns the context of calls; waits while the client is asked for its roots.
@@ -107,6 +88,28 @@ impl ClientDirectory {
     }
 }
 
+/// Returns the context of the roots that are directories; `None` if none is.
+fn context_of(roots: &[String], context_of_roots: &ContextOfRoots) -> Option<Context> {
+    let dirs = roots.iter().filter_map(|uri| {
+        let dir = directory(uri);
+        if dir.is_none() {
+            tracing::info!("ignoring a client root that is not a directory");
+        }
+        dir
+    });
+    let dirs: Vec<_> = dirs.collect();
+    if dirs.is_empty() {
+        return None;
+    }
+    match context_of_roots(dirs) {
+        Ok(context) => Some(context),
+        Err(message) => {
+            tracing::warn!("ignoring the client's roots: {message}");
+            None
+        }
+    }
+}
+
 /// Returns the directory of a `file://` URI, if it exists.
 fn directory(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
@@ -121,8 +124,14 @@ fn directory(uri: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn client_directory(global: GlobalArgs) -> ClientDirectory {
-        ClientDirectory::new(global, None).expect("a directory")
+    fn context(dirs: &[PathBuf]) -> Context {
+        let mut dirs = dirs.iter().map(|it| it.to_str().expect("plain").to_owned());
+        Context { cwd: dirs.next(), additional_dirs: dirs.collect(), ..Context::default() }
+    }
+
+    fn client_directory() -> ClientDirectory {
+        let of_roots = |dirs: Vec<PathBuf>| Ok(context(&dirs));
+        ClientDirectory::new(context(&["/start".into()]), Some(Box::new(of_roots)))
     }
 
     #[tokio::test]
@@ -132,7 +141,7 @@ mod tests {
         for dir in [&one, &two] {
             std::fs::create_dir(dir).expect("made");
         }
-        let directory = client_directory(GlobalArgs::default());
+        let directory = client_directory();
         directory.await_roots();
         let base = top.path().to_str().expect("plain");
         let roots =
@@ -148,7 +157,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_usable_roots_the_start_directory_is_used() {
-        let directory = client_directory(GlobalArgs::default());
+        let directory = client_directory();
         let start = directory.context().await;
         directory.await_roots();
         directory.apply_roots(Some(&["file:///nowhere/at/all".to_owned()]));
@@ -159,13 +168,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn cwd_option_takes_precedence_over_roots() {
-        let top = tempfile::TempDir::new().expect("made");
-        let cwd = Some(top.path().to_owned());
-        let directory = client_directory(GlobalArgs { cwd, ..GlobalArgs::default() });
+    async fn directory_of_the_command_line_takes_precedence_over_roots() {
+        let directory = ClientDirectory::new(context(&["/start".into()]), None);
         directory.await_roots();
         directory.apply_roots(Some(&["file:///".to_owned()]));
-        let real = top.path().canonicalize().expect("there");
-        assert_eq!(directory.context().await.cwd.map(PathBuf::from), Some(real));
+        assert_eq!(directory.context().await.cwd.as_deref(), Some("/start"));
     }
 }

@@ -26,7 +26,7 @@ use rmcp::service::ServerInitializeError;
 use skills_client::client::Client;
 use skills_protocol::wire::Shell;
 
-pub use client_directory::ClientDirectory;
+pub use client_directory::{ClientDirectory, ContextOfRoots};
 use context::McpContext;
 use input::StdioTransport;
 use server::{Server, VERSION};

@@ -3,19 +3,20 @@
 //! The server is the crate `skills-mcp`. Standard output carries the protocol only; the log goes to
 //! files in the state directory.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use skills_cli::GlobalArgs;
 use skills_cli::exit::Exit;
+use skills_cli::{CommandError, GlobalArgs};
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::environment::{config_file, socket_location};
 use skills_client::fallback::Fallback;
 use skills_client::spawn::StartOptions;
 use skills_config::Config;
-use skills_mcp::{ClientDirectory, Clients, ServeError};
-use skills_protocol::wire::Shell;
+use skills_mcp::{ClientDirectory, Clients, ContextOfRoots, ServeError};
+use skills_protocol::wire::{Context, Shell};
 use tokio::runtime;
 
 use crate::lifecycle::in_process::FallbackServer;
@@ -32,13 +33,35 @@ pub(crate) struct McpOptions {
     pub(crate) shell: Shell,
 }
 
+/// Returns the directory of the command line, or else the one that the client's roots replace.
+fn client_directory(
+    global: &GlobalArgs,
+    session: Option<String>,
+) -> Result<ClientDirectory, CommandError> {
+    let context = move |global: &GlobalArgs| {
+        Ok(Context { session: session.clone(), ..skills_cli::context(global)? })
+    };
+    let start = context(global)?;
+    let context_of_roots = global.cwd.is_none().then(|| {
+        let global = global.clone();
+        let of_roots = move |dirs: Vec<PathBuf>| {
+            let mut dirs = dirs.into_iter();
+            let mut global = GlobalArgs { cwd: dirs.next(), ..global.clone() };
+            global.add_dirs.extend(dirs);
+            context(&global).map_err(|error: CommandError| error.message().to_owned())
+        };
+        Box::new(of_roots) as ContextOfRoots
+    });
+    Ok(ClientDirectory::new(start, context_of_roots))
+}
+
 /// Serves until the client closes standard input.
 pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
     skills_cli::print_server_note(
         global,
         "this is an MCP server, which an agent starts; `skillsd install --only mcp` registers it with agents, and Ctrl-D ends it",
     );
-    let directory = match ClientDirectory::new(global.clone(), options.session) {
+    let directory = match client_directory(global, options.session) {
         Ok(directory) => directory,
         Err(error) => return skills_cli::refuse(global, &error),
     };

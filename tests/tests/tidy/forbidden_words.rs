@@ -59,7 +59,7 @@ const FORBIDDEN: &[ForbiddenWords] = &[
         except: &[],
         words: &[
             "std::fs", "std::env", "std::net", "std::process", "std::thread", "std::os::unix::net",
-            "std::io", "Instant::now", "SystemTime::now",
+            "std::io", "std::{", "Instant::now", "SystemTime::now",
         ],
         why: "a pure crate takes text and values and touches no file, environment, clock, thread or network",
     },
@@ -77,6 +77,12 @@ const FORBIDDEN: &[ForbiddenWords] = &[
             "rustix::net",
         ],
         why: "sockets belong to the daemon and the client",
+    },
+    ForbiddenWords {
+        within: &["daemon/engine/src"],
+        except: &["daemon/engine/src/inspect", "daemon/engine/src/lib.rs"],
+        words: &["skills_lint"],
+        why: "only `inspect` runs the rules; views do not depend on them",
     },
     ForbiddenWords {
         within: &["lsp/src"],

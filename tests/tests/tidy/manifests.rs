@@ -36,7 +36,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
         "skills-mcp",
         &[
             "skills-syntax", "skills-agents", "skills-discovery", "skills-render",
-            "skills-platform", "skills-protocol", "skills-client", "skills-cli",
+            "skills-platform", "skills-protocol", "skills-client",
         ],
     ),
     (
