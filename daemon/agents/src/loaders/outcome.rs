@@ -177,6 +177,8 @@ pub(super) struct RecordLoader<'a> {
     pub(super) body: usize,
     /// True if the agent recognises frontmatter.
     pub(super) has_frontmatter: bool,
+    /// True if the last strategy that could turn other values into text has failed.
+    pub(super) needs_text: bool,
     pub(super) reading: LoadOutcome,
 }
 
@@ -194,6 +196,7 @@ impl<'a> RecordLoader<'a> {
             strategy: Some(LoadStrategy::Strict),
             body: record.head.len(),
             has_frontmatter: true,
+            needs_text: false,
             reading: LoadOutcome::default(),
         }
     }

@@ -9,7 +9,7 @@ use crate::profile::{
     DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, Requirement, ScalarRule,
 };
 use crate::scalar::YamlType;
-use crate::skill::{first_line, is_text_line};
+use crate::skill::{body_lines, first_line, is_text_line};
 use crate::yaml_library::YamlLibrary;
 
 const ADD_DESCRIPTION: &str =
@@ -19,7 +19,7 @@ impl RecordLoader<'_> {
     /// Returns a value as text, or a description of the fault.
     fn text(&self, key: &str, typed: Option<TypedValue>) -> Result<String, String> {
         let Some(typed) = typed else { return Err(format!("the frontmatter has no `{key}`")) };
-        let refuses = self.profile.name.scalars == ScalarRule::Refuse;
+        let refuses = self.needs_text || self.profile.name.scalars == ScalarRule::Refuse;
         let as_json = self.profile.library == YamlLibrary::NpmYamlAsJson;
         match typed.kind {
             YamlType::Null | YamlType::List | YamlType::Map
@@ -160,8 +160,11 @@ impl RecordLoader<'_> {
                     Some(remark(LoadRule::DescriptionListed, what, at, ADD_DESCRIPTION));
             }
             Rule::ElseBodyLines if missing => {
-                let lines = self.record.body_lines.as_deref();
-                self.reading.description = Some(lines.unwrap_or_default().replace('\n', " "));
+                // The agent's body may begin inside the record's head.
+                let head = &self.record.head[self.body..];
+                let rest = self.record.body_lines.as_deref().unwrap_or_default();
+                let lines = body_lines(&format!("{head}\n{rest}"));
+                self.reading.description = Some(lines.replace('\n', " "));
             }
             Rule::ElseBodyLine if is_empty => {
                 let head = self.record.head[self.body..].lines().map(str::trim);
