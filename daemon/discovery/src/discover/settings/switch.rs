@@ -183,7 +183,14 @@ pub(super) fn config(
     tree: &dyn Tree,
     settings: &mut SettingsDecisions,
 ) {
-    for item in document.at_path(&["skills", "config"]).map(Node::items).unwrap_or_default() {
+    let Some(list) = document.at_path(&["skills", "config"]) else { return };
+    if !matches!(list.value, Value::List(_)) {
+        let message =
+            format!("`{CONFIG}` is {}, not a list, so the agent does not start", list.kind());
+        let source = SourceLocation { file: file.clone(), at: list.at };
+        settings.note(&source, message, Some(format!("Write `[[{CONFIG}]]`.")));
+    }
+    for item in list.items() {
         let source = SourceLocation { file: file.clone(), at: item.at };
         let Some(which) = selector(item, file, home, tree) else {
             settings.complete = false;
@@ -192,7 +199,11 @@ pub(super) fn config(
         // Without the key the agent refuses the whole table.
         let on = match item.get("enabled").map(|it| &it.value) {
             Some(Value::Flag(on)) => Ok(*on),
-            Some(_) | None => Err(("needs `enabled`", "Add `enabled = false`.")),
+            Some(_) => Err((
+                "has an `enabled` other than true and false, so the agent does not start",
+                "Write `enabled = false`.",
+            )),
+            None => Err(("needs `enabled`", "Add `enabled = false`.")),
         };
         match which.and_then(|which| Ok((which, on?))) {
             Err((message, next)) => {
