@@ -961,3 +961,21 @@ fn copilot_cli_takes_the_description_from_the_body_behind_its_own_fence() {
     "#]],
     );
 }
+
+#[test]
+fn block_scalar_at_the_end_loses_its_line_break_for_copilot_cli() {
+    let described = |content: &str| {
+        let record = record(format!("---\n{content}---\nBody.\n").as_bytes());
+        load_as(profile::find("copilot-cli").unwrap(), &record, "dir").description
+    };
+    for (content, expected) in [
+        ("description: |\n  a\n", "a"),
+        ("description: >\n  a\n\n", "a\n"),
+        ("description: |+\n  a\n\n", "a\n"),
+        ("description: |\n  a\nname: b\n", "a\n"),
+        ("description: |-\n  a\n", "a"),
+        ("description: \"a\\n\"\n", "a\n"),
+    ] {
+        assert_eq!(described(content).as_deref(), Some(expected), "{content:?}");
+    }
+}

@@ -5,6 +5,7 @@ use skills_syntax::text::LineColumn;
 use super::mapping::{Mapping, TypedValue};
 use super::outcome::{LoadRule, RecordLoader, START, remark};
 use crate::claude_text::line_description;
+use crate::fence::Fence;
 use crate::profile::{
     DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, Requirement, ScalarRule,
 };
@@ -145,7 +146,10 @@ impl RecordLoader<'_> {
             }
         });
         let what = match text {
-            Ok(text) => {
+            Ok(mut text) => {
+                if self.loses_last_break(&text) {
+                    text.pop();
+                }
                 self.reading.description = Some(text);
                 return None;
             }
@@ -188,6 +192,24 @@ impl RecordLoader<'_> {
             }
         }
         None
+    }
+
+    /// Returns whether the agent's library reads the description without its last line break: the
+    /// text that Copilot CLI hands to it ends before that break (measured).
+    fn loses_last_break(&self, text: &str) -> bool {
+        if self.profile.fence != Fence::Alone || !text.ends_with('\n') {
+            return false;
+        }
+        let head = &self.record.head;
+        let Ok(fenced) = self.profile.fence.find(head) else { return false };
+        let content = fenced.content.slice(head);
+        let content = content.strip_suffix('\n').unwrap_or(content);
+        let content = content.strip_suffix('\r').unwrap_or(content);
+        let document = self.record.document();
+        let last = document.frontmatter.as_ref().and_then(|it| it.entries.last());
+        let Some(last) = last.filter(|it| it.key.text == "description") else { return false };
+        let header = last.value.span.slice(head).lines().next().unwrap_or_default();
+        header.starts_with(['|', '>']) && (header.contains('+') || !content.ends_with('\n'))
     }
 
     pub(super) fn check_requirements(&mut self, mapping: Option<&Mapping>) {

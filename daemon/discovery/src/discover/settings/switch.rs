@@ -107,11 +107,15 @@ pub(super) fn disabled(
     switch_off(one.as_ref().or(list), "skills.disabled", any_case, file, settings);
 }
 
-/// Reads `disabledSkills`.
+/// Reads `disabledSkills`, or `disabled_skills` without it.
 pub(super) fn disabled_names(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     let key = "disabledSkills";
     let by_name = |name: &str| SkillSelector::Name(name.into());
-    switch_off(document.get(key), key, by_name, file, settings);
+    // Measured: a value of another type makes Copilot CLI ignore the file.
+    let is_text = |it: &Node| it.text().is_some();
+    let is_readable = |it: &&Node| it.items().iter().all(is_text);
+    let list = document.get(key).or_else(|| document.get("disabled_skills"));
+    switch_off(list.filter(is_readable), key, by_name, file, settings);
 }
 
 /// Reads `skills.disabled`, a list of names or one name.
