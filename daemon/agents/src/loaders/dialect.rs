@@ -100,7 +100,7 @@ fn read(last: &LastBlock, content: &str, library: YamlLibrary) -> Result<Mapping
     let block = last.parse(text, Span::new(OPENING.len(), end));
     let document = &block.document;
     let Some(frontmatter) = document.frontmatter.as_ref() else {
-        return Err(ParseFailure::new("there is nothing to read", 0));
+        return Err(ParseFailure::new("nothing to read", 0));
     };
     if let Err(error) = &frontmatter.strict {
         return Err(ParseFailure {

@@ -72,18 +72,33 @@ fn copilot_cli_reads_settings_with_trailing_commas_and_another_spelling() {
             active      b          /w/.github/skills/b/SKILL.md
         "#]],
     );
-    check("copilot-cli", "/w", &fixture("{\"disabled_skills\": [\"a\"]}"), &expect![[r#"
+    check(
+        "copilot-cli",
+        "/w",
+        &fixture("{\"disabled_skills\": [\"a\"]}"),
+        &expect![[r#"
         ignored     a          /w/.github/skills/a/SKILL.md
             settings/off: /home/u/.copilot/settings.json:1:22 `disabledSkills` switches it off
         active      b          /w/.github/skills/b/SKILL.md
-    "#]]);
-    check("copilot-cli", "/w", &fixture("{\"disabledSkills\": [1, \"a\"]}"), &expect![[r#"
+    "#]],
+    );
+    check(
+        "copilot-cli",
+        "/w",
+        &fixture("{\"disabledSkills\": [1, \"a\"]}"),
+        &expect![[r#"
         active      a          /w/.github/skills/a/SKILL.md
         active      b          /w/.github/skills/b/SKILL.md
-    "#]]);
-    check("copilot-cli", "/w", &fixture("{\"skillDirectories\": [\"~/x\"]}"), &expect![[r#"
+    "#]],
+    );
+    check(
+        "copilot-cli",
+        "/w",
+        &fixture("{\"skillDirectories\": [\"~/x\"]}"),
+        &expect![[r#"
         active      a          /w/.github/skills/a/SKILL.md
         active      b          /w/.github/skills/b/SKILL.md
         active      d          /w/~/x/d/SKILL.md
-    "#]]);
+    "#]],
+    );
 }
