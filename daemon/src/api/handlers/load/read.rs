@@ -208,7 +208,7 @@ fn template_files(
     names.retain(|it| it != Path::new(SKILL_FILE));
     match template.order {
         ListingOrder::AsFound | ListingOrder::ByNameInScopes | ListingOrder::ByCategory => {
-            names.sort()
+            names.sort();
         }
         ListingOrder::ByName => names.sort_by(|a, b| locale::compare(&text(a), &text(b))),
     }
