@@ -196,7 +196,9 @@ fn gray_matter(text: &str) -> Result<FrontmatterRange, FenceError> {
     } else {
         return Err(FenceError::LANGUAGE);
     };
-    let start = (3 + line + 1).min(text.len());
+    // The agent leaves white space there to the YAML, which refuses all but spaces and tabs.
+    let is_blank = rest[..line].trim_matches([' ', '\t', '\r']).is_empty();
+    let start = if is_blank || !named.is_empty() { (3 + line + 1).min(text.len()) } else { 3 };
     Ok(match text[3 + line..].find("\n---") {
         None => {
             FrontmatterRange { content: Span::new(start, text.len()), language, body: text.len() }
@@ -323,6 +325,12 @@ mod tests {
             Some((fenced.content.slice(text), &text[fenced.body..]))
         });
         assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn no_break_space_behind_the_opening_dashes_is_content_for_gray_matter() {
+        let found = Fence::GrayMatter.find("---\u{A0}\na: b\n---\nx\n").unwrap();
+        assert_eq!((found.content, found.body), (Span::new(3, 11), 15));
     }
 
     #[test]

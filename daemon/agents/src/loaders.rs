@@ -26,7 +26,8 @@ pub use dialect::{YamlRefusal, parse_strict};
 pub use line_fields::{LineFields, extract_lines};
 pub use mapping::Mapping;
 pub use outcome::{
-    LoadOutcome, LoadRule, LoadVerdict, Remark, load_as, load_each, load_for_all_agents, read_text,
+    LoadOutcome, LoadRule, LoadVerdict, Remark, load_as, load_command_as, load_each,
+    load_for_all_agents, read_text,
 };
 pub use quote_values::quote_values;
 

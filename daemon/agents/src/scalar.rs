@@ -74,8 +74,8 @@ pub fn plain_scalar_type(plain: &str, library: YamlLibrary) -> YamlType {
         YamlLibrary::JsYaml3 => js3_integer(plain) || js3_float(plain),
         YamlLibrary::PyYaml => js3_integer(plain) || plain.contains('.') && js3_float(plain),
         YamlLibrary::JsYaml4 => js4_integer(plain) || js4_float(plain),
+        YamlLibrary::SerdeYamlValue => serde_number(plain),
         YamlLibrary::SerdeYaml
-        | YamlLibrary::SerdeYamlValue
         | YamlLibrary::NpmYaml
         | YamlLibrary::NpmYamlAsText
         | YamlLibrary::NpmYamlAsJson
@@ -121,6 +121,18 @@ fn binary(text: &str) -> bool {
 fn core_integer(text: &str) -> bool {
     let prefixed = |prefix| text.strip_prefix(prefix);
     digits(unsigned(text)) || prefixed("0o").is_some_and(octal) || prefixed("0x").is_some_and(hex)
+}
+
+/// As [`js4_integer`] and [`core_float`], but text if it begins with a zero before a digit, or if
+/// it is too large for a number.
+fn serde_number(text: &str) -> bool {
+    let bare = unsigned(text).as_bytes();
+    let is_padded = bare.len() > 1 && bare[0] == b'0' && bare[1..].iter().all(u8::is_ascii_digit);
+    let is_finite = || match text.parse::<f64>() {
+        Ok(number) => number.is_finite(),
+        Err(_) => true,
+    };
+    !is_padded && (js4_integer(text) || core_float(text) && is_finite())
 }
 
 /// As [`core_integer`], with a sign before each form, and `0b11`.
@@ -312,6 +324,17 @@ mod tests {
             ["yes", "y", "1.2.3", "v1", "-", "+", "e5", "1e", "0x", ".", "a b", "0xg", "_1"]
         {
             check(plain, [Text; 3]);
+        }
+    }
+
+    // Each case was verified with Copilot CLI 1.0.102.
+    #[test]
+    fn serde_yaml_value_types_padded_and_infinite_numbers_as_text() {
+        for plain in ["0b11", "-0x1f", "0o17", "1e3", ".5", "0", "12"] {
+            assert_eq!(plain_scalar_type(plain, YamlLibrary::SerdeYamlValue), Number, "{plain}");
+        }
+        for plain in ["007", "1e400", "1_000", "190:20:30"] {
+            assert_eq!(plain_scalar_type(plain, YamlLibrary::SerdeYamlValue), Text, "{plain}");
         }
     }
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use skills_syntax::diagnostic::{Diagnostic, ProblemCode, Severity};
 use skills_syntax::parse::{
-    Closing, Document, Frontmatter, Keys, OpeningKind, ScalarStyle, ValueKind, find, parse_with,
-    split_with,
+    Closing, Document, Frontmatter, Keys, OpeningKind, ScalarStyle, ValueKind, find,
+    parse_block_with, parse_with, split_with,
 };
 use skills_syntax::text::{Decoded, LineColumn, LineIndex, Span, decode};
 
@@ -28,6 +28,11 @@ const KEYS: Keys = Keys {
 /// Parses the text of a SKILL.md. Recovery recognises the keys of the field table.
 pub fn parse(text: &str) -> Document {
     parse_with(text, KEYS)
+}
+
+/// Parses the content between the first and the last line of a text.
+pub(crate) fn parse_block(text: &str, content: Span) -> Document {
+    parse_block_with(text, content, KEYS)
 }
 
 /// Returns the content of the frontmatter, without reading it, and the body.
@@ -314,7 +319,7 @@ impl<'a> PositionMapper<'a> {
 }
 
 /// Returns the first three lines that are neither blank nor headings, at most 1,024 characters.
-fn body_lines(text: &str) -> Box<str> {
+pub(crate) fn body_lines(text: &str) -> Box<str> {
     let lines = text.lines().map(str::trim).filter(is_text_line);
     let joined = lines.take(3).collect::<Vec<_>>().join("\n");
     joined.chars().take(1024).collect::<String>().into()

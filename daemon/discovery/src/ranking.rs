@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use skills_agents::field_table::{Agent, CLAUDE_MAX_DESCRIPTION};
-use skills_agents::loaders::load_as;
+use skills_agents::loaders::{LoadOutcome, load_as, load_command_as};
 use skills_agents::profile::{Profile, RootBase};
 use skills_agents::skill::SkillRecord;
 use skills_syntax::path::AbsPath;
@@ -278,7 +278,7 @@ impl Ranked {
 
     /// Updates name, description and state from the file's new text.
     fn apply_text(&mut self, profile: &Profile, record: &SkillRecord, awaits_trust: bool) {
-        let reading = load_as(profile, record, &name_from_path(&self.path));
+        let reading = load_by_path(profile, record, &self.path);
         self.name = format!("{}{}", self.prefix, reading.name);
         let description = reading.description.as_deref().filter(|_| !self.name_only);
         self.description = description.map(|it| it.chars().count());
@@ -336,9 +336,7 @@ fn rank(
     candidate: &Candidate,
     claim_position: u32,
 ) -> Rank {
-    let base = candidate
-        .record()
-        .map(|it| load_as(&ctx.profile, it, &name_from_path(&candidate.path)).name);
+    let base = candidate.record().map(|it| load_by_path(&ctx.profile, it, &candidate.path).name);
     let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::len));
     let lost = candidate.reason.as_ref().filter(|_| candidate.state == SkillState::Shadowed);
     let winner = lost.and_then(|it| it.winner);
@@ -353,12 +351,24 @@ fn rank(
     }
 }
 
+/// Loads a skill, or a command if the file's name is another one.
+fn load_by_path(profile: &Profile, record: &SkillRecord, path: &AbsPath) -> LoadOutcome {
+    let load = if is_command(path) { load_command_as } else { load_as };
+    load(profile, record, &name_from_path(path))
+}
+
+fn is_command(path: &AbsPath) -> bool {
+    path.file_name().is_some_and(|it| !it.eq_ignore_ascii_case("SKILL.md"))
+}
+
 /// Returns a skill's name by its path: the directory's name, or the file's stem for a command.
 fn name_from_path(path: &AbsPath) -> String {
-    let is_command = path.file_name().is_some_and(|it| !it.eq_ignore_ascii_case("SKILL.md"));
     let dir = path.parent();
-    let name =
-        if is_command { path.file_stem() } else { dir.as_ref().and_then(|it| it.file_name()) };
+    let name = if is_command(path) {
+        path.file_stem()
+    } else {
+        dir.as_ref().and_then(|it| it.file_name())
+    };
     name.map_or_else(|| "/".to_owned(), |it| it.to_string_lossy().into_owned())
 }
 

@@ -157,7 +157,23 @@ pub fn parse_with(text: &str, keys: Keys) -> Document {
         return Document { frontmatter: None, body, diagnostics, n_left_out: 0 };
     };
     delimiters::diagnose(text, &delims, &mut diagnostics);
-    let frontmatter = read(text, &delims, keys, &mut diagnostics);
+    document(text, &delims, keys, diagnostics)
+}
+
+/// Parses a text whose frontmatter is the content between its first and its last line, whatever
+/// the lines between them are.
+pub fn parse_block_with(text: &str, content: Span, keys: Keys) -> Document {
+    let delims = delimiters::around(text, content);
+    document(text, &delims, keys, Vec::new())
+}
+
+fn document(
+    text: &str,
+    delims: &delimiters::Delimiters,
+    keys: Keys,
+    mut diagnostics: Vec<Diagnostic>,
+) -> Document {
+    let frontmatter = read(text, delims, keys, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
     let n_left_out = truncate_diagnostics(&mut diagnostics);
     Document { frontmatter: Some(frontmatter), body: delims.body, diagnostics, n_left_out }

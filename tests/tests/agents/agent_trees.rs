@@ -87,6 +87,7 @@ struct Builder<'a> {
     random: &'a mut Random,
     entries: Vec<(String, Entry)>,
     n_texts: usize,
+    is_recorded: bool,
 }
 
 impl Builder<'_> {
@@ -103,7 +104,9 @@ impl Builder<'_> {
             let _ = write!(name, "{}", self.n_texts);
         }
         let plain = format!("---\nname: {name}\ndescription: {word}\n---\nBody.\n");
-        match self.random.below(40) {
+        // Recorded trees keep their kinds.
+        let kinds = if self.is_recorded { 40 } else { 50 };
+        match self.random.below(kinds) {
             0 => format!("---\nname: {name}\n---\nBody {word}\n"),
             1 => format!("---\ndescription: {word}\n---\nBody.\n"),
             2 => format!("No frontmatter {word}\n"),
@@ -134,6 +137,16 @@ impl Builder<'_> {
             27 => format!("---\nname: null\ndescription: {word}\n---\nBody.\n"),
             28 => "---\n---\nBody.\n".to_owned(),
             29 => format!("---\nname: {name}\ndescription: <{word}> & 'x'\n---\nBody.\n"),
+            30 => format!("---\nname: {name}\ndescription: {word}\n ---\n---\nBody.\n"),
+            31 => format!("---\nname: {name}\ndescription: \"{word}\"#x\n---\nBody.\n"),
+            32 => format!("---\n...\nname: {name}\ndescription: {word}\n---\nBody.\n"),
+            33 => format!("---\nname: {name}\n\"description\": 7\n---\nBody {word}\n"),
+            34 => format!("---\nname: {name}\ndescription: !!str\n---\nBody {word}\n"),
+            35 => format!("---\nname: {name}\n{{a: b}}: c\ndescription: {word}\n---\nBody.\n"),
+            36 => format!("---\nname: {name}: x\ndescription: '{word}\n---\nBody.\n"),
+            37 => format!("---\u{A0}\nname: {name}\ndescription: {word}\n---\nBody.\n"),
+            38 => format!("---\nname: {name}\ndescription: |\n  {word}\n---\nBody.\n"),
+            39 => format!("---\nname: {name}\n---\t\nBody {word}\n"),
             _ => plain,
         }
     }
@@ -178,13 +191,14 @@ impl Builder<'_> {
 
 /// Returns a random tree with skills in the directories that `roots` gives for a worktree.
 pub(crate) fn tree_with_roots(random: &mut Random, roots: impl Fn(&str) -> Vec<String>) -> Tree {
-    let (tree, _, cwd) = build(random, roots);
+    let (tree, _, cwd) = build(random, true, roots);
     Tree { entries: tree.entries, cwd }
 }
 
 /// Builds a random tree; returns it with the worktree and the working directory.
 fn build(
     random: &mut Random,
+    is_recorded: bool,
     roots: impl Fn(&str) -> Vec<String>,
 ) -> (Builder<'_>, &'static str, String) {
     let work = if random.chance(2) { "h/w" } else { "w" };
@@ -194,7 +208,7 @@ fn build(
         1..4 => work.to_owned(),
         _ => pkg.clone(),
     };
-    let mut tree = Builder { random, entries: Vec::new(), n_texts: 0 };
+    let mut tree = Builder { random, entries: Vec::new(), n_texts: 0, is_recorded };
     tree.entries.extend(["h".to_owned(), pkg.clone()].map(|it| (it, Entry::Dir)));
     let git = |top: &str| [format!("{top}/.git/objects"), format!("{top}/.git/refs")];
     let repository = match tree.random.below(6) {
@@ -221,7 +235,7 @@ fn build(
 }
 
 fn random_tree(agent: Agent, random: &mut Random) -> Tree {
-    let (mut tree, work, cwd) = build(random, |work| roots(agent, work));
+    let (mut tree, work, cwd) = build(random, false, |work| roots(agent, work));
     match agent {
         Agent::OpenCode if tree.random.chance(3) => {
             let config = json!({"skills": {"paths": [format!("$TOP/{work}/more"), "more"]}});

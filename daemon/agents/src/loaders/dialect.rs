@@ -7,7 +7,7 @@
 
 use skills_syntax::diagnostic::ProblemCode;
 use skills_syntax::edit::Edit;
-use skills_syntax::parse::{Closing, YamlErrorKind};
+use skills_syntax::parse::YamlErrorKind;
 use skills_syntax::text::Span;
 
 use super::bun;
@@ -92,13 +92,15 @@ fn read(last: &LastBlock, content: &str, library: YamlLibrary) -> Result<Mapping
     let text = format!("{OPENING}{content}{newline}{CLOSING}");
     let offset = |at: usize| at.saturating_sub(OPENING.len()).min(content.len());
     let end = text.len() - CLOSING.len();
-    let block = last.parse(text);
+    // A mark of a document's end before the first key ends an empty document.
+    let first = line_spans(content).find(|it| !is_blank_or_comment(it.slice(content)));
+    if let Some(mark) = first.filter(|it| it.slice(content).trim_end() == "...") {
+        return Err(ParseFailure::new("a second YAML document", mark.start));
+    }
+    let block = last.parse(text, Span::new(OPENING.len(), end));
     let document = &block.document;
-    let frontmatter = document.frontmatter.as_ref().filter(|it| it.closing == Closing::Dashes);
-    let Some(frontmatter) = frontmatter.filter(|it| it.content.end == end) else {
-        // Only a `---` line inside the content ends it early.
-        let dashes = line_spans(content).find(|it| it.slice(content).starts_with("---"));
-        return Err(ParseFailure::new("a second YAML document", dashes.map_or(0, |it| it.start)));
+    let Some(frontmatter) = document.frontmatter.as_ref() else {
+        return Err(ParseFailure::new("nothing to read", 0));
     };
     if let Err(error) = &frontmatter.strict {
         return Err(ParseFailure {
@@ -126,6 +128,10 @@ fn read(last: &LastBlock, content: &str, library: YamlLibrary) -> Result<Mapping
     }
 }
 
+fn is_blank_or_comment(line: &str) -> bool {
+    line.trim_start().is_empty() || line.trim_start().starts_with('#')
+}
+
 /// Returns an edit after which our parser reads what `library` reads at `offset`.
 fn compatibility_edit(
     content: &str,
@@ -141,8 +147,19 @@ fn compatibility_edit(
     match kind {
         // libyaml and js-yaml let quoted text continue at column 0. Folding drops the inserted
         // spaces.
-        YamlErrorKind::UnindentedContinuation if js || library.is_libyaml() => {
+        // The error of a quote that is never closed is where it opens.
+        YamlErrorKind::UnindentedContinuation
+            if (js || library.is_libyaml()) && content[line..offset].trim().is_empty() =>
+        {
             replace(line, 0, &" ".repeat(DEEP_INDENT))
+        }
+        // libyaml and js-yaml let a comment follow the closing quote without a space.
+        YamlErrorKind::CommentInside
+            if (js || library.is_libyaml())
+                && content[offset..].starts_with('#')
+                && content[..offset].ends_with(['"', '\'']) =>
+        {
+            replace(offset, 0, " ")
         }
         // js-yaml 3 ignores tabs in the indentation.
         YamlErrorKind::TabIndentation if library == YamlLibrary::JsYaml3 => {

@@ -22,6 +22,7 @@ impl Mapping {
             YamlLibrary::SerdeYaml => self
                 .serde_mismatch()
                 .or_else(|| self.empty_key())
+                .or_else(|| self.structured_key())
                 .or_else(|| self.surrogate_escape())
                 .or_else(|| self.unindented_break()),
             YamlLibrary::PyYaml => {
@@ -37,6 +38,13 @@ impl Mapping {
     fn empty_key(&self) -> Option<(String, Span)> {
         let entry = self.entries().iter().find(|it| it.key.span.is_empty())?;
         Some(("there is no key before the colon".to_owned(), entry.key.span))
+    }
+
+    /// Finds a key in brackets, which is no name of a field.
+    fn structured_key(&self) -> Option<(String, Span)> {
+        let is_structured = |it: &&Entry| it.key.span.slice(self.text()).starts_with(['[', '{']);
+        let entry = self.entries().iter().find(is_structured)?;
+        Some(("a key is a list or a map".to_owned(), entry.key.span))
     }
 
     fn unknown_tag(&self, entries: &[Entry]) -> Option<(String, Span)> {

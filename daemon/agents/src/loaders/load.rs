@@ -234,6 +234,7 @@ impl RecordLoader<'_> {
             return read;
         }
         if let Some(values) = improvable {
+            self.needs_text = true;
             return values;
         }
         let refusal =

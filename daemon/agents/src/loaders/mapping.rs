@@ -121,16 +121,22 @@ impl Mapping {
     fn resolved(&self, value: &Value, before: &str) -> TypedValue {
         let value = self.frontmatter().map_or(value, |it| it.resolve(value));
         let (found, text) = match &value.kind {
+            ValueKind::Null if self.reads_tags() && is_text_tag(before) => (YamlType::Text, ""),
             ValueKind::Null => (YamlType::Null, value.span.slice(self.text())),
             ValueKind::Scalar { style: ScalarStyle::Plain, text } => {
-                let untagged = text.strip_prefix('!').map_or(text.as_str(), |it| {
-                    it.split_once([' ', '\t', '\n']).map_or("", |it| it.1.trim_start())
+                let (tag, untagged) = split_tag(before, text);
+                let typed = tag.and_then(tag_type).filter(|it| match self.library {
+                    YamlLibrary::SerdeYamlValue => *it != YamlType::Date,
+                    _ => self.reads_tags(),
                 });
-                let tagged = untagged.len() < text.len() || is_text_tag(before);
-                (
-                    if tagged { YamlType::Text } else { plain_scalar_type(text, self.library) },
-                    untagged,
-                )
+                let found = match tag {
+                    None => plain_scalar_type(text, self.library),
+                    Some("!") if self.library == YamlLibrary::SerdeYamlValue => {
+                        plain_scalar_type(untagged, self.library)
+                    }
+                    Some(_) => typed.unwrap_or(YamlType::Text),
+                };
+                (found, untagged)
             }
             ValueKind::Scalar { text, .. } => (YamlType::Text, text.as_str()),
             ValueKind::Sequence { .. } => (YamlType::List, ""),
@@ -152,6 +158,12 @@ impl Mapping {
             _ => text.to_owned(),
         };
         TypedValue { kind: found, text }
+    }
+
+    /// Returns whether the library converts a value to the type of its tag.
+    fn reads_tags(&self) -> bool {
+        use YamlLibrary::{JsYaml3, JsYaml4, SerdeYamlValue};
+        matches!(self.library, JsYaml3 | JsYaml4 | SerdeYamlValue)
     }
 
     /// Returns a list or a map as JSON, and any other value as its text.
@@ -202,6 +214,30 @@ impl Mapping {
                 }
             }
         }
+    }
+}
+
+/// Returns the tag of a plain scalar and the text behind it. `before` is the text between key and
+/// value.
+fn split_tag<'a>(before: &'a str, text: &'a str) -> (Option<&'a str>, &'a str) {
+    if text.starts_with('!') {
+        let (tag, rest) = text.split_once([' ', '\t', '\n']).unwrap_or((text, ""));
+        return (Some(tag), rest.trim_start());
+    }
+    (before.split_whitespace().find(|it| it.starts_with('!')), text)
+}
+
+/// Returns the type that a tag of YAML 1.1 gives to a scalar, or `None` for another tag.
+fn tag_type(tag: &str) -> Option<YamlType> {
+    let name = tag
+        .strip_prefix("!!")
+        .or_else(|| tag.strip_prefix("!<tag:yaml.org,2002:")?.strip_suffix('>'))?;
+    match name {
+        "int" | "float" => Some(YamlType::Number),
+        "bool" => Some(YamlType::Boolean),
+        "null" => Some(YamlType::Null),
+        "timestamp" => Some(YamlType::Date),
+        _ => None,
     }
 }
 

@@ -132,13 +132,24 @@ pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Load
     load_after(&LastBlock::default(), profile, record, directory)
 }
 
+/// Loads a command by a profile's rules. `name` is its file's name without the extension.
+pub fn load_command_as(profile: &Profile, record: &SkillRecord, name: &str) -> LoadOutcome {
+    let last = LastBlock::default();
+    let loader = RecordLoader { is_command: true, ..RecordLoader::new(profile, record, &last) };
+    load_with(loader, name)
+}
+
 fn load_after(
     last: &LastBlock,
     profile: &Profile,
     record: &SkillRecord,
     directory: &str,
 ) -> LoadOutcome {
-    let mut reader = RecordLoader::new(profile, record, last);
+    load_with(RecordLoader::new(profile, record, last), directory)
+}
+
+fn load_with(mut reader: RecordLoader<'_>, directory: &str) -> LoadOutcome {
+    let profile = reader.profile;
     reader.encoding();
     reader.size();
     match reader.values() {
@@ -177,6 +188,10 @@ pub(super) struct RecordLoader<'a> {
     pub(super) body: usize,
     /// True if the agent recognises frontmatter.
     pub(super) has_frontmatter: bool,
+    /// True if the last strategy that could turn other values into text has failed.
+    pub(super) needs_text: bool,
+    /// True for a command, which needs no frontmatter.
+    is_command: bool,
     pub(super) reading: LoadOutcome,
 }
 
@@ -194,6 +209,8 @@ impl<'a> RecordLoader<'a> {
             strategy: Some(LoadStrategy::Strict),
             body: record.head.len(),
             has_frontmatter: true,
+            needs_text: false,
+            is_command: false,
             reading: LoadOutcome::default(),
         }
     }
@@ -279,7 +296,7 @@ impl<'a> RecordLoader<'a> {
 
     /// Reports missing frontmatter as one fault, not as one fault for each missing field.
     fn without_frontmatter(&mut self) {
-        if self.needs_fields() {
+        if self.needs_fields() && !self.is_command {
             self.drop_skill(
                 LoadRule::FrontmatterRequired,
                 "the file has no frontmatter",

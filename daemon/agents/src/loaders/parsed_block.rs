@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use skills_syntax::parse::Document;
+use skills_syntax::text::Span;
 
-use crate::skill::parse;
+use crate::skill::parse_block;
 
 /// A block between two `---` lines, as parsed.
 #[derive(PartialEq, Debug)]
@@ -19,13 +20,13 @@ pub(super) struct ParsedBlock {
 pub(super) struct LastBlock(RefCell<Option<Arc<ParsedBlock>>>);
 
 impl LastBlock {
-    /// Parses a text, unless it is that of the last block.
-    pub(super) fn parse(&self, text: String) -> Arc<ParsedBlock> {
+    /// Parses the content of a text between two lines, unless it is the text of the last block.
+    pub(super) fn parse(&self, text: String, content: Span) -> Arc<ParsedBlock> {
         let mut last = self.0.borrow_mut();
         if let Some(block) = last.as_ref().filter(|it| it.text == text) {
             return Arc::clone(block);
         }
-        let block = Arc::new(ParsedBlock { document: parse(&text), text });
+        let block = Arc::new(ParsedBlock { document: parse_block(&text, content), text });
         *last = Some(Arc::clone(&block));
         block
     }
@@ -38,10 +39,11 @@ mod tests {
     #[test]
     fn the_same_text_is_parsed_once() {
         let last = LastBlock::default();
-        let first = last.parse("---\na: 1\n---\n".to_owned());
-        assert!(Arc::ptr_eq(&first, &last.parse(first.text.clone())));
-        let other = last.parse("---\nb: 1\n---\n".to_owned());
-        assert_eq!(other.document, parse(&other.text));
-        assert!(!Arc::ptr_eq(&first, &last.parse(first.text.clone())));
+        let content = Span::new(4, 9);
+        let first = last.parse("---\na: 1\n---\n".to_owned(), content);
+        assert!(Arc::ptr_eq(&first, &last.parse(first.text.clone(), content)));
+        let other = last.parse("---\nb: 1\n---\n".to_owned(), content);
+        assert_eq!(other.document, parse_block(&other.text, content));
+        assert!(!Arc::ptr_eq(&first, &last.parse(first.text.clone(), content)));
     }
 }

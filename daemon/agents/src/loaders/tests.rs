@@ -1,5 +1,7 @@
 //! Tests of the load strategies with the built-in profiles.
 
+mod libraries;
+
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
@@ -571,7 +573,7 @@ fn names_are_rewritten_or_refused() {
             opencode-agent-skills: dropped, 2:7 name/form: the name `ns:Some  name` may contain only lower-case letters, digits and `-`
             codex: accepted "ns:Some name" Some("one two")
             gemini-cli: accepted "ns-Some  name" Some("one\ntwo\n")
-            copilot-cli: accepted "ns:Some-name" Some("one\ntwo\n")
+            copilot-cli: accepted "ns:Some-name" Some("one\ntwo")
             qwen-code: dropped, 2:7 name/form: the name `ns:Some  name` may contain only letters, digits, `-`, `_`, `.` and `:`
             kilo: accepted "ns:Some  name" Some("one\ntwo\n")
         "#]],

@@ -5,11 +5,12 @@ use skills_syntax::text::LineColumn;
 use super::mapping::{Mapping, TypedValue};
 use super::outcome::{LoadRule, RecordLoader, START, remark};
 use crate::claude_text::line_description;
+use crate::fence::Fence;
 use crate::profile::{
     DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, Requirement, ScalarRule,
 };
 use crate::scalar::YamlType;
-use crate::skill::{first_line, is_text_line};
+use crate::skill::{body_lines, first_line, is_text_line};
 use crate::yaml_library::YamlLibrary;
 
 const ADD_DESCRIPTION: &str =
@@ -19,7 +20,7 @@ impl RecordLoader<'_> {
     /// Returns a value as text, or a description of the fault.
     fn text(&self, key: &str, typed: Option<TypedValue>) -> Result<String, String> {
         let Some(typed) = typed else { return Err(format!("the frontmatter has no `{key}`")) };
-        let refuses = self.profile.name.scalars == ScalarRule::Refuse;
+        let refuses = self.needs_text || self.profile.name.scalars == ScalarRule::Refuse;
         let as_json = self.profile.library == YamlLibrary::NpmYamlAsJson;
         match typed.kind {
             YamlType::Null | YamlType::List | YamlType::Map
@@ -145,7 +146,10 @@ impl RecordLoader<'_> {
             }
         });
         let what = match text {
-            Ok(text) => {
+            Ok(mut text) => {
+                if self.loses_last_break(&text) {
+                    text.pop();
+                }
                 self.reading.description = Some(text);
                 return None;
             }
@@ -160,8 +164,11 @@ impl RecordLoader<'_> {
                     Some(remark(LoadRule::DescriptionListed, what, at, ADD_DESCRIPTION));
             }
             Rule::ElseBodyLines if missing => {
-                let lines = self.record.body_lines.as_deref();
-                self.reading.description = Some(lines.unwrap_or_default().replace('\n', " "));
+                // The agent's body may begin inside the record's head.
+                let head = &self.record.head[self.body..];
+                let rest = self.record.body_lines.as_deref().unwrap_or_default();
+                let lines = body_lines(&format!("{head}\n{rest}"));
+                self.reading.description = Some(lines.replace('\n', " "));
             }
             Rule::ElseBodyLine if is_empty => {
                 let head = self.record.head[self.body..].lines().map(str::trim);
@@ -185,6 +192,24 @@ impl RecordLoader<'_> {
             }
         }
         None
+    }
+
+    /// Returns whether the agent's library reads the description without its last line break: the
+    /// text that Copilot CLI hands to it ends before that break (measured).
+    fn loses_last_break(&self, text: &str) -> bool {
+        if self.profile.fence != Fence::Alone || !text.ends_with('\n') {
+            return false;
+        }
+        let head = &self.record.head;
+        let Ok(fenced) = self.profile.fence.find(head) else { return false };
+        let content = fenced.content.slice(head);
+        let content = content.strip_suffix('\n').unwrap_or(content);
+        let content = content.strip_suffix('\r').unwrap_or(content);
+        let document = self.record.document();
+        let last = document.frontmatter.as_ref().and_then(|it| it.entries.last());
+        let Some(last) = last.filter(|it| it.key.text == "description") else { return false };
+        let header = last.value.span.slice(head).lines().next().unwrap_or_default();
+        header.starts_with(['|', '>']) && (header.contains('+') || !content.ends_with('\n'))
     }
 
     pub(super) fn check_requirements(&mut self, mapping: Option<&Mapping>) {

@@ -139,7 +139,7 @@ pub(super) fn copilot_cli() -> Vec<SettingsRule> {
     vec![rule(
         variable("COPILOT_HOME", ".copilot"),
         &["settings.json"],
-        Syntax::JsonWithComments,
+        Syntax::JsonLoose,
         &[SettingsItem::DisabledNames, SettingsItem::SkillDirectories],
     )]
 }

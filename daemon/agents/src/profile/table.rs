@@ -129,6 +129,7 @@ const CLAUDE_CODE_DEVIATIONS: &str = "\
 | A plugin's `commands` may be a map that gives each command a name, a description or its text. | Only a path or a list of paths is read. | Each command here is a file with its own name. |
 | Plugins in one directory of skills come in the file system's order; of two with one name the first counts. | They come in the order of their directories' names. | The same files give the same answer on every file system. |
 | A star inside the name of a `Skill(…)` rule, as in `Skill(k*)`, is a letter. | It stands for any text in rules that deny or ask. | The author of such a rule wants more denied, never less. |
+| A skill whose frontmatter the agent cannot read has no `disable-model-invocation`, `user-invocable` and `paths`. | They count as far as they can be read. | A mistake must not permit what the author denies. |
 | Empty or malformed `hooks` do not ask for approval. | Each `hooks` key asks. | The skill's author intends hooks; a later correction changes what runs. |
 | `SLASH_COMMAND_TOOL_CHAR_BUDGET` sets the listing's budget in characters. | It is not read; a caller may give a budget. | The daemon does not have the agent's environment. |
 | The limits of the listing in a project's settings always count. | They count once the worktree is trusted. | A longer list takes the model's context. |

@@ -82,6 +82,9 @@ pub enum ListingOrder {
     AsFound,
     /// By name, with JavaScript's `localeCompare`.
     ByName,
+    /// By the bytes of their names, first those of the project, then those of each of the user's
+    /// directories, then the others by scope.
+    ByNameInScopes,
     /// By category, then by name, both by their bytes. The category is the path from the search
     /// root to the directory that contains the skill's, or the skill's directory if that is the
     /// root; `general` for a skill in the root itself.

@@ -24,10 +24,11 @@ pub(crate) fn is_portable(text: &str, document: &Document) -> bool {
     plain_fences
         && frontmatter.strict.is_ok()
         && !frontmatter.entries.is_empty()
-        && !frontmatter.entries.iter().any(|it| is_nameless(it) || goes_on_in_brackets(it, text))
+        && !frontmatter.entries.iter().any(|it| is_odd_key(it, text) || goes_on_in_brackets(it, text))
         && frontmatter.anchors.is_empty()
         && frontmatter.get("<<").is_none()
         && !content.contains("---")
+        && !content.starts_with("...")
         // The last line ends of a block scalar that keeps them differ.
         && !content.ends_with("\n\n")
         && !content.contains(odd)
@@ -36,9 +37,9 @@ pub(crate) fn is_portable(text: &str, document: &Document) -> bool {
         && document.diagnostics.iter().all(|it| it.code != ProblemCode::DuplicateKey)
 }
 
-/// Returns whether the key is empty: only some libraries accept that.
-fn is_nameless(entry: &Entry) -> bool {
-    entry.key.span.is_empty()
+/// Returns whether the key is empty, a list or a map: only some libraries accept that.
+fn is_odd_key(entry: &Entry, text: &str) -> bool {
+    entry.key.span.is_empty() || entry.key.span.slice(text).starts_with(['[', '{'])
 }
 
 /// Returns whether a flow collection spans several lines: some libraries require indentation.
@@ -70,6 +71,8 @@ mod tests {
     #[test]
     fn file_refused_by_one_library_is_not_portable() {
         check("name: a\n: null\n", false);
+        check("name: a\n{b: c}: d\n", false);
+        check("...\nname: a\n", false);
         check("name: a\ndescription: |+\n  b\n\n", false);
         check("name: a\ntags: [\na, b]\n", false);
         check("name: a\ntags: {\na: b}\n", false);

@@ -89,3 +89,8 @@ pub(super) fn is_on(ctx: &DiscoveryContext, variable: &str) -> bool {
 pub(super) fn declares_trust(ctx: &DiscoveryContext, variable: &str) -> bool {
     ctx.environment.get(variable).is_some_and(|it| it == "true")
 }
+
+/// Returns whether an environment variable denies trust.
+pub(super) fn denies_trust(ctx: &DiscoveryContext, variable: &str) -> bool {
+    ctx.environment.get(variable).is_some_and(|it| it == "false")
+}

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use skills_agents::claude_text;
-use skills_agents::loaders::{LoadOutcome, LoadRule, Remark, load_as};
+use skills_agents::loaders::{LoadOutcome, LoadRule, Remark, load_as, load_command_as};
 use skills_agents::profile::{Profile, Scope};
 use skills_agents::skill::RecordField;
 use skills_syntax::path::AbsPath;
@@ -31,6 +31,7 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, scope: Scope, found: FoundFile) -
         command,
         shown,
     } = found;
+    let is_command = command.is_some();
     let directory = command.map_or_else(|| directory_name(&path), |it| it.name);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let blank = |name: String| Candidate {
@@ -69,7 +70,8 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, scope: Scope, found: FoundFile) -
             }
         }
         Ok(file) => {
-            let mut reading = load_as(profile, &file.record, &directory);
+            let load = if is_command { load_command_as } else { load_as };
+            let mut reading = load(profile, &file.record, &directory);
             let is_activated = || ctx.overlay.activates(&path);
             let (state, reason) = verdict(ctx, scope, &file, &mut reading, is_activated);
             Candidate {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use skills_agents::field_table::Agent;
 use skills_agents::profile::{
     AncestorStop, DisableSwitch, LinkedWorktrees, Profile, RootBase, RootRule,
 };
@@ -123,7 +124,9 @@ pub(super) fn bases(
 /// Returns the directory that a setting names: `~/` is the home directory, other relative paths
 /// start at the working directory.
 pub(super) fn setting_path(ctx: &DiscoveryContext, text: &str) -> RootPath {
-    match text.strip_prefix("~/") {
+    // Measured: Copilot CLI takes the tilde for a directory's name.
+    let is_tilde_a_name = ctx.profile.reader == Some(Agent::CopilotCli);
+    match text.strip_prefix("~/").filter(|_| !is_tilde_a_name) {
         Some(rest) => match variable(ctx, "HOME") {
             Ok(home) => Ok(home.join_lexically(rest)),
             Err(why) => Err(no_base(text, why)),

@@ -6,6 +6,7 @@
 
 mod agent_files;
 mod built_in;
+mod copilot_cli;
 mod explaining;
 mod extensions;
 mod listing;

@@ -9,7 +9,7 @@
 
 use skills_agents::profile::TrustRule;
 
-use super::context::declares_trust;
+use super::context::{declares_trust, denies_trust};
 use super::owner::Owners;
 use super::reason_rule::ReasonRule;
 use super::settings::decisions::SettingsDecisions;
@@ -61,7 +61,9 @@ pub(super) fn hold_back(
             let variables = if policy.requires_trust { &[][..] } else { variables };
             let is_given = variables.iter().any(|it| declares_trust(ctx, it))
                 || matches!(said, Some((true, _)));
-            (true, is_given, variables.first())
+            // Measured: the value `false` takes the trust of a list of folders away.
+            let is_denied = variables.iter().any(|it| denies_trust(ctx, it));
+            (true, is_given && !is_denied, variables.first())
         }
         TrustRule::NotAsked => (false, false, None),
     };

@@ -182,8 +182,8 @@ impl Walker<'_> {
             return (outcome, Vec::new());
         }
         // Commands are searched for in hidden directories too.
-        let into_skills = walk.into_skills;
-        let walk = WalkRule { hidden: true, into_skills, budget: walk.budget, ..WalkRule::plain() };
+        let WalkRule { into_skills, max_depth, budget, .. } = *walk;
+        let walk = WalkRule { hidden: true, into_skills, max_depth, budget, ..WalkRule::plain() };
         self.within = None;
         if let Some(why) = self.leads_out(&walk, path) {
             return (RootOutcome::OutOfBounds(why), Vec::new());
@@ -231,7 +231,8 @@ impl Walker<'_> {
                 && it.kind != ItemKind::Directory
                 && !(skips_links && it.kind == ItemKind::Link)
         };
-        let skill = listing.items.iter().find(is_skill);
+        let is_flat = descent.walk.max_depth == Some(0);
+        let skill = listing.items.iter().find(is_skill).filter(|_| !is_flat);
         if let Some(skill) = skill {
             let own = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let above = within.split_last().map_or(within, |it| it.1);

@@ -91,7 +91,8 @@ impl Ranking {
             RootContent::Commands => {
                 let is_command = file.extension() == Some(OsStr::new("md"));
                 let names = between.iter().map(|it| format!("{}:", it.to_string_lossy()));
-                is_command.then(|| names.collect())
+                let is_too_deep = walk.max_depth.is_some_and(|it| between.len() > it.into());
+                (is_command && !is_too_deep).then(|| names.collect())
             }
             RootContent::Skills => {
                 let is_entered = |(depth, name): (usize, &&OsStr)| {

@@ -7,6 +7,7 @@ mod template_entry;
 use std::borrow::Cow;
 
 use skills_agents::listing::one_line;
+use skills_agents::profile::Scope;
 use skills_agents::profile::template::{
     BlanksRule, ListingLimit, ListingOrder, ListingTemplate, Overflow,
 };
@@ -29,6 +30,24 @@ pub(crate) struct TemplateListing<'a> {
     around: Option<usize>,
 }
 
+/// Sorts entries by name within their scopes, and the user's within their directories. The scopes
+/// keep their order.
+fn sort_in_scopes(entries: &mut [TemplateEntry<'_>]) {
+    let group =
+        |it: &ListedSkill<'_>| (it.scope, (it.scope == Scope::User).then(|| it.root.to_owned()));
+    let mut groups = Vec::new();
+    for entry in &*entries {
+        let group = group(entry.skill);
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    entries.sort_by_cached_key(|it| {
+        let group = group(it.skill);
+        (groups.iter().position(|it| *it == group), it.skill.name)
+    });
+}
+
 /// Returns the listing, cut to the agent's limit.
 pub(crate) fn listing<'a>(
     template: &'static ListingTemplate,
@@ -49,6 +68,7 @@ pub(crate) fn listing<'a>(
         ListingOrder::ByName => {
             entries.sort_by(|a, b| locale::compare(a.skill.name, b.skill.name));
         }
+        ListingOrder::ByNameInScopes => sort_in_scopes(&mut entries),
         ListingOrder::ByCategory => {
             entries.sort_by_cached_key(|it| (category(it.skill), it.skill.name));
         }

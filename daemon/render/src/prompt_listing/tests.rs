@@ -447,3 +447,23 @@ fn path_below_an_absolute_home_begins_with_a_tilde() {
         assert!(text("pi").contains(">/w/s/a/SKILL.md<"), "{home:?}");
     }
 }
+
+#[test]
+fn copilot_cli_sorts_names_within_scopes_and_keeps_blanks() {
+    let of =
+        |name: &str, root: &str, scope| Skill { root: root.into(), scope, ..skill(name, " d\n") };
+    let skills = [
+        of("z", "/w/.github/skills", Scope::Project),
+        of("B", "/w/.agents/skills", Scope::Project),
+        of("a", "/w/.agents/skills", Scope::Project),
+        of("y", "/h/.copilot/skills", Scope::User),
+        of("x", "/h/.agents/skills", Scope::User),
+        of("c", "/w/.claude/commands", Scope::Command),
+    ];
+    let room = ListingBudget::default();
+    let text = write_listing(template("copilot-cli"), &listed(&skills), &room).text;
+    let names: Vec<_> = text.lines().filter_map(|it| it.strip_prefix("  <name>")).collect();
+    assert_eq!(names.concat(), "B</name>a</name>z</name>y</name>x</name>c</name>");
+    assert!(text.contains("<description> d\n</description>"), "{text}");
+    assert_eq!(text.matches("<location>project<").count(), 4, "{text}");
+}

@@ -67,6 +67,18 @@ pub(super) fn find(text: &str, start: usize, keys: Keys) -> Option<Delimiters> {
     Some(find_end(text, OpeningKind::Later, open.whole(), open.next, keys))
 }
 
+/// Returns the parts of a text whose content is known, between a first and a last line.
+pub(super) fn around(text: &str, content: Span) -> Delimiters {
+    Delimiters {
+        opening: OpeningKind::FirstLine,
+        closing: Closing::Dashes,
+        open: Span::new(0, content.start),
+        content,
+        close: Some(Span::new(content.end, text.len())),
+        body: Span::empty(text.len()),
+    }
+}
+
 /// Reports deviations of the `---` lines.
 pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Diagnostic>) {
     match delims.opening {

@@ -3,18 +3,21 @@
 use crate::field_table::Agent;
 use crate::profile::row::{built_in, present, provided, root, texts, usual_of, variable};
 use crate::profile::template::{
-    BlanksRule, BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingLimit, ListingTemplate,
+    BodyTrim, EscapeRule, FilePaths, FilesTemplate, ListingLimit, ListingOrder, ListingTemplate,
     LoadTemplate, Overflow, PromptTemplate, ToolTemplate,
 };
 use crate::profile::{
     AncestorStop, DescriptionRule, NameCheck, NameForm, NameRule, NameSource, OutputFormat,
-    Profile, Provider, FieldForm, Requirement, RootBase, Scope, WalkRule, settings,
+    Profile, Provider, FieldForm, Requirement, RootBase, RootContent, RootRule, Scope, WalkRule, settings,
 };
 use crate::yaml_library::YamlLibrary;
 
 const DEVIATIONS: &str = "\
 | If several links lead to one directory, the first in the order of the file system is listed. | The first in the order of names. | The order of a file system differs between machines. |
 | `~/.agents/skills` is not read if `COPILOT_HOME` is another directory than `~/.copilot`. | It is read. | No rule of a profile depends on the value of a variable. |
+| `COPILOT_SKILLS_DIRS` names more directories, with commas between them. | They are not read. | `skillDirectories` in `settings.json` names the same directories. |
+| Skills of installed plugins are listed. | They are not listed. | Only directories, commands and settings are measured. |
+| A loaded command names the files beside it. | It names none. | They are other commands. |
 | A loaded skill names all its files. | It names 100, with a warning. | A list of any length fills the model's context. |
 ";
 
@@ -29,6 +32,12 @@ pub(super) fn profile() -> Profile {
     };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     let upwards = |stop| RootBase::Ancestors { stop };
+    // Measured: the files in the directory itself, as skills that need no frontmatter.
+    let commands = |base, relative: &[&'static str]| RootRule {
+        walk: WalkRule { max_depth: Some(0), ..WalkRule::plain() },
+        root_content: RootContent::Commands,
+        ..root(base, relative, Scope::Command)
+    };
     let shared = || upwards(AncestorStop::WorktreeElseHome);
     let usual = usual_of(Agent::CopilotCli);
     Profile {
@@ -56,6 +65,7 @@ pub(super) fn profile() -> Profile {
                     "Upload an image or video to GitHub's user attachments API and embed it in a pull request description or comment. Use when asked to add screenshots, diagrams, recordings, or other media to a PR or GitHub comment.",
                 ),
             ]),
+            commands(upwards(AncestorStop::WorktreeElseBelowHome), &[".claude/commands"]),
             provided(Provider::Remote),
             provided(Provider::Mcp),
             provided(Provider::Bundled),
@@ -97,10 +107,11 @@ pub(super) static PROMPTS: PromptTemplate = PromptTemplate {
         scopes: &[
             (Scope::Project, "project"),
             (Scope::User, "user"),
+            (Scope::Command, "project"),
             (Scope::Additional, "custom"),
         ],
         escape: EscapeRule::Xml,
-        blanks: BlanksRule::Trimmed,
+        order: ListingOrder::ByNameInScopes,
         limit: Some(ListingLimit {
             characters: 15_000,
             counts_last_break: true,

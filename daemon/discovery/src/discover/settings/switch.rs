@@ -107,11 +107,15 @@ pub(super) fn disabled(
     switch_off(one.as_ref().or(list), "skills.disabled", any_case, file, settings);
 }
 
-/// Reads `disabledSkills`.
+/// Reads `disabledSkills`, or `disabled_skills` without it.
 pub(super) fn disabled_names(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     let key = "disabledSkills";
     let by_name = |name: &str| SkillSelector::Name(name.into());
-    switch_off(document.get(key), key, by_name, file, settings);
+    // Measured: a value of another type makes Copilot CLI ignore the file.
+    let is_text = |it: &Node| it.text().is_some();
+    let is_readable = |it: &&Node| it.items().iter().all(is_text);
+    let list = document.get(key).or_else(|| document.get("disabled_skills"));
+    switch_off(list.filter(is_readable), key, by_name, file, settings);
 }
 
 /// Reads `skills.disabled`, a list of names or one name.
@@ -183,7 +187,14 @@ pub(super) fn config(
     tree: &dyn Tree,
     settings: &mut SettingsDecisions,
 ) {
-    for item in document.at_path(&["skills", "config"]).map(Node::items).unwrap_or_default() {
+    let Some(list) = document.at_path(&["skills", "config"]) else { return };
+    if !matches!(list.value, Value::List(_)) {
+        let message =
+            format!("`{CONFIG}` is {}, not a list, so the agent does not start", list.kind());
+        let source = SourceLocation { file: file.clone(), at: list.at };
+        settings.note(&source, message, Some(format!("Write `[[{CONFIG}]]`.")));
+    }
+    for item in list.items() {
         let source = SourceLocation { file: file.clone(), at: item.at };
         let Some(which) = selector(item, file, home, tree) else {
             settings.complete = false;
@@ -192,7 +203,11 @@ pub(super) fn config(
         // Without the key the agent refuses the whole table.
         let on = match item.get("enabled").map(|it| &it.value) {
             Some(Value::Flag(on)) => Ok(*on),
-            Some(_) | None => Err(("needs `enabled`", "Add `enabled = false`.")),
+            Some(_) => Err((
+                "has an `enabled` other than true and false, so the agent does not start",
+                "Write `enabled = false`.",
+            )),
+            None => Err(("needs `enabled`", "Add `enabled = false`.")),
         };
         match which.and_then(|which| Ok((which, on?))) {
             Err((message, next)) => {

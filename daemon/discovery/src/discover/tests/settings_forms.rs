@@ -115,3 +115,30 @@ fn list_in_place_of_the_skills_table_names_directories() {
     "#]],
     );
 }
+
+#[test]
+fn codex_switches_of_another_form_are_reported() {
+    let config = |text: &str| {
+        format!(
+            "//- /w/.git dir\n//- /home/u/.codex/config.toml\n{text}//- /w/.codex/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n"
+        )
+    };
+    check(
+        "codex",
+        "/w",
+        &config("[skills.config]\nname = \"a\"\nenabled = false\n"),
+        &expect![[r#"
+            `/home/u/.codex/config.toml:1:1`: `skills.config` is a table, not a list, so the agent does not start
+            active      a          /w/.codex/skills/a/SKILL.md
+        "#]],
+    );
+    check(
+        "codex",
+        "/w",
+        &config("[[skills.config]]\nname = \"a\"\nenabled = \"false\"\n"),
+        &expect![[r#"
+            `/home/u/.codex/config.toml:1:1`: `[[skills.config]]` has an `enabled` other than true and false, so the agent does not start
+            active      a          /w/.codex/skills/a/SKILL.md
+        "#]],
+    );
+}

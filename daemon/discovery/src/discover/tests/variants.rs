@@ -183,3 +183,28 @@ description: project
         assert_eq!(found.state.is_listed(), expected, "{value}");
     }
 }
+
+#[test]
+fn gemini_trust_variable_of_false_takes_the_trust_of_a_folder_away() {
+    // Measured: Gemini CLI 0.61.0.
+    let tree = MemoryTree::new(
+        "
+//- /w/.git dir
+//- /home/u/.gemini/trustedFolders.json
+{\"/w\": \"TRUST_FOLDER\"}
+//- /w/.gemini/skills/a/SKILL.md
+---
+name: a
+description: project
+---
+",
+    );
+    for (value, expected) in [(None, true), (Some("0"), true), (Some("false"), false)] {
+        let mut ctx = ctx("gemini-cli", "/w");
+        let value = value.map(|it| ("GEMINI_CLI_TRUST_WORKSPACE".to_owned(), it.into()));
+        ctx.environment.extend(value);
+        let resolution = discover(&ctx, &tree);
+        let found = resolution.candidates.iter().find(|it| it.name == "a").unwrap();
+        assert_eq!(found.state.is_listed(), expected);
+    }
+}

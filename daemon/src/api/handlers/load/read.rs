@@ -207,7 +207,9 @@ fn template_files(
     let ConfinedNames { mut names, truncated: mut is_cut } = skill_dir.names().unwrap_or_default();
     names.retain(|it| it != Path::new(SKILL_FILE));
     match template.order {
-        ListingOrder::AsFound | ListingOrder::ByCategory => names.sort(),
+        ListingOrder::AsFound | ListingOrder::ByNameInScopes | ListingOrder::ByCategory => {
+            names.sort();
+        }
         ListingOrder::ByName => names.sort_by(|a, b| locale::compare(&text(a), &text(b))),
     }
     is_cut |= template.most.is_none() && names.len() > MAX_STANDARD_FILES;
