@@ -12,7 +12,7 @@ use rustix::process::Pid;
 use skills_protocol::method::{ServerStatus, SkillsExplain, SkillsList, TrustGet};
 use skills_protocol::socket::SocketLocation;
 use skills_protocol::wire::{
-    Health, Include, ListParams, Outcome, ServerInfo, State, StatusParams, StepKind,
+    Entry, Health, Include, ListParams, Outcome, ServerInfo, State, StatusParams, StepKind,
     TrustGetParams, TrustGetResult,
 };
 
@@ -281,8 +281,11 @@ fn invalid_skills(
         _ => format!("the skill `{name}` is invalid, and {n_more} more are"),
     };
     // A check of the working directory leaves out the skills above it.
-    let paths = skills.iter().take(MAX_CHECKED).map(|it| shell_word(&it.path));
-    let hint = format!("Run `skillsd check {}` to see why.", paths.collect::<Vec<_>>().join(" "));
+    let is_below = |it: &Entry| Path::new(&it.path).starts_with(&context.cwd);
+    let n_named = if skills.iter().all(is_below) { 0 } else { MAX_CHECKED };
+    let paths = skills.iter().take(n_named).map(|it| format!(" {}", shell_word(&it.path)));
+    let paths: Vec<_> = paths.collect();
+    let hint = format!("Run `skillsd check{}` to see why.", paths.concat());
     Ok(Some(DoctorProblem::warning("skills-invalid", message, hint)))
 }
 

@@ -290,7 +290,7 @@ gitdir: ../.git/modules/m
 ",
         &expect![[r#"
             /super/m
-            apart in "/super/.git/modules/m"
+            apart in /super/.git/modules/m
         "#]],
     );
 }
