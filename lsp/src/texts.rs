@@ -274,9 +274,9 @@ pub(crate) struct ResolvedSkill {
 
 impl ResolvedSkill {
     /// Returns the form of a reference in the text at a path that means this skill; `None` for
-    /// others. A plugin's name before the skill's decides which skill is meant. Without one, the name
-    /// means the skill in whose directory the text is, if that has the name; elsewhere the reference
-    /// is uncertain if several skills have it.
+    /// others. A plugin's name before the skill's selects the skill. A bare name refers to the skill
+    /// in whose directory the text is, if it has the name; elsewhere, the reference is uncertain if
+    /// several skills have it.
     fn form_of(
         &self,
         reference: &Reference,
