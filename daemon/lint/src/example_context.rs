@@ -37,7 +37,7 @@ static AFTER: LazyLock<Regex> = LazyLock::new(|| {
 /// Words anywhere in a sentence that make its names and paths proposals.
 static PROPOSES: LazyLock<Regex> = LazyLock::new(|| {
     expression(
-        r"(?i)\b(?:would|could|might) (?:be|help)\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b",
+        r"(?i)\b(?:would|could|might) (?:be|help|say)\b|\b(?:would|could|might|may|can) (?:contain|have|hold|include|add)\b|\bif (?:you|there) (?:had|were)\b",
     )
 });
 

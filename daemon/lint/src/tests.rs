@@ -14,6 +14,7 @@ mod fixes;
 mod labelled;
 mod linked_texts;
 mod location;
+mod made_files;
 mod many_skills;
 mod mentions;
 mod messages;

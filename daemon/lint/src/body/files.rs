@@ -494,7 +494,10 @@ fn names_directory(text: &str, dir: &str, is_nested: bool) -> bool {
         || text.match_indices(&format!("{dir}/")).any(|(at, path)| {
             let rest = &text[at + path.len()..];
             let name = &rest[..rest.find(|it| !is_part(it)).unwrap_or(rest.len())];
-            is_nested || name.is_empty() || rest[name.len()..].starts_with(['*', '{', '<', '['])
+            // A dot ends the sentence.
+            is_nested
+                || name.trim_end_matches('.').is_empty()
+                || rest[name.len()..].starts_with(['*', '{', '<', '['])
         })
 }
 
@@ -504,6 +507,11 @@ fn check_unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for (command, _) in hooks::commands(cx) {
         text.push('\n');
         text.push_str(&command);
+    }
+    // Links can be written with escapes.
+    for link in cx.body().links.iter().map(|it| it.slice(cx.text)).filter(|it| it.contains('%')) {
+        text.push('\n');
+        text.extend(link_path(link));
     }
     let mut unreferenced_files = unreferenced_files(files, &text);
     if !unreferenced_files.is_empty()

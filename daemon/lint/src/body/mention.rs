@@ -12,7 +12,8 @@ use skills_syntax::suggest;
 use skills_syntax::text::{Span, occurrences};
 
 use super::super::example_context::{
-    CONTEXT_BYTES, EXAMPLES, announces_results, is_in_examples, is_in_list_of_results, proposes,
+    CONTEXT_BYTES, EXAMPLES, announces_results, is_in_examples, is_in_list_of_results,
+    paragraph_start, proposes,
 };
 use super::super::expression::expression;
 use super::super::fs_context::PathKind;
@@ -90,6 +91,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
             && !self.is_of_another_skill(span, before)
             && !self.is_in_named_skill(span, line, path)
             && !is_of_project(path)
+            && !self.is_in_paragraph_of_project(line)
             && !self.is_elsewhere(path)
     }
 
@@ -219,6 +221,17 @@ impl<'c, 'a> Mentions<'c, 'a> {
         None
     }
 
+    /// Returns whether a place is directly below a heading that is only the word "Example".
+    pub(super) fn is_below_example(&self, at: usize) -> bool {
+        let headings = &self.cx.body().headings;
+        let above = headings.partition_point(|it| it.span.start <= at);
+        let heading = above.checked_sub(1).map(|it| &headings[it]).filter(|it| it.level > 1);
+        let title = heading.map(|it| it.title.slice(self.cx.text).trim());
+        let is_word =
+            |it: &str| ["example", "examples"].iter().any(|own| it.eq_ignore_ascii_case(own));
+        title.is_some_and(|it| is_word(it.trim_end_matches(':')))
+    }
+
     /// Returns whether a place in prose is below a heading such as `Usage Example` or `Changelog`.
     /// There, only sentences such as "See `a.md`" are about files of the skill.
     fn is_in_section_of_examples(&self, span: Span, before: &str) -> bool {
@@ -325,7 +338,14 @@ impl<'c, 'a> Mentions<'c, 'a> {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// Returns whether the body writes the file, or has it in another directory.
+    /// Returns whether the paragraph, up to the end of the line, is about tools of the project.
+    fn is_in_paragraph_of_project(&self, line: Span) -> bool {
+        let end = line.end.min(self.cx.text.floor_char_boundary(line.start + 4 * CONTEXT_BYTES));
+        let start = paragraph_start(self.cx, line);
+        LOCAL.is_match(Span::new(start, end.max(start)).slice(self.cx.text))
+    }
+
+    /// Returns whether the body writes the file or tells to, or has it in another directory.
     fn is_elsewhere(&self, path: &str) -> bool {
         if let Some(is_elsewhere) = self.elsewhere.borrow().get(path) {
             return *is_elsewhere;
@@ -337,17 +357,26 @@ impl<'c, 'a> Mentions<'c, 'a> {
             let lead = before.trim_end_matches(['`', '*', '"', '\'']);
             let is_longer = before.ends_with('/')
                 && !["./", "}/", ">/", "SKILL_DIR/"].iter().any(|it| before.ends_with(it));
-            is_longer || WRITES.is_match(lead)
+            is_longer || WRITES.is_match(lead) || tells_to_make(lead)
         });
         self.elsewhere.borrow_mut().insert(path.to_owned(), is_elsewhere);
         is_elsewhere
     }
 }
 
+/// Returns whether the text directly before a path tells to write the file, or says that the user
+/// has it.
+fn tells_to_make(lead: &str) -> bool {
+    MAKES.captures(lead).is_some_and(|it| it.name("not").is_none()) && !DESCRIBED.is_match(lead)
+}
+
 /// Returns whether a path is that of an agent's instructions in a directory of a project.
 fn is_of_project(path: &str) -> bool {
     path.starts_with("scripts/") && is_instruction_file(Path::new(path))
 }
+
+/// Pattern of words directly before a path that make it a file of the user.
+const BY_USER: &str = r"\busers?\s+(?:provides?|supply|supplies|uploads?|adds?|writes?)\s+(?:(?:a|an|the|their|own)\s+){0,2}\W*$";
 
 /// Words directly before a path that make it an example or a result.
 static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
@@ -358,9 +387,10 @@ static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     let renames = r"\brenam\w+\s+(?:(?:\S+\s+){1,4}(?:to|into|as)\s*)?\W*$|\b(?:name|call)\s+(?:it|them|each|(?:the|new) files?)\b[^.]*$";
     let results = r"\b(?:logs?|results?|outputs?|reports?|findings|summary)\s+(?:(?:goe?s?|lands?|appears?|ends? up|is|are)|(?:is|are|will be|gets?) (?:written|saved|stored|placed|put|logged))\s+(?:to|in|into|at|under)\s*\W*$";
     let makes_in_german = r"\b(?:erstell|erzeug|generier|schreib|speicher)\w*:?(?:\s+(?:\S+\s+){0,7}(?:in|nach|als|unter))?\s*(?:(?:die|eine)\s+(?:neue\s+)?(?:Datei\s+)?)?\W*$";
+    let supposes = r"\b(?:suppos(?:e|ing)|imagin(?:e|ing)|pretend)\b(?:[^.]|\.[\w/])*$";
     let asks = r"\b(?:ask|request)\b(?:\s+\S+){0,3}\s+(?:for|to (?:provide|add|upload|supply|create|write|put))\s+(?:(?:a|an|the|their|its)\s+)?\W*$";
     expression(&format!(
-        "(?i)(?:{EXAMPLES}|{others}|{makes}|{parts}|{copies}|{renames}|{results}|{makes_in_german}|{asks})"
+        "(?i)(?:{EXAMPLES}|{others}|{makes}|{parts}|{copies}|{renames}|{results}|{makes_in_german}|{asks}|{supposes}|{BY_USER})"
     ))
 });
 
@@ -449,12 +479,18 @@ static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     let past = r"\b(?:once|previously|formerly) (?:had|in|at|called|named|was|kept)\b|\bno longer\b|\bused to (?:be|have)\b|\bmoved from\b";
     let typical = r"\b(?:typical|usual|other|most|many|some) skills?\b|\bskills (?:keep|have|put|store|hold|contain|include|often|usually|typically)\b|\b(?:skills (?:should|must|may|can)|(?:each|every) skill)\s[^,;:]*\b(?:keeps?|has|have|puts?|stores?|holds?|contains?|includes?|ships?|bundles?|needs?|requires?|comes? with)\b";
     let owns = r"\b(?:if|when|whether|where) (?:the|a|your|their) (?:user|project|repo(?:sitory)?|codebase|workspace|app) (?:already )?(?:has|have|contains?|includes?|provides?|ships?|defines?)\b";
-    let elsewhere = r"\b(?:target|generated|scaffolded|resulting|consuming|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|^\W*(?:\d+\W+)?in (?:the|an?|your) (?:[^\s,]+ )?(?:project|codebase|app|application|repo(?:sitory)?|workspace),|\b(?:good|bad|wrong|avoid)\W*:\W*$";
+    let elsewhere = r"\b(?:target|generated|scaffolded|resulting|consuming|your|their|another|other|user's) (?:repo(?:sitory)?|project|codebase|workspace)\b|\b(?:your|their)\s+[`*]*$|^\W*(?:\d+\W+)?in (?:the|an?|your) (?:[^\s,]+ )?(?:project|codebase|app|application|repo(?:sitory)?|workspace),|\b(?:good|bad|wrong|avoid|old|previous|deprecated)\W*:\W*$";
     let branch = r"\bbranch\W+(?:already )?(?:contains?|has|holds?|includes?)\b|\b(?:from|at|in) (?:the|a|your) (?:\S+ )?branch(?:'s)?(?: root)?\b";
     expression(&format!(
-        "(?i)(?:{others}|{optional}|{later}|{past}|{typical}|{owns}|{elsewhere}|{branch})"
+        "(?i)(?:{others}|{optional}|{later}|{past}|{typical}|{owns}|{elsewhere}|{branch}|{PROJECT_LOCAL})"
     ))
 });
+
+/// Pattern of words that name a project as the owner of tools.
+const PROJECT_LOCAL: &str = r"\b(?:project|repo(?:sitory)?|workspace)-(?:local|owned)\b";
+
+/// Words in a paragraph about tools of the project.
+static LOCAL: LazyLock<Regex> = LazyLock::new(|| expression(&format!("(?i){PROJECT_LOCAL}")));
 
 /// Text after a path, or after the command that it is in, that names another directory.
 static IN_PROJECT: LazyLock<Regex> = LazyLock::new(|| {
@@ -479,5 +515,20 @@ static OWNS: LazyLock<Regex> = LazyLock::new(|| {
 static WRITES: LazyLock<Regex> = LazyLock::new(|| {
     expression(
         r"(?i)(?:^|[^-=])>>?\s*$|\btee (?:-a )?$|(?:^|\s)(?:--output|--out|-o)[ =]$|^\W*save\s+$|\btouch $|\bregenerates?\s+(?:`[^`]+`(?:,\s*|\s+)(?:and\s+)?)*$",
+    )
+});
+
+/// Text directly before a path that tells to write the file, with `not` if it tells the contrary.
+static MAKES: LazyLock<Regex> = LazyLock::new(|| {
+    let not = r"(?P<not>\b(?:not|never|don['’]t)\s+(?:\w+ly\s+)?)?";
+    let verb = r"\b(?:creat(?:e|es|ed|ing)|writ(?:e|es|ing)|sav(?:e|es|ed|ing)|generat(?:e|es|ing)|pastes?)";
+    let object = r"(?:\s+(?:[^\s.]+\s+){0,4}(?:in|into|to|as|at|under))?\s*(?:(?:a|an|the|new|your|file|script)\s+){0,3}";
+    expression(&format!(r"(?i)(?:{not}{verb}{object}\W*$|{BY_USER})"))
+});
+
+/// Text directly before a path that another file is written by: "Write it as described in".
+static DESCRIBED: LazyLock<Regex> = LazyLock::new(|| {
+    expression(
+        r"(?i)\b(?:described|shown|defined|documented|listed|explained|specified|outlined|detailed|given|found|as|see|according|rules|steps|template|format|guidelines?)\s+(?:in|to|at|under)\s+\W*(?:the\s+)?\W*$",
     )
 });

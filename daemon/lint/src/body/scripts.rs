@@ -75,7 +75,8 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
             && !OF_PROJECT.is_match(fence.content.slice(cx.text))
         {
             let mut dir = WorkingDir::Start;
-            scripts.is_elsewhere = mentions.is_introduced_elsewhere(fence.open);
+            scripts.is_elsewhere = mentions.is_introduced_elsewhere(fence.open)
+                || mentions.is_below_example(fence.open.start);
             for line in lines(cx, fence.content) {
                 scripts.is_elsewhere |= FROM_PROJECT.is_match(line.slice(cx.text));
                 scripts.check(unquoted(cx, line, n_quotes), true, &mut dir);
@@ -155,7 +156,8 @@ struct MissingScripts<'c, 'm, 't, 'x> {
     /// Normal paths of the reported scripts, and the number of places of each.
     reported: BTreeMap<String, usize>,
     found: Vec<Finding>,
-    /// True in a code block that the text introduces as commands of another repository.
+    /// True in a code block that the text introduces as commands of another repository, or as an
+    /// example.
     is_elsewhere: bool,
 }
 
