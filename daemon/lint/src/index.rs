@@ -108,7 +108,7 @@ pub(super) static UNREADABLE: Rule = FAMILY.rule(
 pub(super) static OVER_BUDGET: Rule = FAMILY.rule(
     RuleId::IndexBudget,
     "The agent's skill listing exceeds its budget.",
-    "Claude Code drops the descriptions of rarely used skills, so that its model sees only their names; Codex shortens all of them. The finding is shown once for each agent, at the project's skill with the longest entry.",
+    "Claude Code drops the descriptions of rarely used skills, so that its model sees only their names; Codex shortens all of them. The finding is shown once for each agent, at a skill whose description is cut, if possible one of the project.",
     "Shorten descriptions, or hide skills that only users start from the model; `skillsd budget` shows what each skill costs.",
     "//- /w/.claude/skills/pdf/SKILL.md budget\n---\nname: pdf\ndescription: Reads PDF files, their text, tables, forms, pictures, notes, outlines and fonts, turns them into other files, joins and cuts them, and draws what is on a page. Use when asked about a PDF file, a form, a scan or a page of one.\n---\nRead the file.\n",
 )
@@ -425,8 +425,7 @@ fn check_duplicates(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     }
 }
 
-/// Reports a listing over its budget once for each agent, at the project's skill with the longest
-/// entry.
+/// Reports a listing over its budget once for each agent, at a skill whose description is cut.
 fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
     for place in cx.skill_set().ranked(path) {

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::{LazyLock, OnceLock};
 
 use skills_agents::command;
+use skills_agents::field_table::Agent;
 use skills_agents::profile::{Profile, Scope};
 use skills_discovery::discover::{FileId, SkillState, is_built_in};
 use skills_discovery::ranking::{ListingSize, Ranked, Ranking};
@@ -71,8 +72,9 @@ struct RankingIndex {
     n_characters: usize,
     /// Positions of the longest entries, the longest first.
     longest: Vec<usize>,
-    /// Position of the skill at which a finding about the whole listing is reported: the longest
-    /// entry of the project, or else of all, because a check may leave the user's skills out.
+    /// Position of the skill at which a finding about the whole listing is reported: one of the
+    /// project whose description is cut, or else any, because a check may leave the user's skills
+    /// out.
     anchor: Option<usize>,
 }
 
@@ -245,15 +247,68 @@ impl RankingIndex {
         let is_listed = |it: &usize| ranking.skills[*it].state.is_listed();
         let mut longest: Vec<_> = (0..ranking.skills.len()).filter(is_listed).collect();
         longest.sort_by_key(|it| Reverse(length(&ranking.skills[*it])));
-        let is_of_project = |it: &&usize| {
-            let mut roots = ranking.roots.iter().filter(|root| root.skills.contains(*it));
-            let scope = roots.next().and_then(|it| Some(ranking.profile.roots.get(it.rule)?.scope));
-            matches!(scope, Some(Scope::Project | Scope::Nested))
+        let scopes = scopes(ranking);
+        let is_of_project =
+            |it: &&usize| matches!(scopes[**it], Some((_, Scope::Project | Scope::Nested)));
+        let excess = ranking.limits.budget.filter(|it| n_characters > *it);
+        // Codex shortens all descriptions.
+        let drops = ranking.profile.reader != Some(Agent::Codex);
+        let mut cut = match excess.filter(|_| drops) {
+            Some(budget) => dropped(ranking, &scopes, budget),
+            None => Vec::new(),
         };
-        let anchor = longest.iter().find(is_of_project).or(longest.first()).copied();
+        cut.extend(&longest);
+        let anchor = cut.iter().find(is_of_project).or(cut.first()).copied();
         longest.truncate(MAX_LONGEST);
         Self { at, losers, n_listed, n_characters, longest, anchor }
     }
+}
+
+/// Returns the root of each skill on the disk, as its position, and the root's scope.
+fn scopes(ranking: &Ranking) -> Vec<Option<(usize, Scope)>> {
+    let mut scopes = vec![None; ranking.skills.len()];
+    for (at, root) in ranking.roots.iter().enumerate() {
+        let Some(rule) = ranking.profile.roots.get(root.rule) else { continue };
+        for place in scopes.get_mut(root.skills.clone()).into_iter().flatten() {
+            *place = Some((at, rule.scope));
+        }
+    }
+    scopes
+}
+
+/// Returns the positions of the skills whose descriptions Claude Code drops if all skills are used
+/// equally often: in the order of its listing, each description stays that still fits. The one that
+/// exceeds the budget most is first.
+fn dropped(ranking: &Ranking, scopes: &[Option<(usize, Scope)>], budget: usize) -> Vec<usize> {
+    let place = |it: usize| match scopes[it] {
+        Some((_, Scope::Command)) => (1, 0),
+        Some((_, Scope::Nested)) => (3, 0),
+        Some((root, _)) => (0, root),
+        // A skill of a plugin, or one that is provided.
+        None => (2, it),
+    };
+    let is_cut = |it: &usize| {
+        let skill = &ranking.skills[*it];
+        skill.state.is_listed() && skill.description.is_some() && !is_built_in(&skill.path)
+    };
+    let mut order: Vec<usize> = (0..ranking.skills.len()).filter(is_cut).collect();
+    order.sort_by_cached_key(|it| (place(*it), ranking.skills[*it].name.to_lowercase()));
+    let more = |it: usize| {
+        ranking.skills[it].description.unwrap_or_default().min(ranking.limits.longest) + 2
+    };
+    let whole: usize = ranking.listed().map(|it| length_in_list(it, ranking.limits)).sum();
+    let mut taken = whole.saturating_sub(order.iter().map(|it| more(*it)).sum());
+    let mut dropped: Vec<(usize, usize)> = Vec::new();
+    for at in order {
+        let with = taken + more(at);
+        if with <= budget {
+            taken = with;
+        } else {
+            dropped.push((with - budget, at));
+        }
+    }
+    dropped.sort_by_key(|it| Reverse(it.0));
+    dropped.into_iter().map(|it| it.1).collect()
 }
 
 /// A skill's entries in one agent's ranking.

@@ -222,6 +222,27 @@ fn numbers_of_a_listing_over_its_budget_are_grouped() {
     assert!(help.contains("`pdf` (1,213)"), "{help}");
 }
 
+#[test]
+fn listing_over_its_budget_is_reported_at_a_skill_whose_description_is_dropped() {
+    let skill = |name: &str, length: usize| {
+        let text = "x".repeat(length);
+        format!(
+            "//- /w/.claude/skills/{name}/SKILL.md budget\n---\nname: {name}\ndescription: Use. {text}\n---\nRead.\n"
+        )
+    };
+    let n_told = |files: &str| {
+        let found = Fixture::new(files).check();
+        found.iter().filter(|it| it.rule.id.as_str() == "index/budget").count()
+    };
+    // Claude Code keeps the first descriptions by name, whatever their length.
+    assert_eq!(n_told(&skill("a-pdf", 1200)), 0);
+    assert_eq!(n_told(&skill("z-pdf", 1200)), 1);
+    // Of those that are dropped, the longest is meant.
+    let both = skill("z-pdf", 300) + &skill("z-docx", 1200).replace(" budget", "");
+    assert_eq!(n_told(&both), 0);
+    assert_eq!(n_told(&(skill("z-docx", 1200) + &skill("z-pdf", 300).replace(" budget", ""))), 1);
+}
+
 /// The other files of a fixture, without the skill's own: its directory has been renamed.
 struct Moved(Fixture);
 
