@@ -14,7 +14,10 @@ const FIXTURES: [&str; 7] = [
 ];
 
 /// Directories of a skill whose skills are material.
-const MATERIAL: [&str; 6] = ["examples", "assets", "templates", "tests", "evals", "fixtures"];
+const MATERIAL: [&str; 9] = [
+    "examples", "assets", "templates", "tests", "evals", "fixtures", "references", "resources",
+    "scaffold",
+];
 
 /// Returns the name that a skill's directory has once it is installed: without the attributes of
 /// chezmoi if a directory above is called `dot_…`, as `.agents` is in its source.

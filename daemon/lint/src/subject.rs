@@ -169,7 +169,7 @@ impl<'a> Cx<'a> {
         let depth = fs.depth().unwrap_or_default();
         let is_snapshot = subject.path.is_some_and(|it| is_snapshot(it, fs.skill_set()));
         let is_fixture = is_snapshot || unranked.is_some_and(|it| is_fixture(it, depth));
-        let is_material = unranked.is_some_and(|it| is_material(it, fs.skill_set()));
+        let is_material = subject.path.is_some_and(|it| is_material(it, fs.skill_set()));
         let is_template = !is_command && (is_material || is_template(subject));
         let outside = unranked.filter(|it| !affected_agents::is_searched(it));
         let instructions = subject.path.filter(|it| is_instruction_file(it) && !is_ranked(it));
@@ -329,13 +329,15 @@ impl<'a> Cx<'a> {
         self.is_unlisted
     }
 
-    /// Turns errors into warnings in a file that no agent searches for skills, and all findings
-    /// into hints in a fixture, except those about security: a nested directory may be searched
-    /// later.
+    /// Turns errors into warnings in a file that no agent searches for skills, and into hints the
+    /// findings about placeholders of a template, and all in a fixture, except those about
+    /// security: a nested directory may be searched later.
     pub(super) fn lower(&self, finding: &mut Finding) {
         let is_about_security = finding.rule.family() == "security";
+        let written = &self.text[finding.diagnostic.span.start..];
+        let is_to_fill = self.is_template && !finding.rule.whole_file && written.starts_with("{{");
         let severity = &mut finding.diagnostic.severity;
-        if self.is_fixture && !is_about_security {
+        if (self.is_fixture || is_to_fill) && !is_about_security {
             *severity = Severity::Hint;
         } else if self.is_unlisted {
             *severity = (*severity).max(Severity::Warning);

@@ -115,9 +115,8 @@ pub(super) fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Ve
 /// Returns whether a description was left as a template has it.
 fn is_placeholder(text: &str) -> bool {
     const WORDS: [&str; 5] = ["todo", "tbd", "fixme", "xxx", "placeholder"];
-    const STARTS: [&str; 21] = [
+    const STARTS: [&str; 20] = [
         "complete and informative explanation of what the skill does",
-        "replace with",
         "replace this with",
         "replace this text",
         "replace this line",
@@ -148,6 +147,7 @@ fn is_placeholder(text: &str) -> bool {
     text.contains("[TODO:")
         || is_marked
         || STARTS.iter().any(|it| starts_with_words(open, it))
+        || asks_to_replace(open)
         || describes_description(open)
         || asks_for_description(open)
         || matches!(text, "..." | "…" | "-" | "?" | "???")
@@ -158,6 +158,22 @@ fn is_placeholder(text: &str) -> bool {
 /// Returns whether a text starts with these words, not with a part of a longer word.
 fn starts_with_words(text: &str, words: &str) -> bool {
     text.strip_prefix(words).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+/// Returns whether a text in lower case tells the author to replace it, and not what the skill
+/// replaces with something.
+fn asks_to_replace(text: &str) -> bool {
+    const WITH: [&str; 12] = [
+        "a", "an", "the", "your", "description", "actual", "real", "what", "one", "clear", "short",
+        "brief",
+    ];
+    /// Maximum bytes of a placeholder that says something else.
+    const SHORT: usize = 60;
+    let Some(rest) = text.strip_prefix("replace with") else { return false };
+    let is_whole = rest.len() <= SHORT && !rest.contains(". ");
+    let follows = rest.trim_start();
+    !rest.starts_with(char::is_alphanumeric)
+        && (is_whole || WITH.iter().any(|it| starts_with_words(follows, it)))
 }
 
 /// Returns whether a text in lower case is only the word, or says what a description contains: `a

@@ -190,6 +190,29 @@ fn template_is_neither_too_deep_nor_incomplete_nor_named_wrongly() {
 }
 
 #[test]
+fn placeholder_of_a_template_is_a_hint_at_most() {
+    let outer = TEXT.replace("name: pdf", "name: skill-creator");
+    let maker = "/w/.claude/skills/skill-creator";
+    let outer = format!("//- {maker}/SKILL.md\n{outer}");
+    let head = "---\nname: pdf\ndescription: ";
+    for description in ["{{description}}", "\"{{description}}\"", "{{what}} for {{who}}", "TODO"] {
+        let text = format!("{head}{description}\n---\nRead.\n");
+        let told = |path: &str, beside: &str| {
+            let found = Fixture::new(&format!("//- {path}/SKILL.md\n{text}{beside}")).check();
+            found.iter().any(|it| it.diagnostic.severity < Severity::Hint)
+        };
+        for dir in ["/w/template", "/w/templates/pdf", "/w/skills/_template"] {
+            assert!(!told(dir, ""), "{dir}: {description}");
+        }
+        for dir in ["assets", "assets/pdf", "resources/pdf", "references/pdf", "scaffold/pdf"] {
+            assert!(!told(&format!("{maker}/{dir}"), &outer), "{dir}: {description}");
+        }
+        let is_quoted = description.starts_with('"');
+        assert!(is_quoted || told("/w/skills/pdf", ""), "{description}");
+    }
+}
+
+#[test]
 fn skill_inside_a_skill_is_reported_for_agents_that_stop_there() {
     let skill = "/w/.agents/skills/k/m/SKILL.md";
     let deep = "Information index/too-deep: `skills/k/m/SKILL.md` is too deep: Gemini CLI searches 1 level";
