@@ -48,15 +48,23 @@ pub(super) fn check(
         .or_else(|| misspelled_agent(written, &words, 0));
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
     // The agent's name may be another form of its file's name.
-    let is_form = |it: &str| it.starts_with(written) || written.starts_with(it);
-    let own = || misspelled_agent(written, &own, MIN_OWN_LEN).filter(|it| !is_form(it));
+    let is_form = |it: &str| {
+        !doubles_end(written, it) && (it.starts_with(written) || written.starts_with(it))
+    };
+    let in_case = own.iter().copied().find(|it| it.eq_ignore_ascii_case(written));
+    let own = || {
+        let slip = || misspelled_agent(written, &own, MIN_OWN_LEN).filter(|it| !is_form(it));
+        in_case.or_else(slip)
+    };
     let (message, near) = if let Some(near) = built_in {
         (format!("Claude Code has no built-in agent `{written}`"), near)
     } else {
         (format!("`.claude/agents` has no agent `{written}`"), own()?)
     };
     let message = format!("{message}; did you mean `{near}`?");
-    let finding = Finding::new(rule, span, message).severity(Severity::Warning);
+    // The file can have a name in another case.
+    let severity = if in_case == Some(near) { Severity::Information } else { Severity::Warning };
+    let finding = Finding::new(rule, span, message).severity(severity);
     let help = "Write a built-in agent's name, or that of a file in `.claude/agents`.";
     Some(finding.help(help).draft(format!("Change to `{near}`"), span, near))
 }
@@ -96,7 +104,8 @@ fn misspelled_agent<'n>(written: &str, words: &[&'n str], min_len: usize) -> Opt
     let lower = written.to_lowercase();
     let is_slip = |meant: &str| {
         let meant = meant.to_lowercase();
-        let is_longer = lower.starts_with(&meant) && !meant.contains('-');
+        let is_longer =
+            lower.starts_with(&meant) && !meant.contains('-') && !doubles_end(&lower, &meant);
         let is_long = lower.len().min(meant.len()) >= min_len;
         is_long
             && !is_longer
@@ -104,6 +113,12 @@ fn misspelled_agent<'n>(written: &str, words: &[&'n str], min_len: usize) -> Opt
             && suggest::n_errors(&lower, &meant) == 1
     };
     words.iter().copied().find(|it| written.len() <= MAX_COMPARED && is_slip(it))
+}
+
+/// Returns whether a word is another one with its last letter twice: `Plann`.
+fn doubles_end(word: &str, meant: &str) -> bool {
+    let rest = word.strip_prefix(meant);
+    rest.is_some_and(|it| it.chars().count() == 1 && it.chars().next() == meant.chars().next_back())
 }
 
 #[cfg(test)]

@@ -60,8 +60,46 @@ pub(super) fn check_tools(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Find
             Some(span) => finding.draft(format!("Change to `{meant}`"), span, meant),
             None => finding,
         });
-    } else if is_simple(text) && !matches_any(text, tool_names()) {
-        check_case(cx, matcher, out);
+    } else if is_simple(text) {
+        let n_before = out.len();
+        if !matches_any(text, tool_names()) {
+            check_case(cx, matcher, out);
+        }
+        if out.len() == n_before {
+            check_near(cx, matcher, out);
+        }
+    }
+}
+
+/// Reports the names in an expression that nearly equal a tool's: `^Bsh`, `(Edit|Writ)`.
+fn check_near(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
+    /// Minimum length of a name with a typing error.
+    const MIN_LEN: usize = 3;
+    let mut seen = HashSet::new();
+    for part in matcher.text.split('|').take(MAX_WORDS) {
+        let part = part.trim_start_matches(['^', '(']).trim_start_matches("?:");
+        let part = part.trim_end_matches([')', '$']);
+        let word = part.trim_end_matches(".*").trim_end_matches(".+");
+        let is_name = word.len() >= MIN_LEN
+            && word.starts_with(|it: char| it.is_ascii_uppercase())
+            && word.bytes().all(|it| it.is_ascii_alphabetic());
+        let is_open = word.len() < part.len();
+        if !is_name || tool_names().any(|it| it == word) || !seen.insert(word) {
+            continue;
+        }
+        // With `.*`, a part of a name is meant.
+        let matches = !matcher.text.ends_with('$') && tool_names().any(|it| it.contains(word));
+        let near = tool_names().find(|it| suggest::n_errors(word, it) == 1);
+        let Some(meant) = near.filter(|_| !(matches && is_open)) else { continue };
+        let message = format!("no tool is called `{word}`; did you mean `{meant}`?");
+        let severity = if matches { Severity::Hint } else { Severity::Warning };
+        let span = span_in(cx, matcher, word);
+        let finding = Finding::new(&MATCHER, span.unwrap_or(matcher.span), message);
+        let finding = finding.severity(severity);
+        out.push(match span {
+            Some(span) => finding.draft(format!("Change to `{meant}`"), span, meant),
+            None => finding,
+        });
     }
 }
 

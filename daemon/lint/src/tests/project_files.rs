@@ -127,6 +127,23 @@ fn agent_of_the_worktree_is_recognised_with_a_typing_error() {
 }
 
 #[test]
+fn agent_with_its_last_letter_twice_or_in_another_case_is_recognised() {
+    let agents = "//- /w/.claude/agents/reviewer.md\nA\n";
+    let reported = |agent: &str| {
+        let text = HEAD.replace("---\nname", &format!("---\ncontext: fork\nagent: {agent}\nname"));
+        let found = found("field/value", &format!("//- {SKILL}\n{text}Read.\n{agents}"));
+        found.iter().map(|it| it.diagnostic.severity).collect::<Vec<_>>()
+    };
+    for agent in ["Plann", "Exploree", "reviewerr", "reviwer"] {
+        assert_eq!(reported(agent), [Severity::Warning], "{agent}");
+    }
+    assert_eq!(reported("Reviewer"), [Severity::Information]);
+    for agent in ["planner", "explorer", "reviewers", "review", "reviewer"] {
+        assert_eq!(reported(agent), [], "{agent}");
+    }
+}
+
+#[test]
 fn assignment_of_a_directory_needs_no_quotes() {
     let reported = |command: &str| {
         let hooks = format!(

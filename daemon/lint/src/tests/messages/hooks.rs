@@ -1,5 +1,6 @@
 //! Messages about matchers and commands of hooks.
 
+use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 
 use super::{finds, front, silent};
@@ -42,6 +43,28 @@ fn matcher_that_matches_no_tool_is_reported() {
         let finding = finds("hooks/matcher", &text, place, message);
         let after = finding.only_fix().map(|it| apply(&text, &it.edits));
         assert_eq!(after, fixed.map(|it| hook(&format!("\"{it}\""), "x")), "{finding:?}");
+    }
+}
+
+#[test]
+fn name_in_an_expression_with_a_typing_error_is_reported() {
+    for (matcher, expected) in [
+        ("(Edit|Writ)", vec![(Severity::Hint, "Writ")]),
+        ("^(Edit|Writ)$", vec![(Severity::Warning, "Writ")]),
+        ("^Bsh", vec![(Severity::Warning, "Bsh")]),
+        ("Edti.*", vec![(Severity::Warning, "Edti")]),
+        ("(Edit|Write)", vec![]),
+        ("^Bash", vec![]),
+        ("Notebook.*", vec![]),
+        ("Writ.*", vec![]),
+        ("Web(Fetch|Search)", vec![]),
+        ("mcp__.*", vec![]),
+    ] {
+        let text = hook(&format!("\"{matcher}\""), "x");
+        let found = Fixture::new(&text).check();
+        let found = found.iter().filter(|it| it.rule.id.as_str() == "hooks/matcher");
+        let told = found.map(|it| (it.diagnostic.severity, it.diagnostic.span.slice(&text)));
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{matcher}");
     }
 }
 
