@@ -29,14 +29,15 @@ static RUNS: LazyLock<Regex> = LazyLock::new(|| {
     let program = r"(?:python(?:3(?:\.\d+)?)?|bash|sh|zsh|node|ruby|perl|php|Rscript|bun|bun run|deno run|go run|(?:npx )?(?:tsx|ts-node)|uv run|pwsh|powershell(?:\.exe)?|source|\.|chmod [-+=a-z0-7]+)";
     let interpreter = format!("{prefix}{program}{options}");
     let start = r"^\s*(?:[-*]\s+)?(?:\$ )?(?:[A-Z_]+=\S*\s+)*";
-    let own = r"\$\{CLAUDE_SKILL_DIR\}/|\$CLAUDE_SKILL_DIR/|\{baseDir\}/|<(?:skill[-_]dir|skill[-_]path|SKILL_DIR|path-to-skill)>/";
+    let own = r"\$\{(?:CLAUDE_)?SKILL_DIR\}/|\$(?:CLAUDE_)?SKILL_DIR/|\{baseDir\}/|<(?:skill[-_]dir|skill[-_]path|SKILL_DIR|path-to-skill)>/";
     let base = format!(r"(?:{own}|(?:~/|\$HOME/|\./)?\.\w+/skills/[\w.-]+/|\./)?");
     let path =
         r"[A-Za-z0-9_][A-Za-z0-9_./-]*\.(?:py|sh|js|mjs|cjs|ts|rb|pl|ps1|bash|zsh|php|R|r|go)";
     // A quoted path without a variable may be an entry of a list.
     let quoted = format!(r#""((?:{own})scripts/[\w./-]+\.\w+)""#);
+    let spaced = format!(r#"{interpreter}"((?:{own}|\./)?scripts/[\w ./-]+\.\w+)""#);
     expression(&format!(
-        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:(?:{interpreter}["']?({base}{path})|{prefix}({base}scripts/[\w./-]+\.\w+)|(\./{path})|(\./scripts/[\w/-]+))(?:["'\s;|&)]|$)|{quoted}(?:[\s;|&)]|$))"#
+        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:(?:{interpreter}["']?({base}{path})|{prefix}({base}scripts/[\w./-]+\.\w+)|(\./{path})|(\./scripts/[\w/-]+))(?:["'\s;|&)]|$)|(?:{start}|&&\s*|;\s*|\|\s*){spaced}|{quoted}(?:[\s;|&)]|$))"#
     ))
 });
 
@@ -83,7 +84,41 @@ pub(super) fn check(mentions: &Mentions<'_, '_>, cx: &Cx<'_>, out: &mut Vec<Find
             }
         }
     }
+    check_indented(&mut scripts, cx);
     out.append(&mut scripts.found);
+}
+
+/// Checks the commands in code that is indented and has no fence.
+fn check_indented(scripts: &mut MissingScripts<'_, '_, '_, '_>, cx: &Cx<'_>) {
+    let body = cx.body();
+    let is_in = |spans: &[Span], at: usize| {
+        let before = spans.partition_point(|it| it.start <= at).checked_sub(1);
+        before.is_some_and(|it| at < spans[it].end)
+    };
+    let fences: Vec<Span> =
+        body.fences.iter().map(|it| Span::new(it.open.start, it.content.end)).collect();
+    let mut dir = WorkingDir::Start;
+    let mut last = None;
+    for line in &body.lines {
+        let written = line.slice(cx.text);
+        let is_code = (written.starts_with("    ") || written.starts_with('\t'))
+            && (written.contains("cd") || runs_script(written))
+            && !OF_PROJECT.is_match(written);
+        let at = line.start + written.len() - written.trim_start().len();
+        if !is_code
+            || [&body.prose, &body.codes, &body.comments, &fences].iter().any(|it| is_in(it, at))
+        {
+            continue;
+        }
+        // Another block starts in the first directory again.
+        if last.is_none_or(|it| after_line_end(cx.text, it) != line.start) {
+            dir = WorkingDir::Start;
+            scripts.is_elsewhere = scripts.mentions.is_introduced_elsewhere(*line)
+                || scripts.mentions.is_below_example(line.start);
+        }
+        last = Some(line.end);
+        scripts.check(*line, true, &mut dir);
+    }
 }
 
 /// The working directory of a command.
@@ -181,7 +216,7 @@ impl MissingScripts<'_, '_, '_, '_> {
             }
         };
         for found in RUNS.captures_iter(written) {
-            let Some(script) = (1..=5).find_map(|it| found.get(it)) else { continue };
+            let Some(script) = (1..=6).find_map(|it| found.get(it)) else { continue };
             follow(dir, script.start());
             let span = Span::new(command.start + script.start(), command.start + script.end());
             // Without an interpreter, it may be any program of the project, unless the skill has
@@ -328,6 +363,10 @@ fn in_skill<'t>(cx: &Cx<'_>, written: &'t str) -> Option<&'t str> {
     if let Some(path) = variables.iter().find_map(|it| written.strip_prefix(it)) {
         return Some(path);
     }
+    let variables = ["${SKILL_DIR}/", "$SKILL_DIR/"];
+    if let Some(path) = variables.iter().find_map(|it| written.strip_prefix(it)) {
+        return is_own_variable(cx).then_some(path);
+    }
     // `<skill-dir>/scripts/read.py`
     let placeholder = written.strip_prefix('<').and_then(|it| it.split_once(">/"));
     if let Some((name, path)) = placeholder {
@@ -336,6 +375,17 @@ fn in_skill<'t>(cx: &Cx<'_>, written: &'t str) -> Option<&'t str> {
     let (_, below) = written.split_once("/skills/")?;
     let (name, path) = below.split_once('/')?;
     (name == cx.directory).then_some(path)
+}
+
+/// Returns whether the variable `SKILL_DIR` of a body is the skill's own directory: no command sets
+/// it to another one.
+fn is_own_variable(cx: &Cx<'_>) -> bool {
+    let body = cx.document.body.slice(cx.text);
+    let mut values = body.match_indices("SKILL_DIR=").filter_map(|(at, name)| {
+        let is_longer = body[..at].ends_with('_');
+        (!is_longer).then(|| body[at + name.len()..].lines().next().unwrap_or_default())
+    });
+    values.all(|it| !cx.directory.is_empty() && it.contains(cx.directory))
 }
 
 /// Checks scripts that a code block runs by their path.

@@ -50,9 +50,14 @@ fn check_template_text(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     out.push(if cx.is_template { finding.severity(Severity::Hint) } else { finding });
 }
 
-/// Reports links without a target. After a word, brackets and parentheses are code: `items[i]()`.
+/// Reports links without a target, with `#` alone or with a title alone. After a word, brackets and
+/// parentheses are code: `items[i]()`.
 fn check_empty_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    for place in &cx.body().empty_links {
+    let is_empty = |it: &&Span| {
+        let written = it.slice(cx.text);
+        written == "#" || written.len() > 1 && written.starts_with('"') && written.ends_with('"')
+    };
+    for place in cx.body().empty_links.iter().chain(cx.body().links.iter().filter(is_empty)) {
         if !is_call(cx.text, place.start) {
             let finding = Finding::new(&BROKEN_LINK, *place, "the link has no target");
             let finding = finding.severity(Severity::Information);
@@ -121,7 +126,9 @@ fn with_hyphens<'a>(target: &str, anchors: &'a Anchors) -> Option<&'a str> {
 
 /// An opening or closing tag alone on its line.
 static ALONE: LazyLock<Regex> = LazyLock::new(|| {
-    expression(r"(?m)^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9_-]*)>[ \t]*\r?$")
+    expression(
+        r#"(?m)^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:[ \t]+[A-Za-z_:-]+=(?:"[^"\n]*"|'[^'\n]*'))*>[ \t]*\r?$"#,
+    )
 });
 
 /// Every tag, with or without attributes.
@@ -197,6 +204,26 @@ fn is_pair(open: &LoneTag<'_>, close: &LoneTag<'_>) -> bool {
             || name.len() > 3 && suggest::n_errors(name, other) == 1)
 }
 
+/// Returns whether the name of a tag is a place to fill in, such as `<your-name>`.
+fn is_to_fill(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ["your", "my-", "my_", "insert-", "insert_"].iter().any(|it| lower.starts_with(it))
+        || ["-name", "_name", "-here", "_here"].iter().any(|it| lower.ends_with(it))
+        || name.contains("YYYY")
+        || name.contains("MM-DD")
+}
+
+/// Returns whether the closing tag with a name at this place is between the words of a sentence.
+fn is_word_of_sentence(text: &str, start: usize, end: usize) -> bool {
+    let before = text[..start - "</".len()].rsplit('\n').next().unwrap_or_default();
+    let behind = text[end + ">".len()..].split('\n').next().unwrap_or_default();
+    let is_spaced = |it: Option<char>| it.is_some_and(char::is_whitespace);
+    is_spaced(before.chars().next_back())
+        && is_spaced(behind.chars().next())
+        && before.contains(char::is_alphanumeric)
+        && behind.contains(char::is_alphanumeric)
+}
+
 /// Returns the first tag of each name whose counterpart is nowhere in the body.
 fn find_lone_tags<'t>(cx: &Cx<'t>) -> Vec<LoneTag<'t>> {
     let body = cx.document.body;
@@ -212,9 +239,10 @@ fn find_lone_tags<'t>(cx: &Cx<'t>) -> Vec<LoneTag<'t>> {
         let name = found.name("name")?;
         let is_close = !found["close"].is_empty();
         let is_indented = found[0].starts_with(['\t']) || found[0].starts_with("    ");
-        (!is_indented).then_some((name, is_close))
+        (!is_indented && !is_to_fill(name.as_str())).then_some((name, is_close))
     });
     let closing = CLOSING.captures_iter(text).filter_map(|it| Some((it.get(1)?, true)));
+    let closing = closing.filter(|(it, _)| !is_word_of_sentence(text, it.start(), it.end()));
     let mut told = BTreeSet::new();
     let tags = alone.chain(closing).map(|(name, is_close)| {
         let at = body.start + name.start();

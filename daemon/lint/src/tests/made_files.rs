@@ -81,3 +81,62 @@ fn file_named_by_an_escaped_link_or_by_its_directory_is_mentioned() {
     assert_eq!(check("Read [a](references/my%20form.md)."), 1);
     assert_eq!(check("Read references/.hidden."), 1);
 }
+
+#[test]
+fn link_with_a_hash_or_a_title_alone_has_no_target() {
+    for (text, expected) in [
+        ("See [x](#).", 1),
+        ("See [x]( \"t\").", 1),
+        ("See [x]().", 1),
+        ("See [x](#pdf \"t\").\n\n# PDF", 0),
+        ("Call items[i](#).", 0),
+    ] {
+        assert_eq!(severities("body/broken-link", text).len(), expected, "{text}");
+    }
+}
+
+#[test]
+fn missing_script_in_indented_code_or_in_quotes_is_reported() {
+    for text in [
+        "Run:\n\n    python scripts/extract.py in.pdf\n",
+        "Run:\n\n\tcd scripts\n\tpython extract.py in.pdf\n",
+        "Run `bash \"scripts/my tool.sh\"`.",
+        "Run:\n\n```sh\nbash \"scripts/my tool.sh\" in.pdf\n```",
+        "Run `python \"$SKILL_DIR/scripts/x.py\"`.",
+        "Run `python ${SKILL_DIR}/scripts/x.py`.",
+    ] {
+        assert_eq!(severities("body/missing-script", text), [Severity::Warning], "{text}");
+    }
+    for text in [
+        "Run:\n\n    python scripts/read.py in.pdf\n",
+        "Run in your project:\n\n    git clone x && python scripts/extract.py\n",
+        "- a\n\n    the text of the item\n",
+        "Run `bash \"scripts/read.py\"`.",
+        "Run `python \"$SKILL_DIR/scripts/read.py\"`.",
+        "Set `SKILL_DIR=~/.claude/skills/docx`. Run `python \"$SKILL_DIR/scripts/x.py\"`.",
+    ] {
+        assert_eq!(severities("body/missing-script", text), [], "{text}");
+    }
+}
+
+#[test]
+fn tag_that_is_a_placeholder_or_a_word_of_a_sentence_is_not_reported() {
+    for text in [
+        "<your-name>\n\nRead.",
+        "Read.\n\n<YYYY-MM-DD>\n",
+        "Close with </rules> when done.",
+        "<example type=\"a\">\nRead.\n</example>",
+        "<file path=\"a.md\"/>\n\nRead.",
+    ] {
+        assert_eq!(severities("body/unbalanced-tag", text), [], "{text}");
+    }
+    for text in [
+        "<rules>\nRead.",
+        "Read.\n</rules>",
+        "Read all of it.</rules>",
+        "<example type=\"a\">\nRead.",
+        "<example type='a' n=\"1\">\nRead.",
+    ] {
+        assert_eq!(severities("body/unbalanced-tag", text).len(), 1, "{text}");
+    }
+}
