@@ -145,6 +145,8 @@ pub(super) struct Cx<'a> {
     braces: OnceCell<Option<usize>>,
     /// Identity of the file, if known.
     file: OnceCell<Option<FileId>>,
+    /// True if the variable `SKILL_DIR` of the body is the skill's own directory.
+    owns_skill_dir: OnceCell<bool>,
 }
 
 impl<'a> Cx<'a> {
@@ -206,6 +208,7 @@ impl<'a> Cx<'a> {
             in_metadata: OnceCell::new(),
             braces: OnceCell::new(),
             file: OnceCell::new(),
+            owns_skill_dir: OnceCell::new(),
         }
     }
 
@@ -349,6 +352,19 @@ impl<'a> Cx<'a> {
     pub(super) fn may_be_dropped_by(&self, profile: &Profile) -> bool {
         let is_for_plugins = self.is_outside && self.fs.plugin().is_some();
         !self.is_unlisted && (!is_for_plugins || profile.plugins().next().is_some())
+    }
+
+    /// Returns whether the variable `SKILL_DIR` of the body is the skill's own directory: no command
+    /// sets it to another one.
+    pub(super) fn owns_skill_dir(&self) -> bool {
+        *self.owns_skill_dir.get_or_init(|| {
+            let body = self.document.body.slice(self.text);
+            let mut values = body.match_indices("SKILL_DIR=").filter_map(|(at, name)| {
+                let value = body[at + name.len()..].lines().next().unwrap_or_default();
+                (!body[..at].ends_with('_')).then_some(value)
+            });
+            values.all(|it| !self.directory.is_empty() && it.contains(self.directory))
+        })
     }
 
     /// Returns the profiles that drop the file because it violates one of these rules.

@@ -341,7 +341,8 @@ impl<'c, 'a> Mentions<'c, 'a> {
     /// Returns whether the paragraph, up to the end of the line, is about tools of the project.
     fn is_in_paragraph_of_project(&self, line: Span) -> bool {
         let end = line.end.min(self.cx.text.floor_char_boundary(line.start + 4 * CONTEXT_BYTES));
-        let start = paragraph_start(self.cx, line);
+        let far = self.cx.text.ceil_char_boundary(line.start.saturating_sub(4 * CONTEXT_BYTES));
+        let start = paragraph_start(self.cx, line).max(far);
         LOCAL.is_match(Span::new(start, end.max(start)).slice(self.cx.text))
     }
 

@@ -37,7 +37,7 @@ static RUNS: LazyLock<Regex> = LazyLock::new(|| {
     let quoted = format!(r#""((?:{own})scripts/[\w./-]+\.\w+)""#);
     let spaced = format!(r#"{interpreter}"((?:{own}|\./)?scripts/[\w ./-]+\.\w+)""#);
     expression(&format!(
-        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:(?:{interpreter}["']?({base}{path})|{prefix}({base}scripts/[\w./-]+\.\w+)|(\./{path})|(\./scripts/[\w/-]+))(?:["'\s;|&)]|$)|(?:{start}|&&\s*|;\s*|\|\s*){spaced}|{quoted}(?:[\s;|&)]|$))"#
+        r#"(?:{start}|&&\s*|;\s*|\|\s*)(?:(?:{interpreter}["']?({base}{path})|{prefix}({base}scripts/[\w./-]+\.\w+)|(\./{path})|(\./scripts/[\w/-]+))(?:["'\s;|&)]|$)|{spaced}|{quoted}(?:[\s;|&)]|$))"#
     ))
 });
 
@@ -101,13 +101,11 @@ fn check_indented(scripts: &mut MissingScripts<'_, '_, '_, '_>, cx: &Cx<'_>) {
     let mut last = None;
     for line in &body.lines {
         let written = line.slice(cx.text);
-        let is_code = (written.starts_with("    ") || written.starts_with('\t'))
-            && (written.contains("cd") || runs_script(written))
-            && !OF_PROJECT.is_match(written);
         let at = line.start + written.len() - written.trim_start().len();
-        if !is_code
-            || [&body.prose, &body.codes, &body.comments, &fences].iter().any(|it| is_in(it, at))
-        {
+        let is_code = (written.starts_with("    ") || written.starts_with('\t'))
+            && at < line.end
+            && ![&body.prose, &body.codes, &body.comments, &fences].iter().any(|it| is_in(it, at));
+        if !is_code {
             continue;
         }
         // Another block starts in the first directory again.
@@ -117,7 +115,10 @@ fn check_indented(scripts: &mut MissingScripts<'_, '_, '_, '_>, cx: &Cx<'_>) {
                 || scripts.mentions.is_below_example(line.start);
         }
         last = Some(line.end);
-        scripts.check(*line, true, &mut dir);
+        scripts.is_elsewhere |= FROM_PROJECT.is_match(written);
+        if !OF_PROJECT.is_match(written) {
+            scripts.check(*line, true, &mut dir);
+        }
     }
 }
 
@@ -365,7 +366,7 @@ fn in_skill<'t>(cx: &Cx<'_>, written: &'t str) -> Option<&'t str> {
     }
     let variables = ["${SKILL_DIR}/", "$SKILL_DIR/"];
     if let Some(path) = variables.iter().find_map(|it| written.strip_prefix(it)) {
-        return is_own_variable(cx).then_some(path);
+        return cx.owns_skill_dir().then_some(path);
     }
     // `<skill-dir>/scripts/read.py`
     let placeholder = written.strip_prefix('<').and_then(|it| it.split_once(">/"));
@@ -375,17 +376,6 @@ fn in_skill<'t>(cx: &Cx<'_>, written: &'t str) -> Option<&'t str> {
     let (_, below) = written.split_once("/skills/")?;
     let (name, path) = below.split_once('/')?;
     (name == cx.directory).then_some(path)
-}
-
-/// Returns whether the variable `SKILL_DIR` of a body is the skill's own directory: no command sets
-/// it to another one.
-fn is_own_variable(cx: &Cx<'_>) -> bool {
-    let body = cx.document.body.slice(cx.text);
-    let mut values = body.match_indices("SKILL_DIR=").filter_map(|(at, name)| {
-        let is_longer = body[..at].ends_with('_');
-        (!is_longer).then(|| body[at + name.len()..].lines().next().unwrap_or_default())
-    });
-    values.all(|it| !cx.directory.is_empty() && it.contains(cx.directory))
 }
 
 /// Checks scripts that a code block runs by their path.

@@ -99,6 +99,8 @@ fn link_with_a_hash_or_a_title_alone_has_no_target() {
 fn missing_script_in_indented_code_or_in_quotes_is_reported() {
     for text in [
         "Run:\n\n    python scripts/extract.py in.pdf\n",
+        "Run:\n\n    cd scripts\n    # Reads the file.\n    python extract.py in.pdf\n",
+        "Run `true && bash \"scripts/my tool.sh\"`.",
         "Run:\n\n\tcd scripts\n\tpython extract.py in.pdf\n",
         "Run `bash \"scripts/my tool.sh\"`.",
         "Run:\n\n```sh\nbash \"scripts/my tool.sh\" in.pdf\n```",
