@@ -207,17 +207,42 @@ pub(crate) fn span(document: &Document, range: Range, encoding: Encoding) -> Spa
     Span::new(start, end)
 }
 
-/// Converts a content change. Its range refers to `document`.
+/// Converts a content change. Its range refers to `document`; `None` if it starts or ends inside a
+/// character.
 pub(crate) fn edit(
     document: &Document,
     change: TextDocumentContentChangeEvent,
     encoding: Encoding,
-) -> DocumentEdit {
+) -> Option<DocumentEdit> {
     let text = change.text;
-    match change.range {
+    Some(match change.range {
+        Some(range)
+            if [range.start, range.end]
+                .iter()
+                .any(|it| is_inside_character(document, *it, encoding)) =>
+        {
+            return None;
+        }
         Some(range) => DocumentEdit::Part { span: span(document, range, encoding), text },
         None => DocumentEdit::All { text },
-    }
+    })
+}
+
+/// Returns whether a position is between the units of one character.
+fn is_inside_character(document: &Document, position: Position, encoding: Encoding) -> bool {
+    let (text, lines) = (document.text(), document.lines());
+    let at = offset(document, position, encoding);
+    let column = match encoding {
+        Encoding::Utf8 => lines.line(position.line).map_or(0, |it| at - it.start) as u32,
+        Encoding::Utf16 => lines.utf16_column(text, at),
+        Encoding::Utf32 => return false,
+    };
+    let next = text[at..].chars().next().filter(|it| !it.is_ascii());
+    let n_units = next.map_or(0, |it| match encoding {
+        Encoding::Utf8 => it.len_utf8(),
+        Encoding::Utf16 | Encoding::Utf32 => it.len_utf16(),
+    });
+    column < position.character && position.character < column + n_units as u32
 }
 
 /// Returns true if a document is a SKILL.md, by its file name, or a command, by its directory.
@@ -253,6 +278,22 @@ mod tests {
 
     use super::*;
     use crate::document::Revision;
+
+    #[test]
+    fn position_between_the_units_of_a_character_is_inside_it() {
+        let uri: Uri = "file:///w/SKILL.md".parse().unwrap();
+        let text = "# A😀é\r\nB\n".to_owned();
+        let document = Document::new(uri, 1, Revision::default(), text);
+        let inside = |line, encoding| -> Vec<u32> {
+            let is_inside =
+                |it: &u32| is_inside_character(&document, Position::new(line, *it), encoding);
+            (0..20).filter(is_inside).collect()
+        };
+        assert_eq!(inside(0, Encoding::Utf16), [4]);
+        assert_eq!(inside(0, Encoding::Utf8), [4, 5, 6, 8]);
+        assert_eq!(inside(0, Encoding::Utf32), [0; 0]);
+        assert_eq!([inside(1, Encoding::Utf8), inside(9, Encoding::Utf16)].concat(), [0; 0]);
+    }
 
     #[track_caller]
     fn check_encoding(capabilities: Value, expected: Encoding) {

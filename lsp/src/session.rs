@@ -248,12 +248,12 @@ impl Session {
     /// Applies `edits` to an open document, in order.
     ///
     /// Each edit is computed from the text after the previous one, because its positions refer to
-    /// that text.
+    /// that text. An edit inside a character cannot be computed; the document is then closed.
     pub(crate) fn change(
         &self,
         uri: Uri,
         version: i32,
-        edits: impl Iterator<Item = impl FnOnce(&Document, Settings) -> DocumentEdit>,
+        edits: impl Iterator<Item = impl FnOnce(&Document, Settings) -> Option<DocumentEdit>>,
     ) {
         let mut state = self.lock();
         let settings = state.settings;
@@ -274,7 +274,12 @@ impl Session {
         // Copies the document only if a reader still holds it.
         let mut document = Arc::unwrap_or_clone(kept);
         for edit in edits {
-            let edit = edit(&document, settings);
+            let Some(edit) = edit(&document, settings) else {
+                state.documents.insert(key, Arc::new(document));
+                drop(state);
+                tracing::error!("received a change that starts or ends inside a character");
+                return self.close_out_of_sync(&uri);
+            };
             document.apply(edit);
         }
         document.set_version(version, revision);

@@ -158,12 +158,22 @@ fn server_exits_when_the_editors_process_has_ended() {
 }
 
 #[test]
-fn server_stays_when_a_process_with_the_editors_id_in_another_container_ends() {
-    let mut other = Command::new("sleep").arg("1000").spawn().expect("a program of the system");
+fn server_exits_when_a_client_that_is_not_its_parent_ends() {
+    let mut client = Command::new("sleep").arg("1000").spawn().expect("a program of the system");
     let mut server = Server::start(&[]);
-    server.initialize_for(other.id());
-    other.kill().expect("it is our child");
-    other.wait().expect("it is our child");
+    server.initialize_for(client.id());
+    client.kill().expect("it is our child");
+    client.wait().expect("it is our child");
+    assert_eq!(server.exit_code(), Some(1));
+    assert!(server.input.is_some(), "its input is still open");
+}
+
+#[test]
+fn server_stays_if_the_process_of_the_client_does_not_exist() {
+    let mut ended = Command::new("true").spawn().expect("a program of the system");
+    ended.wait().expect("it is our child");
+    let mut server = Server::start(&[]);
+    server.initialize_for(ended.id());
     server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}));
     assert_eq!(server.receive()["result"], Value::Null);
 }

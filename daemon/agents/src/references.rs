@@ -142,9 +142,26 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
             in_prose(text, entry.value.span, found);
         }
     }
+    if let Some(entry) = frontmatter.get("hooks") {
+        in_prompts(text, &entry.value, found);
+    }
     for key in ["allowed-tools", "disallowed-tools", "tools", "disallowedTools"] {
         let Some(entry) = frontmatter.get(key) else { continue };
         calls(text, entry.value.span, found);
+    }
+}
+
+/// Adds the names in the prompts of hooks.
+fn in_prompts(text: &str, value: &Value, found: &mut Vec<Reference>) {
+    for entry in value.entries().unwrap_or_default() {
+        if entry.key.text == "prompt" {
+            in_prose(text, entry.value.span, found);
+        } else {
+            in_prompts(text, &entry.value, found);
+        }
+    }
+    for item in value.items().unwrap_or_default() {
+        in_prompts(text, item, found);
     }
 }
 
@@ -615,6 +632,12 @@ mod tests {
             &expect![[r#"
                 listed pdf
                 listed fix-it
+            "#]],
+        );
+        check(
+            "---\nhooks:\n  Stop:\n    - hooks:\n        - type: prompt\n          prompt: Run /tax-calc now.\n        - command: /tax-calc\n---\n",
+            &expect![[r#"
+                spoken tax-calc
             "#]],
         );
         check(

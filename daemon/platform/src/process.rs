@@ -67,6 +67,15 @@ pub fn ancestors() -> Vec<Pid> {
     std::iter::successors(getppid(), known).take(MAX_ANCESTORS).collect()
 }
 
+/// Returns whether the id of a process that another program has sent may be that of a process here.
+/// `ancestors` are those of this process: in a container that it was started in from outside, they
+/// do not begin with the first process, and a program outside has other ids.
+pub fn is_visible(pid: Pid, ancestors: &[Pid]) -> bool {
+    let is_from_outside = !is_portable() && ancestors.last().is_none_or(|it| !it.is_init());
+    let exists = || test_kill_process(pid) != Err(Errno::SRCH);
+    ancestors.contains(&pid) || !is_from_outside && exists()
+}
+
 /// Returns the parent of a process; none for the first process and for those that are hidden.
 fn parent(pid: Pid) -> Option<Pid> {
     let status = std::fs::read(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
@@ -200,6 +209,19 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(command_line(pid), None);
+    }
+
+    #[test]
+    fn process_is_visible_unless_this_one_was_started_from_outside_of_its_container() {
+        let [init, own] =
+            [1, std::process::id().cast_signed()].map(|it| Pid::from_raw(it).unwrap());
+        assert!(is_visible(own, &[init]));
+        assert!(is_portable() || !is_visible(own, &[]));
+        assert!(is_visible(own, &[own]));
+        let mut ended = Command::new("true").spawn().unwrap();
+        let gone = Pid::from_raw(ended.id().cast_signed()).unwrap();
+        ended.wait().unwrap();
+        assert!(!is_visible(gone, &[init]));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::quote_value::{leading_space, other_items, quote_suggestions};
 use super::suggestion::{Suggestion, SuggestionKind};
 use super::{arguments, describe};
 use crate::cursor_context::{CursorContext, InsertStyle, context_at};
-use crate::mention::is_fenced;
+use crate::mention::{TypedName, call_argument, is_fenced};
 
 /// The suggestions at a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,7 +47,10 @@ pub fn can_name_tool(text: &str, document: &Document, body: &Body, offset: usize
             ["hooks", .., "matcher"] => true,
             _ => false,
         },
-        CursorContext::Other => mcp_word(text, document, body, offset).is_some(),
+        CursorContext::Other => {
+            mcp_word(text, document, body, offset).is_some()
+                || agent_argument(text, document, body, offset).is_some()
+        }
         CursorContext::Empty | CursorContext::Key { .. } | CursorContext::Variable { .. } => false,
     }
 }
@@ -110,9 +113,30 @@ pub fn complete(
         CursorContext::Variable { word } => {
             (word, variables(arguments::suggestions(text, document, body)))
         }
-        CursorContext::Other => (mcp_word(text, document, body, offset)?, mcp_items(names)),
+        CursorContext::Other => match agent_argument(text, document, body, offset) {
+            Some(TypedName { span, close }) => {
+                let agents = agents(names);
+                let item = |(name, about): &(String, String)| Suggestion {
+                    text: format!("{name}{close}"),
+                    ..value(name, about)
+                };
+                (span, agents.iter().map(item).collect())
+            }
+            None => (mcp_word(text, document, body, offset)?, mcp_items(names)),
+        },
     };
     (!items.is_empty()).then_some(Completion { span, items })
+}
+
+/// Returns the name of a subagent that is being typed in `Agent(…)` of the body.
+fn agent_argument(
+    text: &str,
+    document: &Document,
+    body: &Body,
+    offset: usize,
+) -> Option<TypedName> {
+    let typed = call_argument(text, body, "Agent", offset)?;
+    (typed.span.start >= document.body.start).then_some(typed)
 }
 
 /// Returns the span of a tool of an MCP server that is being typed in the body, outside of fences.

@@ -18,8 +18,8 @@ pub struct TypedName {
 }
 
 /// Returns the name being typed where a skill may be mentioned: after `/` or `$` in the body
-/// outside fences, as an item of `skills:`, or in `Skill(…)` of a list of tools. Takes the parsed
-/// body.
+/// outside fences, as an item of `skills:`, or in `Skill(…)` of the body or a list of tools. Takes the
+/// parsed body.
 pub fn name_at(text: &str, document: &Document, body: &Body, offset: usize) -> Option<TypedName> {
     let offset = text.floor_char_boundary(offset);
     let is_name = |it: char| is_letter(it) || it == ':';
@@ -47,10 +47,39 @@ pub fn name_at(text: &str, document: &Document, body: &Body, offset: usize) -> O
             _ => None,
         };
     }
+    if let Some(argument) = call_argument(text, body, "Skill", offset) {
+        return Some(argument);
+    }
     let before = text[..start].strip_suffix(['/', '$'])?;
     let opens =
         before.chars().next_back().is_none_or(|it| it.is_whitespace() || "`(\"'".contains(it));
     (opens && !is_fenced(body, offset)).then_some(word)
+}
+
+/// Returns the name being typed as the first argument of a call in the body, outside of fences:
+/// `Skill(name` or `Skill("name`.
+pub(super) fn call_argument(
+    text: &str,
+    body: &Body,
+    tool: &str,
+    offset: usize,
+) -> Option<TypedName> {
+    let is_name = |it: char| is_letter(it) || it == ':';
+    let start = text[..offset].trim_end_matches(is_name).len();
+    let behind = &text[offset..];
+    let end = offset + (behind.len() - behind.trim_start_matches(is_name).len());
+    let before = &text[..start];
+    let call = before.strip_suffix(['"', '\'']).unwrap_or(before);
+    let outside = call.strip_suffix('(')?.strip_suffix(tool)?;
+    let is_call = !outside.ends_with(|it: char| it.is_alphanumeric() || it == '_');
+    let close = match (&before[call.len()..], text[end..].chars().next()) {
+        (_, Some(')' | '"' | '\'' | ',')) => "",
+        ("\"", _) => "\")",
+        ("'", _) => "')",
+        _ => ")",
+    };
+    let typed = TypedName { span: Span::new(start, end), close };
+    (is_call && !is_fenced(body, offset)).then_some(typed)
 }
 
 /// Returns true if an offset is in the value of `skills:`, a field of agents.
@@ -107,5 +136,10 @@ mod tests {
         check_typed("---\nname: a\n---\nand/<CURSOR>or", None);
         check_typed("---\nname: a\n---\n```sh\nls /<CURSOR>\n```\n", None);
         check_typed("---\nname: a\n---\n```sh\nls\n```\n/<CURSOR>\n", Some(""));
+        check_typed("---\nname: a\n---\nCall `Skill(re<CURSOR>)`.\n", Some("re"));
+        check_closed("---\nname: a\n---\nCall Skill(<CURSOR>\n", Some(("", ")")));
+        check_closed("---\nname: a\n---\nCall `Skill(\"re<CURSOR>`\n", Some(("re", "\")")));
+        check_typed("---\nname: a\n---\nCall MySkill(re<CURSOR>)\n", None);
+        check_typed("---\nname: a\n---\n```py\nSkill(re<CURSOR>)\n```\n", None);
     }
 }

@@ -526,6 +526,7 @@ fn configured_tools_and_agents_complete_outside_fences() {
     assert_eq!(labels("---\nallowed-tools: Agent(|)\n---\n"), agents);
     assert_eq!(labels("---\nallowed-tools: Agent(reviewer), Agent(|)\n---\n"), ["Explore"]);
     assert_eq!(labels("---\ncontext: fork\nagent: |\n---\n"), agents);
+    assert_eq!(labels("---\nname: a\n---\nStart `Agent(re|)`.\n"), agents);
     for text in [
         "---\nname: a\n---\n```sh\nmcp__|\n```\n",
         "---\nname: a\n---\nCall mc|p.\n",

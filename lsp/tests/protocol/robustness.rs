@@ -97,6 +97,19 @@ async fn change_that_cannot_be_read_closes_the_document_until_a_whole_text_arriv
 }
 
 #[tokio::test(start_paused = true)]
+async fn change_inside_a_character_closes_the_document_until_a_whole_text_arrives() {
+    let mut editor = Editor::with(json!({})).await;
+    for range in [((1, 3), (1, 4)), ((1, 4), (1, 4)), ((1, 4), (1, 5))] {
+        editor.open(1, "---\na: 😀\n---\n").await;
+        editor.change(2, &[part(range.0, range.1, "x")]).await;
+        let symbols = editor.ask("textDocument/documentSymbol").await;
+        assert!(symbols.is_ok_and(|it| it.is_null()), "{range:?}");
+        editor.change(3, &[whole("---\nc: b\n---\n")]).await;
+        assert_eq!(names(&mut editor).await, ["c"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn lone_surrogates_are_replaced_and_the_change_is_applied() {
     let nested = json!({"hierarchicalDocumentSymbolSupport": true});
     let mut editor = Editor::with(json!({"textDocument": {"documentSymbol": nested}})).await;

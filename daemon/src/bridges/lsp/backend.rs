@@ -263,9 +263,8 @@ impl Backend for LspBackend {
     }
 
     fn process_ended(&self, process: u32) -> Answer<()> {
-        // The id of an editor outside of this container is that of another process here, or none.
         let pid = process.try_into().ok().and_then(Pid::from_raw);
-        let pid = pid.filter(|it| self.0.ancestors.contains(it));
+        let pid = pid.filter(|it| self.0.may_be_client(*it));
         Box::pin(async move {
             let pid = pid?;
             let (sender, ended) = oneshot::channel();

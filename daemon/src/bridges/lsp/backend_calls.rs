@@ -25,7 +25,7 @@ use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::watch::service::WatchService;
 use skills_lsp::{Answer, OnChange};
 use skills_platform::lock::lock;
-use skills_platform::process::ancestors;
+use skills_platform::process::{ancestors, is_visible};
 use skills_protocol::env::RUN_VARIABLES;
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, Notification as _, Request, SessionClose,
@@ -69,9 +69,9 @@ pub(super) struct BackendCalls {
     target: OnceCell<CallTarget>,
     /// Variables that discovery and the choice of agents depend on, sent with each call.
     environment: Vec<(String, OsString)>,
-    /// The processes that started this one. Empty in the daemon: a socket is closed with the
-    /// editor's process.
-    pub(super) ancestors: Vec<Pid>,
+    /// The processes that started this one. None in the daemon: a socket is closed with the editor's
+    /// process.
+    ancestors: Option<Vec<Pid>>,
     pub(super) bundled_texts: BundledTextsCache,
     /// Texts of unopened files, which a search for mentions asks for after each save.
     pub(super) texts: TextIndex,
@@ -106,6 +106,11 @@ impl CallTarget {
 }
 
 impl BackendCalls {
+    /// Returns whether a process may be the client's, whose end ends the server.
+    pub(super) fn may_be_client(&self, process: Pid) -> bool {
+        self.ancestors.as_ref().is_some_and(|it| is_visible(process, it))
+    }
+
     pub(super) fn new(backend_mode: BackendMode) -> Self {
         let in_process = Arc::<FallbackServer>::default();
         let fallback_server = Arc::clone(&in_process);
@@ -115,7 +120,7 @@ impl BackendCalls {
         });
         let is_socket = matches!(backend_mode, BackendMode::Served(..));
         Self {
-            ancestors: if is_socket { Vec::new() } else { ancestors() },
+            ancestors: (!is_socket).then(ancestors),
             environment: sent_environment(is_socket),
             backend_mode,
             target: OnceCell::new(),

@@ -380,9 +380,11 @@ fn registry_that_is_no_longer_configured_leaves_the_status() {
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     assert_eq!(only_source(&mut live)["skills"], 2);
     configure(&live.home, "");
-    let status = live.wire.call("server/status", &json!({}));
-    assert_eq!(status["sources"], json!([]));
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
+    wait_for("the registry to leave the status", || {
+        let status = live.wire.call("server/status", &json!({}));
+        (status["sources"] == json!([])).then_some(())
+    });
     configure(&live.home, &config(&registry));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     // Until the fetch ends, the list is that of the copy in the cache.
