@@ -87,7 +87,7 @@ fn check_near(cx: &Cx<'_>, matcher: &SpannedText, out: &mut Vec<Finding>) {
         if !is_name || tool_names().any(|it| it == word) || !seen.insert(word) {
             continue;
         }
-        // With `.*`, a part of a name is meant.
+        // With `.*`, the rest is a part of a name.
         let matches = !matcher.text.ends_with('$') && tool_names().any(|it| it.contains(word));
         let near = tool_names().find(|it| suggest::n_errors(word, it) == 1);
         let Some(meant) = near.filter(|_| !(matches && is_open)) else { continue };

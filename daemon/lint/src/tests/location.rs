@@ -260,7 +260,7 @@ fn listing_over_its_budget_is_reported_at_a_skill_whose_description_is_dropped()
     // Claude Code keeps the first descriptions by name, whatever their length.
     assert_eq!(n_told(&skill("a-pdf", 1200)), 0);
     assert_eq!(n_told(&skill("z-pdf", 1200)), 1);
-    // Of those that are dropped, the longest is meant.
+    // The finding is on the longest dropped description.
     let both = skill("z-pdf", 300) + &skill("z-docx", 1200).replace(" budget", "");
     assert_eq!(n_told(&both), 0);
     assert_eq!(n_told(&(skill("z-docx", 1200) + &skill("z-pdf", 300).replace(" budget", ""))), 1);
