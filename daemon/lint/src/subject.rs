@@ -23,7 +23,7 @@ use skills_syntax::text::{Span, after_line_end, line_breaks};
 
 use super::affected_agents;
 use super::finding::Finding;
-use super::fs_context::FsContext;
+use super::fs_context::{FsContext, PathKind};
 use super::skill_set::{Neighbour, SkillSet};
 use super::source_tree::{installed_name, is_example, is_fixture, is_material, is_snapshot};
 
@@ -348,10 +348,20 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns whether an agent may drop the file. None drops a file that none searches for, and
-    /// only agents with plugins one of a plugin.
+    /// only agents with plugins one of a plugin or of a copy of Claude Code's directory.
     pub(super) fn may_be_dropped_by(&self, profile: &Profile) -> bool {
-        let is_for_plugins = self.is_outside && self.fs.plugin().is_some();
+        let is_there = |it| matches!(self.fs.look(it), Some(PathKind::File { .. }));
+        let is_of_claude = || {
+            is_there("../../CLAUDE.md") && is_there("../../settings.json") && self.is_in_skills()
+        };
+        let is_for_plugins = self.is_outside && (self.fs.plugin().is_some() || is_of_claude());
         !self.is_unlisted && (!is_for_plugins || profile.plugins().next().is_some())
+    }
+
+    /// Returns whether the skill is directly in a directory called `skills`.
+    fn is_in_skills(&self) -> bool {
+        let above = self.path.and_then(|it| it.parent()?.parent());
+        above.is_some_and(|it| it.file_name().is_some_and(|it| it == "skills"))
     }
 
     /// Returns whether the variable `SKILL_DIR` of the body is the skill's own directory: no command

@@ -2,6 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -181,7 +182,7 @@ impl FsContext for FsFacts<'_> {
         let metadata = match path.metadata() {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Some(PathKind::Missing);
+                return Some(installed_by_chezmoi(&path).unwrap_or(PathKind::Missing));
             }
             Err(_) => return None,
         };
@@ -287,6 +288,28 @@ impl FsContext for FsFacts<'_> {
         };
         self.plugin.get_or_init(read).as_deref()
     }
+}
+
+/// Returns the kind of a missing file that chezmoi makes when it installs a directory such as
+/// `dot_claude`: of one whose name has attributes, such as `executable_`, or the ending `.tmpl`.
+fn installed_by_chezmoi(path: &Path) -> Option<PathKind> {
+    const ATTRIBUTES: [&str; 6] =
+        ["", "executable_", "private_", "private_executable_", "readonly_", "readonly_executable_"];
+    let mut dirs = path.iter().rev().skip(1).filter_map(OsStr::to_str);
+    if !dirs.any(|it| it.contains("dot_")) {
+        return None;
+    }
+    let name = path.file_name()?.to_str()?;
+    let dotted = name.strip_prefix('.').map(|it| format!("dot_{it}"));
+    let name = dotted.as_deref().unwrap_or(name);
+    ATTRIBUTES.into_iter().find_map(|attributes| {
+        let is_there = |end: &str| {
+            let source = path.with_file_name(format!("{attributes}{name}{end}"));
+            source.metadata().is_ok_and(|it| it.is_file())
+        };
+        let executable = attributes.ends_with("executable_");
+        (is_there("") || is_there(".tmpl")).then_some(PathKind::File { executable, script: false })
+    })
 }
 
 /// Returns the file system facts of skills, in order: of each path and the entries wanted near it.
@@ -454,6 +477,27 @@ mod tests {
             fs::write(temp.path().join("a").join(number.to_string()), "").unwrap();
         }
         assert_eq!(list(), (None, None));
+    }
+
+    #[test]
+    fn file_of_a_chezmoi_source_is_found_by_the_name_that_it_is_installed_with() {
+        let temp = tempfile::tempdir().unwrap();
+        let look = |dir: &str, file: &str| {
+            let skill = temp.path().join(dir).join("skills/pdf");
+            fs::create_dir_all(&skill).unwrap();
+            for name in ["executable_run.sh", "a.md.tmpl", "private_dot_env"] {
+                fs::write(skill.join(name), "").unwrap();
+            }
+            let path = AbsPath::new(&skill.join("SKILL.md")).unwrap();
+            let worktree = WorktreeFiles::new(None);
+            FsFacts::new(&path, &worktree, SkillSet::none()).look(file)
+        };
+        let found = |executable| Some(PathKind::File { executable, script: false });
+        assert_eq!(look("dot_claude", "run.sh"), found(true));
+        assert_eq!(look("dot_claude", "a.md"), found(false));
+        assert_eq!(look("private_dot_claude", ".env"), found(false));
+        assert_eq!(look("dot_claude", "b.md"), Some(PathKind::Missing));
+        assert_eq!(look(".claude", "run.sh"), Some(PathKind::Missing));
     }
 
     #[test]

@@ -323,6 +323,9 @@ fn missing_name_concerns_the_agent_that_the_skill_is_installed_for() {
     let files = format!("//- /w/plugin/skills/pdf/SKILL.md\n{text}{plugin}");
     let told = only("name/missing", &files);
     assert!(told.starts_with("Hint: `name` is missing; Claude Code"), "{told}");
+    let claude = "//- /w/CLAUDE.md\nText.\n//- /w/settings.json\n{}\n";
+    let told = only("name/missing", &format!("//- /w/skills/pdf/SKILL.md\n{text}{claude}"));
+    assert!(told.starts_with("Hint: `name` is missing; Claude Code"), "{told}");
     for dir in ["/w", "/w/agents", "/home/claude"] {
         let files = format!("//- {dir}/skills/pdf/SKILL.md\n{text}");
         let told = only("name/missing", &files);
