@@ -174,6 +174,8 @@ fn server_exits_when_a_client_that_is_not_its_parent_ends() {
     let mut client = Command::new("sleep").arg("1000").spawn().expect("a program of the system");
     let mut server = Server::start(&[]);
     server.initialize_for(client.id());
+    // The server looks for the process after its answer; one that has ended already is ignored.
+    std::thread::sleep(std::time::Duration::from_millis(500));
     client.kill().expect("it is our child");
     client.wait().expect("it is our child");
     if is_from_outside() {
