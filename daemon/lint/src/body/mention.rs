@@ -50,6 +50,8 @@ pub(super) struct Mentions<'c, 'a> {
     clones: OnceCell<bool>,
     /// File names of the skill's files in directories.
     names: OnceCell<HashSet<&'c str>>,
+    /// Directories of the project, such as `scripts`, into which commands link or copy files.
+    filled: OnceCell<HashSet<&'c str>>,
     alike: RefCell<HashMap<String, bool>>,
     elsewhere: RefCell<HashMap<String, bool>>,
     /// Code blocks with trees of files that the text tells to make.
@@ -63,6 +65,7 @@ impl<'c, 'a> Mentions<'c, 'a> {
             n_examined: Cell::new(0),
             clones: OnceCell::new(),
             names: OnceCell::new(),
+            filled: OnceCell::new(),
             alike: RefCell::default(),
             elsewhere: RefCell::default(),
             trees_to_make: OnceCell::new(),
@@ -103,12 +106,14 @@ impl<'c, 'a> Mentions<'c, 'a> {
 
     /// Returns whether a command of the body links or copies a file into `./dir` of the project.
     pub(super) fn is_filled(&self, dir: &str) -> bool {
-        let body = self.cx.document.body.slice(self.cx.text);
-        body.lines().map(str::trim).any(|line| {
-            let target = line.rsplit(' ').next().and_then(|it| it.strip_prefix("./"));
-            (line.starts_with("ln ") || line.starts_with("cp "))
-                && target.and_then(|it| it.strip_prefix(dir)).is_some_and(|it| it.starts_with('/'))
-        })
+        let filled = self.filled.get_or_init(|| {
+            let body = self.cx.document.body.slice(self.cx.text);
+            let commands = body.lines().map(str::trim);
+            let commands = commands.filter(|it| it.starts_with("ln ") || it.starts_with("cp "));
+            let targets = commands.filter_map(|it| it.rsplit(' ').next()?.strip_prefix("./"));
+            targets.filter_map(|it| Some(it.split_once('/')?.0)).collect()
+        });
+        filled.contains(dir)
     }
 
     /// Returns whether the skill has a file of this name in a directory, or of a similar path. A
